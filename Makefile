@@ -1,0 +1,45 @@
+# `make run` does the main job, `make test` checks everything. Both need Python 3.11 or later, nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test lint types layers unit kernels-without-jit benchmark docs clean
+
+run: .venv/installed
+	@mkdir -p out
+	@$(BIN)/isentropic embed builtin:swiss-roll --method isomap --out out/swiss-roll.csv --plot out/swiss-roll.png
+
+test: lint types layers unit kernels-without-jit
+
+lint: .venv/installed-for-development
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/installed-for-development
+	$(BIN)/mypy
+
+layers: .venv/installed-for-development
+	$(BIN)/lint-imports
+
+unit: .venv/installed-for-development
+	$(BIN)/pytest
+
+# numba's compiled code is invisible to coverage, so the kernels run once more as plain Python.
+kernels-without-jit: .venv/installed-for-development
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest tests/kernels -q
+	$(BIN)/coverage report
+
+benchmark: .venv/installed-for-development
+	$(BIN)/python -m benchmarks.isomap
+
+.venv/installed: pyproject.toml
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'isentropic needs Python 3.11 or later, this is ' + sys.version.split()[0] + '. Say: make PYTHON=python3.12')"
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	@touch $@
+
+.venv/installed-for-development: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,test,lint]"
+	@touch $@
+
+clean:
+	rm -rf .venv out .coverage .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,47 @@
+"""Dimensionality reduction and metric learning whose results can be trusted.
+
+Public names load on first use: ``import isentropic`` imports neither numba nor scikit-learn.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "Can": "_values",
+    "ClassicalMDS": "methods.classical_mds",
+    "IsentropicError": "_errors",
+    "IsentropicWarning": "_errors",
+    "Isomap": "methods.isomap",
+    "Knn": "_values",
+    "Landmarks": "_values",
+    "METHODS": "registry",
+    "PCA": "methods.pca",
+    "Percentile": "_values",
+    "Pnn": "_values",
+    "Radius": "_values",
+    "config_context": "_runtime",
+    "get_config": "_runtime",
+    "load": "_io",
+    "make": "registry",
+    "neighbor_graph": "neighbors",
+    "save": "_io",
+}
+_SUBMODULES = ("datasets", "geodesics", "linalg", "neighbors", "registry")
+
+__all__ = [*_PUBLIC, *_SUBMODULES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
+    if name in _SUBMODULES:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

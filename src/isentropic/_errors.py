@@ -1,0 +1,77 @@
+"""Exceptions, warnings, and the one grammar of their messages: what, must be, got, next step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class IsentropicError(Exception):
+    """Base of every error that isentropic raises on purpose."""
+
+
+class InvalidInputError(IsentropicError, ValueError):
+    """A parameter, a table or an array is not what the call needs."""
+
+
+class DisconnectedGraphError(InvalidInputError):
+    """The neighbour graph falls into parts and ``on_disconnected="raise"``."""
+
+
+class MemoryBudgetError(IsentropicError, MemoryError):
+    """The work needs more memory than the budget allows; nothing was allocated."""
+
+
+class MissingExtraError(IsentropicError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class FileFormatError(IsentropicError, OSError):
+    """A file cannot be read or written as what it should be."""
+
+
+class IsentropicWarning(UserWarning):
+    """Base of every warning about the data or the result."""
+
+
+class NeighborsClippedWarning(IsentropicWarning):
+    """More neighbours were asked for than there are other rows."""
+
+
+class DisconnectedGraphWarning(IsentropicWarning):
+    """The neighbour graph falls into parts, and a policy dealt with it."""
+
+
+class NegativeEigenvalueWarning(IsentropicWarning):
+    """Coordinates belong to negative eigenvalues and were set to zero."""
+
+
+class TableWarning(IsentropicWarning):
+    """A table has something that the analyst should know of before trusting a map of it."""
+
+
+def message(name: str, must_be: str, got: object, hint: str = "") -> str:
+    """``name must be ..., got .... Next step.``"""
+    text = f"{name} must be {must_be}, got {got!r}."
+    return f"{text} {hint}" if hint else text
+
+
+def require(condition: bool, name: str, must_be: str, got: object, hint: str = "") -> None:
+    """Raise :class:`InvalidInputError` unless ``condition`` holds."""
+    if not condition:
+        raise InvalidInputError(message(name, must_be, got, hint))
+
+
+def require_one_of(name: str, value: object, options: Iterable[str], hint: str = "") -> None:
+    """Raise unless ``value`` is one of ``options``; the error offers the nearest of them."""
+    known = list(options)
+    if value in known:
+        return
+    must_be = f"one of {', '.join(known)}"
+    raise InvalidInputError(message(name, must_be, value, f"{nearest(str(value), known)}{hint}".strip()))
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """``Did you mean 'a' or 'b'? `` for a misspelt word, or nothing."""
+    close = get_close_matches(word, list(known), n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(map(repr, close))}? " if close else ""

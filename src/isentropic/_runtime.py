@@ -1,0 +1,171 @@
+"""What a computation may use and how it reports: threads, memory budget, progress, Ctrl-C.
+
+Nothing here computes. Long loops run through :func:`row_blocks`, which reports progress and lets
+Ctrl-C in between two blocks.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ._errors import MemoryBudgetError, require
+
+logger = logging.getLogger("isentropic")
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Settings of the current context; change them with :func:`config_context`."""
+
+    memory_fraction: float = 0.7  # share of the free memory that one computation may take
+    memory_limit: int | None = None  # bytes; replaces the share of the free memory when given
+    progress: Progress | None = None  # called as progress(what, done, total)
+
+
+_config: ContextVar[Config] = ContextVar("isentropic_config", default=Config())  # noqa: B039 (frozen)
+
+
+def get_config() -> Config:
+    """The settings in force here."""
+    return _config.get()
+
+
+@contextmanager
+def config_context(**changes: Any) -> Iterator[Config]:
+    """Change settings for a ``with`` block: ``memory_fraction``, ``memory_limit``, ``progress``.
+
+    >>> import isentropic
+    >>> with isentropic.config_context(memory_limit=2**30) as config:
+    ...     config.memory_limit
+    1073741824
+    """
+    known = list(Config.__dataclass_fields__)
+    for name in changes:
+        require(name in known, "setting", f"one of {', '.join(known)}", name)
+    config = replace(get_config(), **changes)
+    require(0 < config.memory_fraction <= 1, "memory_fraction", "in (0, 1]", config.memory_fraction)
+    limit = config.memory_limit
+    require(limit is None or limit > 0, "memory_limit", "a positive number of bytes or None", limit)
+    token = _config.set(config)
+    try:
+        yield config
+    finally:
+        _config.reset(token)
+
+
+def worker_threads(n_jobs: int | None) -> int:
+    """How many threads ``n_jobs`` means: None is all cores, or one inside a parallel worker.
+
+    Negative numbers count back from all cores, as in joblib: -1 is all of them.
+    """
+    if n_jobs is None:
+        return 1 if _inside_parallel_worker() else _usable_cores()
+    is_count = isinstance(n_jobs, int) and not isinstance(n_jobs, bool)
+    require(is_count and n_jobs != 0, "n_jobs", "a non-zero integer or None", n_jobs)
+    return min(n_jobs, _usable_cores()) if n_jobs > 0 else max(1, _usable_cores() + 1 + n_jobs)
+
+
+def _usable_cores() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def _inside_parallel_worker() -> bool:
+    from joblib.parallel import get_active_backend
+
+    backend, _ = get_active_backend()
+    return bool(backend.nesting_level)
+
+
+def row_blocks(
+    n_rows: int, what: str, *, size: int, adapt: bool = False, seconds: float = 0.25
+) -> Iterator[slice]:
+    """Cut ``n_rows`` into blocks, report progress after each, and let Ctrl-C in between.
+
+    ``adapt`` steers the blocks towards ``seconds`` each, in multiples of ``size``. Leave it off
+    where the block size could change the last bit of the result (anything that calls BLAS).
+    """
+    start, step = 0, size
+    _report(what, 0, n_rows)
+    while start < n_rows:
+        stop = min(start + step, n_rows)
+        began = time.perf_counter()
+        yield slice(start, stop)
+        _report(what, stop, n_rows)
+        start = stop
+        if adapt:
+            elapsed = max(time.perf_counter() - began, 1e-6)
+            scale = min(max(seconds / elapsed, 0.5), 4.0)
+            step = max(size, int(step * scale) // size * size)
+
+
+def _report(what: str, done: int, total: int) -> None:
+    progress = get_config().progress
+    if progress is not None:
+        progress(what, done, total)
+
+
+def require_memory(n_bytes: int, what: str, alternative: str) -> None:
+    """Refuse, before anything is allocated, work that does not fit the memory budget."""
+    budget = memory_budget()
+    if budget is not None and n_bytes > budget:
+        raise MemoryBudgetError(
+            f"{what} needs {_readable(n_bytes)} of memory, the budget is {_readable(budget)}. "
+            f"{alternative} Or raise the budget: isentropic.config_context(memory_limit=...)."
+        )
+
+
+def memory_budget() -> int | None:
+    """Bytes that one computation may take; None where the system does not tell."""
+    config = get_config()
+    if config.memory_limit is not None:
+        return config.memory_limit
+    free = free_memory()
+    return None if free is None else int(config.memory_fraction * free)
+
+
+def free_memory() -> int | None:
+    """Bytes that can be allocated now, within the limits of the system and of its container."""
+    known = [n for n in (_system_free(), _container_free()) if n is not None]
+    return min(known) if known else None
+
+
+def _system_free() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        names = getattr(os, "sysconf_names", {})
+        if "SC_PHYS_PAGES" not in names:
+            return None
+        return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    sizes = dict(line.split(":", 1) for line in lines if ":" in line)
+    return int(sizes["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in sizes else None
+
+
+def _container_free() -> int | None:
+    folder = Path("/sys/fs/cgroup")
+    try:
+        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
+        used = (folder / "memory.current").read_text(encoding="ascii").strip()
+    except OSError:
+        return None
+    return None if limit == "max" else max(int(limit) - int(used), 0)
+
+
+def _readable(n_bytes: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if n_bytes < 1024 or unit == "TiB":
+            break
+        n_bytes /= 1024
+    return f"{n_bytes:.4g} {unit}"

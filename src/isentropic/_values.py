@@ -1,0 +1,155 @@
+"""Frozen values that the stages exchange. Each states its conventions here, and nowhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer[Any]]
+
+
+# ---- choices of a stage ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Knn:
+    """The ``k`` nearest neighbours; edges weighted by distance.
+
+    ``approximate="auto"`` searches approximately above ``exact_below`` rows, unless the data have so
+    few features that an exact tree is faster anyway.
+    """
+
+    kind: ClassVar[str] = "knn"
+    k: int = 10
+    approximate: bool | Literal["auto"] = "auto"
+    exact_below: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Radius:
+    """Neighbours are the rows nearer than ``eps``; edges weighted by distance."""
+
+    kind: ClassVar[str] = "radius"
+    eps: float
+
+
+@dataclass(frozen=True, slots=True)
+class Percentile:
+    """Each row has its own radius, the ``p``-th percentile of its distances; inclusive."""
+
+    kind: ClassVar[str] = "percentile"
+    p: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Can:
+    """Clustering with adaptive neighbours: affinities that sum to one over ``k`` neighbours."""
+
+    kind: ClassVar[str] = "can"
+    k: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Pnn:
+    """Probabilistic nearest neighbours: affinities from 1 (the nearest) down to 0 (the next after k)."""
+
+    kind: ClassVar[str] = "pnn"
+    k: int = 10
+
+
+NeighborRule = Knn | Radius | Percentile | Can | Pnn
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """``n`` landmarks, spread out (``"maxmin"``) or drawn at random."""
+
+    n: int
+    rule: Literal["maxmin", "random"] = "maxmin"
+
+
+@dataclass(frozen=True, slots=True)
+class Inflate:
+    """A policy for a graph in parts, for reproduction only.
+
+    Missing distances become ``factor`` times the largest one there is.
+    """
+
+    factor: float = 10.0
+
+
+# ---- what the stages hand on -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbors:
+    """The ``k`` nearest neighbours of every row: directed, nearest first, ties by index, self excluded."""
+
+    indices: npt.NDArray[np.int32]  # (n, k)
+    distances: Floats  # (n, k), not squared
+    metric: str
+    exact: bool
+    recall: float = 1.0  # share of true neighbours found, estimated on sampled rows when not exact
+
+
+@dataclass(frozen=True, slots=True)
+class NeighborGraph:
+    """An undirected weighted graph in CSR form: symmetric, indices sorted, explicit zeros kept, no loops.
+
+    ``weights`` are distances for the kinds knn, radius and percentile, affinities for can and pnn.
+    ``components`` labels the rows by connected component *before* any repair, the largest first;
+    ``bridges`` are the edges (i, j) that a repair added.
+    """
+
+    indptr: npt.NDArray[np.int64]  # (n + 1,)
+    indices: npt.NDArray[np.int32]  # (n_edges,)
+    weights: Floats  # (n_edges,)
+    kind: str
+    components: npt.NDArray[np.int32]  # (n,)
+    bridges: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    exact: bool = True
+    recall: float = 1.0
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.indptr) - 1
+
+    @property
+    def n_components(self) -> int:
+        """Number of connected components before any repair."""
+        return int(self.components.max(initial=-1)) + 1
+
+    @property
+    def is_distance(self) -> bool:
+        """Whether the weights are lengths that a path can add up."""
+        return self.kind in ("knn", "radius", "percentile")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table ready to be embedded: numbers only, nothing missing, scaled as ``scaling`` says.
+
+    ``y`` holds class codes 0..c-1 in the order of ``class_names``; a float target is kept as
+    numbers, and ``class_names`` is then empty. ``y`` is None without a target.
+    """
+
+    X: Floats  # (n, m)
+    y: npt.NDArray[Any] | None
+    feature_names: tuple[str, ...]
+    row_names: tuple[str, ...]
+    class_names: tuple[str, ...]
+    name: str
+    scaling: str
+    preparation: Any = None  # datasets.Preparation: what made the columns numbers, to treat new rows alike
+
+    @property
+    def labels(self) -> npt.NDArray[Any] | None:
+        """The class of each row by name, or the float target, or None."""
+        if self.y is None or not self.class_names:
+            return self.y
+        names: npt.NDArray[Any] = np.array(self.class_names, dtype=object)[self.y]
+        return names

@@ -1,0 +1,58 @@
+"""The command line, one file per subcommand: ``isentropic embed | transform | methods | datasets``.
+
+Every module here imports typer and the standard library at its top, nothing else: the help must
+come at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from .. import __version__
+from . import _failure, datasets, embed, methods, transform
+
+app = typer.Typer(
+    name="isentropic",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,  # plain help starts in half the time
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for _command in (embed, transform, methods, datasets):
+    app.command(_command.__name__.rpartition(".")[2])(_failure.reported(_command.main))
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"isentropic {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    debug: Annotated[
+        bool, typer.Option("--debug", envvar="ISENTROPIC_DEBUG", help="Show the traceback of an error.")
+    ] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Reduce a table to a few coordinates, and place new rows among them.
+
+    \b
+    Example:
+      isentropic embed builtin:iris --method isomap --out map.csv --plot map.png
+    """
+    _failure.set_debug(debug)
+
+
+def run() -> None:
+    """Entry point of the console script: exit code 0, 1 failure, 2 usage, 130 Ctrl-C."""
+    try:
+        app(prog_name="isentropic")
+    except KeyboardInterrupt:
+        sys.exit(_failure.INTERRUPTED)

@@ -1,0 +1,69 @@
+"""Long work on the command line: Ctrl-C is answered at once, and bad input is told from a bug."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .._errors import InvalidInputError, IsentropicError
+from ._failure import INTERRUPTED, INTERRUPTED_TEXT
+
+if TYPE_CHECKING:
+    import socket
+
+_GRACE = 0.7  # seconds that the computation has to stop by itself, between two blocks of rows
+
+
+@contextmanager
+def computing(what: str) -> Iterator[None]:
+    """Fit or place rows in this block; ``what`` begins the message when that is refused."""
+    try:
+        with prompt_interrupt():
+            yield
+    except IsentropicError:
+        raise
+    except ValueError as error:
+        # scikit-learn's checks of shapes and values; a decomposition that fails is no usage error
+        kind = IsentropicError if type(error).__name__ == "LinAlgError" else InvalidInputError
+        raise kind(f"{what} refused the table: {error}") from error
+
+
+@contextmanager
+def prompt_interrupt() -> Iterator[None]:
+    """Within the block, end the process when Ctrl-C is not answered within a moment.
+
+    Python raises KeyboardInterrupt only when compiled code returns, and a decomposition of a large
+    matrix returns after minutes. For use around pure computation: no file may be open for writing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    import socket
+
+    listener, alarm = socket.socketpair()
+    alarm.setblocking(False)
+    done = threading.Event()
+    previous = signal.set_wakeup_fd(alarm.fileno(), warn_on_full_buffer=False)
+    watch = threading.Thread(target=_watch, args=(listener, done), daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        done.set()
+        signal.set_wakeup_fd(previous)
+        alarm.close()  # wakes the watch
+        watch.join()
+        listener.close()
+
+
+def _watch(listener: socket.socket, done: threading.Event) -> None:
+    while number := listener.recv(1):
+        if number[0] == signal.SIGINT and not done.wait(_GRACE):
+            show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
+            os.write(2, f"{show_cursor}{INTERRUPTED_TEXT}\n".encode())
+            os._exit(INTERRUPTED)

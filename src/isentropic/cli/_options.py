@@ -1,0 +1,51 @@
+"""Arguments and options that commands share, and messages of the library in their terms."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from shlex import quote
+from typing import Annotated
+
+import typer
+
+Source = Annotated[
+    str,
+    typer.Argument(metavar="SOURCE", help="A file (CSV, TSV, Parquet, ...), builtin:NAME or openml:NAME."),
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Coordinates: .csv, .csv.gz, .tsv, .tsv.gz or .parquet."
+    ),
+]
+Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map: .png, .svg or .pdf.")]
+Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all cores by default.")]
+Memory = Annotated[
+    float | None,
+    typer.Option(metavar="GIB", help="Memory that the work may take; 70% of the free one by default."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings remain.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON, for programs.")]
+
+_CALLS = {
+    "isentropic.datasets.catalogue()": "'isentropic datasets'",
+    "isentropic.config_context(memory_limit=...)": "--memory GIB",
+}
+_TABLE_OPTIONS = ("target", "drop", "index", "nominal", "missing", "scaling")
+# name='value', name='value' or 'other', name=['value'], name=... and name=[...] in a message
+_ASSIGNMENT = re.compile(
+    rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"
+)
+
+
+def in_options(text: str) -> str:
+    """A message of the library, with ``drop=['a']`` said as ``--drop a`` and the like."""
+    for call, option in _CALLS.items():
+        text = text.replace(call, option)
+    return _ASSIGNMENT.sub(_as_option, text)
+
+
+def _as_option(match: re.Match[str]) -> str:
+    given = [quote(value) for value in (match["value"], match["other"]) if value is not None]
+    return f"--{match[1]} {' or '.join(given) or 'NAME'}"

@@ -1,0 +1,110 @@
+"""Coordinates, figures and summaries as files: written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from .._errors import InvalidInputError, MissingExtraError, message, require
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .._values import Table
+
+TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+FIGURES = (".png", ".svg", ".pdf")
+_DPI = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where a command writes: coordinates, and on request the model and a figure."""
+
+    out: Path
+    save: Path | None = None
+    plot: Path | None = None
+
+    def by_option(self) -> dict[str, Path]:
+        """The files asked for, under the name of their option."""
+        named = {"out": self.out, "save": self.save, "plot": self.plot}
+        return {option: path for option, path in named.items() if path is not None}
+
+
+def require_outputs(files: Files, source: str) -> None:
+    """Refuse now what could not be written after the work is done."""
+    from .._io import require_writable
+
+    _require_suffix("--out", files.out, TABLES)
+    if files.out.suffix.lower() == ".parquet":
+        _require_extra("pyarrow", "parquet", "Parquet files")
+    if files.plot is not None:
+        _require_suffix("--plot", files.plot, FIGURES)
+        _require_extra("matplotlib", "plot", "Figures")
+    paths = list(files.by_option().values())
+    resolved = [path.resolve() for path in paths]
+    for path, place in zip(paths, resolved, strict=True):
+        require(resolved.count(place) == 1, "each output", "a file of its own", str(path))
+        require(place != Path(source).resolve(), "an output", "another file than the source", str(path))
+        require_writable(path)
+
+
+def _require_suffix(option: str, path: Path, known: Sequence[str]) -> None:
+    if not path.name.lower().endswith(tuple(known)):
+        raise InvalidInputError(message(option, f"a file ending in {', '.join(known)}", str(path)))
+
+
+def _require_extra(module: str, extra: str, what: str) -> None:
+    if find_spec(module) is None:
+        raise MissingExtraError(
+            f"{what} need {module}, which is not installed. "
+            f"Install it with: pip install 'isentropic[{extra}]'"
+        )
+
+
+def coordinates_frame(Z: Any, columns: Sequence[str], table: Table) -> pd.DataFrame:
+    """Row name, coordinates, target: the columns of an output file."""
+    import pandas as pd
+
+    preparation = table.preparation
+    named: dict[str, Any] = {preparation.index or "row": table.row_names}
+    if table.labels is not None:
+        named[preparation.target or "target"] = table.labels
+    frame = pd.DataFrame(Z, columns=list(columns))
+    for position, (name, values) in enumerate(named.items()):
+        # a table that was embedded before may have a column of the same name
+        frame.insert(position * frame.shape[1], f"{name}_" if name in columns else name, values)
+    return frame
+
+
+def write_frame(frame: pd.DataFrame, path: Path) -> None:
+    """Write CSV, TSV or Parquet, by the suffix; numbers keep every bit."""
+    from .._io import atomic_write
+
+    with atomic_write(path) as file:
+        if path.suffix.lower() == ".parquet":
+            frame.to_parquet(file, index=False)
+        else:
+            _write_text(frame, path.name.lower(), file)
+
+
+def _write_text(frame: pd.DataFrame, name: str, file: IO[bytes]) -> None:
+    frame.to_csv(
+        file,
+        sep="\t" if ".tsv" in name else ",",
+        index=False,
+        mode="wb",
+        lineterminator="\n",
+        compression={"method": "gzip", "mtime": 1} if name.endswith(".gz") else None,
+    )
+
+
+def write_figure(figure: Any, path: Path) -> None:
+    """Write PNG, SVG or PDF, by the suffix."""
+    from .._io import atomic_write
+
+    with atomic_write(path) as file:
+        figure.savefig(file, format=path.suffix[1:].lower(), dpi=_DPI)

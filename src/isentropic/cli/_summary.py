@@ -1,0 +1,106 @@
+"""What a command did: a few calm lines for the reader, JSON for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ._output import Files
+from ._terminal import show_json
+
+if TYPE_CHECKING:
+    from .._values import Table
+
+# fitted attributes that say how good a map is, where a method has them
+_FACTS = ("eigenvalues_", "explained_variance_ratio_", "residual_variance_", "stress_")
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What was placed, by what, how long it took, and where the files are."""
+
+    method: str
+    parameters: Mapping[str, Any]  # as given on the command line
+    table: Table
+    coordinates: int
+    seconds: float
+    files: Files
+    warnings: list[str]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def facts_of(estimator: Any) -> dict[str, Any]:
+    """Eigenvalues and the like, as plain numbers."""
+    present = {name: getattr(estimator, name, None) for name in _FACTS}
+    return {name.rstrip("_"): _plain(value) for name, value in present.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def show_summary(summary: Summary, *, quiet: bool, as_json: bool) -> None:
+    """Print JSON, or lines unless the reader wants quiet."""
+    if as_json:
+        show_json(_document(summary))
+    elif not quiet:
+        for line in _lines(summary):
+            typer.echo(line)
+
+
+def _document(summary: Summary) -> dict[str, Any]:
+    return {
+        "table": summary.table.name,
+        "method": summary.method,
+        "parameters": {name: _json_value(value) for name, value in summary.parameters.items()},
+        "rows": len(summary.table.row_names),
+        "features": len(summary.table.feature_names),
+        "scaling": summary.table.scaling,
+        "coordinates": summary.coordinates,
+        "seconds": round(summary.seconds, 3),
+        **{option: str(path) for option, path in summary.files.by_option().items()},
+        "warnings": summary.warnings,
+        **summary.facts,
+    }
+
+
+def _json_value(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float | str):
+        return _plain(value)
+    return str(value)
+
+
+def _lines(summary: Summary) -> list[str]:
+    table = summary.table
+    scaled = "not scaled" if table.scaling == "none" else f"scaling {table.scaling}"
+    chosen = ", ".join(f"{name}={value}" for name, value in summary.parameters.items())
+    method = f"{summary.method} ({chosen})" if chosen else summary.method
+    files = ", ".join(map(str, summary.files.by_option().values()))
+    rows, features = _count(len(table.row_names), "row"), _count(len(table.feature_names), "feature")
+    lines = [
+        f"{table.name}: {rows}, {features}, {scaled}",
+        f"{method}: {_count(summary.coordinates, 'coordinate')} in {summary.seconds:.3g} s",
+    ]
+    lines += [f"{name.replace('_', ' ')}: {_number_line(value)}" for name, value in summary.facts.items()]
+    return [*lines, f"wrote {files}"]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def _number_line(value: Any) -> str:
+    if isinstance(value, list):
+        more = " ..." if len(value) > 5 else ""
+        return ", ".join(_number_line(item) for item in value[:5]) + more
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

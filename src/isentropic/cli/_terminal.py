@@ -1,0 +1,120 @@
+"""What the reader sees while a command works: bars and warnings on stderr, tables on stdout."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+import typer
+
+from .._errors import IsentropicWarning
+from ._failure import debugging
+from ._options import in_options
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+
+@contextmanager
+def reporting(*, bars: bool, memory: float | None) -> Iterator[list[str]]:
+    """Show progress on a terminal and our warnings as one line each; yield the warnings said so far.
+
+    ``memory`` is the budget in GiB.
+    """
+    from .._runtime import config_context
+
+    said: list[str] = []
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        ours = issubclass(category, IsentropicWarning)
+        text = in_options(str(message)) if ours else f"{category.__name__}: {message}"
+        if text not in said:
+            said.append(text)
+            typer.echo(f"Warning: {text}", err=True)
+
+    drawn = _Bars() if bars and sys.stderr.isatty() else None
+    limit = {} if memory is None else {"memory_limit": int(memory * 2**30)}
+    with warnings.catch_warnings(), config_context(progress=drawn, **limit):
+        warnings.simplefilter("always" if debugging() else "ignore")
+        warnings.simplefilter("always", IsentropicWarning)
+        warnings.showwarning = show
+        try:
+            yield said
+        finally:
+            if drawn is not None:
+                drawn.stop()
+
+
+class _Bars:
+    """One bar for each stage, gone when the work is done; rich is imported at the first report."""
+
+    def __init__(self) -> None:
+        self._progress: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        progress = self._started()
+        if what not in self._tasks:
+            for task in progress.tasks:
+                progress.update(task.id, visible=not task.finished)
+            self._tasks[what] = progress.add_task(what, total=total)
+        progress.update(self._tasks[what], completed=done, total=total, visible=True)
+
+    def stop(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _started(self) -> Progress:
+        if self._progress is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+            self._progress = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TaskProgressColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._progress.start()
+        return self._progress
+
+
+def show_json(content: Any) -> None:
+    """A document for programs, on stdout."""
+    import json
+
+    typer.echo(json.dumps(content, indent=2, allow_nan=False, default=str))
+
+
+def show_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table that fits the terminal; in a pipe, one line for each row."""
+    if sys.stdout.isatty():
+        _show_rich_table(columns, rows)
+        return
+    widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    for row in (columns, *rows):
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _show_rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for position, column in enumerate(columns):
+        table.add_column(column, no_wrap=position == 0)
+    for row in rows:
+        table.add_row(*row)
+    Console(highlight=False, markup=False).print(table)

@@ -1,0 +1,131 @@
+"""``isentropic embed``: a table in, coordinates out."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._errors import require
+from ._computation import computing, prompt_interrupt
+from ._options import AsJson, Jobs, Memory, Out, Plot, Quiet, Source
+from ._output import Files, coordinates_frame, require_outputs, write_figure, write_frame
+from ._parameters import parse_parameters, with_seed_and_jobs
+from ._summary import Summary, facts_of, show_summary
+from ._terminal import reporting
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .._values import Table
+
+MethodName = Annotated[str, typer.Option("--method", "-m", metavar="NAME", help="See 'isentropic methods'.")]
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the method; may be repeated."),
+]
+Save = Annotated[
+    Path | None, typer.Option(metavar="MODEL", help="Keep the model, for 'isentropic transform'.")
+]
+Target = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Class or number of each row; not a feature.")
+]
+Drop = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out; may be repeated.")
+]
+Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")]
+Nominal = Annotated[str, typer.Option(metavar="RULE", help="Text columns: onehot or coded.")]
+Missing = Annotated[str, typer.Option(metavar="RULE", help="Missing values: raise, drop or mean.")]
+Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
+Samples = Annotated[
+    int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where the method draws at random.")]
+
+
+def main(  # long, with a line for each option
+    source: Source,
+    method: MethodName,
+    out: Out,
+    param: Parameters = None,
+    save: Save = None,
+    plot: Plot = None,
+    target: Target = None,
+    drop: Drop = None,
+    index: Index = None,
+    nominal: Nominal = "onehot",
+    missing: Missing = "raise",
+    scaling: Scaling = "auto",
+    samples: Samples = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    memory: Memory = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Embed a table: write a few coordinates for each row.
+
+    \b
+    Examples:
+      isentropic embed builtin:iris --method isomap --out map.csv --plot map.png
+      isentropic embed flats.csv -m isomap -p neighbors=radius:0.5 --target price \\
+          --out map.parquet --save flats.skops
+    """
+    given = parse_parameters(param or [])
+    estimator = _build(method, given, seed, jobs)
+    files = Files(out, save, plot)
+    require_outputs(files, source)
+    with reporting(bars=not quiet, memory=memory) as warned:
+        from ..datasets import load
+
+        with prompt_interrupt():
+            table = load(
+                source, target, drop=drop or (), index=index, nominal=nominal, missing=missing,
+                scaling=scaling, n_samples=samples,
+            )  # fmt: skip
+        Z, seconds = _fit(method, estimator, table)
+        _write(Z, method, estimator, table, files)
+    summary = Summary(method, given, table, Z.shape[1], seconds, files, warned, facts_of(estimator))
+    show_summary(summary, quiet=quiet, as_json=as_json)
+
+
+def _build(method: str, given: dict[str, Any], seed: int | None, jobs: int | None) -> Any:
+    from .._errors import require_one_of
+    from ..registry import METHODS, make
+
+    require_one_of("--method", method, METHODS)
+    return make(method, **with_seed_and_jobs(given, METHODS[method].load(), seed, jobs))
+
+
+def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
+    """The coordinates, and the seconds that they took."""
+    from ..registry import METHODS
+
+    if METHODS[method].needs_y:
+        require(table.y is not None, "--target", f"given, because {method} learns from it", None)
+    began = time.perf_counter()
+    with computing(method):
+        Z = estimator.fit_transform(table.X, table.y)
+    return Z, time.perf_counter() - began
+
+
+def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files) -> None:
+    frame = coordinates_frame(Z, estimator.get_feature_names_out(), table)
+    write_frame(frame, files.out)
+    if files.save is not None:
+        from .._io import save
+
+        save(estimator, files.save, extra={"method": method, "preparation": table.preparation.to_json()})
+    if files.plot is not None:
+        _draw(frame.iloc[:, 1 : 1 + Z.shape[1]], f"{table.name}, {method}", table, files.plot)
+
+
+def _draw(coordinates: pd.DataFrame, title: str, table: Table, path: Path) -> None:
+    import pandas as pd
+
+    from ..plot import scatter
+
+    y = None if table.y is None else pd.Series(table.y, name=table.preparation.target)
+    write_figure(scatter(coordinates, y, class_names=table.class_names, title=title), path)

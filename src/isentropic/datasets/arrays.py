@@ -1,0 +1,144 @@
+"""NPY and NPZ: arrays of numbers, one row per entry of the first axis. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from .._errors import FileFormatError, InvalidInputError
+from .files import kind_of_file, opened, require_start
+from .notices import listed, no_such_column, notice
+from .raw import RawTable, require_distinct
+
+TARGET = "target"  # name of the column that labels from a file go to
+
+
+def read_npy(path: Path, target: str | None, name: str) -> RawTable:
+    """Rows of one array; features are called ``x0``, ``x1`` ..., or by the fields of a structured array."""
+    X = _load_array(path)
+    if X.dtype.names is None and target is not None and target not in _names(X, "x"):
+        return array_table(X, read_labels(label_file(path, target)), path, name)
+    return array_table(X, None, path, name)
+
+
+def read_npz(path: Path, target: str | None, name: str) -> RawTable:
+    """The array ``X`` (or the only one) with the labels ``y``, or those called ``target``."""
+    require_start(path, b"PK", "an NPZ file")
+    with _clear_errors(path), opened(path) as stream, np.load(stream, allow_pickle=False) as archive:
+        keys = list(archive.files)
+        x_key = keys[0] if len(keys) == 1 else "X"
+        if x_key not in keys:
+            raise InvalidInputError(
+                f"{path} must hold one array, or one called 'X', got {listed(keys)}. "
+                "Write it as numpy.savez(path, X=..., y=...), or load one of them as a pandas frame."
+            )
+        X = archive[x_key]
+        y_key = target if target is not None else ("y" if "y" in keys else None)
+        if y_key in _names(X, "x"):
+            y_key = None  # a column of X, which preparation takes out
+        elif y_key is not None and y_key not in keys:
+            raise no_such_column(
+                "target", f"{path.name} or an array in it", y_key, [*keys, *_names(X, "x")[:3]]
+            )
+        labels = None if y_key is None else archive[y_key]
+    unused = [key for key in keys if key not in (x_key, y_key)]
+    if unused:
+        notice(f"{path.name} holds arrays that are not used: {listed(unused)}.")
+    return array_table(X, labels, path, name)
+
+
+def array_table(
+    X: npt.NDArray[Any],
+    labels: npt.NDArray[Any] | None,
+    path: Path,
+    name: str,
+    *,
+    prefix: str = "x",
+    one_unit: bool = False,
+) -> RawTable:
+    """A table of an array: further axes are flattened, and appear in the names of the features."""
+    frame = _frame(X, path, prefix)
+    if labels is None:
+        return RawTable(frame, name, one_unit=one_unit)
+    if labels.shape != (len(X),):
+        raise InvalidInputError(
+            f"target must be one label for each of the {len(X)} rows of {path.name}, got shape "
+            f"{labels.shape}. Check that the two belong together."
+        )
+    require_distinct([*frame.columns, TARGET], path.name)
+    frame[TARGET] = labels.astype(labels.dtype.newbyteorder("="), copy=False)
+    return RawTable(frame, name, TARGET, one_unit, has_labels=True)
+
+
+def _frame(X: npt.NDArray[Any], path: Path, prefix: str) -> pd.DataFrame:
+    if X.dtype.names is not None:
+        return pd.DataFrame({field: X[field] for field in X.dtype.names})
+    if X.ndim < 2:
+        raise InvalidInputError(
+            f"{path} must hold rows and features, got an array of shape {X.shape}. "
+            "Give X of shape (n, m); labels go to target=..."
+        )
+    if X.dtype.kind not in "biuf":
+        raise InvalidInputError(
+            f"{path} must hold numbers, got dtype {X.dtype}. Convert it: X.astype(float)."
+        )
+    native = X.astype(X.dtype.newbyteorder("="), copy=False)
+    return pd.DataFrame(native.reshape(len(X), math.prod(X.shape[1:])), columns=_names(X, prefix))
+
+
+def _names(X: npt.NDArray[Any], prefix: str) -> list[str]:
+    if X.dtype.names is not None:
+        return list(X.dtype.names)
+    return [prefix + "_".join(map(str, position)) for position in np.ndindex(*X.shape[1:])]
+
+
+def label_file(path: Path, target: str) -> Path:
+    """The file of labels: as named, or next to the rows."""
+    for candidate in (Path(target).expanduser(), path.parent / target):
+        if candidate.is_file():
+            return candidate
+    raise InvalidInputError(
+        f"target must be a file of labels (IDX or NPY) for {path.name}, got {target!r}, which is no file. "
+        "Check its path."
+    )
+
+
+def read_labels(path: Path) -> npt.NDArray[Any]:
+    """The array in an IDX or NPY file."""
+    if kind_of_file(path) == ".idx":
+        from .idx import read_idx
+
+        return read_idx(path)
+    return _load_array(path)
+
+
+def _load_array(path: Path) -> npt.NDArray[Any]:
+    require_start(path, b"\x93NUMPY", "an NPY file")
+    with _clear_errors(path):  # as a map: a head that announces more than the file holds is refused at once
+        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+@contextmanager
+def _clear_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (InvalidInputError, FileFormatError):
+        raise
+    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
+        text = str(error)
+        if "pickle" in text.lower() or "object" in text.lower():
+            raise FileFormatError(
+                f"{path} must hold plain numbers, got pickled objects, which may run code and are never "
+                "loaded. Save it as numbers: numpy.save(path, X.astype(float))."
+            ) from error
+        raise FileFormatError(
+            f"{path} must be a NumPy file, got {text}. Write or download it again."
+        ) from error

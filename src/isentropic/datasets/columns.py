@@ -1,0 +1,201 @@
+"""Columns: what kind each is, and how it becomes numbers, alike for the fitted table and for new rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from .._errors import InvalidInputError
+from .._values import Floats
+from .notices import listed, notice
+
+Kind = Literal["number", "date", "nominal"]
+KINDS = get_args(Kind)
+MAX_LEVELS = 100  # a text column with more levels is not one-hot coded unless it was declared nominal
+UNSEEN = -1.0  # code of a level that the fitted table did not have
+
+_NUMBERS = ("boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty")
+_DATES = ("date", "datetime", "datetime64")
+_MIXTURES = ("mixed-integer", "mixed")
+_ISO_DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d([ T]\d\d:\d\d(:\d\d([.]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
+_OTHER_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d\d)([ T]\d{1,2}:\d\d.*)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table: a number, a date (in days since 1970) or one of the named levels."""
+
+    name: str
+    kind: Kind
+    levels: tuple[str, ...] = ()
+
+    def feature_names(self, nominal: str) -> tuple[str, ...]:
+        """Names of the features that the column becomes: itself, or ``column=level`` for each level."""
+        if self.kind == "nominal" and nominal == "onehot":
+            return tuple(f"{self.name}={level}" for level in self.levels)
+        return (self.name,)
+
+
+def is_number(dtype: Any) -> bool:
+    """Whether a column of this type is numbers as it stands; booleans are 0 and 1."""
+    return types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
+
+
+# ---- what kind a column is ---------------------------------------------------------------------
+
+
+def describe(series: pd.Series, name: str, nominal: str) -> Column:
+    """The kind of a column and its levels; raises where a next step is up to the analyst."""
+    if is_number(series.dtype):
+        return Column(name, "number")
+    if types.is_datetime64_any_dtype(series.dtype):
+        return Column(name, "date")
+    if isinstance(series.dtype, pd.CategoricalDtype) and len(series.cat.categories):
+        return Column(name, "nominal", _distinct(series.cat.categories, name))
+    content = types.infer_dtype(series, skipna=True)
+    if content in _NUMBERS:
+        return Column(name, "number")
+    if content in _DATES:
+        return Column(name, "date")
+    is_mixture = content in _MIXTURES and all(isinstance(value, (str, Number)) for value in series.dropna())
+    if content == "string" or is_mixture:
+        return _describe_text(series, name, nominal)
+    raise InvalidInputError(
+        f"column {name!r} must be numbers, booleans, dates or text, got {content} ({series.dtype}). "
+        f"Convert it, or leave it out: drop=[{name!r}]."
+    )
+
+
+def _distinct(categories: Iterable[Any], name: str) -> tuple[str, ...]:
+    levels = tuple(map(level_text, categories))
+    if len(set(levels)) < len(levels):
+        raise InvalidInputError(
+            f"column {name!r} must have levels that differ as text, got {listed(levels)}. Rename its "
+            "categories."
+        )
+    return levels
+
+
+def _describe_text(series: pd.Series, name: str, nominal: str) -> Column:
+    counts = series.map(level_text, na_action="ignore").replace("", np.nan).value_counts()
+    words = pd.Series(counts.index.astype(object))
+    is_numeric = pd.to_numeric(words, errors="coerce").notna()
+    if is_numeric.all():
+        if len(words):
+            notice(
+                f"column {name!r} holds numbers written as text; they are read as numbers. "
+                "For levels, give the column pandas' dtype 'category'."
+            )
+        return Column(name, "number")
+    if words.str.fullmatch(_ISO_DATE).all():
+        return Column(name, "date")
+    _refuse_ambiguous(words, name)
+    share = counts.to_numpy()[is_numeric].sum() / counts.sum()
+    _question_levels(words, is_numeric, share, name, nominal)
+    return Column(name, "nominal", tuple(sorted(words)))
+
+
+def _refuse_ambiguous(words: pd.Series, name: str) -> None:
+    if words.str.fullmatch(_OTHER_DATE).all():
+        raise InvalidInputError(
+            f"column {name!r} must hold dates as YYYY-MM-DD, got {words[0]!r}, where day and month may be "
+            f"either. Rewrite the dates, or leave the column out: drop=[{name!r}]."
+        )
+    if words.str.fullmatch(_DECIMAL_COMMA).all():
+        raise InvalidInputError(
+            f"column {name!r} must hold numbers with a decimal point, got {words[0]!r}. "
+            "Read the file with pandas.read_csv(path, decimal=',') and load the frame."
+        )
+
+
+def _question_levels(words: pd.Series, is_numeric: pd.Series, share: float, name: str, nominal: str) -> None:
+    mostly_numbers = share >= 0.5
+    strays = f"numbers in {share:.0%} of the rows, and the words {listed(words[~is_numeric])}"
+    if nominal == "onehot" and len(words) > MAX_LEVELS:
+        got = strays if mostly_numbers else f"{len(words)} levels ({listed(words[:3])} ...)"
+        remedy = (
+            "Leave the words empty and choose missing='drop' or 'mean', or" if mostly_numbers else "Choose"
+        )
+        raise InvalidInputError(
+            f"column {name!r} must be numbers or have at most {MAX_LEVELS} levels, got {got}. {remedy} "
+            f"drop=[{name!r}], index={name!r} if it names the rows, nominal='coded', or pandas' dtype "
+            "'category' if every level counts."
+        )
+    if mostly_numbers:
+        notice(
+            f"column {name!r} looks numeric but is read as {len(words)} levels: it has {strays}. "
+            "For numbers, leave the words empty and choose missing='drop' or 'mean'."
+        )
+
+
+def level_text(value: Any) -> str:
+    """The name of a level: text as it is, 1.0 as ``1``."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+# ---- how it becomes numbers --------------------------------------------------------------------
+
+
+def encode(series: pd.Series, column: Column) -> Floats:
+    """Numbers, days or codes of levels; NaN where missing, ``UNSEEN`` for a level that is not known."""
+    if column.kind == "nominal":
+        return _codes(series, column.levels)
+    absent = series.isna().to_numpy()
+    if absent.all():
+        return np.full(len(series), np.nan)
+    if column.kind == "date":
+        return _days(series, column.name)
+    if types.is_datetime64_any_dtype(series.dtype):
+        raise _not_of_kind(column.name, "numbers", series)
+    if is_number(series.dtype):
+        return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    return _parsed_numbers(series, column.name)
+
+
+def _codes(series: pd.Series, levels: tuple[str, ...]) -> Floats:
+    codes, uniques = pd.factorize(series)
+    position = {level: float(code) for code, level in enumerate(levels)}
+    texts = [level_text(value) for value in uniques]
+    known = [np.nan if text == "" else position.get(text, UNSEEN) for text in texts]
+    by_code: Floats = np.array([*known, np.nan])  # factorize codes a missing value as -1: the last one
+    return np.asarray(by_code[codes])
+
+
+def _parsed_numbers(series: pd.Series, name: str) -> Floats:
+    values = np.full(len(series), np.nan)
+    present = series.notna().to_numpy() & (series.astype(object) != "").to_numpy(dtype=bool)
+    try:
+        values[present] = series[present].astype(np.float64)
+    except (ValueError, TypeError):
+        strays = pd.to_numeric(series[present].astype(str), errors="coerce").isna()
+        raise _not_of_kind(name, "numbers", series[present][strays.to_numpy()]) from None
+    return values
+
+
+def _days(series: pd.Series, name: str) -> Floats:
+    if is_number(series.dtype):
+        raise _not_of_kind(name, "dates as YYYY-MM-DD", series)
+    text = series.astype(str).str.replace("/", "-") if types.infer_dtype(series) == "string" else series
+    moments = pd.to_datetime(text.where(series.notna()), format="ISO8601", utc=True, errors="coerce")
+    lost = moments.isna() & series.notna()
+    if lost.any():
+        raise _not_of_kind(name, "dates as YYYY-MM-DD", series[lost])
+    days = (moments - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+    return np.asarray(days.to_numpy(dtype=np.float64))
+
+
+def _not_of_kind(name: str, must_be: str, strays: pd.Series) -> InvalidInputError:
+    return InvalidInputError(
+        f"column {name!r} must be {must_be}, got {listed(strays.dropna().unique())}. "
+        "Correct the values, or leave them empty and choose missing='drop' or 'mean'."
+    )

@@ -1,0 +1,116 @@
+"""CSV and TSV: UTF-8 text, names in the first line, the same number of fields in every line."""
+
+from __future__ import annotations
+
+import csv
+import re
+import warnings
+from io import TextIOWrapper
+from pathlib import Path
+
+import pandas as pd
+
+from .._errors import FileFormatError
+from .files import opened
+from .notices import listed, notice
+from .raw import require_distinct
+
+# 'None' is not among them: it is a category in well-known tables.
+MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "?")
+_FRACTION = re.compile(r"\s*[+-]?\d*[.]\d+([eE][+-]?\d+)?\s*")
+_OTHER_WAY = "If it differs on purpose, read it with pandas.read_csv and load the frame."
+
+
+def read_delimited(
+    path: Path,
+    delimiter: str,
+    text_columns: frozenset[str] = frozenset(),
+    missing_marks: tuple[str, ...] = MISSING_MARKS,
+) -> pd.DataFrame:
+    """The frame of a file, every line of it; ``text_columns`` stay text."""
+    _require_text(path)
+    try:
+        names = _header(path, delimiter)
+        frame = _frame(path, delimiter, names, text_columns, missing_marks)
+        if len(frame) and frame.iloc[:, -1].isna().any():  # where pandas hides that a line is too short
+            _require_even(path, delimiter, len(names))
+    except UnicodeDecodeError as error:
+        raise FileFormatError(
+            f"{path} must be UTF-8 text, got byte 0x{error.object[error.start]:02x}. Save it as UTF-8, or "
+            "read it with pandas.read_csv(path, encoding='latin-1') and load the frame."
+        ) from error
+    except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
+        text = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+        raise FileFormatError(
+            f"{path} must have as many fields in every line as names in the first, got: {text}. "
+            f"Correct the line. {_OTHER_WAY}"
+        ) from error
+    return frame
+
+
+def _require_text(path: Path) -> None:
+    with opened(path) as stream:
+        start = stream.read(1 << 16)
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise FileFormatError(
+            f"{path} must be UTF-8 text, got UTF-16. Save it as UTF-8, or read it with "
+            "pandas.read_csv(path, encoding='utf-16') and load the frame."
+        )
+    if b"\0" in start:
+        raise FileFormatError(
+            f"{path} must be text, got binary data. Give the file the suffix of what it is, such as .parquet "
+            "or .npy."
+        )
+
+
+def _header(path: Path, delimiter: str) -> list[str]:
+    with opened(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig", newline="") as lines:
+        rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+        header = next((row for row in rows if any(field.strip() for field in row)), [])
+    names = [field.strip() or f"Unnamed: {position}" for position, field in enumerate(header)]
+    if not header:
+        raise FileFormatError(
+            f"{path} must have names of columns in the first line, got an empty file. Write it again."
+        )
+    other = next((mark for mark in ";\t," if len(names) == 1 and mark in names[0]), None)
+    if other is not None:
+        raise FileFormatError(
+            f"{path} must have fields separated by {delimiter!r}, got {other!r} in {names[0]!r}. "
+            f"Read it with pandas.read_csv(path, sep={other!r}) and load the frame."
+        )
+    require_distinct(names, path.name)
+    fractions = [name for name in names if _FRACTION.fullmatch(name)]
+    if fractions:
+        notice(
+            f"{path.name} has numbers for names of columns: {listed(fractions)}. If its first line holds "
+            "data, read it with pandas.read_csv(path, header=None) and load the frame."
+        )
+    return names
+
+
+def _frame(
+    path: Path, delimiter: str, names: list[str], text_columns: frozenset[str], missing_marks: tuple[str, ...]
+) -> pd.DataFrame:
+    with opened(path) as stream, warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # it would drop the fields that are too many
+        return pd.read_csv(
+            stream,
+            sep=delimiter,
+            header=0,
+            names=names,
+            index_col=False,
+            dtype={name: str for name in names if name in text_columns},
+            keep_default_na=False,
+            na_values=list(missing_marks),
+            skipinitialspace=True,
+            low_memory=False,
+            encoding="utf-8",
+        )
+
+
+def _require_even(path: Path, delimiter: str, n_fields: int) -> None:
+    with opened(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig", newline="") as lines:
+        rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
+        for row in rows:
+            if row and len(row) < n_fields:
+                raise csv.Error(f"Expected {n_fields} fields in line {rows.line_num}, saw {len(row)}")

@@ -1,0 +1,118 @@
+"""Preparation: everything that turned a table into numbers, kept so that new rows are treated alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from .._errors import InvalidInputError, require, require_one_of
+from .._values import Floats
+from .columns import KINDS, Column
+from .scaling import SCALINGS, Scale
+
+NOMINAL = ("onehot", "coded")
+MISSING = ("raise", "drop", "mean")
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Preparation:
+    """How the columns of a table became numbers; :func:`load` applies it to new rows.
+
+    ``fill`` holds the mean of each feature before scaling; it takes the place of missing values
+    under ``missing="mean"``.
+    """
+
+    columns: tuple[Column, ...]
+    target: str | None
+    index: str | None
+    drop: tuple[str, ...]
+    class_names: tuple[str, ...]
+    nominal: str  # "onehot" or "coded"
+    missing: str  # "raise", "drop" or "mean"
+    scaling: str  # "standard", "minmax", "robust" or "none"
+    fill: Floats  # (m,)
+    scale: Scale  # centre and scale of the m features
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features, in the order of the columns of ``X``."""
+        return feature_names(self.columns, self.nominal)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists, strings and numbers; :meth:`from_json` gives the same preparation back."""
+        return {
+            "format": _FORMAT,
+            "columns": [
+                {"name": column.name, "kind": column.kind, "levels": list(column.levels)}
+                for column in self.columns
+            ],
+            "target": self.target,
+            "index": self.index,
+            "drop": list(self.drop),
+            "class_names": list(self.class_names),
+            "nominal": self.nominal,
+            "missing": self.missing,
+            "scaling": self.scaling,
+            "fill": self.fill.tolist(),
+            "centre": self.scale.centre.tolist(),
+            "scale": self.scale.scale.tolist(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The preparation that :meth:`to_json` described; raises for anything else."""
+        form = data.get("format") if isinstance(data, Mapping) else data
+        require(
+            form == _FORMAT,
+            "preparation",
+            f"of format {_FORMAT}",
+            form,
+            "Load the table and save its preparation again.",
+        )
+        try:
+            preparation = cls._from_fields(data)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"preparation must hold what to_json() gives, got something else ({error}). "
+                "Load the table and save its preparation again."
+            ) from error
+        return preparation
+
+    @classmethod
+    def _from_fields(cls, data: Mapping[str, Any]) -> Self:
+        columns = tuple(
+            Column(str(item["name"]), item["kind"], tuple(map(str, item["levels"])))
+            for item in data["columns"]
+        )
+        for column in columns:
+            require_one_of("kind", column.kind, KINDS)
+        require_one_of("nominal", data["nominal"], NOMINAL)
+        require_one_of("missing", data["missing"], MISSING)
+        require_one_of("scaling", data["scaling"], SCALINGS)
+        fill, centre, scale = (np.array(data[key], dtype=np.float64) for key in ("fill", "centre", "scale"))
+        shape = (len(feature_names(columns, data["nominal"])),)
+        for name, values in (("fill", fill), ("centre", centre), ("scale", scale)):
+            require(values.shape == shape, name, f"of shape {shape}", values.shape)
+            require(bool(np.isfinite(values).all()), name, "finite", "NaN or infinite")
+        require(bool((scale > 0).all()), "scale", "positive", float(scale.min(initial=1.0)))
+        return cls(
+            columns=columns,
+            target=data["target"],
+            index=data["index"],
+            drop=tuple(data["drop"]),
+            class_names=tuple(map(str, data["class_names"])),
+            nominal=data["nominal"],
+            missing=data["missing"],
+            scaling=data["scaling"],
+            fill=fill,
+            scale=Scale(centre, scale),
+        )
+
+
+def feature_names(columns: Sequence[Column], nominal: str) -> tuple[str, ...]:
+    """The features that the columns become, in order."""
+    return tuple(name for column in columns for name in column.feature_names(nominal))

@@ -1,0 +1,50 @@
+"""The value that readers hand to preparation: columns as they were read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from .._errors import InvalidInputError
+from .notices import listed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawTable:
+    """Columns as a source gives them: numbers, booleans, dates, text, categories; NaN or NA is missing.
+
+    The index of ``frame`` names the rows. A categorical column is declared nominal, its levels in
+    order. ``target`` is the column that the source knows as its target; ``has_labels`` says that
+    the reader has put the labels asked for into that column already.
+    """
+
+    frame: pd.DataFrame
+    name: str
+    target: str | None = None
+    one_unit: bool = False  # all features share one unit: scaling "auto" leaves them as they are
+    has_labels: bool = False
+
+
+def checked(raw: RawTable) -> RawTable:
+    """The table with text for column names; raises unless they differ and there is a row."""
+    frame = raw.frame.set_axis([str(name) for name in raw.frame.columns], axis=1)
+    require_distinct(list(frame.columns), raw.name)
+    if not len(frame):
+        raise InvalidInputError(
+            f"{raw.name} must have at least one row, got none. Check that the source holds more than column "
+            "names."
+        )
+    return RawTable(frame, raw.name, raw.target, raw.one_unit, raw.has_labels)
+
+
+def require_distinct(names: list[str], table: str) -> None:
+    """Raise when two columns share a name."""
+    if len(set(names)) < len(names):
+        unique, counts = np.unique(np.array(names, dtype=object), return_counts=True)
+        raise InvalidInputError(
+            f"{table} must have column names that differ, got {listed(unique[counts > 1])} more than once. "
+            "Rename them; if the first line holds data and no names, read the file with "
+            "pandas.read_csv(path, header=None) and load the frame."
+        )

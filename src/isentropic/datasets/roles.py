@@ -1,0 +1,129 @@
+"""Roles of the columns: features, the target, names of rows, left out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Self
+
+import pandas as pd
+
+from .._errors import InvalidInputError, require
+from .notices import listed, no_such_column, notice, plural
+from .preparation import Preparation
+from .raw import RawTable
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What the caller asked of columns by name."""
+
+    target: str | None
+    drop: tuple[str, ...]
+    index: str | None
+
+    @classmethod
+    def of(cls, target: str | os.PathLike[str] | None, drop: Iterable[str], index: str | None) -> Self:
+        """The roles, checked against each other; one name to drop may stand by itself."""
+        is_name = target is None or isinstance(target, (str, os.PathLike))
+        require(is_name, "target", "the name of a column, as text", target)
+        wanted = None if target is None else os.fspath(target)
+        left_out = (drop,) if isinstance(drop, str) else tuple(drop)
+        for name in left_out:
+            require(isinstance(name, str), "drop", "names of columns", name)
+        require(index is None or isinstance(index, str), "index", "the name of a column", index)
+        for what, column in (("target", wanted), ("index", index)):
+            require(column is None or column not in left_out, what, "a column that is not dropped", column)
+        require(index is None or index != wanted, "index", "another column than the target", index)
+        return cls(wanted, left_out, index)
+
+    def text_columns(self, preparation: Preparation | None) -> frozenset[str]:
+        """Columns whose text matters to the letter, as in '007': names of rows and known levels."""
+        if preparation is None:
+            return frozenset() if self.index is None else frozenset({self.index})
+        index = self.index or preparation.index
+        levels = {column.name for column in preparation.columns if column.kind == "nominal"}
+        return frozenset(levels if index is None else {*levels, index})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """A raw table, divided by roles."""
+
+    features: pd.DataFrame
+    target: pd.Series | None
+    row_names: tuple[str, ...]
+
+    @property
+    def target_name(self) -> str | None:
+        return None if self.target is None else str(self.target.name)
+
+
+def split(raw: RawTable, roles: Roles) -> Parts:
+    """Divide a table that is fitted; every column named must be there."""
+    frame, target = raw.frame, _target_name(raw, roles)
+    for what, names in (("target", [target]), ("drop", roles.drop), ("index", [roles.index])):
+        for name in names:
+            if name is not None and name not in frame.columns:
+                raise no_such_column(what, raw.name, name, frame.columns)
+    features = frame.drop(columns=list({*roles.drop, target, roles.index} - {None}))
+    if not features.shape[1]:
+        raise InvalidInputError(
+            f"{raw.name} must have a column left for the features, got none. Its columns are "
+            f"{listed(frame.columns)}: drop fewer of them."
+        )
+    return Parts(features, None if target is None else frame[target], _row_names(raw, roles.index))
+
+
+def _target_name(raw: RawTable, roles: Roles) -> str | None:
+    name = raw.target if raw.has_labels or roles.target is None else roles.target
+    return None if name in roles.drop else name
+
+
+def fitted_parts(raw: RawTable, roles: Roles, preparation: Preparation) -> Parts:
+    """Divide new rows: every fitted column must be there; target and names of rows may be absent."""
+    frame = raw.frame
+    needed = [column.name for column in preparation.columns]
+    lacking = [name for name in needed if name not in frame.columns]
+    if lacking:
+        raise InvalidInputError(
+            f"{raw.name} must have the columns of the fitted table, got none called {listed(lacking)}. "
+            f"Its columns are {listed(frame.columns)}."
+        )
+    target = _new_target(raw, roles, preparation)
+    index = roles.index or (preparation.index if preparation.index in frame.columns else None)
+    known = {*needed, *preparation.drop, preparation.target, target, index, raw.target}
+    extra = [name for name in frame.columns if name not in known]
+    if extra:
+        notice(
+            f"{raw.name} has {plural(len(extra), 'column')} that the fitted table had not, left out: "
+            f"{listed(extra)}."
+        )
+    return Parts(frame[needed], None if target is None else frame[target], _row_names(raw, index))
+
+
+def _new_target(raw: RawTable, roles: Roles, preparation: Preparation) -> str | None:
+    if raw.has_labels:
+        return raw.target
+    if roles.target is not None:
+        if roles.target not in raw.frame.columns:
+            raise no_such_column("target", raw.name, roles.target, raw.frame.columns)
+        return roles.target
+    name = preparation.target
+    is_filled = name in raw.frame.columns and raw.frame[name].notna().any()
+    return name if is_filled else None
+
+
+def _row_names(raw: RawTable, index: str | None) -> tuple[str, ...]:
+    if index is None:
+        return tuple(map(str, raw.frame.index))
+    if index not in raw.frame.columns:
+        raise no_such_column("index", raw.name, index, raw.frame.columns)
+    names = raw.frame[index]
+    if names.isna().any():
+        raise InvalidInputError(
+            f"index must name every row, got {plural(int(names.isna().sum()), 'row')} without a name in "
+            f"{index!r}. Fill them in, or choose another column."
+        )
+    return tuple(map(str, names))

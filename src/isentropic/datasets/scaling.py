@@ -1,0 +1,77 @@
+"""Scaling: a centre and a scale per feature. A constant feature becomes 0, never NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._errors import InvalidInputError
+from .._values import Floats
+from .notices import listed, notice
+
+SCALINGS = ("standard", "minmax", "robust", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """``(x - centre) / scale`` for each feature; ``scale`` is positive."""
+
+    centre: Floats  # (m,)
+    scale: Floats  # (m,)
+
+    def apply(self, X: Floats) -> Floats:
+        """Scale the rows in place, and return them."""
+        X -= self.centre
+        X /= self.scale
+        return X
+
+
+def fit_scale(X: Floats, rule: str, names: Sequence[str]) -> Scale:
+    """Mean and standard deviation, minimum and range, or median and interquartile range; ``O(n m)``."""
+    m = X.shape[1]
+    if rule == "none":
+        return Scale(np.zeros(m), np.ones(m))
+    low, high = X.min(axis=0), X.max(axis=0)
+    constant = low == high
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre, scale = _centre_and_scale(X, rule, low, high)
+    centre[constant], scale[constant] = low[constant], 1.0  # exactly 0: a rounded mean would leave a trace
+    finite = np.isfinite(centre) & np.isfinite(scale)
+    if not finite.all():
+        raise InvalidInputError(
+            f"features {listed(np.array(names)[~finite])} must span a finite range for scaling {rule!r}, got "
+            f"up to {np.abs(X[:, ~finite]).max():.3g}. Give them in other units, or choose scaling='none'."
+        )
+    flat = scale == 0  # at least half of the values are equal, but not all
+    if flat.any() and rule == "robust":
+        notice(
+            f"features {listed(np.array(names)[flat])} have an interquartile range of 0, so scaling 'robust' "
+            "moves them to their median and leaves their spread. scaling='standard' has no such exception."
+        )
+    return Scale(centre, np.where(flat, 1.0, scale))
+
+
+def _centre_and_scale(X: Floats, rule: str, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    if rule == "minmax":
+        return low.copy(), high - low
+    if rule == "robust":
+        lower, middle, upper = np.percentile(X, [25, 50, 75], axis=0)
+        return middle, upper - lower
+    centre, spread = column_means(X), high - low
+    unit = np.where(spread > 0, spread, 1.0)  # squares of shares neither overflow nor vanish
+    squares = np.zeros_like(centre)
+    for start in range(0, len(X), 4096):  # blocks, so that no second table is held
+        share = (X[start : start + 4096] - centre) / unit
+        squares += np.einsum("ij,ij->j", share, share)
+    return centre, unit * np.sqrt(squares / len(X))
+
+
+def column_means(X: Floats) -> Floats:
+    """Means of the columns, finite for finite values."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        means: Floats = X.mean(axis=0)
+    huge = ~np.isfinite(means)
+    means[huge] = (X[:, huge] / len(X)).sum(axis=0)
+    return means

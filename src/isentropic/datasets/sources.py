@@ -1,0 +1,113 @@
+"""Sources by name: built-in, data folder, OpenML, a file or a frame."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from .._errors import FileFormatError, InvalidInputError, nearest
+from .builtin import BUILTIN, read_builtin, require_fixed_size
+from .files import kind_of_file, read_file
+from .folder import SETTING, FolderSet, find_openml, find_set, folder_sets, read_set
+from .openml import read_openml
+from .raw import RawTable, checked
+
+_PREFIX = re.compile(r"(?P<prefix>[A-Za-z]{2,}):(?P<name>.*)", re.DOTALL)  # not C:\table.csv
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One set at hand. ``source`` is what :func:`load` takes; features are counted before encoding."""
+
+    source: str
+    n_samples: int
+    n_features: int
+    n_classes: int | None  # None where the target is a number
+    origin: str  # "builtin" or "folder"
+    note: str = ""
+
+
+def catalogue() -> tuple[Entry, ...]:
+    """The built-in sets, and those of the data folder whose files are there.
+
+    >>> from isentropic.datasets import catalogue
+    >>> iris = catalogue()[0]
+    >>> iris.source, iris.n_samples, iris.n_features, iris.n_classes
+    ('builtin:iris', 150, 4, 3)
+    """
+    built_in = [
+        Entry(f"builtin:{name}", b.n_samples, b.n_features, b.n_classes, "builtin", b.note)
+        for name, b in BUILTIN.items()
+    ]
+    return (*built_in, *(_entry(item) for item in folder_sets() if item.file is not None))
+
+
+def _entry(item: FolderSet) -> Entry:
+    return Entry(item.name, item.n_samples, item.n_features, item.n_classes, "folder", item.openml_name)
+
+
+def read_source(
+    source: str | os.PathLike[str] | pd.DataFrame,
+    target: str | None,
+    text_columns: frozenset[str],
+    n_samples: int | None,
+    random_state: int,
+) -> RawTable:
+    """The columns of any source, checked: names that differ, at least one row."""
+    if isinstance(source, str) and source.startswith("builtin:"):
+        return checked(read_builtin(source.removeprefix("builtin:"), n_samples, random_state))
+    require_fixed_size(n_samples, "a table" if isinstance(source, pd.DataFrame) else repr(source))
+    if isinstance(source, pd.DataFrame):
+        return checked(RawTable(source, "table"))
+    if isinstance(source, os.PathLike):
+        return checked(read_file(Path(source), target, text_columns))
+    if not isinstance(source, str):
+        raise InvalidInputError(
+            f"source must be text, a path or a pandas frame, got {type(source).__name__}. "
+            "Give an array as pandas.DataFrame(X)."
+        )
+    return checked(_read_named(source, target, text_columns))
+
+
+def _read_named(source: str, target: str | None, text_columns: frozenset[str]) -> RawTable:
+    match = _PREFIX.fullmatch(source)
+    if match is not None and match["prefix"] == "openml":
+        here = find_openml(match["name"])
+        return read_openml(match["name"]) if here is None else read_set(here)
+    path = Path(source).expanduser()
+    is_bare = path.name == source and kind_of_file(path) is None
+    entry = find_set(source) if is_bare else None
+    if entry is not None:
+        return read_set(entry)
+    if path.exists():
+        return read_file(path, target, text_columns)
+    if match is not None:
+        raise _unknown_prefix(source, match["prefix"])
+    if is_bare:
+        raise _unknown_name(source)
+    return read_file(path, target, text_columns)  # says why the file cannot be read
+
+
+def _unknown_prefix(source: str, prefix: str) -> InvalidInputError:
+    is_address = prefix in ("http", "https", "ftp", "file")
+    hint = "Download the file first." if is_address else nearest(prefix, ["builtin", "openml"]).strip()
+    return InvalidInputError(
+        f"source must start with builtin: or openml:, or be a file, got {source!r}. {hint}".strip()
+    )
+
+
+def _unknown_name(source: str) -> FileFormatError:
+    at_hand = [entry.source for entry in catalogue()]
+    words = {name.removeprefix("builtin:"): name for name in reversed(at_hand)}
+    guess = nearest(source, words)
+    for word, full in words.items():
+        guess = guess.replace(repr(word), repr(full))
+    where = "" if os.environ.get(SETTING) else f" {SETTING} is not set, so there is no data folder."
+    return FileFormatError(
+        f"source must be a file, a set of the data folder, builtin:NAME or openml:NAME, got {source!r}. "
+        f"{guess}isentropic.datasets.catalogue() lists the sets at hand.{where}"
+    )

@@ -1,0 +1,171 @@
+"""Tables ready to be embedded: a source in, a frozen :class:`Table` out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+
+from .._errors import require, require_one_of
+from .._values import Floats, Table
+from .encoding import Encoded, describe_columns, encode_columns
+from .missing import complete_rows
+from .notices import listed, notice
+from .preparation import MISSING, NOMINAL, Preparation, feature_names
+from .raw import RawTable
+from .roles import Roles, fitted_parts, split
+from .scaling import SCALINGS, fit_scale
+from .sources import read_source
+from .suspects import name_suspects
+from .targets import class_names, with_new_classes
+
+
+def load(
+    source: str | os.PathLike[str] | pd.DataFrame,
+    target: str | os.PathLike[str] | None = None,
+    *,
+    drop: Iterable[str] = (),
+    index: str | None = None,
+    nominal: str = "onehot",
+    missing: str = "raise",
+    scaling: str = "auto",
+    n_samples: int | None = None,
+    random_state: int = 0,
+    preparation: Preparation | None = None,
+) -> Table:
+    """Read a table and make it numbers: complete, encoded and scaled.
+
+    Parameters
+    ----------
+    source
+        ``builtin:NAME``, ``openml:NAME``, ``openml:ID``, a file (CSV, TSV, ARFF and IDX, each also
+        .gz; Parquet, NPY, NPZ), a pandas frame, or the name of a set in the data folder that
+        ``ISENTROPIC_DATA`` points at. The data folder also answers ``openml:`` when it has the set.
+    target
+        Column of the classes or of a number to colour by; for IDX and NPY a file of labels, for NPZ
+        the name of an array. Built-in sets, the data folder and OpenML know theirs; an IDX file
+        of images finds the labels next to it; an NPZ file those called ``y``.
+    drop
+        Columns to leave out.
+    index
+        Column that names the rows.
+    nominal
+        Text and categories as one feature per level (``"onehot"``), or as ``"coded"`` numbers in the
+        order of the levels.
+    missing
+        ``"raise"`` an error that counts them, ``"drop"`` the rows that have one, or take the ``"mean"``
+        of the feature (of a one-hot level: its share).
+    scaling
+        ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
+        ``"auto"`` is none where all features share one unit (generated sets and images) and
+        standard elsewhere.
+    n_samples, random_state
+        Size and seed of a generated set.
+    preparation
+        ``table.preparation`` of another table: the rows are encoded and scaled as that one was, and
+        ``missing="raise"`` stands for its choice. They need its columns, but no target.
+
+    Notes
+    -----
+    In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Dates become days
+    since 1970. Dates, identifiers, constant columns and words among numbers are kept and named in a
+    :class:`TableWarning`. Whole numbers as a target are classes, up to 100 of them.
+
+    Examples
+    --------
+    >>> from isentropic.datasets import load
+    >>> iris = load("builtin:iris")
+    >>> iris.X.shape, iris.class_names, iris.scaling
+    ((150, 4), ('setosa', 'versicolor', 'virginica'), 'standard')
+
+    New rows are prepared as the first ones were:
+
+    >>> import pandas as pd
+    >>> flat = load(pd.DataFrame({"rooms": [2, 3, 4], "heating": ["gas", "oil", "gas"]}))
+    >>> flat.feature_names
+    ('rooms', 'heating=gas', 'heating=oil')
+    >>> load(pd.DataFrame({"rooms": [3], "heating": ["oil"]}), preparation=flat.preparation).X.round(2)
+    array([[ 0.  , -1.41,  1.41]])
+    """
+    require_one_of("nominal", nominal, NOMINAL)
+    require_one_of("missing", missing, MISSING)
+    require_one_of("scaling", scaling, ("auto", *SCALINGS))
+    roles = Roles.of(target, drop, index)
+    if preparation is not None:
+        _require_no_second_choice(preparation, roles, nominal, scaling)
+    raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
+    if preparation is None:
+        return _fit(raw, roles, nominal, missing, scaling)
+    return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
+
+
+def _require_no_second_choice(preparation: Preparation, roles: Roles, nominal: str, scaling: str) -> None:
+    is_one = isinstance(preparation, Preparation)
+    require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
+    for name, is_left in (
+        ("drop", not roles.drop),
+        ("nominal", nominal == "onehot"),
+        ("scaling", scaling == "auto"),
+    ):
+        require(is_left, name, "left to the preparation", "both", "Give one or the other.")
+
+
+def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, scaling: str) -> Table:
+    """Decide how the columns become numbers, and make them so."""
+    parts = split(raw, roles)
+    columns = describe_columns(parts.features, nominal)
+    classes = () if parts.target is None else class_names(parts.target)
+    encoded = encode_columns(parts.features, columns, nominal, raw.name)
+    if not raw.one_unit:
+        name_suspects(encoded)
+    rows = complete_rows(encoded, parts, classes, missing, raw.name)
+    if scaling == "auto":
+        scaling = "none" if raw.one_unit else "standard"
+    names = feature_names(columns, nominal)
+    scale = fit_scale(rows.X, scaling, names)
+    if scaling != "none":
+        _name_constants(rows.X, encoded, scaling)
+    preparation = Preparation(
+        columns=columns,
+        target=parts.target_name,
+        index=roles.index,
+        drop=roles.drop,
+        class_names=rows.class_names,
+        nominal=nominal,
+        missing=missing,
+        scaling=scaling,
+        fill=rows.fill,
+        scale=scale,
+    )
+    return rows.table(raw.name, preparation)
+
+
+def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) -> Table:
+    """Make the columns numbers as they were made before."""
+    parts = fitted_parts(raw, roles, preparation)
+    classes: tuple[str, ...] = ()
+    if parts.target is not None:
+        is_fitted = parts.target_name == preparation.target
+        classes = (
+            with_new_classes(parts.target, preparation.class_names)
+            if is_fitted
+            else class_names(parts.target)
+        )
+    encoded = encode_columns(parts.features, preparation.columns, preparation.nominal, raw.name)
+    rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation.fill)
+    return rows.table(raw.name, preparation)
+
+
+def _name_constants(X: Floats, encoded: Encoded, scaling: str) -> None:
+    if len(X) == 1:
+        notice(
+            f"the table has one row, which scaling {scaling!r} makes 0 in every feature. Choose "
+            "scaling='none', or preparation=... of the table that it belongs to."
+        )
+        return
+    constant = np.logical_and.reduceat(X.min(axis=0) == X.max(axis=0), encoded.firsts)
+    names = [column.name for column, flag in zip(encoded.columns, constant, strict=True) if flag]
+    if names:
+        notice(f"constant columns tell no row from another and become 0: {listed(names)}.")

@@ -1,0 +1,135 @@
+"""Geodesic distances: lengths of the shortest paths over a neighbour graph.
+
+Rows without a path between them are at infinite distance. Results are equal to the last bit for any
+number of threads, any batch and any grouping of the sources.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from .._errors import require
+from .._runtime import require_memory, row_blocks
+from .._values import NeighborGraph
+from ..kernels._jit import threads
+from ..kernels.condensed import store_rows
+from ..kernels.paths import LANES, grouped_paths, single_paths
+
+_BLOCK = 16 * LANES  # sources per call: under half a second up to n = 100,000
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """A graph renumbered so that rows near each other have near numbers (reverse Cuthill-McKee)."""
+
+    indptr: np.ndarray
+    indices: np.ndarray
+    weights: np.ndarray
+    labels: np.ndarray  # number -> row
+    numbers: np.ndarray  # row -> number
+
+    @classmethod
+    def of(cls, graph: NeighborGraph) -> _Numbered:
+        require(
+            graph.is_distance, "graph", "of kind knn, radius or percentile: paths add distances", graph.kind
+        )
+        n = graph.n_rows
+        matrix = csr_array((np.arange(len(graph.indices)), graph.indices, graph.indptr), shape=(n, n))
+        labels = reverse_cuthill_mckee(matrix, symmetric_mode=True).astype(np.int64)
+        numbers = np.empty(n, np.int64)
+        numbers[labels] = np.arange(n)
+        indptr = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[labels])])
+        # Where the entries of each renumbered row stand in the graph.
+        entries = np.repeat(graph.indptr[labels] - indptr[:-1], np.diff(indptr)) + np.arange(indptr[-1])
+        indices = numbers[graph.indices[entries]].astype(np.int32)
+        return cls(indptr, indices, graph.weights[entries], labels, numbers)
+
+    def paths(self, sources: _Seeds, n_jobs: int | None, *, near: bool, out: np.ndarray) -> None:
+        find = grouped_paths if near else single_paths
+        with threads(n_jobs) as workers:
+            find(self.indptr, self.indices, self.weights, sources.indptr, sources.nodes, sources.starts,
+                 self.labels, workers, out)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Seeds:
+    """Sources in CSR form: the nodes where each starts, and the distance it starts with."""
+
+    indptr: np.ndarray
+    nodes: np.ndarray
+    starts: np.ndarray
+
+    @classmethod
+    def at(cls, nodes: np.ndarray) -> _Seeds:
+        return cls(np.arange(len(nodes) + 1), nodes.astype(np.int32), np.zeros(len(nodes)))
+
+
+def all_pairs(graph: NeighborGraph, *, n_jobs: int | None = None) -> np.ndarray:
+    """All geodesic distances, condensed as by ``scipy.spatial.distance.pdist``.
+
+    ``O(n^2 (k + log n))`` time; ``4 n^2`` bytes, estimated before they are taken.
+
+    >>> import numpy as np
+    >>> from isentropic import Radius, geodesics, neighbor_graph
+    >>> graph = neighbor_graph(np.array([[0.0], [1.0], [3.0]]), Radius(2.5))
+    >>> geodesics.all_pairs(graph).tolist()
+    [1.0, 3.0, 2.0]
+    """
+    n = graph.n_rows
+    require_memory(4 * n * n, f"All geodesic distances of {n:,} rows", "Give n_landmarks, such as 500.")
+    numbered = _Numbered.of(graph)
+    out = np.empty(n * (n - 1) // 2)
+    buffer = np.empty((min(_BLOCK, n), n))
+    for block in row_blocks(n, "shortest paths", size=_BLOCK):
+        nodes = np.arange(block.start, block.stop)
+        found = buffer[: len(nodes)]
+        numbered.paths(_Seeds.at(nodes), n_jobs, near=True, out=found)
+        with threads(n_jobs):
+            store_rows(found, numbered.labels[nodes], n, out)
+    return out
+
+
+def from_rows(graph: NeighborGraph, sources: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+    """Geodesic distances from some rows to all, ``(len(sources), n)``: one heap a source.
+
+    ``O(s n (k + log n))`` time, ``8 s n`` bytes.
+    """
+    n = graph.n_rows
+    require_memory(
+        8 * len(sources) * n, f"Geodesics from {len(sources):,} of {n:,} rows", "Give fewer landmarks."
+    )
+    numbered = _Numbered.of(graph)
+    out = np.empty((len(sources), n))
+    size = max(8, 2_000_000 // n)
+    for block in row_blocks(len(sources), "shortest paths", size=size, adapt=True):
+        seeds = _Seeds.at(numbered.numbers[sources[block]])
+        numbered.paths(seeds, n_jobs, near=False, out=out[block])
+    return out
+
+
+def from_neighbors(
+    graph: NeighborGraph, indices: np.ndarray, distances: np.ndarray, *, n_jobs: int | None = None
+) -> np.ndarray:
+    """Geodesic distances from new rows to all, ``(b, n)``: each enters the graph through its neighbours.
+
+    ``indices`` and ``distances`` are the ``(b, k)`` neighbour lists of the new rows.
+    """
+    numbered = _Numbered.of(graph)
+    out = np.empty((len(indices), graph.n_rows))
+    near = np.argsort(numbered.numbers[indices[:, 0]], kind="stable")  # neighbours share a group
+    for block in row_blocks(len(indices), "shortest paths", size=_BLOCK):
+        mine = near[block]
+        k = indices.shape[1]
+        seeds = _Seeds(
+            np.arange(0, len(mine) * k + 1, k),
+            numbered.numbers[indices[mine]].ravel().astype(np.int32),
+            distances[mine].ravel(),
+        )
+        found = np.empty((len(mine), graph.n_rows))
+        numbered.paths(seeds, n_jobs, near=True, out=found)
+        out[mine] = found
+    return out

@@ -1,0 +1,150 @@
+"""Symmetric matrices with a zero diagonal, held as their upper triangle.
+
+The order is scipy's: the pair i < j is at ``i n - i (i + 1) / 2 + j - i - 1``, so what lies right of
+the diagonal in a row is contiguous. Half the memory of a square array, and half the traffic.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import kernel, parallel_kernel, rows
+
+CHUNKS = 32  # fixed, so that sums are added in the same order on any number of threads
+
+
+@kernel
+def _row_start(i, n):
+    """Where row ``i`` starts, shifted so that column ``j`` is at ``_row_start(i, n) + j``."""
+    return i * n - i * (i + 1) // 2 - i - 1
+
+
+@kernel
+def _chunk_bounds(n):
+    """Rows cut into chunks of about equally many entries each."""
+    bounds = np.empty(CHUNKS + 1, np.int64)
+    for c in range(CHUNKS + 1):
+        bounds[c] = n - np.int64(n * np.sqrt(1.0 - c / CHUNKS))
+    return bounds
+
+
+@parallel_kernel
+def store_rows(block, labels, n, out):
+    """Copy rows of a full matrix, ``block[s] = row labels[s]``, into the triangle ``out``."""
+    for s in rows(len(labels)):
+        i = labels[s]
+        start = _row_start(i, n)
+        for j in range(i + 1, n):
+            out[start + j] = block[s, j]
+
+
+@parallel_kernel
+def squared_times(distances, x):
+    """``(D ∘ D) x`` for the triangle of ``D``. ``O(n^2)`` time, one pass over the triangle."""
+    n = len(x)
+    bounds = _chunk_bounds(n)
+    partial = np.zeros((CHUNKS, n))
+    for c in rows(CHUNKS):
+        mine = partial[c]
+        for i in range(bounds[c], bounds[c + 1]):
+            start = _row_start(i, n) + i + 1
+            row = distances[start : start + n - i - 1]
+            later = x[i + 1 :]
+            below = mine[i + 1 :]
+            xi = x[i]
+            total = 0.0
+            for j in range(len(row)):
+                squared = row[j] * row[j]
+                total += squared * later[j]
+                below[j] += squared * xi
+            mine[i] += total
+    out = np.empty(n)
+    for j in rows(n):
+        total = 0.0
+        for c in range(CHUNKS):
+            total += partial[c, j]
+        out[j] = total
+    return out
+
+
+@parallel_kernel
+def fourth_power_sums(distances, n):
+    """Per row ``i``: the sum over ``j > i`` of ``d_ij^4``."""
+    sums = np.zeros(n)
+    for i in rows(n):
+        start = _row_start(i, n)
+        total = 0.0
+        for j in range(i + 1, n):
+            squared = distances[start + j] * distances[start + j]
+            total += squared * squared
+        sums[i] = total
+    return sums
+
+
+@parallel_kernel
+def comoments(distances, Z):
+    """Per row ``i``, of the pairs ``j > i``: count, means, and centred second moments.
+
+    Columns: count, mean of d, mean of d', sum (d - mean)^2, sum (d' - mean)^2, and the mixed sum, with
+    ``d`` the given distance and ``d'`` the one between the rows of ``Z``.
+    """
+    n, n_components = Z.shape
+    moments = np.zeros((n, 6))
+    for i in rows(n):
+        start = _row_start(i, n)
+        mapped = np.empty(n)
+        given_sum = 0.0
+        mapped_sum = 0.0
+        for j in range(i + 1, n):
+            total = 0.0
+            for c in range(n_components):
+                total += (Z[i, c] - Z[j, c]) ** 2
+            mapped[j] = np.sqrt(total)
+            given_sum += distances[start + j]
+            mapped_sum += mapped[j]
+        count = n - i - 1
+        if count == 0:
+            continue
+        given_mean = given_sum / count
+        mapped_mean = mapped_sum / count
+        given_square = 0.0
+        mapped_square = 0.0
+        mixed = 0.0
+        for j in range(i + 1, n):
+            a = distances[start + j] - given_mean
+            b = mapped[j] - mapped_mean
+            given_square += a * a
+            mapped_square += b * b
+            mixed += a * b
+        moments[i, 0] = count
+        moments[i, 1] = given_mean
+        moments[i, 2] = mapped_mean
+        moments[i, 3] = given_square
+        moments[i, 4] = mapped_square
+        moments[i, 5] = mixed
+    return moments
+
+
+@kernel
+def combined_comoments(moments):
+    """Join the moments of all rows (Chan's formula): sums of squares of d, of d', and of d d'."""
+    count = 0.0
+    given_mean = 0.0
+    mapped_mean = 0.0
+    given_square = 0.0
+    mapped_square = 0.0
+    mixed = 0.0
+    for i in range(len(moments)):
+        more = moments[i, 0]
+        if more == 0:
+            continue
+        a = moments[i, 1] - given_mean
+        b = moments[i, 2] - mapped_mean
+        weight = count * more / (count + more)
+        given_square += moments[i, 3] + a * a * weight
+        mapped_square += moments[i, 4] + b * b * weight
+        mixed += moments[i, 5] + a * b * weight
+        given_mean += a * more / (count + more)
+        mapped_mean += b * more / (count + more)
+        count += more
+    return given_square, mapped_square, mixed

@@ -1,0 +1,69 @@
+"""Rows placed one by one against a fitted state: each result depends on its own row only."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import kernel, parallel_kernel, rows
+
+
+@parallel_kernel
+def project_squared(distances, means, projection):
+    """``-1/2 sum_j (d_j^2 - means_j) projection_j`` for every row ``d`` of ``distances``."""
+    n_rows, n_references = distances.shape
+    n_components = projection.shape[1]
+    out = np.empty((n_rows, n_components))
+    for i in rows(n_rows):
+        for c in range(n_components):
+            total = 0.0
+            for j in range(n_references):
+                total += (distances[i, j] * distances[i, j] - means[j]) * projection[j, c]
+            out[i, c] = -0.5 * total
+    return out
+
+
+@parallel_kernel
+def through_neighbors(indices, distances, to_references, out):
+    """``out[i, l]``: least ``distances[i, s] + to_references[l, indices[i, s]]`` over the neighbours s."""
+    for i in rows(len(indices)):
+        for reference in range(len(to_references)):
+            least = np.inf
+            for s in range(indices.shape[1]):
+                least = min(least, distances[i, s] + to_references[reference, indices[i, s]])
+            out[i, reference] = least
+
+
+@kernel
+def _mixed(value):
+    """A 64-bit finaliser: every input bit reaches every output bit."""
+    value ^= value >> np.uint64(30)
+    value *= np.uint64(0xBF58476D1CE4E5B9)
+    value ^= value >> np.uint64(27)
+    value *= np.uint64(0x94D049BB133111EB)
+    return value ^ (value >> np.uint64(31))
+
+
+@parallel_kernel
+def row_hashes(bits):
+    """A 64-bit hash of every row of raw 64-bit patterns."""
+    out = np.empty(len(bits), np.uint64)
+    for i in rows(len(bits)):
+        value = np.uint64(0x9E3779B97F4A7C15)
+        for f in range(bits.shape[1]):
+            value = _mixed(value ^ bits[i, f]) + np.uint64(f)
+        out[i] = value
+    return out
+
+
+@parallel_kernel
+def project_centred(X, mean, projection):
+    """``(x - mean) projection`` for every row ``x``."""
+    n_components = projection.shape[1]
+    out = np.empty((len(X), n_components))
+    for i in rows(len(X)):
+        for c in range(n_components):
+            total = 0.0
+            for f in range(len(mean)):
+                total += (X[i, f] - mean[f]) * projection[f, c]
+            out[i, c] = total
+    return out

@@ -1,0 +1,16 @@
+"""Extreme eigenpairs without forming what need not be formed, and one rule for signs."""
+
+from .eigen import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
+from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance
+from .signs import fixed_signs
+
+__all__ = [
+    "Scaling",
+    "bottom_eigenpairs",
+    "classical_scaling",
+    "euclidean_defect",
+    "fixed_signs",
+    "generalized_eigenpairs",
+    "residual_variance",
+    "top_eigenpairs",
+]

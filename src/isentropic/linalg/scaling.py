@@ -1,0 +1,134 @@
+"""Classical scaling: coordinates from distances, without forming the centred matrix.
+
+With ``D`` the distances, ``B = -1/2 H (D ∘ D) H`` and ``H = I - 11'/n``. ``B`` is only ever applied to
+a vector, through the upper triangle of ``D``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._errors import NegativeEigenvalueWarning
+from ..kernels._jit import threads
+from ..kernels.condensed import combined_comoments, comoments, fourth_power_sums, squared_times
+from ..kernels.placement import project_squared
+from .eigen import top_eigenpairs
+
+_EXACT = 500  # up to this many rows the whole spectrum is found in a tenth of a second
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Coordinates of reference rows, and what places any other row among them."""
+
+    eigenvalues: np.ndarray  # (d,) largest first
+    embedding: np.ndarray  # (n, d): sqrt(eigenvalue) times eigenvector, zero where it is negative
+    projection: np.ndarray  # (n, d): eigenvector over sqrt(eigenvalue), zero where it is not positive
+    means: np.ndarray  # (n,) mean squared distance of each reference row to all
+    euclidean_defect: tuple[float, float]  # bounds of the negative share of the spectrum
+
+    def place(self, distances: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+        """Coordinates of rows at these distances from the references: the kernel formula, row by row."""
+        with threads(n_jobs):
+            return project_squared(np.ascontiguousarray(distances), self.means, self.projection)
+
+
+def classical_scaling(
+    distances: np.ndarray, n: int, n_components: int, *, n_jobs: int | None = None
+) -> Scaling:
+    """Coordinates whose inner products are nearest to those of the condensed ``distances``.
+
+    ``O(n^2)`` time an iteration, ``O(n)`` memory beyond the distances.
+
+    >>> import numpy as np
+    >>> scaling = classical_scaling(np.array([1.0, 3.0, 2.0]), 3, 1)
+    >>> np.round(scaling.embedding[:, 0], 6).tolist()
+    [-1.333333, -0.333333, 1.666667]
+    """
+
+    def times(x: np.ndarray) -> np.ndarray:
+        product = squared_times(distances, x - x.mean())
+        return -0.5 * (product - product.mean())
+
+    with threads(n_jobs):
+        means = squared_times(distances, np.ones(n)) / n
+        values, vectors = top_eigenpairs(times, n, min(n_components, n))
+        exact = (euclidean_defect(distances, n),) * 2 if n <= _EXACT else None
+        defect = exact or _defect_bounds(distances, means, values)
+    values, vectors = _padded(values, n_components), _padded(vectors.T, n_components).T
+    positive = values > _rounding(values)
+    if (values < -_rounding(values)).any():
+        negative = [f"{value:.4g}" for value in values if value < 0]
+        warnings.warn(
+            f"Eigenvalues {', '.join(negative)} are negative: the distances are not Euclidean in "
+            f"{n_components} dimensions, and those coordinates are zero. Take fewer components.",
+            NegativeEigenvalueWarning,
+            stacklevel=3,
+        )
+    root = np.sqrt(np.where(positive, values, 0.0))
+    inverse = np.divide(1.0, root, out=np.zeros_like(root), where=positive)
+    return Scaling(values, vectors * root, np.ascontiguousarray(vectors * inverse), means, defect)
+
+
+def _padded(rows: np.ndarray, count: int) -> np.ndarray:
+    """More components than rows: the rest is zero."""
+    return np.concatenate([rows, np.zeros((count - len(rows), *rows.shape[1:]))])
+
+
+def _rounding(values: np.ndarray) -> float:
+    """Eigenvalues this small are zero as far as double precision can tell."""
+    return 1e-12 * float(np.abs(values).max(initial=0.0))
+
+
+def _defect_bounds(distances: np.ndarray, means: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """Bounds of ``sum |negative eigenvalues| / sum |eigenvalues|`` from the trace, the norm and the top.
+
+    Let N be the sum of the magnitudes of the negative eigenvalues; of those that are not known, s is
+    the sum, q the sum of squares, and none exceeds the last known one, t. Then ``q <= t (s + N) + N^2``
+    bounds N from below, and Cauchy-Schwarz, ``s + 2 N <= sqrt(r q)`` for r unknown ones, from above.
+    """
+    n = len(means)
+    trace = 0.5 * float(means.sum())
+    fourth = 2.0 * float(fourth_power_sums(distances, n).sum())
+    squares = 0.25 * (fourth - 2.0 * n * float(means @ means) + float(means.sum()) ** 2)
+    known = -float(values[values < 0].sum())
+    s = trace - float(values.sum())
+    q = max(squares - float(values @ values), 0.0)
+    top, rest = max(float(values[-1]), 0.0), max(n - 1 - len(values), 0)
+    low = max((np.sqrt(max(top * top - 4 * (top * s - q), 0.0)) - top) / 2, -s, 0.0)
+    high = max((np.sqrt(rest * q) - s) / 2, low)
+    return _share(known + low, trace), _share(known + high, trace)
+
+
+def _share(negative: float, trace: float) -> float:
+    total = trace + 2.0 * negative
+    return float(min(negative / total, 1.0)) if total > 0 else 0.0
+
+
+def euclidean_defect(distances: np.ndarray, n: int) -> float:
+    """The exact negative share of the spectrum, ``sum |negative| / sum |all|``. ``O(n^3)`` time.
+
+    0 for Euclidean distances.
+
+    >>> import numpy as np
+    >>> euclidean_defect(np.array([3.0, 4.0, 5.0]), 3)
+    0.0
+    """
+    from scipy.linalg import eigvalsh
+    from scipy.spatial.distance import squareform
+
+    squared = squareform(distances, checks=False) ** 2
+    centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
+    values = eigvalsh(-0.5 * centred)
+    values = values[np.abs(values) > 1e-10 * np.abs(values).max(initial=0.0)]
+    return _share(-float(values[values < 0].sum()), float(values.sum()))
+
+
+def residual_variance(distances: np.ndarray, Z: np.ndarray, *, n_jobs: int | None = None) -> float:
+    """``1 - corr(d, d')^2`` over all pairs, d' the distances between the rows of ``Z``. ``O(n^2)`` time."""
+    with threads(n_jobs):
+        given, mapped, mixed = combined_comoments(comoments(distances, np.ascontiguousarray(Z)))
+    return 1.0 - mixed * mixed / (given * mapped) if given * mapped > 0 else 1.0

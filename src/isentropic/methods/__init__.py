@@ -1,0 +1,1 @@
+"""One estimator per file: its stages, and its docstring."""

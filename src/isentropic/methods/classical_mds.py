@@ -1,0 +1,103 @@
+"""Classical multidimensional scaling."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial.distance import squareform
+from sklearn.utils.validation import check_is_fitted
+
+from .._runtime import require_memory, row_blocks
+from ..families.embedder import Embedder
+from ..families.rows import checked_components, checked_rows
+from ..kernels._jit import threads
+from ..kernels.condensed import store_rows
+from ..linalg import classical_scaling, residual_variance
+from ..neighbors import distances_between, rows_per_block
+
+
+class ClassicalMDS(Embedder):
+    """Coordinates whose distances match the given ones, as well as an inner product allows.
+
+    The leading eigenvectors of ``B = -1/2 H (D ∘ D) H``, each times the root of its eigenvalue; ``B`` is
+    never formed. Distances that are not Euclidean give negative eigenvalues: their coordinates are zero,
+    with a warning, never NaN. A new row is placed by its distances to the fitted rows.
+
+    Cost: ``O(n^2 (m + i))`` time for i iterations, ``4 n^2`` bytes, estimated before they are taken.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the map.
+    metric : str or callable
+        Any metric of scikit-learn, or ``"precomputed"``: X is then a square matrix of distances.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    eigenvalues_ : array of shape (n_components,)
+    residual_variance_ : float
+        ``1 - corr(D, D_Z)^2`` over all pairs.
+    euclidean_defect_ : (float, float)
+        Bounds of the negative share of the spectrum of ``B``.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Torgerson (1952).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isentropic import ClassicalMDS
+    >>> square = np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 0.0], [1.0, 2.0]])
+    >>> Z = ClassicalMDS().fit_transform(square)
+    >>> np.linalg.norm(Z[0] - Z[3]).round(6) == np.sqrt(5).round(6)
+    np.True_
+    """
+
+    def __init__(self, n_components=2, *, metric="euclidean", n_jobs=None):
+        self.n_components = n_components
+        self.metric = metric
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Distances, classical scaling."""
+        X = checked_rows(self, X, metric=self.metric)
+        n_components = checked_components(self.n_components)
+        D = all_distances(X, self.metric, self.n_jobs)
+        self._scaling = classical_scaling(D, len(X), n_components, n_jobs=self.n_jobs)
+        self._fit_X = np.empty((len(X), 0)) if self.metric == "precomputed" else X
+        self.embedding_ = self._scaling.embedding
+        self.eigenvalues_ = self._scaling.eigenvalues
+        self.euclidean_defect_ = self._scaling.euclidean_defect
+        self.residual_variance_ = residual_variance(D, self.embedding_, n_jobs=self.n_jobs)
+        self._n_features_out = n_components
+        return self
+
+    def transform(self, X) -> np.ndarray:
+        """Coordinates of rows, each by its distances to the fitted rows."""
+        check_is_fitted(self)
+        X = checked_rows(self, X, metric=self.metric, fitting=False)
+        Z = np.empty((len(X), self._n_features_out))
+        for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._fit_X))):
+            D = distances_between(X[block], self._fit_X, self.metric, self.n_jobs)
+            Z[block] = self._scaling.place(D, n_jobs=self.n_jobs)
+        return Z
+
+
+def all_distances(X: np.ndarray, metric, n_jobs: int | None) -> np.ndarray:
+    """All distances, condensed as by ``scipy.spatial.distance.pdist``, in blocks of rows."""
+    n = len(X)
+    if metric == "precomputed":
+        return squareform(X, checks=False)
+    require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmark-isomap, or a sample.")
+    D = np.empty(n * (n - 1) // 2)
+    for block in row_blocks(n, "distances", size=rows_per_block(n)):
+        rows = np.arange(block.start, block.stop)
+        with threads(n_jobs):
+            store_rows(np.ascontiguousarray(distances_between(X[block], X, metric, n_jobs)), rows, n, D)
+    return D

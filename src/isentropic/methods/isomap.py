@@ -1,0 +1,126 @@
+"""ISOMAP: classical scaling of geodesic distances."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._errors import require
+from .._values import Can, Pnn
+from ..families.geodesic import GeodesicEmbedder
+from ..neighbors import as_rule, entry_lists, neighbor_graph
+
+
+class Isomap(GeodesicEmbedder):
+    """Unrolls a curved surface: distances along the neighbour graph become distances in the map.
+
+    With G the lengths of the shortest paths over the neighbour graph, the coordinates are the leading
+    eigenvectors of ``-1/2 H (G ∘ G) H``, each times the root of its eigenvalue. A new row x enters the
+    graph through its neighbours, ``g = min_j (d(x, x_j) + G_j)``, and gets
+    ``y = -1/2 L^(-1/2) V' (g^2 - mean of each row of G^2)``, by itself.
+
+    Cost: ``O(n^2 (k + log n))`` time and ``4 n^2`` bytes; with l landmarks ``O(l n (k + log n))`` and
+    ``8 l n`` bytes.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Neighbours of each row. More than there are other rows: all of them, with a warning.
+    n_components : int
+        Dimension of the map.
+    neighbors : Knn, Radius or Percentile, optional
+        Takes the place of ``n_neighbors``.
+    metric : str or callable
+        Any metric of scikit-learn, or ``"precomputed"``: X is then a square matrix of distances, and
+        the rows given to ``transform`` are distances to the fitted rows.
+    n_landmarks : int or Landmarks, optional
+        Work through this many rows, spread out by farthest-first choice, instead of all. As many as
+        there are rows, or more, is the exact method.
+    on_disconnected : {"bridge", "largest", "raise", "inflate"} or Inflate
+        What to do about a graph in parts: join them by their shortest edges; fit the largest and place
+        the other rows as new ones; refuse; or replace missing distances by 10 (or ``Inflate(factor)``)
+        times the largest one.
+    random_state : int, RandomState or None
+        For random landmarks and approximate neighbours. None is a fixed seed: two runs agree.
+    n_jobs : int, optional
+        Threads. None is all cores, or one inside a parallel worker. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    eigenvalues_ : array of shape (n_components,)
+        Largest first; coordinates of a negative one are zero, with a warning.
+    residual_variance_ : float
+        ``1 - corr(G, D_Z)^2`` over all pairs of rows (with landmarks: of a landmark and a row).
+    euclidean_defect_ : (float, float)
+        Bounds of the share of the spectrum of ``-1/2 H (G ∘ G) H`` that is negative, and that no map
+        in any number of dimensions can show. ``isentropic.linalg.euclidean_defect`` is exact, for small n.
+    landmarks_ : array or None
+        The rows that are landmarks, None for the exact method.
+    graph_ : NeighborGraph
+        The graph of the fitted rows.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Tenenbaum, de Silva and Langford (2000). de Silva and Tenenbaum (2003).
+
+    Examples
+    --------
+    >>> from isentropic import Isomap, datasets
+    >>> roll = datasets.load("builtin:swiss-roll")
+    >>> isomap = Isomap(n_neighbors=10).fit(roll.X)
+    >>> isomap.embedding_.shape
+    (1000, 2)
+    >>> bool(isomap.residual_variance_ < 0.01)
+    True
+    >>> bool((isomap.transform(roll.X[:5]) == isomap.embedding_[:5]).all())
+    True
+    """
+
+    def __init__(
+        self,
+        n_neighbors=10,
+        n_components=2,
+        *,
+        neighbors=None,
+        metric="euclidean",
+        n_landmarks=None,
+        on_disconnected="bridge",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.neighbors = neighbors
+        self.metric = metric
+        self.n_landmarks = n_landmarks
+        self.on_disconnected = on_disconnected
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Graph, geodesics, classical scaling."""
+        X = self._checked_rows(X)
+        graph = neighbor_graph(
+            X,
+            self._rule(),
+            metric=self.metric,
+            on_disconnected=self.on_disconnected,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self._embed_graph(X, graph)
+        return self
+
+    def _rule(self):
+        if self.neighbors is None:
+            return as_rule(self.n_neighbors)
+        rule = as_rule(self.neighbors)
+        must_be = "Knn, Radius or Percentile, whose weights are distances"
+        require(not isinstance(rule, Can | Pnn), "neighbors", must_be, rule)
+        return rule
+
+    def _entries(self, X: np.ndarray):
+        return entry_lists(X, self._fit_X, self.graph_, self._rule(), metric=self.metric, n_jobs=self.n_jobs)

@@ -1,0 +1,144 @@
+"""Neighbour graphs of every kind, from one call."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .._errors import require
+from .._runtime import row_blocks
+from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
+from ..kernels._jit import threads
+from ..kernels.unions import joined_rows, joined_sizes
+from .components import checked_policy, component_labels, repaired
+from .distances import Metric, distances_between, rows_per_block
+from .search import clipped_neighbors, nearest_neighbors
+
+
+def neighbor_graph(
+    X: np.ndarray,
+    neighbors: int | NeighborRule = 10,
+    *,
+    metric: Metric = "euclidean",
+    on_disconnected="bridge",
+    random_state=None,
+    n_jobs: int | None = None,
+) -> NeighborGraph:
+    """The symmetric neighbour graph of the rows of ``X``, with its connected components.
+
+    ``neighbors`` is a number of neighbours or one of ``Knn``, ``Radius``, ``Percentile``, ``Can``, ``Pnn``.
+    A graph in several parts is never silent. ``on_disconnected``: ``"bridge"`` adds the shortest edges
+    that join the parts, ``"raise"`` refuses, ``"largest"`` and ``"inflate"`` leave the parts to the method.
+
+    Knn, Can, Pnn cost what the neighbour search costs; Radius and Percentile ``O(n^2 m)`` time, in blocks.
+
+    >>> import numpy as np
+    >>> from isentropic import Radius, neighbor_graph
+    >>> line = np.arange(5.0)[:, None]
+    >>> graph = neighbor_graph(line, Radius(1.5))
+    >>> graph.indices.tolist(), graph.n_components
+    ([1, 0, 2, 1, 3, 2, 4, 3], 1)
+    """
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    rule = as_rule(neighbors)
+    checked_policy(on_disconnected)
+    directed, exact, recall = _directed(X, rule, metric, random_state, n_jobs)
+    is_affinity = isinstance(rule, Can | Pnn)
+    indptr, indices, weights = union(directed, average=is_affinity, n_jobs=n_jobs)
+    # An affinity of 0 is kept, but joins nothing.
+    joins = weights > 0 if is_affinity else None
+    components = component_labels(indptr, indices, joins)
+    graph = NeighborGraph(indptr, indices, weights, rule.kind, components, exact=exact, recall=recall)
+    return repaired(graph, X, on_disconnected, metric=metric, n_jobs=n_jobs)
+
+
+def as_rule(neighbors: int | NeighborRule) -> NeighborRule:
+    """A plain number means that many nearest neighbours."""
+    if isinstance(neighbors, Knn | Radius | Percentile | Can | Pnn):
+        return neighbors
+    is_count = isinstance(neighbors, int | np.integer) and not isinstance(neighbors, bool)
+    require(is_count, "neighbors", "a number of neighbours, Knn, Radius, Percentile, Can or Pnn", neighbors)
+    return Knn(int(neighbors))
+
+
+def _directed(X, rule, metric, random_state, n_jobs) -> tuple[csr_array, bool, float]:
+    """The directed graph of a rule, before symmetrisation; whether it is exact; its recall."""
+    if isinstance(rule, Radius | Percentile):
+        return _within_radius(X, rule, metric, n_jobs), True, 1.0
+    search = rule
+    if isinstance(rule, Can | Pnn):
+        # The next neighbour after the k-th sets the scale of the weights.
+        search = Knn(clipped_neighbors(rule.k, len(X) - 2) + 1)
+    found = nearest_neighbors(X, search, metric=metric, random_state=random_state, n_jobs=n_jobs)
+    if isinstance(rule, Knn):
+        return _from_lists(found.indices, found.distances), found.exact, found.recall
+    weigh = can_weights if isinstance(rule, Can) else pnn_weights
+    return _from_lists(found.indices[:, :-1], weigh(found)), found.exact, found.recall
+
+
+def can_weights(found: Neighbors) -> np.ndarray:
+    """``(d_{k+1} - d_j) / (k d_{k+1} - sum d_l)`` over the k nearest, d squared; equally far ones share 1."""
+    squared = found.distances**2
+    nearest, after = squared[:, :-1], squared[:, -1:]
+    total = (after - nearest).sum(axis=1, keepdims=True)
+    return _ratio(after - nearest, total, otherwise=1 / nearest.shape[1])
+
+
+def pnn_weights(found: Neighbors) -> np.ndarray:
+    """``(d_{k+1} - d_j) / (d_{k+1} - d_1)`` over the k nearest, d squared; equally far ones all weigh 1."""
+    squared = found.distances**2
+    nearest, after = squared[:, :-1], squared[:, -1:]
+    return _ratio(after - nearest, after - nearest[:, :1], otherwise=1.0)
+
+
+def _ratio(numerator: np.ndarray, denominator: np.ndarray, otherwise: float) -> np.ndarray:
+    out = np.full(numerator.shape, otherwise)
+    return np.divide(numerator, denominator, out=out, where=np.broadcast_to(denominator > 0, out.shape))
+
+
+def _from_lists(indices: np.ndarray, weights: np.ndarray) -> csr_array:
+    n, k = indices.shape
+    indptr = np.arange(0, n * k + 1, k, dtype=np.int64)
+    graph = csr_array((weights.ravel(), indices.ravel(), indptr), shape=(n, n))
+    graph.sort_indices()
+    return graph
+
+
+def _within_radius(X, rule, metric, n_jobs) -> csr_array:
+    """Edges to all rows within the radius, block by block, so that no n×n array is held."""
+    if isinstance(rule, Radius):
+        hint = "Give a distance in the units of the data."
+        require(rule.eps > 0, "eps", "a positive radius", rule.eps, hint)
+    else:
+        require(0 < rule.p <= 100, "p", "a percentile in (0, 100]", rule.p)
+    counts, indices, weights = [], [], []
+    for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(X))):
+        D = distances_between(X[block], X, metric, n_jobs)
+        if isinstance(rule, Radius):
+            near = rule.eps > D
+        else:
+            near = np.percentile(D, rule.p, axis=1)[:, None] >= D
+        near[np.arange(len(D)), np.arange(block.start, block.stop)] = False
+        row, column = np.nonzero(near)
+        counts.append(np.bincount(row, minlength=len(D)))
+        indices.append(column.astype(np.int32))
+        weights.append(D[row, column])
+    indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
+    return csr_array((np.concatenate(weights), np.concatenate(indices), indptr), shape=(len(X), len(X)))
+
+
+def union(directed: csr_array, *, average: bool, n_jobs: int | None):
+    """CSR arrays of the symmetric graph: an edge where either side has one; explicit zeros stay."""
+    transposed = directed.T.tocsr()
+    transposed.sort_indices()
+    both = [
+        part
+        for graph in (directed, transposed)
+        for part in (graph.indptr.astype(np.int64), graph.indices.astype(np.int32), graph.data)
+    ]
+    with threads(n_jobs):
+        sizes = joined_sizes(*both)
+        indptr = np.concatenate([[0], np.cumsum(sizes)])
+        indices, weights = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+        joined_rows(*both, average, indptr, indices, weights)
+    return indptr, indices, weights

@@ -1,0 +1,12 @@
+"""Figures of embeddings. Pure: arrays in, a figure out; no fitting, no files, no global state.
+
+>>> import numpy as np
+>>> from isentropic.plot import scatter
+>>> figure = scatter(np.random.default_rng(0).normal(size=(50, 2)), title="noise")
+>>> figure.axes[0].get_title(loc="left")
+'noise'
+"""
+
+from .maps import scatter
+
+__all__ = ["scatter"]

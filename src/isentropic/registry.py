@@ -1,0 +1,94 @@
+"""Every method, one line each. The command line, the docs and the contract tests derive from it.
+
+Third parties add methods through the entry-point group ``isentropic.methods``: each entry point
+names a :class:`Method`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import entry_points
+from types import MappingProxyType
+from typing import Any, Literal
+
+from ._errors import InvalidInputError, nearest, require_one_of
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What is known of a method without importing it."""
+
+    name: str
+    target: str  # "module:Class"
+    summary: str
+    family: str
+    cost: str  # time; memory
+    reference: str
+    params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    needs_y: bool = False
+    out_of_sample: Literal["exact", "optimised", "none"] = "exact"
+    precomputed: bool = True
+    stochastic: bool = False
+    extra: str = ""
+    max_rows: int = 1_000_000
+
+    @property
+    def module(self) -> str:
+        return self.target.split(":")[0]
+
+    def load(self) -> Any:
+        """The estimator class."""
+        module, _, name = self.target.partition(":")
+        return getattr(import_module(module), name)
+
+
+_TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
+_TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
+_LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
+_PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
+
+_BUILT_IN = (
+    Method("pca", "isentropic.methods.pca:PCA", "Directions of largest variance.", "linear",
+           "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False),
+    Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
+           "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
+           max_rows=40_000),
+    Method("isomap", "isentropic.methods.isomap:Isomap", "Classical MDS of geodesic distances.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000),
+    Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
+           "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}),
+)  # fmt: skip
+
+
+def _by_name(methods: tuple[Method, ...]) -> Mapping[str, Method]:
+    return MappingProxyType({method.name: method for method in methods})
+
+
+def _installed() -> tuple[Method, ...]:
+    return tuple(point.load() for point in entry_points(group="isentropic.methods"))
+
+
+METHODS: Mapping[str, Method] = _by_name(_BUILT_IN + _installed())
+
+
+def make(name: str, **params: Any) -> Any:
+    """Build the estimator that the registry knows as ``name``.
+
+    >>> from isentropic import make
+    >>> make("landmark-isomap", n_components=3)
+    Isomap(n_components=3, n_landmarks=500)
+    """
+    require_one_of("method", name, METHODS)
+    method = METHODS[name]
+    estimator = method.load()
+    accepted = [p for p in inspect.signature(estimator).parameters if p != "self"]
+    for parameter in params:
+        if parameter not in accepted:
+            raise InvalidInputError(
+                f"{name} has no parameter {parameter!r}. {nearest(parameter, accepted)}"
+                f"It takes {', '.join(accepted)}."
+            )
+    return estimator(**{**method.params, **params})

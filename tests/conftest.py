@@ -1,0 +1,21 @@
+"""What every test shares: the settings of hypothesis, a seeded generator, a roll."""
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+# The same examples in every run: a failure can be repeated.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.load_profile("repeatable")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def roll(rng) -> np.ndarray:
+    """600 rows of a swiss roll, a surface of two dimensions in three."""
+    angle = 1.5 * np.pi * (1 + 2 * rng.uniform(size=600))
+    return np.column_stack([angle * np.cos(angle), 21 * rng.uniform(size=600), angle * np.sin(angle)])

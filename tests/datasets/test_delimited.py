@@ -1,0 +1,156 @@
+"""CSV and TSV: whole files, or errors that name the line and the next step."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from isentropic._errors import FileFormatError, InvalidInputError, TableWarning
+from isentropic.datasets import load
+
+CSV = "a,b,kind\n1,x,p\n2,y,q\n4,x,p\n"
+
+
+def test_every_suffix_gives_the_same_table(write):
+    plain = load(write("t.csv", CSV), "kind")
+    for name, text in (
+        ("t.csv.gz", CSV),
+        ("t.tsv", CSV.replace(",", "\t")),
+        ("T.TSV.gz", CSV.replace(",", "\t")),
+    ):
+        table = load(write(name, text), "kind")
+        assert_array_equal(table.X, plain.X)
+        assert table.feature_names == ("a", "b=x", "b=y")
+        assert table.labels.tolist() == ["p", "q", "p"]
+        assert table.name.lower() == "t"
+
+
+def test_a_path_may_be_text(write):
+    assert load(str(write("t.csv", CSV)), "kind").name == "t"
+
+
+def test_quotes_spaces_blank_lines_and_a_mark_in_front(write):
+    text = '\ufeffa, b\n\n1, "x, y"\n2,"z\nz"\n\n'
+    table = load(write("t.csv", text), scaling="none")
+    assert table.feature_names == ("a", "b=x, y", "b=z\nz")
+
+
+def test_the_letters_of_row_names_are_kept(write):
+    assert load(write("t.csv", "id,a\n007,1\n1e5,2\n"), index="id").row_names == ("007", "1e5")
+
+
+def test_a_name_that_is_empty_gets_its_number(write):
+    assert load(write("t.csv", ",a\n5,1\n6,2\n")).feature_names == ("Unnamed: 0", "a")
+
+
+@pytest.mark.parametrize("mark", ["", "NA", "NaN", "nan", "null", "?", "#N/A"])
+def test_missing_marks(write, mark):
+    with pytest.raises(InvalidInputError, match="2 missing values: 'a' 1, 'b' 1"):
+        load(write("t.csv", f"a,b\n1,x\n{mark},{mark}\n3,y\n4,y\n"))
+
+
+def test_none_is_a_category(write):
+    assert load(write("t.csv", "a\nNone\nx\n")).feature_names == ("a=None", "a=x")
+
+
+@pytest.mark.parametrize("text", ["inf", "-inf", "Infinity", "1e999"])
+def test_infinities_in_a_file(write, text):
+    with pytest.raises(InvalidInputError, match="1 infinite value: 'a' 1"):
+        load(write("t.csv", f"a,b\n1,2\n{text},3\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a,b\n1,2\n3\n4,5\n", "Expected 2 fields in line 3, saw 1"),
+        ("a,b\n1,2\n3,4,5\n", "Expected 2 fields in line 3, saw 3"),
+        ("a,b\n1,2,3\n4,5,6\n", "Length of header"),
+        ("a,b\n1,2,3\n4,5\n", "Length of header"),
+        ('a,b\n1,"x\n2,y\n', "EOF inside string"),
+    ],
+)
+def test_ragged_lines_are_refused(write, text, line):
+    for name in ("t.csv", "t.csv.gz"):
+        with pytest.raises(FileFormatError, match=f"as many fields in every line.*{line}.*Correct the line"):
+            load(write(name, text), missing="mean")
+
+
+def test_empty_last_fields_are_missing_not_ragged(write):
+    with pytest.raises(InvalidInputError, match="1 missing value: 'b' 1"):
+        load(write("t.csv", "a,b\n1,2\n3,\n"))
+
+
+def test_duplicate_names(write):
+    with pytest.raises(
+        InvalidInputError, match=r"t.csv must have column names that differ, got 'a' more than once"
+    ):
+        load(write("t.csv", "a,b,a\n1,2,3\n"))
+
+
+def test_a_file_without_names_is_noticed(write):
+    with pytest.warns(TableWarning, match="numbers for names of columns: '5.1', '3.5'.*header=None"):
+        load(write("t.csv", "5.1,3.5,setosa\n4.9,3.0,setosa\n4.7,3.2,other\n"))
+
+
+@pytest.mark.parametrize(("delimiter", "shown"), [(";", "';'"), ("\t", r"'\\t'")])
+def test_another_delimiter(write, delimiter, shown):
+    with pytest.raises(FileFormatError, match=f"separated by ',', got {shown}.*sep={shown}"):
+        load(write("t.csv", "a,b\n1,2\n".replace(",", delimiter)))
+
+
+def test_wrong_encoding(write):
+    with pytest.raises(FileFormatError, match=r"must be UTF-8 text, got byte 0xe9.*encoding='latin-1'"):
+        load(write("t.csv", "a,b\n1,café\n2,x\n".encode("latin-1")))
+    with pytest.raises(FileFormatError, match="got byte 0xe9"):
+        load(write("t.csv", "é,b\n1,2\n".encode("latin-1")))
+    with pytest.raises(FileFormatError, match="got UTF-16"):
+        load(write("t.csv", "a,b\n1,2\n".encode("utf-16")))
+
+
+def test_binary_data(write):
+    with pytest.raises(FileFormatError, match="must be text, got binary data"):
+        load(write("t.csv", b"\x89PNG\r\n\x1a\n\0\0\0\r"))
+
+
+def test_nothing(write):
+    with pytest.raises(FileFormatError, match="got an empty file"):
+        load(write("t.csv", ""))
+    with pytest.raises(FileFormatError, match="names of columns in the first line"):
+        load(write("t.csv", "\n\n"))
+    with pytest.raises(InvalidInputError, match="t must have at least one row"):
+        load(write("t.csv", "a,b\n"))
+
+
+@pytest.mark.parametrize("n_bytes", [5, 300, 2000])
+def test_a_gz_that_is_cut_off(write, tmp_path, n_bytes):
+    rng = np.random.default_rng(0)
+    text = pd.DataFrame(rng.normal(size=(500, 3))).to_csv(index=False)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode())[:n_bytes])
+    with pytest.raises(
+        FileFormatError, match="must be a whole gzip file, got one that is cut off or damaged"
+    ):
+        load(tmp_path / "t.csv.gz")
+
+
+def test_a_gz_that_is_none(tmp_path):
+    (tmp_path / "t.csv.gz").write_text(CSV)
+    with pytest.raises(FileFormatError, match="cut off or damaged"):
+        load(tmp_path / "t.csv.gz")
+
+
+def test_a_long_file_is_read_to_its_end(write):
+    n = 300_000  # several of pandas' blocks
+    text = "a,b\n" + "".join(f"{i % 7},{2 * i}\n" for i in range(n - 1)) + "0.5,-1\n"
+    table = load(write("t.csv", text), scaling="none")
+    assert len(table.X) == n
+    assert_array_equal(table.X[-1], [0.5, -1])
+
+
+def test_mixed_types_deep_in_a_file(write):
+    text = "a\n" + "1\n" * 300_000 + "x\n"
+    with pytest.warns(TableWarning, match="'a' looks numeric but is read as 2 levels"):
+        assert load(write("t.csv", text), nominal="coded", scaling="none").X[-1, 0] == 1

@@ -1,0 +1,89 @@
+"""OpenML: what scikit-learn fetches, and what happens without a network. Nothing is downloaded here."""
+
+from __future__ import annotations
+
+from urllib.error import HTTPError, URLError
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.datasets
+from sklearn.utils import Bunch
+
+from isentropic._errors import FileFormatError
+from isentropic.datasets import load
+
+FRAME = pd.DataFrame(
+    {
+        "size": [1.0, 2.0, 4.0],
+        "zone": pd.Categorical(["b", "a", "b"], categories=["b", "a"]),
+        "kind": ["p", "q", "p"],
+    }
+)
+
+
+@pytest.fixture
+def answer(monkeypatch):
+    """Let OpenML answer with a value or an exception; returns the requests."""
+    asked = []
+
+    def give(reply):
+        def fetch(**request):
+            asked.append(request)
+            if isinstance(reply, Exception):
+                raise reply
+            return reply
+
+        monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch)
+        return asked
+
+    return give
+
+
+def bunch(*targets: str) -> Bunch:
+    return Bunch(frame=FRAME, target_names=list(targets), details={"name": "flats"})
+
+
+def test_by_name(answer):
+    asked = answer(bunch("kind"))
+    table = load("openml:flats")
+    assert asked == [{"name": "flats", "as_frame": True, "parser": "auto"}]
+    assert table.feature_names == ("size", "zone=b", "zone=a")
+    assert table.class_names == ("p", "q")
+    assert table.name == "flats"
+
+
+def test_by_number(answer):
+    asked = answer(bunch("kind"))
+    assert load("openml:61").name == "flats"
+    assert asked[0]["data_id"] == 61
+
+
+def test_another_target_or_none_or_several(answer):
+    answer(bunch("kind"))
+    assert load("openml:flats", "size").class_names == ("1", "2", "4")
+    answer(bunch())
+    assert load("openml:flats").y is None
+    answer(bunch("kind", "zone"))
+    assert load("openml:flats").y is None
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        URLError("no route"),
+        HTTPError("address", 503, "busy", {}, None),
+        ConnectionResetError("reset"),
+        ValueError("No active dataset flats found."),
+    ],
+)
+def test_what_goes_wrong_has_next_steps(answer, problem):
+    answer(problem)
+    with pytest.raises(FileFormatError, match=r"openml:flats must be .* ISENTROPIC_DATA to a folder"):
+        load("openml:flats")
+
+
+def test_missing_values_are_counted(answer):
+    answer(Bunch(frame=FRAME.assign(size=np.nan), target_names=["kind"], details=None))
+    with pytest.raises(ValueError, match="3 missing values: 'size' 3"):
+        load("openml:flats")

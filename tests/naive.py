@@ -1,0 +1,224 @@
+"""Plain twins of what the library computes: loops, no numba, no cleverness.
+
+A graph is a dictionary ``{(i, j): weight}`` here, so that an edge of weight 0 differs from no edge. An
+undirected graph holds both (i, j) and (j, i).
+"""
+
+import math
+
+import numpy as np
+
+
+def distances(X, Y=None, metric="euclidean"):
+    """Distances of every row of ``X`` to every row of ``Y``, one pair after the other."""
+    Y = X if Y is None else Y
+    return np.array([[_PAIR[metric](x, y) for y in Y] for x in X]).reshape(len(X), len(Y))
+
+
+_PAIR = {
+    "euclidean": lambda x, y: math.sqrt(sum((a - b) ** 2 for a, b in zip(x.tolist(), y.tolist(), strict=True))),
+    "manhattan": lambda x, y: float(np.abs(x - y).sum()),
+    "chebyshev": lambda x, y: float(np.abs(x - y).max()),
+    "cosine": lambda x, y: 1.0 - float(x @ y) / math.sqrt(float(x @ x) * float(y @ y)),
+}
+
+
+# ---- neighbours --------------------------------------------------------------------------------
+
+
+def naive_knn(D, k, selves=None):
+    """Indices and distances of the k least entries of every row, ties by index; ``selves[i]`` is left out."""
+    indices, lengths = [], []
+    for i, row in enumerate(D):
+        others = [(d, j) for j, d in enumerate(row.tolist()) if selves is None or j != selves[i]]
+        chosen = sorted(others)[:k]
+        indices.append([j for _, j in chosen])
+        lengths.append([d for d, _ in chosen])
+    return np.array(indices, int).reshape(len(D), -1), np.array(lengths, float).reshape(len(D), -1)
+
+
+def naive_neighbors(D, k):
+    """As :func:`naive_knn` for the rows of a square matrix, each without itself."""
+    return naive_knn(D, k, selves=range(len(D)))
+
+
+def naive_recall(D, indices):
+    """Share of the true neighbours that the lists contain."""
+    true, _ = naive_neighbors(D, indices.shape[1])
+    hits = sum(len(set(a) & set(b)) for a, b in zip(true.tolist(), indices.tolist(), strict=True))
+    return hits / true.size
+
+
+# ---- graphs ------------------------------------------------------------------------------------
+
+
+def edges_of(graph):
+    """The edges of a NeighborGraph, or of anything with indptr, indices and weights."""
+    edges = {}
+    for i in range(len(graph.indptr) - 1):
+        for e in range(graph.indptr[i], graph.indptr[i + 1]):
+            edges[i, int(graph.indices[e])] = float(graph.weights[e])
+    return edges
+
+
+def naive_union(directed):
+    """An edge where either direction has one."""
+    edges = {}
+    for i, j in directed:
+        known = [directed[pair] for pair in ((i, j), (j, i)) if pair in directed]
+        edges[i, j] = edges[j, i] = max(known)
+    return edges
+
+
+def naive_average(directed):
+    """``(S + S') / 2``, kept where either direction has an entry."""
+    edges = {}
+    for i, j in directed:
+        edges[i, j] = edges[j, i] = (directed.get((i, j), 0.0) + directed.get((j, i), 0.0)) / 2
+    return edges
+
+
+def naive_knn_graph(D, k):
+    indices, lengths = naive_neighbors(D, k)
+    return naive_union({(i, int(j)): d for i in range(len(D)) for j, d in zip(indices[i], lengths[i], strict=True)})
+
+
+def naive_radius_graph(D, eps):
+    n = len(D)
+    return naive_union({(i, j): D[i, j] for i in range(n) for j in range(n) if i != j and D[i, j] < eps})
+
+
+def naive_percentile_graph(D, p):
+    n = len(D)
+    radius = [np.percentile(row, p) for row in D]
+    return naive_union({(i, j): D[i, j] for i in range(n) for j in range(n) if i != j and D[i, j] <= radius[i]})
+
+
+def naive_can(D, k):
+    """``s_j = (d_{k+1} - d_j) / (k d_{k+1} - sum d_l)``, d squared; 1/k where all k+1 are equally far."""
+    directed = {}
+    for i, nearest, d in _squared_lists(D, k):
+        below = k * d[k] - sum(d[:k])
+        for j, dj in zip(nearest, d, strict=False):
+            directed[i, j] = (d[k] - dj) / below if d[k] > d[0] else 1 / k
+    return naive_average(directed)
+
+
+def naive_pnn(D, k):
+    """``s_j = (d_{k+1} - d_j) / (d_{k+1} - d_1)``, d squared; 1 where all k+1 are equally far."""
+    directed = {}
+    for i, nearest, d in _squared_lists(D, k):
+        for j, dj in zip(nearest, d, strict=False):
+            directed[i, j] = (d[k] - dj) / (d[k] - d[0]) if d[k] > d[0] else 1.0
+    return naive_average(directed)
+
+
+def _squared_lists(D, k):
+    indices, lengths = naive_neighbors(D, k + 1)
+    for i in range(len(D)):
+        yield i, indices[i, :k].tolist(), (lengths[i] ** 2).tolist()
+
+
+def naive_components(n, edges):
+    """Labels by depth-first search; the largest component is 0, of equal ones the first."""
+    around = {i: [] for i in range(n)}
+    for i, j in edges:
+        around[i].append(j)
+        around[j].append(i)
+    parts, seen = [], set()
+    for start in range(n):
+        part, stack = [], [start]
+        while stack:
+            i = stack.pop()
+            if i not in seen:
+                seen.add(i)
+                part.append(i)
+                stack.extend(around[i])
+        if part:
+            parts.append(part)
+    labels = np.empty(n, int)
+    for label, part in enumerate(sorted(parts, key=len, reverse=True)):  # stable: the first stays first
+        labels[part] = label
+    return labels
+
+
+def naive_bridges(D, labels):
+    """Minimum spanning edges ``{(i, j): d}``, i < j, between the parts: Kruskal over all pairs of rows."""
+    part = list(labels)
+    pairs = sorted((D[i, j], i, j) for i in range(len(D)) for j in range(i + 1, len(D)))
+    bridges = {}
+    for d, i, j in pairs:
+        if part[i] != part[j]:
+            bridges[i, j] = d
+            part = [part[i] if label == part[j] else label for label in part]
+    return bridges
+
+
+def naive_shortest_paths(n, edges):
+    """Floyd and Warshall; infinite where there is no path."""
+    G = np.full((n, n), np.inf)
+    np.fill_diagonal(G, 0.0)
+    for (i, j), weight in edges.items():
+        if i != j:
+            G[i, j] = min(G[i, j], weight)
+    for middle in range(n):
+        for i in range(n):
+            for j in range(n):
+                G[i, j] = min(G[i, j], G[i, middle] + G[middle, j])
+    return G
+
+
+# ---- linear algebra ----------------------------------------------------------------------------
+
+
+def condensed(D):
+    """The entries right of the diagonal, row after row."""
+    return np.array([D[i, j] for i in range(len(D)) for j in range(i + 1, len(D))], float)
+
+
+def centred_gram(D):
+    """``B = -1/2 H (D ∘ D) H`` with H formed."""
+    n = len(D)
+    H = np.eye(n) - np.ones((n, n)) / n
+    return -0.5 * H @ (D * D) @ H
+
+
+def naive_classical_scaling(D, n_components):
+    """Eigenvalues, largest first, and coordinates, zero where the eigenvalue is not positive."""
+    values, vectors = np.linalg.eigh(centred_gram(D))
+    values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
+    return values, vectors * np.sqrt(np.maximum(values, 0.0))
+
+
+def naive_placement(D, new, n_components):
+    """``y = L^(-1/2) V' kx``, ``kx = -1/2 (g^2 - rowmean(D^2) - mean(g^2) + mean(D^2))`` for rows g of ``new``."""
+    values, vectors = np.linalg.eigh(centred_gram(D))
+    values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
+    placed = np.zeros((len(new), n_components))
+    for i, g in enumerate(new):
+        kx = -0.5 * (g**2 - (D**2).mean(axis=1) - (g**2).mean() + (D**2).mean())
+        for c in range(n_components):
+            placed[i, c] = vectors[:, c] @ kx / math.sqrt(values[c]) if values[c] > 0 else 0.0
+    return placed
+
+
+def naive_residual_variance(D, Z):
+    """``1 - corr^2`` of the given and the mapped distances over pairs i < j."""
+    return 1.0 - np.corrcoef(condensed(D), condensed(distances(Z)))[0, 1] ** 2
+
+
+def naive_euclidean_defect(D):
+    """Share of the magnitude of the spectrum that is negative."""
+    values = np.linalg.eigvalsh(centred_gram(D))
+    return -values[values < 0].sum() / np.abs(values).sum()
+
+
+def naive_fixed_signs(vectors):
+    """Columns turned so that their entry of largest magnitude, the first if several, is positive."""
+    out = np.array(vectors, float)
+    for c in range(out.shape[1]):
+        column = out[:, c].tolist()
+        leading = max(column, key=abs)  # the first of equal ones
+        if leading < 0:
+            out[:, c] *= -1
+    return out

@@ -1,0 +1,388 @@
+"""Files that are whole or not there, and models that load without trusting the file."""
+
+import errno
+import io
+import json
+import os
+import pickle
+import stat
+import zipfile
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+
+import numpy as np
+import pytest
+import skops.io
+from numpy.testing import assert_array_equal
+from scipy.spatial.distance import cdist
+from sklearn.linear_model import LogisticRegression
+
+import isentropic
+from isentropic import _io, _values
+from isentropic._errors import FileFormatError, InvalidInputError, MemoryBudgetError
+from isentropic._io import TRUSTED, atomic_write, load, load_with_extra, require_writable, save
+from isentropic.registry import METHODS
+
+OURS = [name for name, method in METHODS.items() if method.module.startswith("isentropic.")]
+NO_SPACE = OSError(errno.ENOSPC, "No space left on device")
+
+
+def refuse(*args, **kwargs):
+    raise NO_SPACE
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).normal(size=(40, 3))
+
+
+@pytest.fixture
+def model(X):
+    return isentropic.make("pca").fit(X)
+
+
+@pytest.fixture
+def saved(model, tmp_path):
+    path = tmp_path / "model.skops"
+    save(model, path, extra={"note": "hello"})
+    return path
+
+
+# ---- files -------------------------------------------------------------------------------------
+
+
+def write(path, content, error=None):
+    with atomic_write(path) as file:
+        file.write(content)
+        if error is not None:
+            raise error
+
+
+def test_a_file_is_written_whole(tmp_path):
+    with atomic_write(tmp_path / "a.txt") as file:
+        file.write(b"hello")
+        assert not (tmp_path / "a.txt").exists()
+    assert (tmp_path / "a.txt").read_bytes() == b"hello"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, error):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"old")
+    with pytest.raises(error):
+        write(path, b"new", error)
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_old_file_and_says_so(tmp_path, monkeypatch, step):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, step, refuse)
+    with pytest.raises(FileFormatError, match="cannot be written: no space left on device"):
+        write(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_permissions_stay_and_new_files_follow_the_umask(tmp_path):
+    path = tmp_path / "a.txt"
+    before = os.umask(0o027)
+    try:
+        with atomic_write(path):
+            pass
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    finally:
+        os.umask(before)
+    path.chmod(0o604)
+    with atomic_write(path):
+        pass
+    assert stat.S_IMODE(path.stat().st_mode) == 0o604
+
+
+def test_a_link_keeps_pointing_where_it_pointed(tmp_path):
+    (tmp_path / "real.txt").write_bytes(b"old")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
+    with atomic_write(tmp_path / "link.txt") as file:
+        file.write(b"new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("name", ["none/a.txt", "file/a.txt", "."])
+@pytest.mark.parametrize("check", [require_writable, lambda path: atomic_write(path).__enter__()])
+def test_what_cannot_be_written_is_refused(tmp_path, name, check):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(FileFormatError, match=r"(Choose a folder|Add a file name)"):
+        check(tmp_path / name)
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_writable_place_is_left_as_it_was(tmp_path):
+    require_writable(tmp_path / "a.txt")
+    assert os.listdir(tmp_path) == []
+
+
+# ---- models ------------------------------------------------------------------------------------
+
+
+VARIANTS = [
+    *((name, {}) for name in OURS),
+    ("pca", {"n_components": 3, "whiten": True}),
+    ("isomap", {"neighbors": _values.Radius(1.5), "n_landmarks": _values.Landmarks(9, rule="random")}),
+    ("isomap", {"neighbors": _values.Percentile(20.0), "on_disconnected": _values.Inflate(3.0)}),
+    ("isomap", {"neighbors": _values.Knn(4), "n_landmarks": 12, "random_state": 3}),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), VARIANTS)
+def test_every_method_comes_back_to_the_bit(name, parameters, X, tmp_path):
+    fitted = isentropic.make(name, **parameters).fit(X, np.arange(len(X)) % 2)
+    save(fitted, tmp_path / "model.skops")
+    loaded = load(tmp_path / "model.skops")
+    assert type(loaded) is type(fitted)
+    assert repr(loaded) == repr(fitted)
+    assert_array_equal(loaded.embedding_, fitted.embedding_)
+    if METHODS[name].out_of_sample != "none":
+        new = np.concatenate([X[:3], X[:7] + 0.01])
+        assert_array_equal(loaded.transform(new), fitted.transform(new))
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if METHODS[name].precomputed])
+def test_a_model_of_distances_comes_back(name, X, tmp_path):
+    D = cdist(X, X)
+    fitted = isentropic.make(name, metric="precomputed").fit(D)
+    save(fitted, tmp_path / "model.skops")
+    new = cdist(X[:5] + 0.01, X)
+    assert_array_equal(load(tmp_path / "model.skops").transform(new), fitted.transform(new))
+
+
+def test_the_trusted_list_has_every_method_and_every_value_and_no_more():
+    methods = {METHODS[name].target.replace(":", ".") for name in OURS}
+    values = {
+        f"isentropic._values.{name}"
+        for name, value in vars(_values).items()
+        if is_dataclass(value) and name != "Table"
+    }
+    ours = {name for name in TRUSTED if name.startswith("isentropic.")}
+    assert ours == methods | values | set(_io._FITTED)
+    for name in TRUSTED:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(import_module(module), attribute)
+
+
+VALUES = [
+    _values.Knn(4, approximate=False),
+    _values.Radius(0.5),
+    _values.Percentile(),
+    _values.Can(3),
+    _values.Pnn(3),
+    _values.Landmarks(5, rule="random"),
+    _values.Inflate(),
+    _values.Neighbors(np.array([[1], [0]], np.int32), np.ones((2, 1)), "euclidean", True),
+    _values.NeighborGraph(
+        np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2), "knn", np.zeros(2, np.int32)
+    ),
+]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
+def test_every_value_comes_back(model, tmp_path, value):
+    model.value_ = value
+    save(model, tmp_path / "model.skops")
+    loaded = load(tmp_path / "model.skops").value_
+    assert type(loaded) is type(value)
+    for field in fields(value):
+        assert_array_equal(getattr(loaded, field.name), getattr(value, field.name))
+
+
+def test_plain_state_comes_back(model, tmp_path):
+    state = {"a": [1, 2.5, None, True], "b": ("x", np.float64(np.nan)), "c": np.int64(3)}
+    model.state_ = state
+    model.names_ = np.array(["p", "q"], dtype=object)
+    save(model, tmp_path / "model.skops")
+    loaded = load(tmp_path / "model.skops")
+    assert repr(loaded.state_) == repr(state)
+    assert_array_equal(loaded.names_, model.names_)
+
+
+def test_extra_travels_with_the_model(saved, model):
+    loaded, extra = load_with_extra(saved)
+    assert extra == {"note": "hello"}
+    assert type(loaded) is type(model)
+
+
+def test_the_header_names_format_and_versions(saved):
+    header = json.loads(zipfile.ZipFile(saved).read(_io.HEADER))
+    assert header["format"] == _io.FORMAT
+    assert header["versions"]["isentropic"] == isentropic.__version__
+    assert {"numpy", "python", "scikit-learn", "skops"} < set(header["versions"])
+
+
+def test_a_callable_parameter_refuses_to_save(tmp_path):
+    model = isentropic.make("isomap", metric=max)
+    with pytest.raises(InvalidInputError, match=r"^metric must be a plain value in a model that is saved"):
+        save(model, tmp_path / "model.skops")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "value", [LogisticRegression(), np.sum, lambda: 0, io.StringIO(), np.random.RandomState(0)]
+)
+def test_state_that_would_not_load_is_not_saved(model, tmp_path, value):
+    model.value_ = value
+    with pytest.raises(InvalidInputError, match=r"^The model cannot be saved"):
+        save(model, tmp_path / "model.skops")
+    assert os.listdir(tmp_path) == []
+
+
+def test_only_estimators_are_saved(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"^model must be a fitted estimator, got 3"):
+        save(3, tmp_path / "model.skops")
+
+
+def test_a_model_larger_than_the_budget_is_not_loaded(saved):
+    with isentropic.config_context(memory_limit=100), pytest.raises(MemoryBudgetError):
+        load(saved)
+
+
+# ---- files that are no models ------------------------------------------------------------------
+
+
+def rewrite(path, changes):
+    """The archive with some members replaced; None removes one."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    members |= changes
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            if content is not None:
+                archive.writestr(name, content)
+
+
+def refusal(path):
+    with pytest.raises(FileFormatError) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it is empty"),
+        (pickle.dumps({"a": 1}), "it is a pickle, which could run anything"),
+        (bytes(range(256)), "it is a file of another kind"),
+        (b"x,y\n1,2\n", "it is a file of another kind"),
+        (b"PK\x03\x04" + bytes(200), "it is damaged"),
+    ],
+)
+def test_files_of_other_kinds(tmp_path, content, reason):
+    path = tmp_path / "model.skops"
+    path.write_bytes(content)
+    text = refusal(path)
+    assert reason in text
+    assert text.endswith("Save the model again, or get another copy.")
+
+
+def test_a_truncated_model(saved):
+    content = saved.read_bytes()
+    for share in (0.1, 0.5, 0.9, 0.99):
+        saved.write_bytes(content[: int(share * len(content))])
+        assert "damaged" in refusal(saved)
+
+
+def test_a_flipped_byte_in_an_array(saved):
+    content = bytearray(saved.read_bytes())
+    place = content.index(b"\x93NUMPY") + 140
+    content[place] ^= 0xFF
+    saved.write_bytes(content)
+    assert "damaged" in refusal(saved)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    assert "cannot be read: No such file" in refusal(tmp_path / "none.skops")
+    assert "cannot be read" in refusal(tmp_path)
+
+
+def test_a_newer_format(saved):
+    header = {"format": _io.FORMAT + 1, "versions": {"isentropic": "9.9"}, "extra": {}}
+    rewrite(saved, {_io.HEADER: json.dumps(header)})
+    assert "It was saved by isentropic 9.9: install that version" in refusal(saved)
+
+
+@pytest.mark.parametrize("header", [b"", b"[]", b"{}", b'{"format": "1", "versions": {}}'])
+def test_a_broken_header(saved, header):
+    rewrite(saved, {_io.HEADER: header})
+    assert "damaged" in refusal(saved)
+
+
+def test_a_skops_file_of_another_program(tmp_path):
+    path = tmp_path / "model.skops"
+    skops.io.dump(LogisticRegression(), path)
+    assert "another program wrote it" in refusal(path)
+
+
+def test_a_foreign_model_under_our_header(saved):
+    # skops by itself trusts all of scikit-learn
+    other = zipfile.ZipFile(io.BytesIO(skops.io.dumps(LogisticRegression())))
+    rewrite(saved, {"schema.json": other.read("schema.json")})
+    assert "sklearn.linear_model._logistic.LogisticRegression, which is not trusted" in refusal(saved)
+
+
+def test_a_plain_value_is_no_model(saved):
+    other = zipfile.ZipFile(io.BytesIO(skops.io.dumps({"a": 1})))
+    rewrite(saved, {"schema.json": other.read("schema.json")})
+    assert "builtins.dict, which is not trusted" in refusal(saved)
+
+
+def attack(loader, module, name, **content):
+    return {"__class__": name, "__module__": module, "__loader__": loader, **content}
+
+
+COMMAND = attack(
+    "TupleNode", "builtins", "tuple", content=[attack("JsonNode", "builtins", "str", content='"true"')]
+)
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        attack("FunctionNode", "os", "system"),
+        attack("TypeNode", "os", "system"),
+        attack("ObjectNode", "subprocess", "Popen", content=COMMAND),
+        attack("ConstructorFromReduceNode", "os", "system", content=COMMAND),
+        attack("ConstructorFromReduceNode", "builtins", "dict", content=COMMAND),
+        attack("OperatorFuncNode", "operator", "methodcaller", attrs=COMMAND),
+        attack("PartialNode", "functools", "partial", content={}),
+        attack("UnknownNode", "builtins", "dict"),
+    ],
+    ids=lambda node: f"{node['__loader__']}-{node['__module__']}",
+)
+def test_a_file_that_asks_for_more_than_plain_values(saved, node, monkeypatch):
+    monkeypatch.setattr(os, "system", lambda command: pytest.fail("it ran"))
+    schema = json.loads(zipfile.ZipFile(saved).read("schema.json"))
+    schema["content"]["content"]["mean_"] = node
+    rewrite(saved, {"schema.json": json.dumps(schema)})
+    assert f"{node['__module__']}.{node['__class__']}, which is not trusted" in refusal(saved)
+
+
+@pytest.mark.parametrize("indices", [[1, 7], [1, -1]])
+def test_a_graph_that_points_outside_its_rows(model, tmp_path, indices):
+    graph = VALUES[-1]
+    model.graph_ = _values.NeighborGraph(
+        graph.indptr, np.array(indices, np.int32), graph.weights, "knn", graph.components
+    )
+    save(model, tmp_path / "model.skops")
+    assert "its graph points outside the rows" in refusal(tmp_path / "model.skops")
+
+
+def test_a_graph_whose_rows_do_not_add_up(model, tmp_path):
+    graph = VALUES[-1]
+    model.graph_ = _values.NeighborGraph(
+        np.array([0, 1, 9]), graph.indices, graph.weights, "knn", graph.components
+    )
+    save(model, tmp_path / "model.skops")
+    assert "the rows of its graph do not add up" in refusal(tmp_path / "model.skops")
