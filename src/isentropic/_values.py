@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -26,7 +27,7 @@ class Knn:
     kind: ClassVar[str] = "knn"
     k: int = 10
     approximate: bool | Literal["auto"] = "auto"
-    exact_below: int = 20_000
+    exact_below: int = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,19 @@ class NeighborGraph:
     def is_distance(self) -> bool:
         """Whether the weights are lengths that a path can add up."""
         return self.kind in ("knn", "radius", "percentile")
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceRows:
+    """Answers "the distances of these rows to all rows", whatever they come from: what quality reads.
+
+    ``rows`` takes row numbers (b,) and returns distances (b, n), not squared, 0 from a row to itself. The
+    same row gives the same bits in any batch. Nothing of size n×n is held unless it was given.
+    """
+
+    n: int
+    rows: Callable[[Integers], Floats]
+    name: str  # of the metric
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,10 @@ def test_geodesics_are_a_metric_no_shorter_than_the_straight_line(graph):
 
 
 def test_memory_is_refused_before_it_is_taken(graph):
-    with config_context(memory_limit=1000), pytest.raises(MemoryBudgetError, match="needs 625 KiB.*n_landmarks"):
+    with (
+        config_context(memory_limit=1000),
+        pytest.raises(MemoryBudgetError, match="needs 625 KiB.*n_landmarks"),
+    ):
         geodesics.all_pairs(graph)
     with config_context(memory_limit=1000), pytest.raises(MemoryBudgetError, match="fewer landmarks"):
         geodesics.from_rows(graph, np.arange(10))

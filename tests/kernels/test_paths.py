@@ -58,12 +58,15 @@ def test_paths_from_every_node_equal_a_plain_heap_to_the_last_bit(find, name, n_
     indptr, indices, weights = GRAPHS[name]
     n = len(indptr) - 1
     labels = np.random.default_rng(0).permutation(n)
-    out = np.empty((n, n))
-    nodes = np.arange(n, dtype=np.int32)
-    find(indptr, indices, weights, np.arange(n + 1), nodes, np.zeros(n), labels, n_workers, out)
+    out = np.full((n, n), -1.0)
+    nodes, at = np.arange(n, dtype=np.int32), np.arange(n) * n
+    columns_from = np.arange(n) % 3  # some columns are not wanted
+    find(indptr, indices, weights, np.arange(n + 1), nodes, np.zeros(n), labels, at, columns_from, n_workers,
+         out.reshape(-1))  # fmt: skip
     for s in range(n):
         expected = np.empty(n)
         expected[labels] = plain_dijkstra(indptr, indices, weights, [(s, 0.0)])
+        expected[: columns_from[s]] = -1.0
         assert_array_equal(out[s], expected)
 
 
@@ -78,7 +81,10 @@ def test_a_new_row_enters_through_all_its_seeds(find):
     starts[0, 1:] = np.inf  # a shorter list, filled up
     out = np.empty((n_sources, n))
     seed_ptr = np.arange(0, n_sources * k + 1, k)
-    find(indptr, indices, weights, seed_ptr, seeds.ravel(), starts.ravel(), np.arange(n), 2, out)
+    at = np.arange(n_sources) * n
+    labels, columns_from = np.arange(n), np.zeros_like(at)
+    find(indptr, indices, weights, seed_ptr, seeds.ravel(), starts.ravel(), labels, at, columns_from, 2,
+         out.reshape(-1))  # fmt: skip
     for s in range(n_sources):
         expected = plain_dijkstra(indptr, indices, weights, list(zip(seeds[s], starts[s], strict=True)))
         assert_array_equal(out[s], expected)

@@ -5,23 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics.pairwise import distance_metrics
-from sklearn.neighbors import VALID_METRICS
 from sklearn.utils.validation import validate_data
 
 from .._errors import InvalidInputError, require, require_one_of
 from ..kernels.placement import row_hashes
-from ..neighbors import Metric
+from ..neighbors import EUCLIDEAN, Metric
 
-METRICS = tuple(
-    sorted({*distance_metrics(), *VALID_METRICS["brute"], "precomputed"} - {"nan_euclidean", "pyfunc"})
-)
+
+def metric_names() -> list[str]:
+    """Every metric that has a name."""
+    from sklearn.metrics.pairwise import distance_metrics
+    from sklearn.neighbors import VALID_METRICS
+
+    known = {*distance_metrics(), *VALID_METRICS["brute"], "precomputed"}
+    return sorted(known - {"nan_euclidean", "pyfunc"})
 
 
 def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> np.ndarray:
     """``X`` as contiguous doubles: finite, dense, at least two rows to fit; square when precomputed."""
-    if not callable(metric):
-        require_one_of("metric", metric, METRICS, hint="Or give a function of two rows.")
+    if not callable(metric) and metric not in EUCLIDEAN:
+        require_one_of("metric", metric, metric_names(), hint="Or give a function of two rows.")
     X = validate_data(
         estimator, X, dtype=np.float64, order="C", reset=fitting, ensure_min_samples=2 if fitting else 1
     )

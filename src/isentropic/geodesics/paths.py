@@ -16,7 +16,6 @@ from .._errors import require
 from .._runtime import require_memory, row_blocks
 from .._values import NeighborGraph
 from ..kernels._jit import threads
-from ..kernels.condensed import store_rows
 from ..kernels.paths import LANES, grouped_paths, single_paths
 
 _BLOCK = 16 * LANES  # sources per call: under half a second up to n = 100,000
@@ -48,11 +47,25 @@ class _Numbered:
         indices = numbers[graph.indices[entries]].astype(np.int32)
         return cls(indptr, indices, graph.weights[entries], labels, numbers)
 
-    def paths(self, sources: _Seeds, n_jobs: int | None, *, near: bool, out: np.ndarray) -> None:
+    def fill(self, out: np.ndarray, sources: _Seeds, n_jobs: int | None, *, near: bool) -> None:
+        """Rows of distances, one a source."""
+        n = len(self.labels)
+        at = np.arange(len(sources.indptr) - 1) * n
+        self._find(sources, at, np.zeros_like(at), n_jobs, near, out.reshape(-1))
+
+    def fill_triangle(self, out: np.ndarray, nodes: np.ndarray, n_jobs: int | None) -> None:
+        """Rows of the condensed matrix of all distances: of each, what lies right of the diagonal."""
+        n, rows = len(self.labels), self.labels[nodes]
+        at = rows * n - rows * (rows + 1) // 2 - rows - 1
+        self._find(_Seeds.at(nodes), at, rows + 1, n_jobs, True, out)
+
+    def _find(
+        self, sources: _Seeds, at, columns_from, n_jobs: int | None, near: bool, out: np.ndarray
+    ) -> None:
         find = grouped_paths if near else single_paths
         with threads(n_jobs) as workers:
             find(self.indptr, self.indices, self.weights, sources.indptr, sources.nodes, sources.starts,
-                 self.labels, workers, out)  # fmt: skip
+                 self.labels, at, columns_from, workers, out)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +96,8 @@ def all_pairs(graph: NeighborGraph, *, n_jobs: int | None = None) -> np.ndarray:
     require_memory(4 * n * n, f"All geodesic distances of {n:,} rows", "Give n_landmarks, such as 500.")
     numbered = _Numbered.of(graph)
     out = np.empty(n * (n - 1) // 2)
-    buffer = np.empty((min(_BLOCK, n), n))
     for block in row_blocks(n, "shortest paths", size=_BLOCK):
-        nodes = np.arange(block.start, block.stop)
-        found = buffer[: len(nodes)]
-        numbered.paths(_Seeds.at(nodes), n_jobs, near=True, out=found)
-        with threads(n_jobs):
-            store_rows(found, numbered.labels[nodes], n, out)
+        numbered.fill_triangle(out, np.arange(block.start, block.stop), n_jobs)
     return out
 
 
@@ -107,7 +115,7 @@ def from_rows(graph: NeighborGraph, sources: np.ndarray, *, n_jobs: int | None =
     size = max(8, 2_000_000 // n)
     for block in row_blocks(len(sources), "shortest paths", size=size, adapt=True):
         seeds = _Seeds.at(numbered.numbers[sources[block]])
-        numbered.paths(seeds, n_jobs, near=False, out=out[block])
+        numbered.fill(out[block], seeds, n_jobs, near=False)
     return out
 
 
@@ -130,6 +138,6 @@ def from_neighbors(
             distances[mine].ravel(),
         )
         found = np.empty((len(mine), graph.n_rows))
-        numbered.paths(seeds, n_jobs, near=True, out=found)
+        numbered.fill(found, seeds, n_jobs, near=True)
         out[mine] = found
     return out

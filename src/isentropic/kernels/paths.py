@@ -157,11 +157,20 @@ def _group(indptr, indices, weights, seed_ptr, seeds, starts, width, first, last
         forward = not forward
 
 
-@parallel_kernel
-def grouped_paths(indptr, indices, weights, seed_ptr, seeds, starts, labels, n_workers, out):
-    """``out[s, labels[v]]``: length of the shortest path from source ``s`` to node ``v``.
+@kernel
+def _store(distance, label, at, columns_from, s, out):
+    if label >= columns_from[s]:
+        out[at[s] + label] = distance
 
-    Neighbouring sources should be consecutive. ``O(s n k)`` time in practice; ``O(16 n)`` memory a worker.
+
+@parallel_kernel
+def grouped_paths(
+    indptr, indices, weights, seed_ptr, seeds, starts, labels, at, columns_from, n_workers, out
+):
+    """``out[at[s] + labels[v]]``: length of the shortest path from source ``s`` to node ``v``.
+
+    Labels below ``columns_from[s]`` are left out, so that a triangle can be filled. Neighbouring sources
+    should be consecutive. ``O(s n k)`` time in practice; ``O(16 n)`` memory a worker.
     """
     n = len(indptr) - 1
     n_sources = len(seed_ptr) - 1
@@ -183,11 +192,11 @@ def grouped_paths(indptr, indices, weights, seed_ptr, seeds, starts, labels, n_w
                    distance, state, near, far, order)  # fmt: skip
             for v in range(n):
                 for lane in range(last - first):
-                    out[first + lane, labels[v]] = D[v, lane]
+                    _store(D[v, lane], labels[v], at, columns_from, first + lane, out)
 
 
 @parallel_kernel
-def single_paths(indptr, indices, weights, seed_ptr, seeds, starts, labels, n_workers, out):
+def single_paths(indptr, indices, weights, seed_ptr, seeds, starts, labels, at, columns_from, n_workers, out):
     """As :func:`grouped_paths`, one source at a time: for sources that are far from each other."""
     n = len(indptr) - 1
     n_sources = len(seed_ptr) - 1
@@ -204,4 +213,4 @@ def single_paths(indptr, indices, weights, seed_ptr, seeds, starts, labels, n_wo
                 indptr, indices, weights, seeds[a:b], starts[a:b], width, distance, state, near, far, order
             )
             for v in range(n):
-                out[s, labels[v]] = distance[v]
+                _store(distance[v], labels[v], at, columns_from, s, out)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.metrics import DistanceMetric
 from sklearn.utils import check_random_state
 
 from .._runtime import row_blocks
@@ -62,6 +61,8 @@ def _measured(X, candidates, estimates, k, metric, n_jobs):
 
 def _measured_one_by_one(X, candidates, k, metric, indices, distances):
     """The library holds its distances in single precision; other metrics than ours go row by row."""
+    from sklearn.metrics import DistanceMetric
+
     exact = DistanceMetric.get_metric(metric) if isinstance(metric, str) and metric != "cosine" else None
     found = np.zeros(len(X), np.int64)
     for block in row_blocks(len(X), "neighbours", size=1024):

@@ -1,0 +1,147 @@
+"""Measures contenders side by side: same machine, same data, same run.
+
+A contender is a function of the data. Each measurement is a fresh process: it prepares the data,
+warms up (imports, compiled code) on a small part of them, then runs once. Time is of that run; peak
+memory is of the whole process, and also of what the run added to it. Contenders take turns, so that
+a busy moment of the machine hits all of them alike; the median of the repeats is reported.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+Arrays = dict[str, np.ndarray]
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One workload, run by several contenders. The first contender is the peer that ratios refer to."""
+
+    name: str
+    data: Callable[[], Arrays]
+    contenders: dict[str, Callable[[Arrays], dict[str, float]]]  # each returns figures worth printing
+    warm_up: int = 300  # rows
+    repeats: int = 3
+    peers: tuple[str, ...] = field(default=("scikit-learn", "scipy", "numpy", "numba"))
+
+
+def measure(module: str, case: str, contender: str, data: str) -> dict[str, float]:
+    """Run one contender once, in a process of its own, on the arrays of a file."""
+    command = [sys.executable, "-m", "benchmarks.runner", module, case, contender, data]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=RESULTS.parents[1])
+    if done.returncode != 0:
+        raise SystemExit(f"{contender} failed on {case}:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _measured_here(module: str, case_name: str, contender: str, file: str) -> dict[str, float]:
+    case = import_module(module).CASES[case_name]
+    with np.load(file) as arrays:
+        data = dict(arrays)
+    run = case.contenders[contender]
+    run({name: array[: case.warm_up] for name, array in data.items()})
+    before = _peak()
+    start = time.perf_counter()
+    figures = run(data)
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, "peak": _peak(), "added": _peak() - before, **figures}
+
+
+def _peak() -> float:
+    """Largest resident size so far, in MiB."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size / (1024 if sys.platform != "darwin" else 1024**2)
+
+
+def run_cases(module: str, cases: dict[str, Case]) -> None:
+    """Measure every case (or those named on the command line), print the tables, keep them."""
+    chosen = sys.argv[1:] or list(cases)
+    lines = [_heading(next(iter(cases.values())).peers)]
+    for name in chosen:
+        case = cases[name]
+        taken = _take_turns(module, case)
+        table = _table(name, taken)
+        print(table, flush=True)
+        lines.append(table)
+    if len(chosen) == len(cases):
+        _keep(module, "\n".join(lines))
+
+
+def _take_turns(module: str, case: Case) -> dict[str, list[dict[str, float]]]:
+    taken: dict[str, list[dict[str, float]]] = {contender: [] for contender in case.contenders}
+    with tempfile.TemporaryDirectory() as folder:
+        file = str(Path(folder) / "data.npz")
+        np.savez(file, **case.data())
+        for _ in range(case.repeats):
+            for contender in case.contenders:
+                taken[contender].append(measure(module, case.name, contender, file))
+    return taken
+
+
+def _table(name: str, taken: dict[str, list[dict[str, float]]]) -> str:
+    medians = {
+        contender: {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+        for contender, runs in taken.items()
+    }
+    peer = next(iter(medians.values()))
+    extra = [key for key in peer if key not in ("seconds", "peak", "added")]
+    header = [
+        "contender",
+        "seconds",
+        "times faster",
+        "peak MiB",
+        "of peer's",
+        "added MiB",
+        "of peer's",
+        *extra,
+    ]
+    rows = [header, ["---"] * len(header)]
+    for contender, found in medians.items():
+        rows.append([
+            contender, f"{found['seconds']:.2f}", f"{peer['seconds'] / found['seconds']:.1f}",
+            f"{found['peak']:.0f}", f"{found['peak'] / peer['peak']:.2f}",
+            f"{found['added']:.0f}", f"{found['added'] / peer['added']:.2f}" if peer["added"] else "",
+            *(f"{found[key]:.4g}" for key in extra),
+        ])  # fmt: skip
+    return f"\n**{name}**\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _heading(packages: tuple[str, ...]) -> str:
+    versions = ", ".join(f"{package} {version(package)}" for package in packages)
+    day = datetime.datetime.now(datetime.UTC).date().isoformat()
+    return (
+        f"{day}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}. Medians of runs in "
+        "fresh processes, warm; times and sizes against the first line of each table."
+    )
+
+
+def _keep(module: str, text: str) -> None:
+    """Replace this module's section of RESULTS.md."""
+    title = f"## {module.rsplit('.', 1)[-1]}"
+    old = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "# Benchmarks\n"
+    head, *sections = old.split("\n## ")
+    kept = [section for section in sections if not f"## {section}".startswith(f"{title}\n")]
+    sections = sorted([*kept, f"{title[3:]}\n\n{text.strip()}\n"])
+    RESULTS.write_text("\n## ".join([head.rstrip() + "\n", *sections]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    print(json.dumps(_measured_here(*sys.argv[1:5])))

@@ -1,0 +1,134 @@
+"""Triangles of symmetric matrices, against the full ones."""
+
+import numpy as np
+import pytest
+from assertions import assert_same_bits
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import condensed, distances
+from numpy.testing import assert_allclose
+from scipy.spatial.distance import squareform
+
+from isentropic.kernels._jit import threads
+from isentropic.kernels.condensed import (
+    CHUNKS,
+    _chunk_bounds,
+    _row_start,
+    combined_comoments,
+    comoments,
+    fourth_power_sums,
+    squared_times,
+    store_rows,
+)
+
+sizes = pytest.mark.parametrize("n", [1, 2, 3, 4, 31, 40])
+
+
+def symmetric(rng, n):
+    upper = np.triu(rng.uniform(0.5, 2.0, size=(n, n)), 1)
+    return upper + upper.T
+
+
+# ---- layout ------------------------------------------------------------------------------------
+
+
+@sizes
+def test_a_row_starts_where_scipy_puts_it(n):
+    positions = [_row_start(i, n) + j for i in range(n) for j in range(i + 1, n)]
+    assert positions == list(range(n * (n - 1) // 2))
+
+
+@given(st.integers(1, 10_000))
+def test_chunks_cover_every_row_once(n):
+    bounds = _chunk_bounds(n)
+    assert bounds[0] == 0
+    assert bounds[-1] == n
+    assert len(bounds) == CHUNKS + 1
+    assert (np.diff(bounds) >= 0).all()
+
+
+def test_chunks_hold_about_equally_many_entries():
+    n = 4000
+    entries = np.array([n - 1 - i for i in range(n)])
+    held = np.add.reduceat(entries, _chunk_bounds(n)[:-1])
+    assert held.max() < 1.05 * held.mean()
+    assert held.min() > 0.95 * held.mean()
+
+
+@sizes
+def test_rows_are_stored_in_any_order(rng, n):
+    D = symmetric(rng, n)
+    labels = rng.permutation(n)
+    out = np.full(n * (n - 1) // 2, np.nan)
+    for part in (labels[: n // 2], labels[n // 2 :]):
+        store_rows(D[part], part, n, out)
+    assert_same_bits(out, condensed(D))
+    assert_same_bits(out, squareform(D, checks=False))
+
+
+# ---- sums --------------------------------------------------------------------------------------
+
+
+@sizes
+def test_squared_times_matches_the_full_product(rng, n):
+    D, x = symmetric(rng, n), rng.normal(size=n)
+    assert_allclose(squared_times(condensed(D), x), (D * D) @ x, rtol=1e-12, atol=1e-12)
+
+
+@sizes
+def test_fourth_powers_match_the_full_sum(rng, n):
+    D = symmetric(rng, n)
+    assert_allclose(fourth_power_sums(condensed(D), n), np.triu(D**4).sum(axis=1), rtol=1e-12)
+
+
+# ---- moments -----------------------------------------------------------------------------------
+
+
+@sizes
+def test_comoments_of_every_row(rng, n):
+    D, Z = symmetric(rng, n), rng.normal(size=(n, 2))
+    moments = comoments(condensed(D), Z)
+    assert moments.shape == (n, 6)
+    for i in range(n - 1):
+        given, mapped = D[i, i + 1 :], distances(Z[i : i + 1], Z[i + 1 :])[0]
+        a, b = given - given.mean(), mapped - mapped.mean()
+        expected = [n - 1 - i, given.mean(), mapped.mean(), a @ a, b @ b, a @ b]
+        assert_allclose(moments[i], expected, rtol=1e-12, atol=1e-13)
+    assert not moments[-1].any()  # the last row has no pair
+
+
+@sizes
+def test_combined_comoments_are_those_of_all_pairs(rng, n):
+    D, Z = symmetric(rng, n), rng.normal(size=(n, 2))
+    given, mapped = condensed(D), condensed(distances(Z))
+    a, b = given - given.mean() if n > 1 else given, mapped - mapped.mean() if n > 1 else mapped
+    found = combined_comoments(comoments(given, Z))
+    assert_allclose(found, [a @ a, b @ b, a @ b], rtol=1e-11, atol=1e-12)
+
+
+def test_comoments_survive_a_large_mean(rng):
+    # The textbook sum of squares minus the square of the sum would have lost every digit.
+    D = symmetric(rng, 20)
+    Z = rng.normal(size=(20, 2))
+    far = D + 1e8 * (1 - np.eye(20))
+    near_moments = combined_comoments(comoments(condensed(D), Z))
+    far_moments = combined_comoments(comoments(condensed(far), Z))
+    assert_allclose(far_moments, near_moments, rtol=1e-6)
+
+
+def test_rows_without_pairs_add_nothing():
+    moments = np.array([[0.0, 9, 9, 9, 9, 9], [2.0, 1, 1, 0.5, 0.5, 0.5], [0.0, 9, 9, 9, 9, 9]])
+    assert combined_comoments(moments) == (0.5, 0.5, 0.5)
+
+
+# ---- threads -----------------------------------------------------------------------------------
+
+
+def test_the_number_of_threads_changes_no_bit(rng):
+    D, Z, x = condensed(symmetric(rng, 37)), rng.normal(size=(37, 2)), rng.normal(size=37)
+    results = []
+    for n_jobs in (1, 2):
+        with threads(n_jobs):
+            results.append((squared_times(D, x), fourth_power_sums(D, 37), comoments(D, Z)))
+    for one, two in zip(*results, strict=True):
+        assert_same_bits(one, two)

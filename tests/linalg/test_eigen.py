@@ -1,0 +1,190 @@
+"""Extreme eigenpairs, against dense solvers and known spectra, on both sides of the switch to iteration."""
+
+import numpy as np
+import pytest
+from assertions import assert_grammar, assert_same_bits, assert_same_up_to_sign
+from naive import naive_fixed_signs
+from numpy.testing import assert_allclose
+from scipy.linalg import eigh
+from scipy.sparse import csr_array, diags_array
+
+from isentropic._errors import InvalidInputError
+from isentropic.linalg import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
+
+# 200 rows and fewer are solved whole; so are larger ones of which more than half is asked for.
+sizes = pytest.mark.parametrize(("n", "count"), [(1, 1), (7, 7), (200, 5), (201, 5), (320, 4), (210, 150)])
+
+
+def symmetric(rng, n):
+    """Eigenvalues of both signs, well apart at the ends."""
+    Q, _ = np.linalg.qr(rng.normal(size=(n, n)))
+    values = np.linspace(-3.0, 2.0, n) ** 3
+    return (Q * values) @ Q.T
+
+
+def assert_orthonormal(V):
+    assert_allclose(V.T @ V, np.eye(V.shape[1]), atol=1e-10)
+
+
+# ---- the largest -------------------------------------------------------------------------------
+
+
+@sizes
+def test_top_pairs_match_the_dense_ones(rng, n, count):
+    A = symmetric(rng, n)
+    values, vectors = top_eigenpairs(lambda x: A @ x, n, count)
+    expected, expected_vectors = np.linalg.eigh((A + A.T) / 2)
+    assert_allclose(values, expected[::-1][:count], atol=1e-9)
+    assert (np.diff(values) <= 0).all()
+    assert_same_up_to_sign(vectors[:, :3], expected_vectors[:, ::-1][:, : min(count, 3)], atol=1e-6)
+    assert_allclose(A @ vectors, vectors * values, atol=1e-8)
+    assert_orthonormal(vectors)
+    assert_allclose(vectors, naive_fixed_signs(vectors), atol=0)
+
+
+def test_largest_means_algebraically(rng):
+    # The largest magnitude belongs to a negative eigenvalue.
+    for n in (50, 300):
+        A = np.diag(np.concatenate([[-100.0, 3.0, 2.0], np.zeros(n - 3)]))
+        values, _ = top_eigenpairs(lambda x, A=A: A @ x, n, 2)
+        assert_allclose(values, [3, 2], atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [50, 300])
+def test_the_operator_zero_has_eigenvalue_zero(n):
+    values, vectors = top_eigenpairs(np.zeros_like, n, 2)
+    assert_allclose(values, 0, atol=1e-12)
+    assert_orthonormal(vectors)
+
+
+@pytest.mark.parametrize("n", [50, 300])
+def test_the_same_operator_gives_the_same_bits(rng, n):
+    A = symmetric(rng, n)
+    first, again = (top_eigenpairs(lambda x: A @ x, n, 3) for _ in range(2))
+    assert_same_bits(first[0], again[0])
+    assert_same_bits(first[1], again[1])
+
+
+def test_an_operator_of_rank_one_gives_the_same_bits():
+    # The iteration ends early here, and starts again from a vector that must not be left to chance.
+    first, again = (top_eigenpairs(lambda x: np.eye(300)[0] * x[0], 300, 2) for _ in range(2))
+    assert_allclose(first[0], [1, 0], atol=1e-12)
+    assert_same_bits(first[0], again[0])
+    assert_same_bits(first[1], again[1])
+
+
+@pytest.mark.parametrize("count", [0, -1, 8])
+def test_top_pairs_are_at_most_as_many_as_rows(count):
+    with pytest.raises(InvalidInputError, match="between 1 and 7") as caught:
+        top_eigenpairs(lambda x: x, 7, count)
+    assert_grammar(caught.value, "n_components", count)
+
+
+# ---- the smallest ------------------------------------------------------------------------------
+
+
+def path_laplacian(n):
+    """The Laplacian of a path: eigenvalues ``4 sin^2(pi j / 2n)``, vectors ``cos(pi j (i + 1/2) / n)``."""
+    degree = np.full(n, 2.0)
+    degree[[0, -1]] = 1.0
+    off = -np.ones(n - 1)
+    return csr_array(diags_array([off, degree, off], offsets=[-1, 0, 1]))
+
+
+def path_pairs(n, chosen):
+    j = np.arange(n)[chosen]
+    vectors = np.cos(np.pi * np.outer(np.arange(n) + 0.5, j) / n)
+    return 4 * np.sin(np.pi * j / (2 * n)) ** 2, vectors / np.linalg.norm(vectors, axis=0)
+
+
+@pytest.mark.parametrize("n", [50, 600])
+@pytest.mark.parametrize("form", ["sparse", "dense"])
+@pytest.mark.parametrize(("count", "skip"), [(1, 0), (4, 0), (4, 1), (3, 2)])
+def test_bottom_pairs_of_a_path_are_known(n, form, count, skip):
+    L = path_laplacian(n)
+    values, vectors = bottom_eigenpairs(L if form == "sparse" else L.toarray(), count, skip=skip)
+    expected, expected_vectors = path_pairs(n, slice(skip, skip + count))
+    assert_allclose(values, expected, atol=1e-10)
+    assert_allclose(values[values > 1e-9], expected[expected > 1e-9], rtol=1e-5)
+    assert_same_up_to_sign(vectors, expected_vectors, atol=1e-6)
+    assert_orthonormal(vectors)
+
+
+@pytest.mark.parametrize("n", [50, 600])
+def test_every_part_of_a_graph_has_its_zero(n):
+    half = path_laplacian(n // 2).toarray()
+    L = np.zeros((n, n))
+    L[: n // 2, : n // 2] = L[n // 2 :, n // 2 :] = half
+    values, _ = bottom_eigenpairs(csr_array(L), 3)
+    assert_allclose(values[:2], 0, atol=1e-10)
+    assert values[2] == pytest.approx(4 * np.sin(np.pi / n) ** 2, rel=1e-4)
+
+
+def test_bottom_pairs_match_the_dense_ones(rng):
+    R = rng.normal(size=(300, 320))
+    A = R @ R.T
+    values, vectors = bottom_eigenpairs(A, 3)
+    expected, expected_vectors = np.linalg.eigh(A)
+    assert_allclose(values, expected[:3], rtol=1e-6)
+    assert_same_up_to_sign(vectors, expected_vectors[:, :3], atol=1e-6)
+    many, _ = bottom_eigenpairs(A, 200)  # more than half: solved whole
+    assert_allclose(many, expected[:200], rtol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
+def test_bottom_pairs_scale(scale):
+    L = path_laplacian(600)
+    values, vectors = bottom_eigenpairs(L, 3, skip=1)
+    scaled, scaled_vectors = bottom_eigenpairs(scale * L, 3, skip=1)
+    assert_allclose(scaled, scale * values, rtol=1e-5)
+    assert_allclose(scaled_vectors, vectors, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [50, 600])
+def test_the_same_matrix_gives_the_same_bits(n):
+    first, again = (bottom_eigenpairs(path_laplacian(n), 3) for _ in range(2))
+    assert_same_bits(first[0], again[0])
+    assert_same_bits(first[1], again[1])
+
+
+@pytest.mark.parametrize(("count", "skip"), [(0, 0), (6, 0), (5, 1)])
+def test_bottom_pairs_are_at_most_as_many_as_rows(count, skip):
+    with pytest.raises(InvalidInputError, match=f"between 1 and {5 - skip}") as caught:
+        bottom_eigenpairs(np.eye(5), count, skip=skip)
+    assert_grammar(caught.value, "n_components", count)
+
+
+# ---- generalised -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("largest", [False, True])
+@pytest.mark.parametrize("count", [1, 3, 12])
+def test_generalized_pairs_match_scipy(rng, largest, count):
+    A, R = symmetric(rng, 12), rng.normal(size=(12, 20))
+    B = R @ R.T
+    values, vectors = generalized_eigenpairs(A, B, count, largest=largest)
+    expected, expected_vectors = eigh(A, B)
+    if largest:
+        expected, expected_vectors = expected[::-1], expected_vectors[:, ::-1]
+    assert_allclose(values, expected[:count], rtol=1e-9, atol=1e-12)
+    assert_same_up_to_sign(vectors, expected_vectors[:, :count], atol=1e-7)
+    assert_allclose(A @ vectors, B @ vectors * values, atol=1e-8)
+    assert_allclose(vectors.T @ B @ vectors, np.eye(count), atol=1e-9)
+    assert_allclose(vectors, naive_fixed_signs(vectors), atol=0)
+
+
+@pytest.mark.parametrize("B", [np.diag([1.0, 0, 1]), np.diag([1.0, -1, 1]), np.zeros((3, 3))], ids=str)
+def test_a_singular_or_indefinite_metric_is_refused(B):
+    with pytest.raises(InvalidInputError) as caught:
+        generalized_eigenpairs(np.eye(3), B, 1)
+    assert str(caught.value) == (
+        "B must be positive definite, got a singular or indefinite matrix. "
+        "Project on the leading principal components first."
+    )
+
+
+@pytest.mark.parametrize("count", [0, 4])
+def test_generalized_pairs_are_at_most_as_many_as_rows(count):
+    with pytest.raises(InvalidInputError, match="between 1 and 3") as caught:
+        generalized_eigenpairs(np.eye(3), np.eye(3), count)
+    assert_grammar(caught.value, "n_components", count)
