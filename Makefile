@@ -28,6 +28,9 @@ kernels-without-jit: .venv/installed-for-development
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest tests/kernels -q
 	$(BIN)/coverage report
 
+docs: .venv/installed
+	$(BIN)/python docs/write_methods_table.py
+
 benchmark: .venv/installed-for-development
 	$(BIN)/python -m benchmarks.isomap
 

@@ -3,8 +3,9 @@
 import re
 
 import numpy as np
-from naive import edges_of
 from numpy.testing import assert_allclose, assert_array_equal
+
+from naive import edges_of
 
 
 def assert_same_up_to_sign(actual, expected, *, rtol=1e-9, atol=1e-9):

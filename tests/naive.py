@@ -16,7 +16,9 @@ def distances(X, Y=None, metric="euclidean"):
 
 
 _PAIR = {
-    "euclidean": lambda x, y: math.sqrt(sum((a - b) ** 2 for a, b in zip(x.tolist(), y.tolist(), strict=True))),
+    "euclidean": lambda x, y: math.sqrt(
+        sum((a - b) ** 2 for a, b in zip(x.tolist(), y.tolist(), strict=True))
+    ),
     "manhattan": lambda x, y: float(np.abs(x - y).sum()),
     "chebyshev": lambda x, y: float(np.abs(x - y).max()),
     "cosine": lambda x, y: 1.0 - float(x @ y) / math.sqrt(float(x @ x) * float(y @ y)),
@@ -80,7 +82,9 @@ def naive_average(directed):
 
 def naive_knn_graph(D, k):
     indices, lengths = naive_neighbors(D, k)
-    return naive_union({(i, int(j)): d for i in range(len(D)) for j, d in zip(indices[i], lengths[i], strict=True)})
+    return naive_union(
+        {(i, int(j)): d for i in range(len(D)) for j, d in zip(indices[i], lengths[i], strict=True)}
+    )
 
 
 def naive_radius_graph(D, eps):
@@ -91,7 +95,9 @@ def naive_radius_graph(D, eps):
 def naive_percentile_graph(D, p):
     n = len(D)
     radius = [np.percentile(row, p) for row in D]
-    return naive_union({(i, j): D[i, j] for i in range(n) for j in range(n) if i != j and D[i, j] <= radius[i]})
+    return naive_union(
+        {(i, j): D[i, j] for i in range(n) for j in range(n) if i != j and D[i, j] <= radius[i]}
+    )
 
 
 def naive_can(D, k):
@@ -191,7 +197,9 @@ def naive_classical_scaling(D, n_components):
 
 
 def naive_placement(D, new, n_components):
-    """``y = L^(-1/2) V' kx``, ``kx = -1/2 (g^2 - rowmean(D^2) - mean(g^2) + mean(D^2))`` for rows g of ``new``."""
+    """Rows at distances ``new`` from those of ``D``: ``y = L^(-1/2) V' kx``, with
+    ``kx = -1/2 (g^2 - rowmean(D^2) - mean(g^2) + mean(D^2))`` for every row g.
+    """
     values, vectors = np.linalg.eigh(centred_gram(D))
     values, vectors = values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
     placed = np.zeros((len(new), n_components))

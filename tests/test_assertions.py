@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-import naive
 import numpy as np
 import pytest
+
+import naive
 from assertions import (
     assert_grammar,
     assert_same_bits,
@@ -191,5 +192,8 @@ def test_naive_scaling_by_hand():
     star[0, 1:] = star[1:, 0] = 1.0
     assert naive.naive_euclidean_defect(star) == pytest.approx(0.25 / 4.25)
     assert naive.condensed(D).tolist() == [1, 3, 7, 2, 6, 4]
-    assert naive.naive_fixed_signs(np.array([[0.6, -1.0], [-0.8, 1.0]])).tolist() == [[-0.6, 1.0], [0.8, -1.0]]
+    assert naive.naive_fixed_signs(np.array([[0.6, -1.0], [-0.8, 1.0]])).tolist() == [
+        [-0.6, 1.0],
+        [0.8, -1.0],
+    ]
     assert_same_up_to_sign(naive.naive_placement(D, D, 1), Z[:, :1])

@@ -92,3 +92,15 @@ def make(name: str, **params: Any) -> Any:
                 f"It takes {', '.join(accepted)}."
             )
     return estimator(**{**method.params, **params})
+
+
+def methods_table() -> str:
+    """The registry as a table in Markdown, for the README."""
+    lines = [
+        "| method | family | what it does | new rows | time; memory |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for method in METHODS.values():
+        cells = (f"`{method.name}`", method.family, method.summary, method.out_of_sample, method.cost)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)

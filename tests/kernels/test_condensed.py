@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from assertions import assert_same_bits
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import condensed, distances
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import squareform
 
+from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
 from isentropic.kernels.condensed import (
     CHUNKS,
@@ -20,6 +19,7 @@ from isentropic.kernels.condensed import (
     squared_times,
     store_rows,
 )
+from naive import condensed, distances
 
 sizes = pytest.mark.parametrize("n", [1, 2, 3, 4, 31, 40])
 

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from assertions import assert_same_bits, assert_same_lists
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive import distances, naive_knn, naive_neighbors
 
+from assertions import assert_same_bits, assert_same_lists
 from isentropic.kernels._jit import threads
 from isentropic.kernels.nearest import (
     _insert,
@@ -18,6 +17,7 @@ from isentropic.kernels.nearest import (
     shrink_gaps,
     squared_distance,
 )
+from naive import distances, naive_knn, naive_neighbors
 
 seeds = st.integers(0, 2**32 - 1)
 

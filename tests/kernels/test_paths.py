@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from isentropic.kernels.paths import LANES, grouped_paths, single_paths
+from isentropic.kernels.paths import LANES, grouped_order, grouped_paths, single_paths
 
 
 def plain_dijkstra(indptr, indices, weights, seeds):
@@ -57,15 +57,14 @@ GRAPHS = {
 def test_paths_from_every_node_equal_a_plain_heap_to_the_last_bit(find, name, n_workers):
     indptr, indices, weights = GRAPHS[name]
     n = len(indptr) - 1
-    labels = np.random.default_rng(0).permutation(n)
+    wanted = np.random.default_rng(0).permutation(n)
     out = np.full((n, n), -1.0)
     nodes, at = np.arange(n, dtype=np.int32), np.arange(n) * n
     columns_from = np.arange(n) % 3  # some columns are not wanted
-    find(indptr, indices, weights, np.arange(n + 1), nodes, np.zeros(n), labels, at, columns_from, n_workers,
+    find(indptr, indices, weights, np.arange(n + 1), nodes, np.zeros(n), wanted, at, columns_from, n_workers,
          out.reshape(-1))  # fmt: skip
     for s in range(n):
-        expected = np.empty(n)
-        expected[labels] = plain_dijkstra(indptr, indices, weights, [(s, 0.0)])
+        expected = plain_dijkstra(indptr, indices, weights, [(s, 0.0)])[wanted]
         expected[: columns_from[s]] = -1.0
         assert_array_equal(out[s], expected)
 
@@ -82,12 +81,23 @@ def test_a_new_row_enters_through_all_its_seeds(find):
     out = np.empty((n_sources, n))
     seed_ptr = np.arange(0, n_sources * k + 1, k)
     at = np.arange(n_sources) * n
-    labels, columns_from = np.arange(n), np.zeros_like(at)
-    find(indptr, indices, weights, seed_ptr, seeds.ravel(), starts.ravel(), labels, at, columns_from, 2,
+    wanted, columns_from = np.arange(n), np.zeros_like(at)
+    find(indptr, indices, weights, seed_ptr, seeds.ravel(), starts.ravel(), wanted, at, columns_from, 2,
          out.reshape(-1))  # fmt: skip
     for s in range(n_sources):
         expected = plain_dijkstra(indptr, indices, weights, list(zip(seeds[s], starts[s], strict=True)))
         assert_array_equal(out[s], expected)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_groups_hold_every_node_once_and_grow_along_edges(name):
+    indptr, indices, _ = GRAPHS[name]
+    order = grouped_order(indptr, indices)
+    assert_array_equal(np.sort(order), np.arange(len(indptr) - 1))
+    if name == "dense":
+        first = order[:LANES]
+        joined = [v for u in first for v in indices[indptr[u] : indptr[u + 1]]]
+        assert set(first[1:]) <= set(joined)
 
 
 def test_the_plain_heap_notices_a_changed_weight():

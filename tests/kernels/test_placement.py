@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from assertions import assert_same_bits
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
 from isentropic.kernels.placement import project_centred, project_squared, row_hashes, through_neighbors
 
@@ -46,7 +46,12 @@ def test_a_row_is_placed_by_itself(rng):
 # ---- the way through neighbours ----------------------------------------------------------------
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_new=st.integers(0, 5), k=st.integers(1, 4), n_references=st.integers(1, 6))
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_new=st.integers(0, 5),
+    k=st.integers(1, 4),
+    n_references=st.integers(1, 6),
+)
 def test_through_neighbors_takes_the_shortest_way(seed, n_new, k, n_references):
     rng = np.random.default_rng(seed)
     n = 8

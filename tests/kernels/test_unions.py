@@ -3,13 +3,13 @@
 from types import SimpleNamespace
 
 import numpy as np
-from assertions import assert_same_bits, assert_same_edges
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import edges_of, naive_average, naive_union
 
+from assertions import assert_same_bits, assert_same_edges
 from isentropic.kernels._jit import threads
 from isentropic.kernels.unions import joined_rows, joined_sizes
+from naive import edges_of, naive_average, naive_union
 
 
 def csr(n, edges):

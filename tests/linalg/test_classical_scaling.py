@@ -1,14 +1,14 @@
 """Classical scaling without the centred matrix, against the one that forms it."""
 
-import naive
 import numpy as np
 import pytest
-from assertions import assert_same_bits, assert_same_up_to_sign
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist, squareform
 
+import naive
+from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic._errors import NegativeEigenvalueWarning
 from isentropic.linalg import classical_scaling, euclidean_defect, residual_variance
 from isentropic.linalg import scaling as scaling_module
@@ -37,7 +37,7 @@ def geodesic_like(n):
 def test_euclidean_distances_give_the_rows_back(rng, n):
     X = scattered(rng, n)
     scaling = classical_scaling(pdist(X), n, 3, n_jobs=1)
-    values, Z = naive.naive_classical_scaling(squareform(pdist(X)), 3, n_jobs=1)
+    values, Z = naive.naive_classical_scaling(squareform(pdist(X)), 3)
     assert_allclose(scaling.eigenvalues, values, rtol=1e-9)
     assert_same_up_to_sign(scaling.embedding, Z, atol=1e-8)
     full = classical_scaling(pdist(X), n, 4, n_jobs=1)
@@ -48,7 +48,7 @@ def test_euclidean_distances_give_the_rows_back(rng, n):
 def test_other_distances_match_the_formed_matrix(n):
     D = geodesic_like(n)
     scaling = classical_scaling(naive.condensed(D), n, 2, n_jobs=1)
-    values, Z = naive.naive_classical_scaling(D, 2, n_jobs=1)
+    values, Z = naive.naive_classical_scaling(D, 2)
     assert_allclose(scaling.eigenvalues, values, rtol=1e-9)
     assert_same_up_to_sign(scaling.embedding, Z, atol=1e-7)
     assert_allclose(scaling.means, (D**2).mean(axis=1), rtol=1e-12)
@@ -75,7 +75,9 @@ def test_negative_eigenvalues_warn_and_their_coordinates_are_zero(n):
     # Rows on a line, all distances a little too short: eigenvalues x'x - 1/4, 0, and -1/4 for the rest.
     x = np.arange(n) - (n - 1) / 2
     D = np.sqrt((x[:, None] - x) ** 2 - 0.5 * (1 - np.eye(n)))
-    said = r"-0\.25 are negative: .* in 3 dimensions, and those coordinates are zero\. Take fewer components\.$"
+    said = (
+        r"-0\.25 are negative: .* in 3 dimensions, and those coordinates are zero\. Take fewer components\.$"
+    )
     with pytest.warns(NegativeEigenvalueWarning, match=said) as seen:
         scaling = classical_scaling(naive.condensed(D), n, 3, n_jobs=1)
     assert len(seen) == 1
@@ -169,7 +171,10 @@ def test_scaled_distances_give_a_scaled_map(seed, scale):
 def test_row_order_is_only_row_order(seed):
     rng = np.random.default_rng(seed)
     X, order = scattered(rng, 15), rng.permutation(15)
-    one, two = classical_scaling(pdist(X), 15, 2, n_jobs=1), classical_scaling(pdist(X[order]), 15, 2, n_jobs=1)
+    one, two = (
+        classical_scaling(pdist(X), 15, 2, n_jobs=1),
+        classical_scaling(pdist(X[order]), 15, 2, n_jobs=1),
+    )
     assert_same_up_to_sign(two.embedding, one.embedding[order], atol=1e-7)
 
 
@@ -252,7 +257,7 @@ def test_the_bounds_contain_the_exact_defect(seed, n, d, made):
 def bounds(d, n, n_components):
     """The bounds that larger tables get, of a table small enough to know the exact share."""
     means = (squareform(d) ** 2).mean(axis=1)
-    values, _ = naive.naive_classical_scaling(squareform(d), n_components, n_jobs=1)
+    values, _ = naive.naive_classical_scaling(squareform(d), n_components)
     return scaling_module._defect_bounds(d, means, values)
 
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from assertions import assert_grammar, assert_same_bits, assert_same_up_to_sign
-from naive import naive_fixed_signs
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 from scipy.sparse import csr_array, diags_array
 
+from assertions import assert_grammar, assert_same_bits, assert_same_up_to_sign
 from isentropic._errors import InvalidInputError
 from isentropic.linalg import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
+from naive import naive_fixed_signs
 
 # 200 rows and fewer are solved whole; so are larger ones of which more than half is asked for.
 sizes = pytest.mark.parametrize(("n", "count"), [(1, 1), (7, 7), (200, 5), (201, 5), (320, 4), (210, 150)])

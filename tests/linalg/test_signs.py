@@ -1,13 +1,13 @@
 """One rule for the signs of eigenvectors."""
 
 import numpy as np
-from assertions import assert_same_bits, assert_same_up_to_sign
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import naive_fixed_signs
 from numpy.testing import assert_array_equal
 
+from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic.linalg import fixed_signs
+from naive import naive_fixed_signs
 
 seeds = st.integers(0, 2**32 - 1)
 

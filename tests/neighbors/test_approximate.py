@@ -2,15 +2,21 @@
 
 import warnings
 
-import naive
 import numpy as np
 import pytest
-from assertions import assert_same_bits, assert_same_lists, assert_valid_neighbors
 from sklearn.datasets import make_blobs
 
+import naive
+from assertions import assert_same_bits, assert_same_lists, assert_valid_neighbors
 from isentropic._errors import DisconnectedGraphWarning
 from isentropic._values import Knn
-from isentropic.neighbors import approximate_neighbors, nearest_among, nearest_neighbors, neighbor_graph, search_graph
+from isentropic.neighbors import (
+    approximate_neighbors,
+    nearest_among,
+    nearest_neighbors,
+    neighbor_graph,
+    search_graph,
+)
 
 
 def rows(seed, n, m=20):
@@ -25,7 +31,9 @@ def quick_distances(X, Y=None):
 
 def assert_measured(found, D):
     """Distances are exact for whatever rows were found."""
-    np.testing.assert_allclose(found.distances, np.take_along_axis(D, found.indices.astype(int), axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        found.distances, np.take_along_axis(D, found.indices.astype(int), axis=1), rtol=1e-12
+    )
 
 
 class Descent:

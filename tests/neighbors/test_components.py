@@ -2,14 +2,14 @@
 
 import warnings
 
-import naive
 import numpy as np
 import pytest
-from assertions import assert_same_bits, assert_same_edges, assert_valid_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
+import naive
+from assertions import assert_same_bits, assert_same_edges, assert_valid_graph
 from isentropic._errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
 from isentropic._values import Can, Inflate, Knn, Percentile, Pnn, Radius
 from isentropic.neighbors import POLICIES, component_labels, neighbor_graph, repaired

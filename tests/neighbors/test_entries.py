@@ -3,13 +3,13 @@
 import warnings
 from dataclasses import replace
 
-import naive
 import numpy as np
 import pytest
-from assertions import assert_same_bits, assert_same_lists
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive
+from assertions import assert_same_bits, assert_same_lists
 from isentropic._errors import DisconnectedGraphWarning
 from isentropic._values import Can, Knn, Percentile, Pnn, Radius
 from isentropic.neighbors import entries as entries_module
@@ -75,7 +75,9 @@ def test_an_approximate_graph_is_searched_by_walking(rng):
     X, queries = rng.normal(size=(400, 20)), rng.normal(size=(10, 20))
     rule = Knn(6)
     graph = replace(fitted(X, rule), exact=False)
-    for one, two in zip(entry_lists(queries, X, graph, rule), search_graph(queries, X, graph, 6), strict=True):
+    for one, two in zip(
+        entry_lists(queries, X, graph, rule), search_graph(queries, X, graph, 6), strict=True
+    ):
         assert_same_bits(one, two)
 
 
@@ -134,7 +136,9 @@ def test_rows_out_of_reach_enter_by_the_nearest_with_a_warning():
     rule = Radius(1.5)
     graph = fitted(X, rule)
     queries = np.array([[2.0], [100.0], [-50.0]])
-    with pytest.warns(DisconnectedGraphWarning, match=r"^2 of 3 new rows have no neighbour within the radius"):
+    with pytest.warns(
+        DisconnectedGraphWarning, match=r"^2 of 3 new rows have no neighbour within the radius"
+    ):
         indices, distances = entry_lists(queries, X, graph, rule)
     assert indices[1, 0] == 4
     assert indices[2, 0] == 0

@@ -4,14 +4,14 @@ import subprocess
 import sys
 from contextlib import suppress
 
-import naive
 import numpy as np
 import pytest
-from assertions import assert_grammar, assert_same_bits, assert_same_lists, assert_valid_neighbors
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
+import naive
+from assertions import assert_grammar, assert_same_bits, assert_same_lists, assert_valid_neighbors
 from isentropic._errors import InvalidInputError, NeighborsClippedWarning
 from isentropic._values import Knn
 from isentropic.neighbors import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
@@ -65,7 +65,9 @@ def test_other_metrics_match_the_plain_ones(rng, metric):
 @pytest.mark.parametrize("metric", ["manhattan", "chebyshev"])
 def test_ties_of_other_metrics_go_to_the_lower_index(metric):
     X = lattice(3, 40, 3)
-    assert_same_lists(lists_of(X, 7, metric=metric), naive.naive_neighbors(naive.distances(X, metric=metric), 7))
+    assert_same_lists(
+        lists_of(X, 7, metric=metric), naive.naive_neighbors(naive.distances(X, metric=metric), 7)
+    )
 
 
 def test_a_function_is_a_metric():
@@ -111,7 +113,9 @@ def test_l2_is_euclidean(rng, m):
 @routes
 @pytest.mark.parametrize("copies", [300, 500])
 def test_hundreds_of_duplicates(rng, m, copies):
-    X = np.vstack([rng.normal(size=(40, m)), np.tile(rng.normal(size=m), (copies, 1)), rng.normal(size=(20, m))])
+    X = np.vstack(
+        [rng.normal(size=(40, m)), np.tile(rng.normal(size=m), (copies, 1)), rng.normal(size=(20, m))]
+    )
     found = lists_of(X, 12)
     assert_same_lists(found, naive.naive_neighbors(_quick_distances(X), 12))
     first = list(range(40, 52))
@@ -128,8 +132,6 @@ def _clusters_apart(rng, m):
     far = np.zeros((60, m))
     far[:30] += 1e6
     return far + 1e-3 * rng.normal(size=(60, m))
-
-
 
 
 NASTY = {
@@ -252,7 +254,9 @@ def test_scikit_learn_finds_the_same(rng, metric, m):
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_threads_change_no_bit(rng, m, metric):
     X = rng.normal(size=(500, m))
-    for one, two in zip(lists_of(X, 9, metric=metric, n_jobs=1), lists_of(X, 9, metric=metric, n_jobs=2), strict=True):
+    for one, two in zip(
+        lists_of(X, 9, metric=metric, n_jobs=1), lists_of(X, 9, metric=metric, n_jobs=2), strict=True
+    ):
         assert_same_bits(one, two)
 
 

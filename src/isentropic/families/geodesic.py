@@ -34,6 +34,8 @@ class GeodesicEmbedder(Embedder):
     """Classical scaling of shortest paths, exact or through landmarks, and the placement of new rows."""
 
     # Parameters of every member: n_components, n_landmarks, on_disconnected, metric, random_state, n_jobs.
+    landmarks_: np.ndarray | None
+    _landmark_geodesics: np.ndarray | None
 
     def _entries(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Neighbours of new rows among the fitted ones, and the weights of those edges: (b, k) each."""
@@ -100,9 +102,9 @@ class GeodesicEmbedder(Embedder):
         chosen = chosen_landmarks(rows, count, rule, metric=self.metric, random_state=self.random_state,
                                   n_jobs=self.n_jobs)  # fmt: skip
         self._landmark_nodes, self.landmarks_ = chosen, self._fitted[chosen]
-        self._landmark_geodesics = from_rows(self.graph_, chosen, n_jobs=self.n_jobs)
-        G = self._landmark_geodesics
+        G = from_rows(self.graph_, chosen, n_jobs=self.n_jobs)
         self._inflate(G)
+        self._landmark_geodesics = G
         between = squareform(G[:, chosen], checks=False)
         self._set_scaling(classical_scaling(between, count, n_components, n_jobs=self.n_jobs))
         self.embedding_ = np.empty((n, n_components))
@@ -128,11 +130,12 @@ class GeodesicEmbedder(Embedder):
         return {name: value for name, value in state.items() if name != "_landmark_geodesics"}
 
     def _geodesics_to_landmarks(self) -> np.ndarray:
-        if getattr(self, "_landmark_geodesics", None) is None:
+        G = getattr(self, "_landmark_geodesics", None)
+        if G is None:
             G = from_rows(self.graph_, self._landmark_nodes, n_jobs=self.n_jobs)
             G[np.isinf(G)] = self._unreachable
             self._landmark_geodesics = G
-        return self._landmark_geodesics
+        return G
 
     def _place_unfitted(self, X: np.ndarray) -> None:
         """Rows outside the largest part are placed as new ones."""

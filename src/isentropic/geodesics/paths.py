@@ -16,14 +16,17 @@ from .._errors import require
 from .._runtime import require_memory, row_blocks
 from .._values import NeighborGraph
 from ..kernels._jit import threads
-from ..kernels.paths import LANES, grouped_paths, single_paths
+from ..kernels.paths import LANES, grouped_order, grouped_paths, single_paths
 
 _BLOCK = 16 * LANES  # sources per call: under half a second up to n = 100,000
 
 
 @dataclass(frozen=True, slots=True)
 class _Numbered:
-    """A graph renumbered so that rows near each other have near numbers (reverse Cuthill-McKee)."""
+    """A graph renumbered so that rows near each other have near numbers.
+
+    Reverse Cuthill-McKee, then groups that each fill the lanes of the kernel.
+    """
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -33,19 +36,12 @@ class _Numbered:
 
     @classmethod
     def of(cls, graph: NeighborGraph) -> _Numbered:
-        require(
-            graph.is_distance, "graph", "of kind knn, radius or percentile: paths add distances", graph.kind
-        )
+        must_be = "of kind knn, radius or percentile: paths add distances"
+        require(graph.is_distance, "graph", must_be, graph.kind)
         n = graph.n_rows
-        matrix = csr_array((np.arange(len(graph.indices)), graph.indices, graph.indptr), shape=(n, n))
-        labels = reverse_cuthill_mckee(matrix, symmetric_mode=True).astype(np.int64)
-        numbers = np.empty(n, np.int64)
-        numbers[labels] = np.arange(n)
-        indptr = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[labels])])
-        # Where the entries of each renumbered row stand in the graph.
-        entries = np.repeat(graph.indptr[labels] - indptr[:-1], np.diff(indptr)) + np.arange(indptr[-1])
-        indices = numbers[graph.indices[entries]].astype(np.int32)
-        return cls(indptr, indices, graph.weights[entries], labels, numbers)
+        pattern = csr_array((np.ones(len(graph.indices)), graph.indices, graph.indptr), shape=(n, n))
+        banded = _permuted(graph, reverse_cuthill_mckee(pattern, symmetric_mode=True).astype(np.int64))
+        return _permuted(graph, banded.labels[grouped_order(banded.indptr, banded.indices)])
 
     def fill(self, out: np.ndarray, sources: _Seeds, n_jobs: int | None, *, near: bool) -> None:
         """Rows of distances, one a source."""
@@ -65,7 +61,17 @@ class _Numbered:
         find = grouped_paths if near else single_paths
         with threads(n_jobs) as workers:
             find(self.indptr, self.indices, self.weights, sources.indptr, sources.nodes, sources.starts,
-                 self.labels, at, columns_from, workers, out)  # fmt: skip
+                 self.numbers, at, columns_from, workers, out)  # fmt: skip
+
+
+def _permuted(graph: NeighborGraph, labels: np.ndarray) -> _Numbered:
+    numbers = np.empty(len(labels), np.int64)
+    numbers[labels] = np.arange(len(labels))
+    indptr = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[labels])])
+    # Where the entries of each renumbered row stand in the graph.
+    entries = np.repeat(graph.indptr[labels] - indptr[:-1], np.diff(indptr)) + np.arange(indptr[-1])
+    indices = numbers[graph.indices[entries]].astype(np.int32)
+    return _Numbered(indptr, indices, graph.weights[entries], labels, numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,12 +97,36 @@ def _wave_width(weights):
 
 
 @kernel
-def _sweep(indptr, indices, weights, D, order, dirty, source, forward):
-    """Push every dirty node's distances to its neighbours, along ``order`` or back; was any shortened?"""
+def _append_unreached(order, n_reached, distance):
+    for v in range(len(distance)):
+        if distance[v] == np.inf:
+            order[n_reached] = v
+            n_reached += 1
+
+
+@kernel
+def _renumber(indptr, indices, weights, order, place, local_indptr, local_indices, local_weights):
+    """The graph with its nodes in the given order; ``place`` gets the new number of each node."""
+    n = len(order)
+    for step in range(n):
+        place[order[step]] = step
+    local_indptr[0] = 0
+    at = 0
+    for step in range(n):
+        for e in range(indptr[order[step]], indptr[order[step] + 1]):
+            local_indices[at] = place[indices[e]]
+            local_weights[at] = weights[e]
+            at += 1
+        local_indptr[step + 1] = at
+
+
+@kernel
+def _sweep(indptr, indices, weights, D, dirty, source, forward):
+    """Push every dirty node's distances to its neighbours, in order or backwards; was any shortened?"""
     n, lanes = D.shape
     shortened_any = False
     for step in range(n):
-        u = order[step] if forward else order[n - 1 - step]
+        u = step if forward else n - 1 - step
         if not dirty[u]:
             continue
         dirty[u] = False
@@ -124,53 +148,33 @@ def _sweep(indptr, indices, weights, D, order, dirty, source, forward):
 
 
 @kernel
-def _append_unreached(order, n_reached, distance):
-    for v in range(len(distance)):
-        if distance[v] == np.inf:
-            order[n_reached] = v
-            n_reached += 1
+def _correct(indptr, indices, weights, seed_ptr, seeds, starts, first, last, place, D, dirty, source):
+    """Distances ``D[place[v], lane]`` from sources ``first..last-1``, by label correction.
 
-
-@kernel
-def _group(indptr, indices, weights, seed_ptr, seeds, starts, width, first, last, D, dirty, source,
-           distance, state, near, far, order):  # fmt: skip
-    """Distances ``D[v, lane]`` from sources ``first..last-1``, by label correction.
-
-    The sources are near each other, so the order in which the middle one reaches the nodes is nearly
-    right for all of them: one sweep finds most distances, a few more correct the rest.
+    The sources are near each other, so an order in which one of them reaches the nodes is nearly right
+    for all: the first sweep finds most distances, a few more correct the rest.
     """
-    middle = (first + last) // 2
-    a, b = seed_ptr[middle], seed_ptr[middle + 1]
-    reached = _waves(
-        indptr, indices, weights, seeds[a:b], starts[a:b], width, distance, state, near, far, order
-    )
-    _append_unreached(order, reached, distance)
     D[:, :] = np.inf
     dirty[:] = False
     for lane in range(last - first):
         for s in range(seed_ptr[first + lane], seed_ptr[first + lane + 1]):
-            v = seeds[s]
+            v = place[seeds[s]]
             D[v, lane] = min(D[v, lane], starts[s])
             dirty[v] = True
     forward = True
-    while _sweep(indptr, indices, weights, D, order, dirty, source, forward):
+    while _sweep(indptr, indices, weights, D, dirty, source, forward):
         forward = not forward
 
 
-@kernel
-def _store(distance, label, at, columns_from, s, out):
-    if label >= columns_from[s]:
-        out[at[s] + label] = distance
-
-
 @parallel_kernel
-def grouped_paths(
-    indptr, indices, weights, seed_ptr, seeds, starts, labels, at, columns_from, n_workers, out
-):
-    """``out[at[s] + labels[v]]``: length of the shortest path from source ``s`` to node ``v``.
+def grouped_paths(indptr, indices, weights, seed_ptr, seeds, starts, nodes, at, columns_from, n_workers, out):
+    """``out[at[s] + j]``: length of the shortest path from source ``s`` to node ``nodes[j]``.
 
-    Labels below ``columns_from[s]`` are left out, so that a triangle can be filled. Neighbouring sources
-    should be consecutive. ``O(s n k)`` time in practice; ``O(16 n)`` memory a worker.
+    Columns below ``columns_from[s]`` are left out, so that a triangle can be filled. Sources that follow
+    each other should be near each other: groups of them run in the lanes of vector operations, on a
+    graph renumbered in the order in which the middle one reaches its nodes.
+
+    ``O(s n k)`` time in practice; ``O(n (16 + k))`` memory a worker.
     """
     n = len(indptr) - 1
     n_sources = len(seed_ptr) - 1
@@ -185,18 +189,30 @@ def grouped_paths(
         near = np.empty(n, np.int32)
         far = np.empty(n, np.int32)
         order = np.empty(n, np.int32)
+        place = np.empty(n, np.int32)
+        local_indptr = np.empty_like(indptr)
+        local_indices = np.empty_like(indices)
+        local_weights = np.empty_like(weights)
         for group in range(worker, n_groups, n_workers):
             first = group * LANES
             last = min(first + LANES, n_sources)
-            _group(indptr, indices, weights, seed_ptr, seeds, starts, width, first, last, D, dirty, source,
-                   distance, state, near, far, order)  # fmt: skip
-            for v in range(n):
-                for lane in range(last - first):
-                    _store(D[v, lane], labels[v], at, columns_from, first + lane, out)
+            middle = (first + last) // 2
+            a, b = seed_ptr[middle], seed_ptr[middle + 1]
+            reached = _waves(indptr, indices, weights, seeds[a:b], starts[a:b], width,
+                             distance, state, near, far, order)  # fmt: skip
+            _append_unreached(order, reached, distance)
+            _renumber(indptr, indices, weights, order, place, local_indptr, local_indices, local_weights)
+            _correct(local_indptr, local_indices, local_weights, seed_ptr, seeds, starts, first, last, place,
+                     D, dirty, source)  # fmt: skip
+            for j in range(columns_from[first:last].min(), n):
+                v = place[nodes[j]]
+                for s in range(first, last):
+                    if j >= columns_from[s]:
+                        out[at[s] + j] = D[v, s - first]
 
 
 @parallel_kernel
-def single_paths(indptr, indices, weights, seed_ptr, seeds, starts, labels, at, columns_from, n_workers, out):
+def single_paths(indptr, indices, weights, seed_ptr, seeds, starts, nodes, at, columns_from, n_workers, out):
     """As :func:`grouped_paths`, one source at a time: for sources that are far from each other."""
     n = len(indptr) - 1
     n_sources = len(seed_ptr) - 1
@@ -209,8 +225,33 @@ def single_paths(indptr, indices, weights, seed_ptr, seeds, starts, labels, at, 
         order = np.empty(n, np.int32)
         for s in range(worker, n_sources, n_workers):
             a, b = seed_ptr[s], seed_ptr[s + 1]
-            _waves(
-                indptr, indices, weights, seeds[a:b], starts[a:b], width, distance, state, near, far, order
-            )
-            for v in range(n):
-                _store(distance[v], labels[v], at, columns_from, s, out)
+            _waves(indptr, indices, weights, seeds[a:b], starts[a:b], width,
+                   distance, state, near, far, order)  # fmt: skip
+            for j in range(columns_from[s], n):
+                out[at[s] + j] = distance[nodes[j]]
+
+
+@kernel
+def grouped_order(indptr, indices):
+    """The nodes in groups of :data:`LANES` that are near each other: each grows around its first node."""
+    n = len(indptr) - 1
+    taken = np.zeros(n, np.bool_)
+    order = np.empty(n, np.int64)
+    size = 0
+    for node in range(n):
+        if taken[node]:
+            continue
+        taken[node] = True
+        order[size] = node
+        first, head = size, size
+        size += 1
+        while head < size and size - first < LANES:
+            u = order[head]
+            head += 1
+            for e in range(indptr[u], indptr[u + 1]):
+                v = indices[e]
+                if not taken[v] and size - first < LANES:
+                    taken[v] = True
+                    order[size] = v
+                    size += 1
+    return order

@@ -1,0 +1,295 @@
+"""Settings, threads, blocks of rows, the memory budget."""
+
+import threading
+from itertools import accumulate
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joblib import Parallel, cpu_count, delayed
+
+from assertions import assert_grammar
+from isentropic import _runtime
+from isentropic._errors import InvalidInputError, MemoryBudgetError
+from isentropic._runtime import (
+    Config,
+    config_context,
+    free_memory,
+    get_config,
+    memory_budget,
+    require_memory,
+    row_blocks,
+    worker_threads,
+)
+
+# ---- settings ----------------------------------------------------------------------------------
+
+
+def test_settings_nest_and_come_back():
+    outside = get_config()
+    with config_context(memory_limit=1000) as outer:
+        assert get_config() is outer
+        assert outer.memory_limit == 1000
+        with config_context(memory_fraction=0.5) as inner:
+            assert (inner.memory_limit, inner.memory_fraction) == (1000, 0.5)
+            with config_context(memory_limit=None):
+                assert get_config().memory_limit is None
+            assert get_config() is inner
+        assert get_config() is outer
+    assert get_config() is outside
+    assert outside == Config()
+
+
+def test_settings_come_back_after_an_error():
+    with pytest.raises(KeyError), config_context(memory_limit=5):
+        raise KeyError
+    assert get_config() == Config()
+
+
+@pytest.mark.parametrize(
+    ("changes", "name", "got"),
+    [
+        ({"memory": 5}, "setting", "memory"),
+        ({"memory_fraction": 0}, "memory_fraction", 0),
+        ({"memory_fraction": 1.01}, "memory_fraction", 1.01),
+        ({"memory_fraction": float("nan")}, "memory_fraction", float("nan")),
+        ({"memory_limit": 0}, "memory_limit", 0),
+        ({"memory_limit": -1}, "memory_limit", -1),
+    ],
+)
+def test_settings_out_of_range_are_refused_and_change_nothing(changes, name, got):
+    with pytest.raises(InvalidInputError) as caught, config_context(**changes):
+        pytest.fail("a wrong setting was taken")
+    assert_grammar(caught.value, name, got)
+    assert get_config() == Config()
+
+
+def test_the_whole_memory_is_a_share():
+    with config_context(memory_fraction=1) as config:
+        assert config.memory_fraction == 1
+
+
+def test_settings_of_one_thread_are_not_those_of_another():
+    seen = []
+    with config_context(memory_limit=77):
+        thread = threading.Thread(target=lambda: seen.append(get_config().memory_limit))
+        thread.start()
+        thread.join()
+    assert seen == [None]
+
+
+# ---- threads -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "threads"),
+    [(None, 8), (1, 1), (3, 3), (8, 8), (9, 8), (1000, 8), (-1, 8), (-2, 7), (-8, 1), (-9, 1), (-1000, 1)],
+)
+def test_n_jobs_counts_as_in_joblib(monkeypatch, n_jobs, threads):
+    monkeypatch.setattr(_runtime, "_usable_cores", lambda: 8)
+    assert worker_threads(n_jobs) == threads
+
+
+def test_none_is_all_cores_here():
+    assert worker_threads(None) == worker_threads(-1) == cpu_count()
+
+
+@pytest.mark.parametrize("n_jobs", [0, 1.0, "2", True, False])
+def test_n_jobs_is_a_non_zero_integer(n_jobs):
+    with pytest.raises(InvalidInputError) as caught:
+        worker_threads(n_jobs)
+    assert_grammar(caught.value, "n_jobs", n_jobs)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_inside_a_parallel_worker_none_is_one(backend):
+    counts = Parallel(n_jobs=2, backend=backend)(delayed(worker_threads)(n) for n in (None, None, 2))
+    assert counts == [1, 1, min(2, cpu_count())]
+
+
+# ---- blocks ------------------------------------------------------------------------------------
+
+
+@given(n_rows=st.integers(0, 500), size=st.integers(1, 600), adapt=st.booleans(), seconds=st.floats(0, 10))
+def test_blocks_cover_every_row_once(n_rows, size, adapt, seconds):
+    covered = []
+    for block in row_blocks(n_rows, "rows", size=size, adapt=adapt, seconds=seconds):
+        assert block.stop > block.start
+        covered.extend(range(block.start, block.stop))
+    assert covered == list(range(n_rows))
+
+
+@given(n_rows=st.integers(1, 500), size=st.integers(1, 60))
+def test_blocks_that_do_not_adapt_have_one_size(n_rows, size):
+    lengths = [block.stop - block.start for block in row_blocks(n_rows, "rows", size=size)]
+    assert lengths[:-1] == [size] * (len(lengths) - 1)
+    assert 1 <= lengths[-1] <= size
+
+
+@given(elapsed=st.lists(st.floats(0, 100), min_size=200, max_size=200), size=st.integers(1, 9))
+def test_blocks_that_adapt_are_multiples_of_the_size(elapsed, size):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_runtime, "time", _clock(elapsed))
+        lengths = [block.stop - block.start for block in row_blocks(200, "rows", size=size, adapt=True)]
+    for before, length in zip([size, *lengths], lengths[:-1], strict=False):
+        assert length % size == 0
+        assert length >= size
+        assert length <= 4 * before
+
+
+def _clock(elapsed):
+    """Takes the place of the module time: blocks take so long."""
+    ends = list(accumulate(elapsed))
+    times = iter([0.0, *(t for end in ends for t in (end, end))])  # a block begins where the last one ended
+    return SimpleNamespace(perf_counter=lambda: next(times))
+
+
+@pytest.mark.parametrize(("seconds", "grows"), [(0.001, True), (10.0, False)])
+def test_quick_blocks_grow_and_slow_ones_shrink(monkeypatch, seconds, grows):
+    monkeypatch.setattr(_runtime, "time", _clock([0.001] * 3 + [seconds] * 2000))
+    lengths = [block.stop - block.start for block in row_blocks(3000, "rows", size=2, adapt=True)]
+    assert lengths[:4] == [2, 8, 32, 128]
+    assert (lengths[5] > 128) == grows
+    assert (lengths[5] < 128) == (not grows)
+
+
+def test_blocks_report_progress():
+    events = []
+    with config_context(progress=lambda what, done, total: events.append((what, done, total))):
+        events.extend(block.start for block in row_blocks(7, "neighbours", size=3))
+    expected = [
+        ("neighbours", 0, 7),
+        0,
+        ("neighbours", 3, 7),
+        3,
+        ("neighbours", 6, 7),
+        6,
+        ("neighbours", 7, 7),
+    ]
+    assert events == expected
+
+
+def test_no_rows_report_once():
+    reports = []
+    with config_context(progress=lambda *report: reports.append(report)):
+        assert list(row_blocks(0, "rows", size=3)) == []
+    assert reports == [("rows", 0, 0)]
+
+
+def test_an_interrupt_gets_out_between_two_blocks():
+    done = []
+
+    def interrupt(what, so_far, total):
+        if so_far >= 4:
+            raise KeyboardInterrupt
+
+    with config_context(progress=interrupt), pytest.raises(KeyboardInterrupt):
+        done.extend(block.start for block in row_blocks(10, "rows", size=2))
+    assert done == [0, 2]
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+
+def test_what_fits_is_not_refused():
+    with config_context(memory_limit=1000):
+        require_memory(1000, "Nothing much", "Take less.")
+
+
+def test_a_refusal_has_the_numbers_and_the_next_step():
+    with config_context(memory_limit=3 * 2**30), pytest.raises(MemoryBudgetError) as caught:
+        require_memory(5 * 2**40, "All distances of 800,000 rows", "Take a sample.")
+    assert str(caught.value) == (
+        "All distances of 800,000 rows needs 5 TiB of memory, the budget is 3 GiB. Take a sample. "
+        "Or raise the budget: isentropic.config_context(memory_limit=...)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_bytes", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (1536, "1.5 KiB"),
+        (2**20, "1 MiB"),
+        (2**30 + 2**29, "1.5 GiB"),
+        (3000 * 2**40, "3000 TiB"),
+    ],
+)
+def test_bytes_are_readable(n_bytes, text):
+    assert _runtime._readable(n_bytes) == text
+
+
+def test_the_budget_is_a_share_of_the_free_memory(monkeypatch):
+    monkeypatch.setattr(_runtime, "free_memory", lambda: 1000)
+    assert memory_budget() == 700
+    with config_context(memory_fraction=0.25):
+        assert memory_budget() == 250
+    with config_context(memory_limit=123):
+        assert memory_budget() == 123
+
+
+def test_an_unknown_budget_refuses_nothing(monkeypatch):
+    monkeypatch.setattr(_runtime, "free_memory", lambda: None)
+    assert memory_budget() is None
+    require_memory(2**80, "Everything", "Take less.")
+
+
+@pytest.mark.parametrize(
+    ("system", "container", "free"),
+    [(9, 5, 5), (5, 9, 5), (9, None, 9), (None, 5, 5), (None, None, None), (9, 0, 0)],
+)
+def test_the_tighter_limit_counts(monkeypatch, system, container, free):
+    monkeypatch.setattr(_runtime, "_system_free", lambda: system)
+    monkeypatch.setattr(_runtime, "_container_free", lambda: container)
+    assert free_memory() == free
+
+
+def test_free_memory_of_this_machine_is_plausible():
+    free = free_memory()
+    assert free is None or 2**20 < free < 2**60
+
+
+# ---- what the system says ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def system_files(tmp_path, monkeypatch):
+    """Files that take the place of those of the system: what is not written does not exist."""
+    monkeypatch.setattr(_runtime, "Path", lambda path: tmp_path / str(path).lstrip("/"))
+
+    def write(path, text):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="ascii")
+
+    return write
+
+
+def test_available_memory_is_read_in_kibibytes(system_files):
+    system_files("proc/meminfo", "MemTotal:       2000 kB\nMemFree:   1 kB\nMemAvailable:   1500 kB\n")
+    assert _runtime._system_free() == 1500 * 1024
+    system_files("proc/meminfo", "MemTotal:       2000 kB\n")
+    assert _runtime._system_free() is None
+
+
+def test_without_such_a_file_the_pages_count(system_files, monkeypatch):
+    monkeypatch.setattr(_runtime.os, "sysconf_names", {"SC_PHYS_PAGES": 1, "SC_PAGE_SIZE": 2}, raising=False)
+    monkeypatch.setattr(
+        _runtime.os, "sysconf", {"SC_PHYS_PAGES": 10, "SC_PAGE_SIZE": 4096}.get, raising=False
+    )
+    assert _runtime._system_free() == 40960
+    monkeypatch.setattr(_runtime.os, "sysconf_names", {})
+    assert _runtime._system_free() is None
+
+
+def test_the_limit_of_a_container(system_files):
+    assert _runtime._container_free() is None
+    system_files("sys/fs/cgroup/memory.max", "max\n")
+    system_files("sys/fs/cgroup/memory.current", "300\n")
+    assert _runtime._container_free() is None
+    system_files("sys/fs/cgroup/memory.max", "1000\n")
+    assert _runtime._container_free() == 700
+    system_files("sys/fs/cgroup/memory.current", "1300\n")
+    assert _runtime._container_free() == 0

@@ -1,0 +1,92 @@
+"""Several threads, every threading layer, Ctrl-C: each in a process of its own, since failure is an abort."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+TWO_THREADS_FIT = """
+import threading
+import numpy as np
+from isentropic import Isomap, Knn
+X = np.random.default_rng(0).normal(size=(400, 3))
+expected = Isomap(8).fit_transform(X)
+results = []
+def fit(**parameters):
+    for _ in range(3):
+        results.append((parameters, Isomap(8, **parameters).fit_transform(X)))
+works = [threading.Thread(target=fit), threading.Thread(target=fit, kwargs={"n_jobs": 1}),
+         threading.Thread(target=fit, kwargs=%s)]
+[work.start() for work in works]
+[work.join() for work in works]
+assert len(results) == 9
+assert all((Z == expected).all() for parameters, Z in results if not parameters or "n_jobs" in parameters)
+import numba
+print(numba.threading_layer())
+"""
+
+LAYERS = ["workqueue", "omp"] + (["tbb"] if importlib.util.find_spec("tbb") else [])
+
+
+def run(script, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_threads_that_fit_at_the_same_time_get_the_right_map(layer):
+    done = run(TWO_THREADS_FIT % "{'n_landmarks': 50}", NUMBA_THREADING_LAYER=layer)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == layer
+
+
+def test_approximate_neighbours_are_safe_on_the_layer_that_is_not():
+    parameters = "{'neighbors': Knn(8, approximate=True)}"
+    done = run(TWO_THREADS_FIT % parameters, NUMBA_THREADING_LAYER="workqueue")
+    assert done.returncode == 0, done.stderr
+
+
+LONG_FIT = """
+import sys
+import numpy as np
+from isentropic import Isomap, config_context
+X = np.random.default_rng(0).normal(size=(9000, 3))
+def progress(what, done, total):
+    print(what, done, total, flush=True)
+with config_context(progress=progress):
+    Isomap(10).fit(X)
+print("finished", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SIGINT cannot be sent to one process on Windows")
+def test_ctrl_c_ends_a_long_fit_between_two_blocks():
+    with subprocess.Popen(
+        [sys.executable, "-c", LONG_FIT], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        for line in process.stdout:
+            if line.startswith("shortest paths") and not line.startswith("shortest paths 0"):
+                process.send_signal(signal.SIGINT)
+                break
+        rest, errors = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in errors
+    assert "finished" not in rest
+    assert rest.count("shortest paths") <= 4  # what was under way when the signal came, not the other thirty
+
+
+def test_inside_a_parallel_worker_one_thread_is_used():
+    from joblib import Parallel, delayed
+
+    from isentropic._runtime import worker_threads
+
+    for backend in ("threading", "loky"):
+        assert Parallel(2, backend=backend)(delayed(worker_threads)(None) for _ in range(2)) == [1, 1]
