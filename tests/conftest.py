@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+# Every folder may have its conftest.py; read as modules with doctests, they would clash by name.
+collect_ignore_glob = ["*conftest.py"]
+
 # The same examples in every run: a failure can be repeated.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable")

@@ -230,3 +230,142 @@ def naive_fixed_signs(vectors):
         if leading < 0:
             out[:, c] *= -1
     return out
+
+
+# ---- pairs of rows -----------------------------------------------------------------------------
+
+
+def naive_order_counts(a, b):
+    """Concordant and discordant pairs of entries of two lists, and those tied in a only, b only, both."""
+    concordant = discordant = only_a = only_b = both = 0
+    for p in range(len(a)):
+        for q in range(p):
+            if a[p] == a[q] and b[p] == b[q]:
+                both += 1
+            elif a[p] == a[q]:
+                only_a += 1
+            elif b[p] == b[q]:
+                only_b += 1
+            elif (a[p] < a[q]) == (b[p] < b[q]):
+                concordant += 1
+            else:
+                discordant += 1
+    return concordant, discordant, only_a, only_b, both
+
+
+def naive_kendall_tau(a, b):
+    """``(C - D) / sqrt((C + D + T) (C + D + U))``."""
+    concordant, discordant, only_a, only_b, _ = naive_order_counts(a, b)
+    ordered = concordant + discordant
+    return (concordant - discordant) / math.sqrt((ordered + only_a) * (ordered + only_b))
+
+
+def naive_average_ranks(a):
+    """From 1; equal entries share the mean of their ranks."""
+    return np.array([sum(x < y for x in a) + (sum(x == y for x in a) + 1) / 2 for y in a])
+
+
+def naive_pearson_r(a, b):
+    a, b = np.asarray(a) - np.mean(a), np.asarray(b) - np.mean(b)
+    return float((a * b).sum() / math.sqrt((a * a).sum() * (b * b).sum()))
+
+
+def naive_spearman_rho(a, b):
+    return naive_pearson_r(naive_average_ranks(a), naive_average_ranks(b))
+
+
+def naive_stress(d, z, kind):
+    d, z = np.asarray(d), np.asarray(z)
+    if kind == "scaled":
+        z = z * ((d * z).sum() / (z * z).sum())
+    gap = ((d - z) ** 2).sum()
+    return math.sqrt(gap if kind == "raw" else gap / (d**2).sum())
+
+
+def naive_sammon_stress(d, z):
+    """Pairs with d = 0 are left out."""
+    return sum((a - b) ** 2 / a for a, b in zip(d, z, strict=True) if a > 0) / sum(d)
+
+
+def naive_neighborhood_stress(D, DZ, lists):
+    """Stress over the pairs (i, j) with j in ``lists[i]``."""
+    pairs = [(i, j) for i, listed in enumerate(lists) for j in listed]
+    gap = sum((D[i, j] - DZ[i, j]) ** 2 for i, j in pairs)
+    return math.sqrt(gap / sum(D[i, j] ** 2 for i, j in pairs))
+
+
+# ---- neighbours on both sides ------------------------------------------------------------------
+
+
+def naive_topological_product(D, DZ):
+    """As printed, one term after the other; the value, and how many terms a distance of 0 leaves out."""
+    n = len(D)
+    near, near_Z = naive_neighbors(D, n - 1)[0], naive_neighbors(DZ, n - 1)[0]
+    total, skipped = 0.0, 0
+    for j in range(n):
+        product = 0.0
+        for k in range(1, n):
+            x, z = near[j, k - 1], near_Z[j, k - 1]
+            if 0 in (D[j, x], D[j, z], DZ[j, x], DZ[j, z]):
+                skipped += 1
+            else:
+                product += math.log(D[j, z] / D[j, x]) + math.log(DZ[j, z] / DZ[j, x])
+            total += product / (2 * k)
+    return total / (n * (n - 1)), skipped
+
+
+def naive_konig_measure(D, DZ, k1, k2):
+    near, near_Z = naive_neighbors(D, k1)[0].tolist(), naive_neighbors(DZ, k2)[0].tolist()
+    score = 0
+    for row, row_Z in zip(near, near_Z, strict=True):
+        for rank, j in enumerate(row):
+            if row_Z[rank] == j:
+                score += 3
+            elif j in row_Z[:k1]:
+                score += 2
+            elif j in row_Z:
+                score += 1
+    return score / (3 * k1 * len(near))
+
+
+def naive_rank_matrix(D):
+    """Ranks of the columns around each row: 0 for itself, 1 for the nearest other row."""
+    n = len(D)
+    ranks = np.zeros((n, n), int)
+    for i, order in enumerate(naive_neighbors(D, n - 1)[0]):
+        for rank, j in enumerate(order):
+            ranks[i, j] = rank + 1
+    return ranks
+
+
+# ---- labels ------------------------------------------------------------------------------------
+
+
+def naive_silhouettes(D, y):
+    values = []
+    for i in range(len(y)):
+        mine = [D[i, j] for j in range(len(y)) if y[j] == y[i] and j != i]
+        others = [[D[i, j] for j in range(len(y)) if y[j] == c] for c in set(y) if c != y[i]]
+        if not mine:
+            values.append(0.0)
+            continue
+        a, b = np.mean(mine), min(np.mean(each) for each in others)
+        values.append((b - a) / max(a, b) if max(a, b) > 0 else 0.0)
+    return np.array(values)
+
+
+def naive_votes(D, y, k):
+    """The most frequent class of the k nearest other rows; of equally frequent ones the first in order."""
+    votes = []
+    for row in naive_neighbors(D, k)[0]:
+        classes = [y[j] for j in row]
+        votes.append(min(set(classes), key=lambda c: (-classes.count(c), c)))
+    return votes
+
+
+def naive_kappa(y, predicted):
+    """``(n sum c_ii - sum c_i+ c_+i) / (n^2 - sum c_i+ c_+i)`` of the confusion matrix."""
+    y, predicted, n = list(y), list(predicted), len(y)
+    agree = sum(a == b for a, b in zip(y, predicted, strict=True))
+    chance = sum(y.count(c) * predicted.count(c) for c in set(y))
+    return (n * agree - chance) / (n * n - chance)

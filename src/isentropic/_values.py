@@ -141,6 +141,8 @@ class DistanceRows:
     n: int
     rows: Callable[[Integers], Floats]
     name: str  # of the metric
+    # distances of rows i (b,) to rows j (b,), one by one, where that takes less than whole rows
+    pairs: Callable[[Integers, Integers], Floats] | None = None
 
 
 @dataclass(frozen=True, slots=True)

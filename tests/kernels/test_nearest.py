@@ -10,6 +10,7 @@ from isentropic.kernels._jit import threads
 from isentropic.kernels.nearest import (
     _insert,
     euclidean_rows,
+    listed_members,
     measured_lists,
     nearest_in_rows,
     nearest_refined,
@@ -25,6 +26,12 @@ seeds = st.integers(0, 2**32 - 1)
 def lists(n_rows, k):
     """Where a kernel writes; filled with what no neighbour list may contain."""
     return np.full((n_rows, k), -7, np.int32), np.full((n_rows, k), np.nan)
+
+
+def csr(adjacency):
+    """CSR of lists of numbers."""
+    indptr = np.cumsum([0, *map(len, adjacency)])
+    return indptr, np.array([j for row in adjacency for j in row], np.int32)
 
 
 def lattice(seed, n, m):
@@ -91,7 +98,7 @@ def refined(X, Y, k, *, error=0.0, selves=None, seed=0):
     norms = (X**2).sum(axis=1), (Y**2).sum(axis=1)
     found = lists(len(X), k)
     selves = np.full(len(X), -1) if selves is None else selves
-    nearest_refined(products, X, Y, *norms, np.full(len(X), error + 1e-9), selves, *found)
+    nearest_refined(products, np.ones(len(X)), X, Y, *norms, np.full(len(X), error + 1e-9), selves, *found)
     return found
 
 
@@ -114,7 +121,8 @@ def test_refined_measures_only_what_the_slack_leaves_open():
     X, Y = np.array([[0.0]]), np.array([[1.0], [2.0], [3.0]])
     products = np.array([[-50.0, 0.0, 0.0]])
     found = lists(1, 1)
-    nearest_refined(products, X, Y, np.zeros(1), Y[:, 0] ** 2, np.array([1.0]), np.array([-1]), *found)
+    slack, selves = np.array([1.0]), np.array([-1])
+    nearest_refined(products, np.ones(1), X, Y, np.zeros(1), Y[:, 0] ** 2, slack, selves, *found)
     assert found[0].tolist() == [[1]]
 
 
@@ -123,7 +131,8 @@ def test_refined_lists_from_products_in_single_precision(rng):
     reduced = X.astype(np.float32)
     norms = (reduced.astype(float) ** 2).sum(axis=1)
     found = lists(15, 4)
-    nearest_refined(reduced @ reduced.T, X, X, norms, norms, np.full(15, 1e-3), np.arange(15), *found)
+    slack, units = np.full(15, 1e-3), np.ones(15)
+    nearest_refined(reduced @ reduced.T, units, X, X, norms, norms, slack, np.arange(15), *found)
     assert_same_lists(found, naive_neighbors(distances(X), 4))
 
 
@@ -147,6 +156,21 @@ def test_measured_lists_skip_self_and_none(seed, n, width, k):
         assert lengths[i, : found[i]].tolist() == [d for d, _ in expected]
         assert indices[i, : found[i]].tolist() == [j for _, j in expected]
         assert (indices[i, found[i] :] == -7).all()  # nothing is made up
+
+
+@given(seed=seeds, n=st.integers(2, 20), m=st.integers(1, 2), data=st.data())
+def test_members_of_distinct_rows_are_listed_again(seed, n, m, data):
+    k = data.draw(st.integers(1, n - 1))
+    X = lattice(seed, n, m)
+    groups = {}
+    for i, row in enumerate(X.tolist()):
+        groups.setdefault(tuple(row), []).append(i)
+    distinct = np.array(list(groups))
+    indptr, members = csr(groups.values())
+    nearest = naive_knn(distances(X, distinct), min(k + 1, len(distinct)))[0]
+    found = lists(n, k)
+    listed_members(X, distinct, nearest, indptr, members, np.arange(n), *found)
+    assert_same_lists(found, naive_neighbors(distances(X), k), rtol=0)
 
 
 # ---- all distances -----------------------------------------------------------------------------
@@ -178,12 +202,6 @@ def test_gaps_shrink_to_the_nearest_landmark(rng, n_workers):
 
 
 # ---- search of a graph -------------------------------------------------------------------------
-
-
-def csr(adjacency):
-    """CSR of a list of lists."""
-    indptr = np.cumsum([0, *map(len, adjacency)])
-    return indptr, np.array([j for row in adjacency for j in row], np.int32)
 
 
 def complete(n):

@@ -241,9 +241,7 @@ def test_largest_places_the_other_rows_as_new_ones(metric, n_landmarks):
 
 
 def test_raise_refuses_with_a_next_step():
-    with pytest.raises(
-        DisconnectedGraphError, match=r"got 3 parts.*Take more neighbours, or"
-    ):
+    with pytest.raises(DisconnectedGraphError, match=r"got 3 parts.*Take more neighbours, or"):
         Isomap(5, on_disconnected="raise").fit(APART)
 
 

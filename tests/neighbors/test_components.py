@@ -120,9 +120,21 @@ def test_bridges_of_a_lattice_with_ties(seed, n, rule):
         assert len(graph.bridges) == 0
 
 
+@pytest.mark.parametrize("sizes", [(90, 70, 66), (90, 70, 6), (40, 70, 65, 64, 30), (66, 66, 66)], ids=str)
+@pytest.mark.parametrize("m", [2, 20])
+def test_bridges_of_large_and_small_parts(rng, sizes, m):
+    # Whole numbers: edges of equal length between the parts, and rows that coincide.
+    X = blobs(rng, sizes, m=m, spread=400.0).round()
+    D = np.array([np.sqrt(((X - x) ** 2).sum(axis=1)) for x in X])
+    before = graph_in_parts(X, 4)
+    assert before.n_components >= len(sizes)
+    assert_bridged(quietly_bridged(X, 4), before, D)
+
+
+@pytest.mark.parametrize("sizes", [(12, 7, 5, 3), (70, 66, 9)], ids=str)
 @pytest.mark.parametrize("metric", ["manhattan", "precomputed"])
-def test_bridges_of_other_metrics(rng, metric):
-    X = blobs(rng)
+def test_bridges_of_other_metrics(rng, metric, sizes):
+    X = blobs(rng, sizes, spread=60.0)
     D = naive.distances(X, metric="manhattan")
     given_rows = D if metric == "precomputed" else X
     kept = given_rows.copy()

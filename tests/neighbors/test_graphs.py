@@ -12,7 +12,13 @@ from sklearn.neighbors import kneighbors_graph, radius_neighbors_graph
 
 import naive
 from assertions import assert_grammar, assert_same_bits, assert_same_edges, assert_valid_graph
-from isentropic._errors import DisconnectedGraphWarning, InvalidInputError, NeighborsClippedWarning
+from isentropic import config_context
+from isentropic._errors import (
+    DisconnectedGraphWarning,
+    InvalidInputError,
+    MemoryBudgetError,
+    NeighborsClippedWarning,
+)
 from isentropic._values import Can, Knn, Neighbors, Percentile, Pnn, Radius
 from isentropic.neighbors import as_rule, can_weights, neighbor_graph, pnn_weights
 from isentropic.neighbors import graphs as graphs_module
@@ -114,6 +120,12 @@ def test_blocks_change_no_bit(kind, monkeypatch):
 def assert_same_graph(one, two):
     for name in ("indptr", "indices", "weights", "components", "bridges"):
         assert_same_bits(getattr(one, name), getattr(two, name))
+
+
+@rules
+def test_l2_is_euclidean(rng, kind):
+    X = rng.normal(size=(40, 7))
+    assert_same_graph(unrepaired(X, RULES[kind][0], metric="l2"), unrepaired(X, RULES[kind][0]))
 
 
 # ---- affinities --------------------------------------------------------------------------------
@@ -326,6 +338,17 @@ def test_more_neighbors_than_rows_are_clipped_with_a_warning(rng):
     with pytest.warns(NeighborsClippedWarning, match=r"at most 5 \(the other rows\), got 10: 5 are used"):
         graph = neighbor_graph(X)
     assert_same_edges(naive.edges_of(graph), naive.naive_knn_graph(naive.distances(X), 5))
+
+
+@pytest.mark.parametrize("rule", [Radius(1e9), Percentile(100)], ids=lambda rule: rule.kind)
+def test_a_graph_too_dense_for_the_memory_is_refused(rng, rule):
+    X = rng.normal(size=(100, 2))
+    assert neighbor_graph(X, rule).indices.size == 100 * 99
+    with (
+        config_context(memory_limit=10_000),
+        pytest.raises(MemoryBudgetError, match=r"9,900 directed edges needs"),
+    ):
+        neighbor_graph(X, rule)
 
 
 def test_a_list_of_whole_numbers_is_a_table():

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from contextlib import suppress
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from sklearn.neighbors import NearestNeighbors
 
 import naive
 from assertions import assert_grammar, assert_same_bits, assert_same_lists, assert_valid_neighbors
+from isentropic import _runtime
 from isentropic._errors import InvalidInputError, NeighborsClippedWarning
 from isentropic._values import Knn
 from isentropic.neighbors import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
 from isentropic.neighbors import search as search_module
+from isentropic.neighbors import tree as tree_module
 
 seeds = st.integers(0, 2**32 - 1)
 TREE, PRODUCTS = 3, 20  # features: up to 15 a tree names the candidates, beyond that a matrix product
@@ -123,6 +126,29 @@ def test_hundreds_of_duplicates(rng, m, copies):
     assert not found[1][60].any()
 
 
+@routes
+@pytest.mark.parametrize("k", [1, 4, 9, 30])
+def test_groups_of_duplicates_smaller_and_larger_than_k(rng, m, k):
+    groups = np.repeat(rng.integers(0, 5, size=(12, m)), rng.integers(1, 25, size=12), axis=0).astype(float)
+    X = groups[rng.permutation(len(groups))]
+    assert_same_lists(lists_of(X, k), naive.naive_neighbors(_quick_distances(X), k))
+    queries = np.vstack([X[:10], X[:10] + 0.5])
+    D = np.array([np.sqrt(((X - x) ** 2).sum(axis=1)) for x in queries])
+    assert_same_lists(nearest_among(queries, X, k), naive.naive_knn(D, k))
+
+
+@pytest.mark.parametrize("m", [4, 16])
+def test_hundreds_of_rows_equally_far(m):
+    # 384 rows at distance sqrt(30) from the first, which is closer to none of them.
+    signs = list(product([-1.0, 1.0], repeat=4))
+    sphere = np.array([np.multiply(s, p) for s in signs for p in permutations([1.0, 2.0, 3.0, 4.0])])
+    X = np.zeros((385, m))
+    X[1:, :4] = sphere
+    found = lists_of(X, 3)
+    assert found[0][0].tolist() == [1, 2, 3]
+    assert_same_lists(found, naive.naive_neighbors(_quick_distances(X), 3))
+
+
 def _quick_distances(X):
     """As naive.distances, a row at a time: for the few larger tables."""
     return np.array([np.sqrt(((X - x) ** 2).sum(axis=1)) for x in X])
@@ -146,6 +172,7 @@ NASTY = {
     "two values": lambda rng, m: np.where(np.arange(60)[:, None] % 3, 0.1, 0.3) * np.ones((60, m)),
     "near the smallest squares": lambda rng, m: 1e-150 * rng.normal(size=(60, m)),
     "near the largest squares": lambda rng, m: 1e150 * rng.normal(size=(60, m)),
+    "zeros of both signs": lambda rng, m: rng.choice([0.0, -0.0, 1.0], size=(60, m), p=[0.45, 0.45, 0.1]),
     "bits": lambda rng, m: rng.integers(0, 2, size=(60, m)).astype(float),
 }
 
@@ -292,9 +319,9 @@ def test_a_row_far_away_in_the_batch_changes_no_list(rng, m, size):
 def test_the_size_of_the_blocks_changes_no_bit(rng, m, monkeypatch):
     X = np.vstack([rng.normal(size=(120, m)), lattice(0, 80, m)])
     expected = lists_of(X, 6)
-    blocks = search_module.row_blocks
-    monkeypatch.setattr(search_module, "rows_per_block", lambda n: 7)
-    monkeypatch.setattr(search_module, "row_blocks", lambda n, what, size, **options: blocks(n, what, size=7))
+    blocks = _runtime.row_blocks
+    for module in (search_module, tree_module):
+        monkeypatch.setattr(module, "row_blocks", lambda n, what, size, **options: blocks(n, what, size=7))
     for one, two in zip(lists_of(X, 6), expected, strict=True):
         assert_same_bits(one, two)
 

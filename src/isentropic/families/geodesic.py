@@ -21,7 +21,7 @@ from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments
 from ..kernels.nearest import shrink_gaps
 from ..kernels.placement import through_neighbors
-from ..linalg import classical_scaling, residual_variance
+from ..linalg import classical_scaling, residual_variance, unexplained
 from ..neighbors import EUCLIDEAN, Metric, checked_policy, distances_between, rows_per_block
 from .embedder import Embedder
 from .rows import KnownRows, checked_components, checked_rows
@@ -252,6 +252,4 @@ def _landmark_residual_variance(
         for i, (g, d) in enumerate(zip(G[block], mapped, strict=True), start=block.start):
             a, b = g - g.mean(), d - d.mean()
             moments[i] = len(g), g.mean(), d.mean(), a @ a, b @ b, a @ b
-    given_square, mapped_square, mixed = combined_comoments(moments)
-    both = given_square * mapped_square
-    return 1.0 - mixed * mixed / both if both > 0 else 1.0
+    return unexplained(*combined_comoments(moments))

@@ -8,8 +8,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._errors import InvalidInputError, require, require_one_of
-from ..kernels.placement import row_hashes
-from ..neighbors import EUCLIDEAN, Metric
+from ..neighbors import EUCLIDEAN, Metric, checked_magnitude, hashes_of
 
 
 def metric_names() -> list[str]:
@@ -28,6 +27,7 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
     X = validate_data(
         estimator, X, dtype=np.float64, order="C", reset=fitting, ensure_min_samples=2 if fitting else 1
     )
+    checked_magnitude(X)
     if fitting and metric == "precomputed":
         _check_distance_matrix(X)
     return X
@@ -63,13 +63,13 @@ class KnownRows:
 
     @classmethod
     def of(cls, X: np.ndarray) -> KnownRows:
-        hashes = _hashes(X)
+        hashes = hashes_of(X)
         order = np.argsort(hashes, kind="stable")
         return cls(X, hashes[order], order)
 
     def find(self, X: np.ndarray) -> np.ndarray:
         """Number of the first fitted row with the same values as each row of ``X``, or -1."""
-        hashes = _hashes(X)
+        hashes = hashes_of(X)
         first = np.searchsorted(self.hashes, hashes, side="left")
         last = np.searchsorted(self.hashes, hashes, side="right")
         found = np.full(len(X), -1)
@@ -82,7 +82,3 @@ class KnownRows:
             equal = others[(self.X[others] == X[i]).all(axis=1)]
             found[i] = equal[0] if len(equal) else -1
         return found
-
-
-def _hashes(X: np.ndarray) -> np.ndarray:
-    return row_hashes((X + 0.0).view(np.uint64))  # + 0.0 turns -0.0, which equals 0.0, into it

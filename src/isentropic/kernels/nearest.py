@@ -47,8 +47,10 @@ def nearest_in_rows(D, selves, indices, distances):
 
 
 @parallel_kernel
-def nearest_refined(products, queries, data, query_norms, data_norms, slack, selves, indices, distances):
-    """Exact Euclidean neighbours from the inner products ``products[i, j] = queries_i . data_j``.
+def nearest_refined(
+    products, units, queries, data, query_norms, data_norms, slack, selves, indices, distances
+):
+    """Exact Euclidean neighbours from inner products, ``units[i] products[i, j] = queries_i . data_j``.
 
     ``|x|^2 + |y|^2 - 2 x.y`` is within ``slack[i]`` of the squared distance. So only candidates within
     twice the slack of the k-th least estimate can be neighbours, and just those are measured exactly: the
@@ -62,7 +64,7 @@ def nearest_refined(products, queries, data, query_norms, data_norms, slack, sel
         size = 0
         row = products[i]
         for j in range(n):
-            row[j] = query_norms[i] + data_norms[j] - 2.0 * row[j]
+            row[j] = query_norms[i] + data_norms[j] - 2.0 * units[i] * row[j]
             if (size < k or row[j] < estimates[k - 1]) and j != selves[i]:
                 size = _insert(estimates, ids, size, row[j], j)
         limit = estimates[k - 1] + 2.0 * slack[i]
@@ -93,6 +95,22 @@ def measured_lists(queries, data, candidates, selves, indices, distances):
             distances[i, s] = np.sqrt(distances[i, s])
         found[i] = size
     return found
+
+
+@parallel_kernel
+def listed_members(queries, distinct, nearest, indptr, members, selves, indices, distances):
+    """Neighbour lists of rows from lists of distinct rows, each of which stands for all members like it."""
+    k = indices.shape[1]
+    for i in rows(len(nearest)):
+        size = 0
+        for c in range(nearest.shape[1]):
+            group = nearest[i, c]
+            distance = squared_distance(queries[i], distinct[group])
+            for e in range(indptr[group], min(indptr[group + 1], indptr[group] + k + 1)):
+                if members[e] != selves[i]:
+                    size = _insert(distances[i], indices[i], size, distance, members[e])
+        for s in range(k):
+            distances[i, s] = np.sqrt(distances[i, s])
 
 
 @parallel_kernel

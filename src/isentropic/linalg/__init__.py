@@ -1,7 +1,7 @@
 """Extreme eigenpairs without forming what need not be formed, and one rule for signs."""
 
 from .eigen import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
-from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance
+from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance, unexplained
 from .signs import fixed_signs
 
 __all__ = [
@@ -13,4 +13,5 @@ __all__ = [
     "generalized_eigenpairs",
     "residual_variance",
     "top_eigenpairs",
+    "unexplained",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
@@ -12,6 +13,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from .._errors import InvalidInputError, require
 from .signs import fixed_signs
 
+# Where the iteration ends early it starts again from a random vector; older versions of scipy fix its seed.
+_SEED = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 _DENSE = 200  # below this many rows the whole spectrum costs less than an iteration
 
 
@@ -31,9 +34,11 @@ def top_eigenpairs(
     if n <= _DENSE or count > n // 2:
         matrix = np.column_stack([times(column) for column in np.eye(n)])
         values, vectors = eigh((matrix + matrix.T) / 2, subset_by_index=(n - count, n - 1))
+    elif not times(start_vector(n)).any():  # the operator is zero, which Lanczos cannot start on
+        values, vectors = np.zeros(count), np.eye(n, count)
     else:
         operator = LinearOperator((n, n), matvec=lambda x: times(x.ravel()), dtype=np.float64)
-        values, vectors = eigsh(operator, count, which="LA", v0=start_vector(n))
+        values, vectors = eigsh(operator, count, which="LA", v0=start_vector(n), **_SEED)
     order = np.argsort(-values, kind="stable")
     return values[order], fixed_signs(vectors[:, order])
 
@@ -52,7 +57,7 @@ def bottom_eigenpairs(matrix, count: int, *, skip: int = 0) -> tuple[np.ndarray,
         scale = abs(matrix).sum(axis=1).max() or 1.0
         shift = -1e-6 * scale
         sparse = csc_array(matrix) if issparse(matrix) else np.asarray(matrix)
-        values, vectors = eigsh(sparse, wanted, sigma=shift, which="LM", v0=start_vector(n))
+        values, vectors = eigsh(sparse, wanted, sigma=shift, which="LM", v0=start_vector(n), **_SEED)
     order = np.argsort(values, kind="stable")[skip:]
     return values[order], fixed_signs(vectors[:, order])
 

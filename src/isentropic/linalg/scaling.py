@@ -17,6 +17,7 @@ from ..kernels.condensed import combined_comoments, comoments, fourth_power_sums
 from ..kernels.placement import project_squared
 from .eigen import top_eigenpairs
 
+_WORTH_THREADS = 1000  # rows: below that, waking threads costs more than a product
 _EXACT = 500  # up to this many rows the whole spectrum is found in a tenth of a second
 
 
@@ -53,7 +54,7 @@ def classical_scaling(
         product = squared_times(distances, x - x.mean())
         return -0.5 * (product - product.mean())
 
-    with threads(n_jobs):
+    with threads(n_jobs if n > _WORTH_THREADS else 1):
         means = squared_times(distances, np.ones(n)) / n
         values, vectors = top_eigenpairs(times, n, min(n_components, n))
         exact = (euclidean_defect(distances, n),) * 2 if n <= _EXACT else None
@@ -131,4 +132,12 @@ def residual_variance(distances: np.ndarray, Z: np.ndarray, *, n_jobs: int | Non
     """``1 - corr(d, d')^2`` over all pairs, d' the distances between the rows of ``Z``. ``O(n^2)`` time."""
     with threads(n_jobs):
         given, mapped, mixed = combined_comoments(comoments(distances, np.ascontiguousarray(Z)))
-    return 1.0 - mixed * mixed / (given * mapped) if given * mapped > 0 else 1.0
+    return unexplained(given, mapped, mixed)
+
+
+def unexplained(given: float, mapped: float, mixed: float) -> float:
+    """``1 - correlation^2`` from sums of squares and products; 1 where nothing varies."""
+    if given <= 0 or mapped <= 0:
+        return 1.0
+    correlation = mixed / np.sqrt(given) / np.sqrt(mapped)  # one after the other: their product may overflow
+    return float(max(1.0 - correlation**2, 0.0))

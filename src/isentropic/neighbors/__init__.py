@@ -2,7 +2,8 @@
 
 from .approximate import approximate_neighbors, search_graph
 from .components import POLICIES, checked_policy, component_labels, repaired
-from .distances import EUCLIDEAN, Metric, distances_between, metric_name, rows_per_block
+from .distances import EUCLIDEAN, Metric, checked_magnitude, distances_between, metric_name, rows_per_block
+from .duplicates import distinct_rows, hashes_of
 from .entries import entry_lists
 from .graphs import as_rule, can_weights, neighbor_graph, pnn_weights
 from .search import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
@@ -14,11 +15,14 @@ __all__ = [
     "approximate_neighbors",
     "as_rule",
     "can_weights",
+    "checked_magnitude",
     "checked_policy",
     "clipped_neighbors",
     "component_labels",
     "distances_between",
+    "distinct_rows",
     "entry_lists",
+    "hashes_of",
     "metric_name",
     "nearest_among",
     "nearest_neighbors",

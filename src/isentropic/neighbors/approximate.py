@@ -33,14 +33,14 @@ def approximate_neighbors(
         # Rows for which the descent finds too few are filled in below, so its warning is not ours.
         warnings.filterwarnings("ignore", "Failed to correctly find n_neighbors", UserWarning)
         index = NNDescent(X, metric=metric, n_neighbors=asked, random_state=random.randint(2**31 - 1))
-        candidates, estimates = index.neighbor_graph
-    indices, distances = _measured(X, candidates.astype(np.int64), estimates, k, metric, n_jobs)
+        candidates, _ = index.neighbor_graph
+    indices, distances = _measured(X, candidates.astype(np.int64), k, metric, n_jobs)
     sample = np.sort(random.permutation(len(X))[:_RECALL_ROWS])
     recall = _recall(X, indices, sample, metric, n_jobs)
     return Neighbors(indices, distances, metric_name(metric), exact=False, recall=recall)
 
 
-def _measured(X, candidates, estimates, k, metric, n_jobs):
+def _measured(X, candidates, k, metric, n_jobs):
     """Candidates in exact order; rows for which the descent found too few get theirs by brute force."""
     indices, distances = np.empty((len(X), k), np.int32), np.empty((len(X), k))
     selves = np.arange(len(X))
@@ -68,6 +68,8 @@ def _measured_one_by_one(X, candidates, k, metric, indices, distances):
     for block in row_blocks(len(X), "neighbours", size=1024):
         for i in range(block.start, block.stop):
             others = candidates[i][(candidates[i] >= 0) & (candidates[i] != i)]
+            if len(others) == 0:
+                continue
             row = X[i : i + 1]
             d = exact.pairwise(row, X[others]) if exact else distances_between(row, X[others], metric, 1)
             order = np.lexsort((others, d[0]))[:k]

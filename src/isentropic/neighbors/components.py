@@ -12,7 +12,11 @@ from scipy.sparse.csgraph import connected_components
 from .._errors import DisconnectedGraphError, DisconnectedGraphWarning, require_one_of
 from .._runtime import row_blocks
 from .._values import Inflate, NeighborGraph
-from .distances import Metric, distances_between, rows_per_block
+from .distances import Metric, rows_per_block
+from .duplicates import distinct_rows
+from .search import nearest_among
+
+_SMALL_PART = 64  # rows; the neighbours of all rows of such parts are searched together
 
 POLICIES = ("bridge", "largest", "raise", "inflate")
 
@@ -28,9 +32,9 @@ def component_labels(indptr: np.ndarray, indices: np.ndarray, joins: np.ndarray 
     """Component of every row, numbered from the largest (the first, if several) to the smallest."""
     n = len(indptr) - 1
     data = np.ones(len(indices), np.int8) if joins is None else joins.astype(np.int8)
-    pattern = csr_array((data, indices, indptr), shape=(n, n))
+    pattern = csr_array((data, indices, indptr), shape=(n, n), copy=joins is not None)
     if joins is not None:
-        pattern.eliminate_zeros()
+        pattern.eliminate_zeros()  # in place, hence the copy
     count, labels = connected_components(pattern, directed=False)
     sizes = np.bincount(labels, minlength=count)
     rank = np.empty(count, np.int32)
@@ -77,32 +81,57 @@ def _bridged(graph, X, metric, n_jobs) -> tuple[NeighborGraph, float]:
 
     In each round every part but the largest adds its shortest edge outwards.
     """
-    labels = graph.components.copy()
+    distinct = None if metric == "precomputed" else distinct_rows(X)
+    rows = np.arange(len(X)) if distinct is None else distinct.rows  # equal rows are in the same part
+    X, labels = X[rows], graph.components[rows]
     edges: dict[tuple[int, int], float] = {}
     while labels.any():
         added = _shortest_outward(X, labels, metric, n_jobs)
         edges.update(added)
         labels = _merged(labels, added)
-    bridges = np.array(sorted(edges), np.int32).reshape(-1, 2)
-    lengths = np.array([edges[pair] for pair in sorted(edges)])
+    pairs = sorted(edges)
+    bridges = rows[np.array(pairs)].astype(np.int32)
+    lengths = np.array([edges[pair] for pair in pairs])
     return _with_edges(graph, bridges, lengths), float(lengths.max())
 
 
 def _shortest_outward(X, labels, metric, n_jobs) -> dict[tuple[int, int], float]:
     """The shortest edge (i, j) from each part but the largest to any other part; ties by index."""
-    rows = np.flatnonzero(labels != np.bincount(labels).argmax())
+    sizes = np.bincount(labels)
+    small = np.flatnonzero(sizes[labels] <= _SMALL_PART)
+    found = [_nearest_outside_small(X, labels, small, metric, n_jobs)] if len(small) else []
+    large = np.flatnonzero(sizes > _SMALL_PART)
+    found += [
+        _nearest_outside_part(X, labels == part, metric, n_jobs) for part in large if part != sizes.argmax()
+    ]
+    rows, nearest, distances = (np.concatenate(column).tolist() for column in zip(*found, strict=True))
     best: dict[int, tuple[float, int, int]] = {}
-    for block in row_blocks(len(rows), "bridges", size=rows_per_block(len(X))):
-        mine = rows[block]
-        D = np.array(distances_between(X[mine], X, metric, n_jobs))
-        D[labels[mine][:, None] == labels[None, :]] = np.inf
-        nearest = D.argmin(axis=1)
-        lengths = D[np.arange(len(mine)), nearest]
-        for i, j, d in zip(mine.tolist(), nearest.tolist(), lengths.tolist(), strict=True):
-            edge = (d, min(i, j), max(i, j))
-            part = int(labels[i])
-            best[part] = min(best.get(part, edge), edge)
+    for i, j, d in zip(rows, nearest, distances, strict=True):
+        edge = (d, min(i, j), max(i, j))
+        part = int(labels[i])
+        best[part] = min(best.get(part, edge), edge)
     return {(i, j): d for d, i, j in best.values()}
+
+
+def _nearest_outside_small(X, labels, rows, metric, n_jobs):
+    """For rows of small parts: among so many neighbours one is of another part."""
+    k = min(_SMALL_PART, len(labels) - 1)
+    indices, distances = nearest_among(X[rows], X, k, metric=metric, selves=rows, n_jobs=n_jobs)
+    first = np.argmax(labels[indices] != labels[rows][:, None], axis=1)
+    each = np.arange(len(rows))
+    return rows, indices[each, first], distances[each, first]
+
+
+def _nearest_outside_part(X, inside, metric, n_jobs):
+    """For every row of one part the nearest row outside it."""
+    rows, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    nearest, distances = np.empty(len(rows), np.int64), np.empty(len(rows))
+    for block in row_blocks(len(rows), "bridges", size=max(1024, rows_per_block(len(X)))):
+        queries = X[rows[block]] if metric != "precomputed" else X[np.ix_(rows[block], others)]
+        data = X[others] if metric != "precomputed" else others[:, None]
+        found, lengths = nearest_among(queries, data, 1, metric=metric, n_jobs=n_jobs)
+        nearest[block], distances[block] = others[found[:, 0]], lengths[:, 0]
+    return rows, nearest, distances
 
 
 def _merged(labels: np.ndarray, edges) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._errors import require
 from ..kernels._jit import threads
 from ..kernels.nearest import euclidean_rows
 
@@ -13,6 +14,15 @@ Metric = str | Callable[..., float]
 
 EUCLIDEAN = ("euclidean", "l2")
 _BLOCK_BYTES = 2**24  # a block of distances stays within 16 MiB
+
+
+def checked_magnitude(X: np.ndarray) -> None:
+    """Refuse numbers whose squares overflow or vanish: distances between them would be infinite or zero."""
+    largest = float(np.abs(X).max(initial=0.0))
+    hint = "Rescale the features, by scaling='standard' for example."
+    require(largest < 1e150, "X", "of magnitude below 1e150", largest, hint)
+    vanishes = 0 < largest < 1e-140
+    require(not vanishes, "X", "of magnitude above 1e-140, or zero", largest, hint)
 
 
 def metric_name(metric: Metric) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.utils import check_array
 
 from .._errors import require
-from .._runtime import row_blocks
+from .._runtime import require_memory, row_blocks
 from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
 from ..kernels._jit import threads
 from ..kernels.unions import joined_rows, joined_sizes
 from .components import checked_policy, component_labels, repaired
-from .distances import Metric, distances_between, rows_per_block
+from .distances import Metric, checked_magnitude, distances_between, rows_per_block
 from .search import clipped_neighbors, nearest_neighbors
 
 
@@ -39,9 +40,13 @@ def neighbor_graph(
     >>> graph.indices.tolist(), graph.n_components
     ([1, 0, 2, 1, 3, 2, 4, 3], 1)
     """
-    X = np.ascontiguousarray(X, dtype=np.float64)
     rule = as_rule(neighbors)
     checked_policy(on_disconnected)
+    X = check_array(X, dtype=np.float64, order="C")
+    checked_magnitude(X)
+    fewest = 3 if isinstance(rule, Can | Pnn) else 2
+    must_be = f"a table of at least {fewest} rows for a graph of kind {rule.kind}"
+    require(len(X) >= fewest, "X", must_be, len(X))
     directed, exact, recall = _directed(X, rule, metric, random_state, n_jobs)
     is_affinity = isinstance(rule, Can | Pnn)
     indptr, indices, weights = union(directed, average=is_affinity, n_jobs=n_jobs)
@@ -111,7 +116,7 @@ def _within_radius(X, rule, metric, n_jobs) -> csr_array:
         require(rule.eps > 0, "eps", "a positive radius", rule.eps, hint)
     else:
         require(0 < rule.p <= 100, "p", "a percentile in (0, 100]", rule.p)
-    counts, indices, weights = [], [], []
+    counts, indices, weights, n_edges = [], [], [], 0
     for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(X))):
         D = distances_between(X[block], X, metric, n_jobs)
         if isinstance(rule, Radius):
@@ -123,8 +128,16 @@ def _within_radius(X, rule, metric, n_jobs) -> csr_array:
         counts.append(np.bincount(row, minlength=len(D)))
         indices.append(column.astype(np.int32))
         weights.append(D[row, column])
+        n_edges += len(row)
+        _require_room(n_edges * len(X) // block.stop)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
     return csr_array((np.concatenate(weights), np.concatenate(indices), indptr), shape=(len(X), len(X)))
+
+
+def _require_room(n_edges: int) -> None:
+    """Refuse a graph that grows too dense, as soon as the rows so far foretell it."""
+    alternative = "Take a smaller radius or percentile, or a number of neighbours."
+    require_memory(60 * n_edges, f"A graph of about {n_edges:,} directed edges", alternative)
 
 
 def union(directed: csr_array, *, average: bool, n_jobs: int | None):

@@ -8,15 +8,23 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from .._errors import NeighborsClippedWarning, require
-from .._runtime import row_blocks, worker_threads
+from .._runtime import row_blocks
 from .._values import Knn, Neighbors
 from ..kernels._jit import threads
-from ..kernels.nearest import measured_lists, nearest_in_rows, nearest_refined
+from ..kernels.nearest import listed_members, nearest_in_rows, nearest_refined
 from .approximate import approximate_neighbors
-from .distances import EUCLIDEAN, Metric, distances_between, metric_name, rows_per_block
+from .distances import (
+    EUCLIDEAN,
+    Metric,
+    checked_magnitude,
+    distances_between,
+    metric_name,
+    rows_per_block,
+)
+from .duplicates import distinct_rows
+from .tree import nearest_by_tree
 
 _TREE_FEATURES = 15  # beyond that many features a tree visits most of its leaves
 
@@ -28,6 +36,7 @@ def nearest_neighbors(
 
     Tree: ``O(n log n)`` for few features. Brute force: ``O(n^2 m)``. Approximate: about ``O(n^1.1 m)``.
     """
+    checked_magnitude(X)
     k = clipped_neighbors(rule.k, len(X) - 1)
     if use_approximate(rule, X, metric):
         return approximate_neighbors(X, k, metric=metric, random_state=random_state, n_jobs=n_jobs)
@@ -74,9 +83,20 @@ def nearest_among(
     selves = np.full(len(queries), -1) if selves is None else selves
     if metric not in EUCLIDEAN:
         return _by_rows(queries, data, k, metric, selves, n_jobs)
-    if data.shape[1] <= _TREE_FEATURES:
-        return _by_tree(queries, data, k, selves, n_jobs)
-    return _by_products(queries, data, k, selves, n_jobs)
+    find = _by_tree if data.shape[1] <= _TREE_FEATURES else _by_products
+    distinct = distinct_rows(data)
+    if distinct is None:
+        return find(queries, data, k, selves, n_jobs)
+    # Hundreds of equal rows would tie in every list: search among the distinct ones, then list them all.
+    # The k + 1 nearest distinct rows always hold the k nearest others.
+    different = data[distinct.rows]
+    anyone = np.full(len(queries), -1)
+    nearest, _ = find(queries, different, min(k + 1, len(different)), anyone, n_jobs)
+    indices, distances = _empty_lists(len(queries), k)
+    with threads(n_jobs):
+        listed_members(queries, different, nearest, distinct.indptr, distinct.members, selves,
+                       indices, distances)  # fmt: skip
+    return indices, distances
 
 
 def _empty_lists(n_rows: int, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -97,16 +117,19 @@ def _by_products(queries, data, k, selves, n_jobs):
     """Matrix products in single precision name the candidates, exact distances choose among them."""
     indices, distances = _empty_lists(len(queries), k)
     centre = data.mean(axis=0)
-    scale = max(np.abs(data - centre).max(), np.abs(queries - centre).max()) or 1.0
-    # Scaled, so that no square overflows in single precision.
+    scale = np.abs(data - centre).max() or 1.0  # so that no square overflows in single precision
     reduced = np.asarray((data - centre) / scale, np.float32)
     norms = np.einsum("ij,ij->i", reduced, reduced, dtype=np.float64)
     for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data)), adapt=True):
-        part = np.asarray((queries[block] - centre) / scale, np.float32)
-        part_norms = np.einsum("ij,ij->i", part, part, dtype=np.float64)
-        slack = _product_error(data.shape[1], part_norms, norms.max())
+        centred = (queries[block] - centre) / scale
+        # Each query in its own unit, so that one far away takes no precision from the others.
+        units = np.abs(centred).max(axis=1, initial=0.0)
+        units[units == 0] = 1.0
+        products = np.asarray(centred / units[:, None], np.float32) @ reduced.T
+        query_norms = np.einsum("ij,ij->i", centred, centred)
+        slack = _product_error(data.shape[1], query_norms, norms.max())
         with threads(n_jobs):
-            nearest_refined(part @ reduced.T, queries[block], data, part_norms, norms, slack, selves[block],
+            nearest_refined(products, units, queries[block], data, query_norms, norms, slack, selves[block],
                             indices[block], distances[block])  # fmt: skip
     return indices, distances
 
@@ -118,21 +141,9 @@ def _product_error(n_features: int, query_norms: np.ndarray, largest_norm: float
 
 
 def _by_tree(queries, data, k, selves, n_jobs):
-    """A k-d tree names the candidates; rows whose k-th neighbour is tied are settled by brute force."""
-    indices, distances = _empty_lists(len(queries), k)
-    tree = KDTree(data, balanced_tree=False)
-    asked = min(k + 2, len(data))  # one more for the row itself, one more to see a tie
-    for block in row_blocks(len(queries), "neighbours", size=1024, adapt=True):
-        candidate_distances, candidates = tree.query(queries[block], k=asked, workers=worker_threads(n_jobs))
-        candidates = candidates.reshape(-1, asked)  # scipy drops the axis of a single neighbour
-        with threads(n_jobs):
-            measured_lists(queries[block], data, candidates, selves[block], indices[block], distances[block])
-        if asked < len(data):
-            farthest = candidate_distances.reshape(-1, asked)[:, -1]
-            # A margin, since scipy may round a distance otherwise than we do.
-            tied = np.flatnonzero(farthest <= distances[block][:, -1] * (1 + 1e-12))
-            tied += block.start
-            if len(tied):
-                settled = _by_rows(queries[tied], data, k, "euclidean", selves[tied], n_jobs)
-                indices[tied], distances[tied] = settled
+    """A tree, and brute force for the rows that have too many equally far neighbours for it."""
+    indices, distances, unsettled = nearest_by_tree(queries, data, k, selves, n_jobs)
+    if len(unsettled):
+        settled = _by_rows(queries[unsettled], data, k, "euclidean", selves[unsettled], n_jobs)
+        indices[unsettled], distances[unsettled] = settled
     return indices, distances
