@@ -74,7 +74,7 @@ def test_geodesics_are_a_metric_no_shorter_than_the_straight_line(graph):
 def test_memory_is_refused_before_it_is_taken(graph):
     with (
         config_context(memory_limit=1000),
-        pytest.raises(MemoryBudgetError, match="needs 625 KiB.*n_landmarks"),
+        pytest.raises(MemoryBudgetError, match=r"needs 625 KiB.*n_landmarks"),
     ):
         geodesics.all_pairs(graph)
     with config_context(memory_limit=1000), pytest.raises(MemoryBudgetError, match="fewer landmarks"):
@@ -83,5 +83,5 @@ def test_memory_is_refused_before_it_is_taken(graph):
 
 def test_affinities_are_no_lengths():
     X = np.random.default_rng(0).normal(size=(40, 3))
-    with pytest.raises(InvalidInputError, match="must be of kind knn, radius or percentile.*got 'pnn'"):
+    with pytest.raises(InvalidInputError, match=r"must be of kind knn, radius or percentile.*got 'pnn'"):
         geodesics.all_pairs(neighbor_graph(X, Pnn(10)))
