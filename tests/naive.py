@@ -4,6 +4,7 @@ A graph is a dictionary ``{(i, j): weight}`` here, so that an edge of weight 0 d
 undirected graph holds both (i, j) and (j, i).
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -369,3 +370,105 @@ def naive_kappa(y, predicted):
     agree = sum(a == b for a, b in zip(y, predicted, strict=True))
     chance = sum(y.count(c) * predicted.count(c) for c in set(y))
     return (n * agree - chance) / (n * n - chance)
+
+
+# ---- ranks on both sides -----------------------------------------------------------------------
+
+
+def naive_rank_weight(n, k):
+    """``G_k`` of trustworthiness and continuity."""
+    return n * k * (2 * n - 3 * k - 1) if k < n / 2 else n * (n - k) * (n - k - 1)
+
+
+def naive_rank_terms(R, r, k):
+    """Per row, with R and r the ranks from 1 (0 is the row itself): six sums over its neighbours."""
+    n = len(R)
+    terms = np.zeros((n, 6))
+    for i in range(n):
+        for j in range(n):
+            if i == j:
+                continue
+            a, b = int(R[i, j]), int(r[i, j])
+            terms[i] += [
+                a - k if b <= k < a else 0,
+                b - k if a <= k < b else 0,
+                a <= k and b <= k,
+                (b < a <= k) - (a < b <= k),
+                abs(a - b) / b if b <= k else 0,
+                abs(a - b) / a if a <= k else 0,
+            ]
+    return terms
+
+
+def naive_rank_measures(R, r, k):
+    """Every measure of neighbourhoods of size k; no ``r_nx`` for k = n - 1."""
+    n = len(R)
+    false, torn, shared, intrusive, false_error, missing_error = naive_rank_terms(R, r, k).sum(axis=0).tolist()
+    G = naive_rank_weight(n, k)
+    H = n * sum(abs(n - 2 * m + 1) / m for m in range(1, k + 1))
+    found = {
+        "trustworthiness": 1 - 2 / G * false if G else 1.0,
+        "continuity": 1 - 2 / G * torn if G else 1.0,
+        "q_nx": shared / (n * k),
+        "lcmc": shared / (n * k) - k / (n - 1),
+        "b_nx": intrusive / (n * k),
+        "mrre_false": 1 - false_error / H,
+        "mrre_missing": 1 - missing_error / H,
+    }
+    if k < n - 1:
+        found["r_nx"] = ((n - 1) * found["q_nx"] - k) / (n - 1 - k)
+    return found
+
+
+def naive_rnx_auc(R, r):
+    n = len(R)
+    weighted = [naive_rank_measures(R, r, k)["r_nx"] / k for k in range(1, n - 1)]
+    return sum(weighted) / sum(1 / k for k in range(1, n - 1))
+
+
+def naive_local_and_global(R, r):
+    """``K_max``, ``Q_local`` and ``Q_global``."""
+    n = len(R)
+    found = [naive_rank_measures(R, r, k) for k in range(1, n)]
+    curve = [point["lcmc"] for point in found]
+    k_max = curve.index(max(curve)) + 1
+    q = [point["q_nx"] for point in found]
+    return k_max, sum(q[:k_max]) / k_max, sum(q[k_max - 1 :]) / (n - k_max)
+
+
+def naive_coranking(R, r):
+    n = len(R)
+    Q = np.zeros((n - 1, n - 1), int)
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                Q[R[i, j] - 1, r[i, j] - 1] += 1
+    return Q
+
+
+def naive_orders(d, own):
+    """Every order of the other rows by distance: tied ones in any order."""
+    others = [j for j in range(len(d)) if j != own]
+    groups = [[j for j in others if d[j] == value] for value in sorted({d[j] for j in others})]
+    for choice in itertools.product(*(itertools.permutations(group) for group in groups)):
+        yield [j for group in choice for j in group]
+
+
+def naive_tie_extremes(d, z, own, k):
+    """Least and greatest sums of one row over all orders of ties: false ones, then torn ones."""
+    false, torn = [], []
+    for in_X in naive_orders(d, own):
+        for in_Z in naive_orders(z, own):
+            false.append(sum(max(in_X.index(j) + 1 - k, 0) for j in in_Z[:k]))
+            torn.append(sum(max(in_Z.index(j) + 1 - k, 0) for j in in_X[:k]))
+    return [min(false), max(false), min(torn), max(torn)]
+
+
+def naive_tied_share(D):
+    """Share of the pairs (i, j) at whose distance another row is from i."""
+    n = len(D)
+    tied = 0
+    for i in range(n):
+        others = [D[i, j] for j in range(n) if j != i]
+        tied += sum(others.count(d) > 1 for d in others)
+    return tied / (n * (n - 1))

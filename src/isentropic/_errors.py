@@ -73,5 +73,6 @@ def require_one_of(name: str, value: object, options: Iterable[str], hint: str =
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """``Did you mean 'a' or 'b'? `` for a misspelt word, or nothing."""
-    close = get_close_matches(word, list(known), n=3, cutoff=0.5)
+    by_lower_case = {name.lower(): name for name in known}
+    close = [by_lower_case[name] for name in get_close_matches(word.lower(), by_lower_case, n=3, cutoff=0.5)]
     return f"Did you mean {' or '.join(map(repr, close))}? " if close else ""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def config_context(**changes: Any) -> Iterator[Config]:
     config = replace(get_config(), **changes)
     require(0 < config.memory_fraction <= 1, "memory_fraction", "in (0, 1]", config.memory_fraction)
     limit = config.memory_limit
-    require(limit is None or limit > 0, "memory_limit", "a positive number of bytes or None", limit)
+    is_size = limit is None or (isinstance(limit, int) and limit > 0)
+    require(is_size, "memory_limit", "a positive number of bytes or None", limit)
     token = _config.set(config)
     try:
         yield config
@@ -70,8 +72,9 @@ def worker_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1 if _inside_parallel_worker() else _usable_cores()
-    is_count = isinstance(n_jobs, int) and not isinstance(n_jobs, bool)
+    is_count = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
     require(is_count and n_jobs != 0, "n_jobs", "a non-zero integer or None", n_jobs)
+    n_jobs = int(n_jobs)
     return min(n_jobs, _usable_cores()) if n_jobs > 0 else max(1, _usable_cores() + 1 + n_jobs)
 
 
@@ -160,7 +163,18 @@ def _container_free() -> int | None:
         used = (folder / "memory.current").read_text(encoding="ascii").strip()
     except OSError:
         return None
-    return None if limit == "max" else max(int(limit) - int(used), 0)
+    if limit == "max":
+        return None
+    return max(int(limit) - int(used) + _reclaimable(folder), 0)
+
+
+def _reclaimable(folder: Path) -> int:
+    """Bytes of files in the cache, which count as used but are given up when memory is short."""
+    try:
+        lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("inactive_file ")), 0)
 
 
 def _readable(n_bytes: float) -> str:

@@ -7,6 +7,7 @@ names a :class:`Method`.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -14,7 +15,7 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, Literal
 
-from ._errors import InvalidInputError, nearest, require_one_of
+from ._errors import InvalidInputError, IsentropicWarning, nearest, require_one_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,20 @@ def _by_name(methods: tuple[Method, ...]) -> Mapping[str, Method]:
 
 
 def _installed() -> tuple[Method, ...]:
-    return tuple(point.load() for point in entry_points(group="isentropic.methods"))
+    """Methods of other packages; one that cannot be loaded, or takes a name of ours, is left out."""
+    methods: list[Method] = []
+    for point in entry_points(group="isentropic.methods"):
+        try:
+            method = point.load()
+        except Exception as error:  # whatever a foreign module raises must not break ours
+            problem = f"it cannot be loaded ({error})"
+        else:
+            taken = {known.name for known in (*_BUILT_IN, *methods)}
+            problem = "its name is taken" if method.name in taken else ""
+            methods += [] if problem else [method]
+        if problem:
+            warnings.warn(f"Method {point.value!r} is left out: {problem}.", IsentropicWarning, stacklevel=2)
+    return tuple(methods)
 
 
 METHODS: Mapping[str, Method] = _by_name(_BUILT_IN + _installed())

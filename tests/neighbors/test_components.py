@@ -38,16 +38,16 @@ def blobs(rng, sizes=(12, 7, 5, 3), m=2, spread=20.0):
     return np.vstack([rng.normal(size=(size, m)) + rng.uniform(-spread, spread, size=m) for size in sizes])
 
 
-def graph_in_parts(X, rule=2, **options):
+def graph_in_parts(X, rule=2, *, n_jobs=1, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        return neighbor_graph(X, rule, on_disconnected="inflate", **options)
+        return neighbor_graph(X, rule, on_disconnected="inflate", n_jobs=n_jobs, **options)
 
 
-def quietly_bridged(X, rule, **options):
+def quietly_bridged(X, rule, *, n_jobs=1, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        return neighbor_graph(X, rule, on_disconnected="bridge", **options)
+        return neighbor_graph(X, rule, on_disconnected="bridge", n_jobs=n_jobs, **options)
 
 
 # ---- components --------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ from isentropic.neighbors import entry_lists, neighbor_graph, search_graph
 seeds = st.integers(0, 2**32 - 1)
 
 
-def fitted(X, rule, **options):
+def fitted(X, rule, *, n_jobs=1, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        return neighbor_graph(X, rule, **options)
+        return neighbor_graph(X, rule, n_jobs=n_jobs, **options)
 
 
 def lattice(seed, n, m):
@@ -101,7 +101,7 @@ def test_new_rows_enter_by_all_within_the_radius(seed, n, m):
     rule, D = Radius(2.0), naive.distances(queries, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        found = entry_lists(queries, X, fitted(X, rule), rule)
+        found = entry_lists(queries, X, fitted(X, rule), rule, n_jobs=1)
     for row, entered in zip(D.tolist(), as_sets(found), strict=True):
         within = {j: d for j, d in enumerate(row) if d < 2.0}  # open, as in the graph
         assert entered == (within or {row.index(min(row)): min(row)})
@@ -114,7 +114,7 @@ def test_new_rows_have_their_own_percentile(seed, n, p):
     rule, D = Percentile(p), naive.distances(queries, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        found = entry_lists(queries, X, fitted(X, rule), rule)
+        found = entry_lists(queries, X, fitted(X, rule), rule, n_jobs=1)
     for row, entered in zip(D.tolist(), as_sets(found), strict=True):
         radius = np.percentile([*row, 0.0], p)  # its own zero counts, as for a fitted row
         within = {j for j, d in enumerate(row) if d <= radius * (1 + 1e-12)}

@@ -36,11 +36,11 @@ RULES = {
 rules = pytest.mark.parametrize("kind", RULES)
 
 
-def unrepaired(X, rule, **options):
+def unrepaired(X, rule, *, n_jobs=1, **options):
     """The graph as its rule makes it, in however many parts."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        graph = neighbor_graph(X, rule, on_disconnected="inflate", **options)
+        graph = neighbor_graph(X, rule, on_disconnected="inflate", n_jobs=n_jobs, **options)
     assert_valid_graph(graph)
     return graph
 

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from contextlib import suppress
 from itertools import permutations, product
 
 import numpy as np
@@ -16,7 +15,13 @@ from assertions import assert_grammar, assert_same_bits, assert_same_lists, asse
 from isentropic import _runtime
 from isentropic._errors import InvalidInputError, NeighborsClippedWarning
 from isentropic._values import Knn
-from isentropic.neighbors import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
+from isentropic.neighbors import (
+    clipped_neighbors,
+    nearest_among,
+    nearest_neighbors,
+    neighbor_graph,
+    use_approximate,
+)
 from isentropic.neighbors import search as search_module
 from isentropic.neighbors import tree as tree_module
 
@@ -25,8 +30,8 @@ TREE, PRODUCTS = 3, 20  # features: up to 15 a tree names the candidates, beyond
 routes = pytest.mark.parametrize("m", [TREE, PRODUCTS], ids=["tree", "products"])
 
 
-def lists_of(X, k, **options):
-    found = nearest_neighbors(X, Knn(k), **options)
+def lists_of(X, k, *, n_jobs=1, **options):
+    found = nearest_neighbors(X, Knn(k), n_jobs=n_jobs, **options)
     assert found.exact
     assert found.recall == 1.0
     assert_valid_neighbors(found.indices, found.distances)
@@ -170,8 +175,8 @@ NASTY = {
     "constant columns": lambda rng, m: rng.normal(size=(60, m)) * (np.arange(m) < 2) + 0.1,
     "all rows equal": lambda rng, m: np.full((60, m), 0.1),
     "two values": lambda rng, m: np.where(np.arange(60)[:, None] % 3, 0.1, 0.3) * np.ones((60, m)),
-    "near the smallest squares": lambda rng, m: 1e-150 * rng.normal(size=(60, m)),
-    "near the largest squares": lambda rng, m: 1e150 * rng.normal(size=(60, m)),
+    "near the smallest squares": lambda rng, m: 1e-138 * rng.normal(size=(60, m)),
+    "near the largest squares": lambda rng, m: 1e149 * rng.normal(size=(60, m)),
     "zeros of both signs": lambda rng, m: rng.choice([0.0, -0.0, 1.0], size=(60, m), p=[0.45, 0.45, 0.1]),
     "bits": lambda rng, m: rng.integers(0, 2, size=(60, m)).astype(float),
 }
@@ -193,11 +198,14 @@ def test_lists_are_exact_at_any_offset_and_spread(seed, offset, spread, m):
     assert_same_lists(lists_of(X, 6), naive.naive_neighbors(naive.distances(X), 6))
 
 
-def test_distances_too_large_to_square_do_not_invent_rows():
-    X = 1e200 * np.arange(10.0)[:, None]
-    with suppress(InvalidInputError):  # to refuse would be an answer too
-        found = nearest_neighbors(X, Knn(3))
-        assert_valid_neighbors(found.indices, found.distances)
+@pytest.mark.parametrize(("size", "limit"), [(1e200, "below 1e150"), (1e-200, "above 1e-140")])
+@pytest.mark.parametrize("find", [lambda X: nearest_neighbors(X, Knn(3)), lambda X: neighbor_graph(X, 3)])
+@routes
+def test_numbers_whose_squares_overflow_or_vanish_are_refused(m, find, size, limit):
+    X = size * np.ones((10, m)) * np.arange(10.0)[:, None]
+    with pytest.raises(InvalidInputError, match=limit) as caught:
+        find(X)
+    assert_grammar(caught.value, "X", float(X.max()))
 
 
 @pytest.mark.parametrize("m", [TREE, PRODUCTS])

@@ -68,14 +68,14 @@ def squared_times(distances, x):
 
 
 @parallel_kernel
-def fourth_power_sums(distances, n):
-    """Per row ``i``: the sum over ``j > i`` of ``d_ij^4``."""
+def fourth_power_sums(distances, n, unit):
+    """Per row ``i``: the sum over ``j > i`` of ``(d_ij / unit)^4``."""
     sums = np.zeros(n)
     for i in rows(n):
         start = _row_start(i, n)
         total = 0.0
         for j in range(i + 1, n):
-            squared = distances[start + j] * distances[start + j]
+            squared = (distances[start + j] / unit) ** 2
             total += squared * squared
         sums[i] = total
     return sums

@@ -60,12 +60,12 @@ def classical_scaling(
         exact = (euclidean_defect(distances, n),) * 2 if n <= _EXACT else None
         defect = exact or _defect_bounds(distances, means, values)
     values, vectors = _padded(values, n_components), _padded(vectors.T, n_components).T
-    positive = values > _rounding(values)
-    if (values < -_rounding(values)).any():
-        negative = [f"{value:.4g}" for value in values if value < 0]
+    positive, negative = values > _rounding(values), values[values < -_rounding(values)]
+    if len(negative):
+        listed = ", ".join(f"{value:.4g}" for value in negative)
         warnings.warn(
-            f"Eigenvalues {', '.join(negative)} are negative: the distances are not Euclidean in "
-            f"{n_components} dimensions, and those coordinates are zero. Take fewer components.",
+            f"Eigenvalues {listed} are negative: the distances are not Euclidean in {n_components} "
+            "dimensions, and those coordinates are zero. Take fewer components.",
             NegativeEigenvalueWarning,
             stacklevel=3,
         )
@@ -92,8 +92,13 @@ def _defect_bounds(distances: np.ndarray, means: np.ndarray, values: np.ndarray)
     bounds N from below, and Cauchy-Schwarz, ``s + 2 N <= sqrt(r q)`` for r unknown ones, from above.
     """
     n = len(means)
+    largest = float(means.max())
+    if largest == 0:
+        return 0.0, 0.0
+    unit = np.sqrt(largest)  # of distance: fourth powers of others may overflow
+    means, values = means / largest, values / largest
     trace = 0.5 * float(means.sum())
-    fourth = 2.0 * float(fourth_power_sums(distances, n).sum())
+    fourth = 2.0 * float(fourth_power_sums(distances, n, unit).sum())
     squares = 0.25 * (fourth - 2.0 * n * float(means @ means) + float(means.sum()) ** 2)
     known = -float(values[values < 0].sum())
     s = trace - float(values.sum())

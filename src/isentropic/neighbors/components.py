@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from numbers import Real
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from .._errors import DisconnectedGraphError, DisconnectedGraphWarning, require_one_of
+from .._errors import DisconnectedGraphError, DisconnectedGraphWarning, require, require_one_of
 from .._runtime import row_blocks
 from .._values import Inflate, NeighborGraph
 from .distances import Metric, rows_per_block
@@ -23,7 +24,11 @@ POLICIES = ("bridge", "largest", "raise", "inflate")
 
 def checked_policy(policy) -> str:
     """The name of a policy for a graph in parts."""
-    name = "inflate" if isinstance(policy, Inflate) else policy
+    name = policy
+    if isinstance(policy, Inflate):
+        name = "inflate"
+        is_factor = isinstance(policy.factor, Real) and policy.factor > 0
+        require(is_factor, "factor", "a positive multiple of the largest distance", policy.factor)
     require_one_of("on_disconnected", name, POLICIES)
     return name
 

@@ -73,7 +73,7 @@ def _directed(X, rule, metric, random_state, n_jobs) -> tuple[csr_array, bool, f
     search = rule
     if isinstance(rule, Can | Pnn):
         # The next neighbour after the k-th sets the scale of the weights.
-        search = Knn(clipped_neighbors(rule.k, len(X) - 2) + 1)
+        search = Knn(clipped_neighbors(rule.k, len(X) - 2, "the other rows but one") + 1)
     found = nearest_neighbors(X, search, metric=metric, random_state=random_state, n_jobs=n_jobs)
     if isinstance(rule, Knn):
         return _from_lists(found.indices, found.distances), found.exact, found.recall
@@ -113,9 +113,11 @@ def _within_radius(X, rule, metric, n_jobs) -> csr_array:
     """Edges to all rows within the radius, block by block, so that no n×n array is held."""
     if isinstance(rule, Radius):
         hint = "Give a distance in the units of the data."
-        require(rule.eps > 0, "eps", "a positive radius", rule.eps, hint)
+        is_radius = isinstance(rule.eps, int | float | np.number) and bool(rule.eps > 0)
+        require(is_radius, "eps", "a positive radius", rule.eps, hint)
     else:
-        require(0 < rule.p <= 100, "p", "a percentile in (0, 100]", rule.p)
+        is_percentile = isinstance(rule.p, int | float | np.number) and bool(0 < rule.p <= 100)
+        require(is_percentile, "p", "a percentile in (0, 100]", rule.p)
     counts, indices, weights, n_edges = [], [], [], 0
     for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(X))):
         D = distances_between(X[block], X, metric, n_jobs)

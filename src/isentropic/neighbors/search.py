@@ -44,14 +44,14 @@ def nearest_neighbors(
     return Neighbors(indices, distances, metric_name(metric), exact=True)
 
 
-def clipped_neighbors(k: int, available: int) -> int:
+def clipped_neighbors(k: int, available: int, who: str = "the other rows") -> int:
     """``k``, or as many as there are, with a warning."""
     is_count = isinstance(k, int | np.integer) and not isinstance(k, bool)
     require(is_count and k >= 1, "n_neighbors", "a positive integer", k)
     if k <= available:
         return int(k)
     warnings.warn(
-        f"n_neighbors must be at most {available} (the other rows), got {k}: {available} are used.",
+        f"n_neighbors must be at most {available} ({who}), got {k}: {available} are used.",
         NeighborsClippedWarning,
         stacklevel=2,
     )
