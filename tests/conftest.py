@@ -1,5 +1,10 @@
 """What every test shares: the settings of hypothesis, a seeded generator, a roll."""
 
+import os
+
+# Before scikit-learn is imported: one of its estimator checks needs it, and would be skipped.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
+
 import numpy as np
 import pytest
 from hypothesis import settings

@@ -164,7 +164,7 @@ def test_the_trusted_list_has_every_method_and_every_value_and_no_more():
     values = {
         f"isentropic._values.{name}"
         for name, value in vars(_values).items()
-        if is_dataclass(value) and name != "Table"
+        if is_dataclass(value) and name not in ("Table", "DistanceRows")  # no model holds these
     }
     ours = {name for name in TRUSTED if name.startswith("isentropic.")}
     assert ours == methods | values | set(_io._FITTED)

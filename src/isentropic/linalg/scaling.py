@@ -100,7 +100,7 @@ def _defect_bounds(distances: np.ndarray, means: np.ndarray, values: np.ndarray)
     trace = 0.5 * float(means.sum())
     fourth = 2.0 * float(fourth_power_sums(distances, n, unit).sum())
     squares = 0.25 * (fourth - 2.0 * n * float(means @ means) + float(means.sum()) ** 2)
-    known = -float(values[values < 0].sum())
+    known = float(np.abs(values[values < 0]).sum())
     s = trace - float(values.sum())
     q = max(squares - float(values @ values), 0.0)
     top, rest = max(float(values[-1]), 0.0), max(n - 1 - len(values), 0)
@@ -130,7 +130,7 @@ def euclidean_defect(distances: np.ndarray, n: int) -> float:
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
     values = eigvalsh(-0.5 * centred)
     values = values[np.abs(values) > 1e-10 * np.abs(values).max(initial=0.0)]
-    return _share(-float(values[values < 0].sum()), float(values.sum()))
+    return _share(float(np.abs(values[values < 0]).sum()), float(values.sum()))
 
 
 def residual_variance(distances: np.ndarray, Z: np.ndarray, *, n_jobs: int | None = None) -> float:
