@@ -23,10 +23,7 @@ _BLOCK = 16 * LANES  # sources per call: under half a second up to n = 100,000
 
 @dataclass(frozen=True, slots=True)
 class _Numbered:
-    """A graph renumbered so that rows near each other have near numbers.
-
-    Reverse Cuthill-McKee, then groups that each fill the lanes of the kernel.
-    """
+    """A graph renumbered so that rows near each other have near numbers."""
 
     indptr: np.ndarray
     indices: np.ndarray
@@ -35,13 +32,28 @@ class _Numbered:
     numbers: np.ndarray  # row -> number
 
     @classmethod
-    def of(cls, graph: NeighborGraph) -> _Numbered:
-        must_be = "of kind knn, radius or percentile: paths add distances"
-        require(graph.is_distance, "graph", must_be, graph.kind)
+    def in_groups(cls, graph: NeighborGraph) -> _Numbered:
+        """Groups of near rows that each fill the lanes of the kernel."""
+        _require_lengths(graph)
+        return cls._permuted(graph, grouped_order(graph.indptr, graph.indices))
+
+    @classmethod
+    def in_bands(cls, graph: NeighborGraph) -> _Numbered:
+        """Reverse Cuthill-McKee: a wave over the graph stays within a part of memory."""
+        _require_lengths(graph)
         n = graph.n_rows
         pattern = csr_array((np.ones(len(graph.indices)), graph.indices, graph.indptr), shape=(n, n))
-        banded = _permuted(graph, reverse_cuthill_mckee(pattern, symmetric_mode=True).astype(np.int64))
-        return _permuted(graph, banded.labels[grouped_order(banded.indptr, banded.indices)])
+        return cls._permuted(graph, reverse_cuthill_mckee(pattern, symmetric_mode=True).astype(np.int64))
+
+    @classmethod
+    def _permuted(cls, graph: NeighborGraph, labels: np.ndarray) -> _Numbered:
+        numbers = np.empty(len(labels), np.int64)
+        numbers[labels] = np.arange(len(labels))
+        indptr = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[labels])])
+        # Where the entries of each renumbered row stand in the graph.
+        entries = np.repeat(graph.indptr[labels] - indptr[:-1], np.diff(indptr)) + np.arange(indptr[-1])
+        indices = numbers[graph.indices[entries]].astype(np.int32)
+        return cls(indptr, indices, graph.weights[entries], labels, numbers)
 
     def fill(self, out: np.ndarray, sources: _Seeds, n_jobs: int | None, *, near: bool) -> None:
         """Rows of distances, one a source."""
@@ -64,14 +76,9 @@ class _Numbered:
                  self.numbers, at, columns_from, workers, out)  # fmt: skip
 
 
-def _permuted(graph: NeighborGraph, labels: np.ndarray) -> _Numbered:
-    numbers = np.empty(len(labels), np.int64)
-    numbers[labels] = np.arange(len(labels))
-    indptr = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[labels])])
-    # Where the entries of each renumbered row stand in the graph.
-    entries = np.repeat(graph.indptr[labels] - indptr[:-1], np.diff(indptr)) + np.arange(indptr[-1])
-    indices = numbers[graph.indices[entries]].astype(np.int32)
-    return _Numbered(indptr, indices, graph.weights[entries], labels, numbers)
+def _require_lengths(graph: NeighborGraph) -> None:
+    must_be = "of kind knn, radius or percentile: paths add distances"
+    require(graph.is_distance, "graph", must_be, graph.kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +107,7 @@ def all_pairs(graph: NeighborGraph, *, n_jobs: int | None = None) -> np.ndarray:
     """
     n = graph.n_rows
     require_memory(4 * n * n, f"All geodesic distances of {n:,} rows", "Give n_landmarks, such as 500.")
-    numbered = _Numbered.of(graph)
+    numbered = _Numbered.in_groups(graph)
     out = np.empty(n * (n - 1) // 2)
     for block in row_blocks(n, "shortest paths", size=_BLOCK):
         numbered.fill_triangle(out, np.arange(block.start, block.stop), n_jobs)
@@ -116,7 +123,7 @@ def from_rows(graph: NeighborGraph, sources: np.ndarray, *, n_jobs: int | None =
     require_memory(
         8 * len(sources) * n, f"Geodesics from {len(sources):,} of {n:,} rows", "Give fewer landmarks."
     )
-    numbered = _Numbered.of(graph)
+    numbered = _Numbered.in_bands(graph)
     out = np.empty((len(sources), n))
     size = max(8, 2_000_000 // n)
     for block in row_blocks(len(sources), "shortest paths", size=size, adapt=True):
@@ -132,7 +139,7 @@ def from_neighbors(
 
     ``indices`` and ``distances`` are the ``(b, k)`` neighbour lists of the new rows.
     """
-    numbered = _Numbered.of(graph)
+    numbered = _Numbered.in_groups(graph)
     out = np.empty((len(indices), graph.n_rows))
     near = np.argsort(numbered.numbers[indices[:, 0]], kind="stable")  # neighbours share a group
     for block in row_blocks(len(indices), "shortest paths", size=_BLOCK):
