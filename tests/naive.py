@@ -403,7 +403,8 @@ def naive_rank_terms(R, r, k):
 def naive_rank_measures(R, r, k):
     """Every measure of neighbourhoods of size k; no ``r_nx`` for k = n - 1."""
     n = len(R)
-    false, torn, shared, intrusive, false_error, missing_error = naive_rank_terms(R, r, k).sum(axis=0).tolist()
+    terms = naive_rank_terms(R, r, k).sum(axis=0).tolist()
+    false, torn, shared, intrusive, false_error, missing_error = terms
     G = naive_rank_weight(n, k)
     H = n * sum(abs(n - 2 * m + 1) / m for m in range(1, k + 1))
     found = {

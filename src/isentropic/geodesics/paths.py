@@ -18,7 +18,7 @@ from .._values import NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.paths import LANES, grouped_order, grouped_paths, single_paths
 
-_BLOCK = 16 * LANES  # sources per call: under half a second up to n = 100,000
+_BLOCK = 4 * LANES  # sources in the first call; the next ones take as many as fit a quarter of a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def all_pairs(graph: NeighborGraph, *, n_jobs: int | None = None) -> np.ndarray:
     require_memory(4 * n * n, f"All geodesic distances of {n:,} rows", "Give n_landmarks, such as 500.")
     numbered = _Numbered.in_groups(graph)
     out = np.empty(n * (n - 1) // 2)
-    for block in row_blocks(n, "shortest paths", size=_BLOCK):
+    for block in row_blocks(n, "shortest paths", size=_BLOCK, adapt=True):
         numbered.fill_triangle(out, np.arange(block.start, block.stop), n_jobs)
     return out
 
@@ -142,7 +142,7 @@ def from_neighbors(
     numbered = _Numbered.in_groups(graph)
     out = np.empty((len(indices), graph.n_rows))
     near = np.argsort(numbered.numbers[indices[:, 0]], kind="stable")  # neighbours share a group
-    for block in row_blocks(len(indices), "shortest paths", size=_BLOCK):
+    for block in row_blocks(len(indices), "shortest paths", size=_BLOCK, adapt=True):
         mine = near[block]
         k = indices.shape[1]
         seeds = _Seeds(
