@@ -45,12 +45,15 @@ def _mixed(value):
 
 @parallel_kernel
 def row_hashes(bits):
-    """A 64-bit hash of every row of raw 64-bit patterns."""
+    """A 64-bit hash of every row of doubles, given as their bits; rows with equal values have equal ones."""
     out = np.empty(len(bits), np.uint64)
     for i in rows(len(bits)):
         value = np.uint64(0x9E3779B97F4A7C15)
         for f in range(bits.shape[1]):
-            value = _mixed(value ^ bits[i, f]) + np.uint64(f)
+            pattern = bits[i, f]
+            if pattern == np.uint64(0x8000000000000000):  # -0.0, which equals 0.0
+                pattern = np.uint64(0)
+            value = _mixed(value ^ pattern) + np.uint64(f)
         out[i] = value
     return out
 

@@ -117,10 +117,13 @@ def _by_products(queries, data, k, selves, n_jobs):
     """Matrix products in single precision name the candidates, exact distances choose among them."""
     indices, distances = _empty_lists(len(queries), k)
     centre = data.mean(axis=0)
-    scale = np.abs(data - centre).max() or 1.0  # so that no square overflows in single precision
-    reduced = np.asarray((data - centre) / scale, np.float32)
+    # So that no square overflows in single precision.
+    scale = max((data.max(axis=0) - centre).max(), (centre - data.min(axis=0)).max()) or 1.0
+    reduced = np.empty(data.shape, np.float32)
+    for start in range(0, len(data), 1024):  # in parts, so that no second table of doubles is held
+        reduced[start : start + 1024] = (data[start : start + 1024] - centre) / scale
     norms = np.einsum("ij,ij->i", reduced, reduced, dtype=np.float64)
-    for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data)), adapt=True):
+    for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data))):
         centred = (queries[block] - centre) / scale
         # Each query in its own unit, so that one far away takes no precision from the others.
         units = np.abs(centred).max(axis=1, initial=0.0)
