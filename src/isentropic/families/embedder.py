@@ -11,7 +11,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def fit_transform(self, X, y=None) -> np.ndarray:
         """Fit, and return the coordinates of the rows of ``X``."""
-        return self.fit(X, y).embedding_
+        return self.fit(X, y).embedding_.copy()  # what is done to the result must not move the fitted map
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -67,8 +67,9 @@ class PCA(Embedder):
         require(n_components <= most, "n_components", f"at most min(rows, features) = {most}", n_components)
         # The solver is fixed: scikit-learn's choice by size would make results jump with n.
         solver = "covariance_eigh" if X.shape[1] <= 1000 and len(X) >= X.shape[1] else "full"
-        pca = _PCA(n_components, svd_solver=solver).fit(X)
-        self.mean_ = pca.mean_
+        centre = X.mean(axis=0)  # before the solver forms products, in which an offset would drown the rest
+        pca = _PCA(n_components, svd_solver=solver).fit(X - centre)
+        self.mean_ = centre + pca.mean_
         self.components_ = fixed_signs(pca.components_.T).T
         self.explained_variance_ = pca.explained_variance_
         self.explained_variance_ratio_ = pca.explained_variance_ratio_
