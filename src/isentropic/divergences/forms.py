@@ -1,0 +1,171 @@
+"""Many Gaussians at once, in the form that makes pairs of them cheap.
+
+Both forms answer the same three questions, and every divergence is a formula of the answers:
+``log_dets``, ``plain(heads, tails)`` and ``mixed(heads, tails, weight)``; see :mod:`..kernels.gaussians`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from .._errors import require
+from .._runtime import row_blocks
+from ..kernels._jit import threads
+from ..kernels.gaussians import log_determinants, mixed_terms, plain_terms, precisions
+from ..kernels.lowrank import terms_from_gram, terms_from_rows
+
+_EDGES_AT_ONCE = 1024  # the first block of pairs; the next ones take as many as fit a quarter of a second
+_SMALL_SPREAD = 1e-3  # of the data's: below that, centring the Gram matrix cancels too many digits
+
+
+class Gaussians(Protocol):
+    """What a divergence asks of many Gaussians; ``heads`` and ``tails`` are numbers of the first and second."""
+
+    means: np.ndarray  # (p, m)
+
+    @property
+    def log_dets(self) -> np.ndarray:
+        """``log|S|``, (p,)."""
+
+    @property
+    def variances(self) -> np.ndarray:
+        """Diagonals of the covariances, (p, m)."""
+
+    def covariance(self, i: int) -> np.ndarray:
+        """The covariance of one of them, (m, m)."""
+
+    def plain(self, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+        """``tr(S2^-1 S1), tr(S1^-1 S2), delta' S2^-1 delta, delta' S1^-1 delta`` of each pair."""
+
+    def mixed(self, heads: np.ndarray, tails: np.ndarray, weight: float) -> np.ndarray:
+        """``log|S| - (1-w) log|S1| - w log|S2|, delta' S^-1 delta``, with ``S = (1-w) S1 + w S2``."""
+
+
+class FullForm:
+    """Covariance matrices as they are: ``8 p m^2`` bytes, twice that once precisions are asked for."""
+
+    def __init__(self, means: np.ndarray, covariances: np.ndarray, *, n_jobs: int | None = None):
+        self.means = means
+        self._covariances = covariances
+        self._n_jobs = n_jobs
+
+    @cached_property
+    def log_dets(self) -> np.ndarray:
+        found = np.empty(len(self.means))
+        with threads(self._n_jobs):
+            log_determinants(self._covariances, found)
+        return _positive_definite(found)
+
+    @cached_property
+    def _precisions(self) -> np.ndarray:
+        found, log_dets = np.empty_like(self._covariances), np.empty(len(self.means))
+        for block in row_blocks(len(found), "precisions", size=64, adapt=True):
+            with threads(self._n_jobs):
+                precisions(self._covariances[block], found[block], log_dets[block])
+        self.log_dets = _positive_definite(log_dets)
+        return found
+
+    @property
+    def variances(self) -> np.ndarray:
+        return np.diagonal(self._covariances, axis1=1, axis2=2)
+
+    def covariance(self, i: int) -> np.ndarray:
+        return self._covariances[i]
+
+    def plain(self, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+        P, out = self._precisions, np.empty((len(heads), 4))
+        for block in row_blocks(len(heads), "divergences", size=_EDGES_AT_ONCE, adapt=True):
+            with threads(self._n_jobs):
+                plain_terms(self.means, self._covariances, P, heads[block], tails[block], out[block])
+        return out
+
+    def mixed(self, heads: np.ndarray, tails: np.ndarray, weight: float) -> np.ndarray:
+        log_dets, out = self.log_dets, np.empty((len(heads), 2))
+        for block in row_blocks(len(heads), "divergences", size=64, adapt=True):
+            with threads(self._n_jobs):
+                mixed_terms(self.means, self._covariances, log_dets, heads[block], tails[block], weight,
+                            out[block])  # fmt: skip
+        return out
+
+
+def _positive_definite(log_dets: np.ndarray) -> np.ndarray:
+    failed = int(np.isnan(log_dets).sum())
+    hint = "Add a little to its diagonal, or take another regularization."
+    must_be = "positive definite"
+    require(failed == 0, "A covariance", must_be, f"{failed} of {len(log_dets)} that are not", hint)
+    return log_dets
+
+
+class LowRankForm:
+    """``U diag(l) U' + e I`` by patches of rows of X: ``O(p s (s + m / s))`` numbers, nothing of size m×m.
+
+    ``axes`` are ``V M^(-1/2)`` of each patch, from ``C C' = V M V'``; see :mod:`..kernels.lowrank`. With
+    ``gram``, the products of all centred rows and what goes with them, an edge costs ``O(s^3)``, without
+    ``O(s^2 m + s^3)``.
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        members: np.ndarray,
+        sizes: np.ndarray,
+        means: np.ndarray,
+        axes: np.ndarray,
+        spectrum: np.ndarray,
+        noise: np.ndarray,
+        *,
+        gram: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+        small: np.ndarray | None = None,
+        n_jobs: int | None = None,
+    ):
+        self.X, self.members, self.sizes, self.means = X, members, sizes, means
+        self.axes, self.spectrum, self.noise = axes, spectrum, noise
+        self._gram, self._small, self._n_jobs = gram, small, n_jobs
+
+    @cached_property
+    def log_dets(self) -> np.ndarray:
+        m, r = self.means.shape[1], self.spectrum.shape[1]
+        return (m - r) * np.log(self.noise) + np.log(self.spectrum + self.noise[:, None]).sum(axis=1)
+
+    @property
+    def variances(self) -> np.ndarray:
+        return np.array([np.diag(self.covariance(i)) for i in range(len(self.means))])
+
+    def covariance(self, i: int) -> np.ndarray:
+        size = self.sizes[i]
+        U = (self.X[self.members[i, :size]] - self.means[i]).T @ self.axes[i, :size]
+        return (U * self.spectrum[i]) @ U.T + self.noise[i] * np.eye(len(U))
+
+    def plain(self, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+        return self._terms(heads, tails, np.nan, np.empty((len(heads), 4)))
+
+    def mixed(self, heads: np.ndarray, tails: np.ndarray, weight: float) -> np.ndarray:
+        require(0 <= weight <= 1, "order", "in [0, 1] for patches of low rank", weight,
+                "Take another divergence, or regularize and use the full form.")  # fmt: skip
+        return self._terms(heads, tails, weight, np.empty((len(heads), 2)))
+
+    def _terms(self, heads, tails, weight, out):
+        if self._gram is None:
+            self._fill(heads, tails, weight, out, by_gram=False)
+            return out
+        small = self._small[heads] | self._small[tails]
+        for chosen, by_gram in ((np.flatnonzero(~small), True), (np.flatnonzero(small), False)):
+            part = np.empty((len(chosen), out.shape[1]))
+            self._fill(heads[chosen], tails[chosen], weight, part, by_gram=by_gram)
+            out[chosen] = part
+        return out
+
+    def _fill(self, heads, tails, weight, out, *, by_gram):
+        spectrum = (self.axes, self.spectrum, self.noise)
+        for block in row_blocks(len(heads), "divergences", size=_EDGES_AT_ONCE // 8, adapt=True):
+            edges = heads[block], tails[block], weight, out[block]
+            with threads(self._n_jobs):
+                if by_gram:
+                    G, own, norms = self._gram
+                    m = self.means.shape[1]
+                    terms_from_gram(G, self.members, self.sizes, own, norms, *spectrum, m, *edges)
+                else:
+                    terms_from_rows(self.X, self.members, self.sizes, self.means, *spectrum, *edges)

@@ -1,0 +1,111 @@
+"""Gaussians given by covariance matrices: their factors, and the terms of divergences between pairs.
+
+With ``delta`` the difference of the means and ``S = (1 - w) S1 + w S2``, a pair has the plain terms
+``tr(S2^-1 S1), tr(S1^-1 S2), delta' S2^-1 delta, delta' S1^-1 delta`` and the mixed terms
+``log|S| - (1 - w) log|S1| - w log|S2|, delta' S^-1 delta``. Every divergence is a formula of these.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import kernel, parallel_kernel, rows
+
+
+@kernel
+def _dot(a, b, start, stop):
+    total = 0.0
+    for t in range(start, stop):
+        total += a[t] * b[t]
+    return total
+
+
+@kernel
+def _factorised(S, L):
+    """Lower Cholesky factor by rows; returns ``log|S|``, NaN when S is not positive definite."""
+    log_det = 0.0
+    for i in range(len(S)):
+        for j in range(i):
+            L[i, j] = (S[i, j] - _dot(L[i], L[j], 0, j)) / L[j, j]
+        pivot = S[i, i] - _dot(L[i], L[i], 0, i)
+        if not pivot > 0.0:
+            return np.nan
+        L[i, i] = np.sqrt(pivot)
+        log_det += np.log(pivot)
+    return log_det
+
+
+@kernel
+def _inverted(L, R, P):
+    """``P = (L L')^-1`` through the transposed inverse R of L, so that all sums run along rows."""
+    m = len(L)
+    for j in range(m):
+        R[j, j] = 1.0 / L[j, j]
+        for i in range(j + 1, m):
+            R[j, i] = -_dot(L[i], R[j], j, i) / L[i, i]
+    for a in range(m):
+        for b in range(a + 1):
+            P[a, b] = _dot(R[a], R[b], a, m)
+            P[b, a] = P[a, b]
+
+
+@parallel_kernel
+def log_determinants(S, out):
+    """``log|S|`` of every matrix; NaN where it is not positive definite."""
+    for i in rows(len(S)):
+        out[i] = _factorised(S[i], np.empty(S.shape[1:]))
+
+
+@parallel_kernel
+def precisions(S, P, log_dets):
+    """Inverse and ``log|S|`` of every matrix; the latter NaN where it is not positive definite."""
+    for i in rows(len(S)):
+        L = np.empty(S.shape[1:])
+        log_dets[i] = _factorised(S[i], L)
+        if log_dets[i] == log_dets[i]:
+            _inverted(L, np.empty(S.shape[1:]), P[i])
+
+
+@kernel
+def _quadratic(P, delta):
+    total = 0.0
+    for a in range(len(delta)):
+        total += delta[a] * _dot(P[a], delta, 0, len(delta))
+    return total
+
+
+@kernel
+def _trace_of_product(P, S):
+    """``tr(P S)`` of symmetric matrices."""
+    total = 0.0
+    for a in range(len(P)):
+        total += _dot(P[a], S[a], 0, len(P))
+    return total
+
+
+@parallel_kernel
+def plain_terms(means, S, P, heads, tails, out):
+    """The four plain terms of every pair, ``O(m^2)`` each."""
+    for e in rows(len(heads)):
+        i, j = heads[e], tails[e]
+        delta = means[i] - means[j]
+        out[e, 0] = _trace_of_product(P[j], S[i])
+        out[e, 1] = _trace_of_product(P[i], S[j])
+        out[e, 2] = _quadratic(P[j], delta)
+        out[e, 3] = _quadratic(P[i], delta)
+
+
+@parallel_kernel
+def mixed_terms(means, S, log_dets, heads, tails, weight, out):
+    """The two mixed terms of every pair, ``O(m^3)`` each; NaN where S is not positive definite."""
+    for e in rows(len(heads)):
+        i, j = heads[e], tails[e]
+        L = np.empty(S.shape[1:])
+        z = means[i] - means[j]
+        log_det = _factorised((1.0 - weight) * S[i] + weight * S[j], L)
+        out[e] = np.nan
+        if log_det == log_det:
+            for a in range(len(z)):  # L z = delta, in place
+                z[a] = (z[a] - _dot(L[a], z, 0, a)) / L[a, a]
+            out[e, 0] = log_det - (1.0 - weight) * log_dets[i] - weight * log_dets[j]
+            out[e, 1] = _dot(z, z, 0, len(z))
