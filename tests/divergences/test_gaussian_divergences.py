@@ -138,7 +138,7 @@ def test_renyi_of_any_order(order):
 
 
 def test_renyi_refuses_what_is_not_positive_definite():
-    with pytest.raises(InvalidInputError, match="1 of 1 pairs where it is not. Take an order nearer to"):
+    with pytest.raises(InvalidInputError, match=r"1 of 1 pairs where it is not\. Take an order nearer to"):
         renyi_divergence(0.0, 4.0, 0.0, 1.0, order=5.0)
 
 

@@ -1,7 +1,7 @@
 """How far two distributions are apart: Gaussians in closed form, densities on a grid, patches of a graph."""
 
-from .formulas import EDGE_DIVERGENCES
 from .forms import FullForm, Gaussians, LowRankForm
+from .formulas import EDGE_DIVERGENCES
 from .gaussian import (
     bhattacharyya_coefficient,
     bhattacharyya_distance,
@@ -15,15 +15,20 @@ from .gaussian import (
     symmetrised_kl_divergence,
 )
 from .grids import grid_hellinger, grid_kl, grid_symmetrised_kl, total_variation
+from .patches import cheapest_form, patch_gaussians, patch_members
+from .regularization import REGULARIZATIONS, checked_regularization, noise_floor
 
 __all__ = [
     "EDGE_DIVERGENCES",
     "FullForm",
     "Gaussians",
     "LowRankForm",
+    "REGULARIZATIONS",
     "bhattacharyya_coefficient",
     "bhattacharyya_distance",
     "cauchy_schwarz_divergence",
+    "cheapest_form",
+    "checked_regularization",
     "fisher_rao_distance",
     "gaussian_entropy",
     "grid_hellinger",
@@ -32,6 +37,9 @@ __all__ = [
     "hellinger_distance",
     "jeffreys_matusita_distance",
     "kl_divergence",
+    "noise_floor",
+    "patch_gaussians",
+    "patch_members",
     "renyi_divergence",
     "symmetrised_kl_divergence",
     "total_variation",

@@ -18,11 +18,10 @@ from ..kernels.gaussians import log_determinants, mixed_terms, plain_terms, prec
 from ..kernels.lowrank import terms_from_gram, terms_from_rows
 
 _EDGES_AT_ONCE = 1024  # the first block of pairs; the next ones take as many as fit a quarter of a second
-_SMALL_SPREAD = 1e-3  # of the data's: below that, centring the Gram matrix cancels too many digits
 
 
 class Gaussians(Protocol):
-    """What a divergence asks of many Gaussians; ``heads`` and ``tails`` are numbers of the first and second."""
+    """What a divergence asks of many Gaussians; ``heads`` and ``tails`` number the two of each pair."""
 
     means: np.ndarray  # (p, m)
 
@@ -76,6 +75,7 @@ class FullForm:
         return self._covariances[i]
 
     def plain(self, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+        _check_pairs(heads, tails, len(self.means))
         P, out = self._precisions, np.empty((len(heads), 4))
         for block in row_blocks(len(heads), "divergences", size=_EDGES_AT_ONCE, adapt=True):
             with threads(self._n_jobs):
@@ -83,12 +83,22 @@ class FullForm:
         return out
 
     def mixed(self, heads: np.ndarray, tails: np.ndarray, weight: float) -> np.ndarray:
+        _check_pairs(heads, tails, len(self.means))
         log_dets, out = self.log_dets, np.empty((len(heads), 2))
         for block in row_blocks(len(heads), "divergences", size=64, adapt=True):
             with threads(self._n_jobs):
                 mixed_terms(self.means, self._covariances, log_dets, heads[block], tails[block], weight,
                             out[block])  # fmt: skip
         return out
+
+
+def _check_pairs(heads: np.ndarray, tails: np.ndarray, count: int) -> None:
+    # kernels follow these numbers without checking bounds
+    least = min(heads.min(initial=0), tails.min(initial=0))
+    most = max(heads.max(initial=-1), tails.max(initial=-1))
+    fits = heads.shape == tails.shape and heads.ndim == 1 and least >= 0 and most < count
+    must_be = f"numbers of {count} Gaussians, in pairs"
+    require(fits, "heads and tails", must_be, (heads.shape, tails.shape, int(least), int(most)))
 
 
 def _positive_definite(log_dets: np.ndarray) -> np.ndarray:
@@ -148,6 +158,7 @@ class LowRankForm:
         return self._terms(heads, tails, weight, np.empty((len(heads), 2)))
 
     def _terms(self, heads, tails, weight, out):
+        _check_pairs(heads, tails, len(self.means))
         if self._gram is None:
             self._fill(heads, tails, weight, out, by_gram=False)
             return out

@@ -125,7 +125,7 @@ def _matrices(covariance: Array) -> np.ndarray:
     require(bool(np.isfinite(S).all()), "A covariance", "finite", "infinite or missing numbers")
     asymmetry = float(np.abs(S - S.swapaxes(-1, -2)).max(initial=0.0))
     require(asymmetry <= 1e-8 * float(np.abs(S).max(initial=0.0)), "A covariance", "symmetric",
-            f"differences up to {asymmetry:.3g}", "Use (S + S.T) / 2 if they are rounding errors.")  # fmt: skip
+            f"differences up to {asymmetry:.3g}", "Use (S + S.T) / 2 if that is rounding.")  # fmt: skip
     return S
 
 

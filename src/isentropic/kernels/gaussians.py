@@ -49,21 +49,32 @@ def _inverted(L, R, P):
             P[b, a] = P[a, b]
 
 
+@kernel
+def _log_determinant(S):
+    return _factorised(S, np.empty(S.shape))
+
+
+@kernel
+def _precision(S, P):
+    L = np.empty(S.shape)
+    log_det = _factorised(S, L)
+    if log_det == log_det:
+        _inverted(L, np.empty(S.shape), P)
+    return log_det
+
+
 @parallel_kernel
 def log_determinants(S, out):
     """``log|S|`` of every matrix; NaN where it is not positive definite."""
     for i in rows(len(S)):
-        out[i] = _factorised(S[i], np.empty(S.shape[1:]))
+        out[i] = _log_determinant(S[i])
 
 
 @parallel_kernel
 def precisions(S, P, log_dets):
     """Inverse and ``log|S|`` of every matrix; the latter NaN where it is not positive definite."""
     for i in rows(len(S)):
-        L = np.empty(S.shape[1:])
-        log_dets[i] = _factorised(S[i], L)
-        if log_dets[i] == log_dets[i]:
-            _inverted(L, np.empty(S.shape[1:]), P[i])
+        log_dets[i] = _precision(S[i], P[i])
 
 
 @kernel
@@ -83,16 +94,34 @@ def _trace_of_product(P, S):
     return total
 
 
+@kernel
+def _plain_pair(mean1, mean2, S1, S2, P1, P2, out):
+    delta = mean1 - mean2
+    out[0] = _trace_of_product(P2, S1)
+    out[1] = _trace_of_product(P1, S2)
+    out[2] = _quadratic(P2, delta)
+    out[3] = _quadratic(P1, delta)
+
+
 @parallel_kernel
 def plain_terms(means, S, P, heads, tails, out):
     """The four plain terms of every pair, ``O(m^2)`` each."""
     for e in rows(len(heads)):
         i, j = heads[e], tails[e]
-        delta = means[i] - means[j]
-        out[e, 0] = _trace_of_product(P[j], S[i])
-        out[e, 1] = _trace_of_product(P[i], S[j])
-        out[e, 2] = _quadratic(P[j], delta)
-        out[e, 3] = _quadratic(P[i], delta)
+        _plain_pair(means[i], means[j], S[i], S[j], P[i], P[j], out[e])
+
+
+@kernel
+def _mixed_pair(mean1, mean2, S1, S2, log_det1, log_det2, weight, out):
+    L = np.empty(S1.shape)
+    z = mean1 - mean2
+    log_det = _factorised((1.0 - weight) * S1 + weight * S2, L)
+    out[:] = np.nan
+    if log_det == log_det:
+        for a in range(len(z)):  # L z = delta, in place
+            z[a] = (z[a] - _dot(L[a], z, 0, a)) / L[a, a]
+        out[0] = log_det - (1.0 - weight) * log_det1 - weight * log_det2
+        out[1] = _dot(z, z, 0, len(z))
 
 
 @parallel_kernel
@@ -100,12 +129,4 @@ def mixed_terms(means, S, log_dets, heads, tails, weight, out):
     """The two mixed terms of every pair, ``O(m^3)`` each; NaN where S is not positive definite."""
     for e in rows(len(heads)):
         i, j = heads[e], tails[e]
-        L = np.empty(S.shape[1:])
-        z = means[i] - means[j]
-        log_det = _factorised((1.0 - weight) * S[i] + weight * S[j], L)
-        out[e] = np.nan
-        if log_det == log_det:
-            for a in range(len(z)):  # L z = delta, in place
-                z[a] = (z[a] - _dot(L[a], z, 0, a)) / L[a, a]
-            out[e, 0] = log_det - (1.0 - weight) * log_dets[i] - weight * log_dets[j]
-            out[e, 1] = _dot(z, z, 0, len(z))
+        _mixed_pair(means[i], means[j], S[i], S[j], log_dets[i], log_dets[j], weight, out[e])

@@ -60,8 +60,8 @@ def _plain(K, u1, u2, squared, l1, l2, e1, e2, m, out):
 
 
 @kernel
-def _log_det(l, e, m):
-    return (m - len(l)) * np.log(e) + np.log(l + e).sum()
+def _log_det(spectrum, e, m):
+    return (m - len(spectrum)) * np.log(e) + np.log(spectrum + e).sum()
 
 
 @kernel
@@ -99,30 +99,45 @@ def _edge(B, w1, w2, squared, A1, A2, l1, l2, e1, e2, m, weight, out):
         _plain(K, u1, u2, squared, l1, l2, e1, e2, m, out)
 
 
+@kernel
+def _centred(X, members, mean):
+    C = np.empty((len(members), X.shape[1]))
+    for s in range(len(members)):
+        for f in range(X.shape[1]):
+            C[s, f] = X[members[s], f] - mean[f]
+    return C
+
+
+@kernel
+def _products(C1, C2):
+    """``C1 C2'``."""
+    B = np.empty((len(C1), len(C2)))
+    for a in range(len(C1)):
+        for b in range(len(C2)):
+            total = 0.0
+            for f in range(C1.shape[1]):
+                total += C1[a, f] * C2[b, f]
+            B[a, b] = total
+    return B
+
+
+@kernel
+def _edge_from_rows(X, members1, members2, mean1, mean2, A1, A2, l1, l2, e1, e2, weight, out):
+    C1, C2 = _centred(X, members1, mean1), _centred(X, members2, mean2)
+    delta = (mean1 - mean2).reshape(1, -1)
+    w1, w2 = _products(C1, delta)[:, 0], _products(C2, delta)[:, 0]
+    squared = _products(delta, delta)[0, 0]
+    _edge(_products(C1, C2), w1, w2, squared, A1, A2, l1, l2, e1, e2, X.shape[1], weight, out)
+
+
 @parallel_kernel
-def terms_from_rows(X, members, sizes, means, A, l, e, heads, tails, weight, out):
+def terms_from_rows(X, members, sizes, means, axes, spectrum, noise, heads, tails, weight, out):
     """Terms of every edge, with ``C1 C2'`` from the rows themselves: ``O(s^2 m + s^3)`` each."""
-    m = X.shape[1]
     for edge in rows(len(heads)):
         i, j = heads[edge], tails[edge]
-        C1, C2 = np.empty((sizes[i], m)), np.empty((sizes[j], m))
-        for s in range(sizes[i]):
-            C1[s] = X[members[i, s]] - means[i]
-        for s in range(sizes[j]):
-            C2[s] = X[members[j, s]] - means[j]
-        delta = means[i] - means[j]
-        B, w1, w2 = np.empty((sizes[i], sizes[j])), np.empty(sizes[i]), np.empty(sizes[j])
-        for a in range(sizes[i]):
-            w1[a] = (C1[a] * delta).sum()
-            for b in range(sizes[j]):
-                total = 0.0
-                for f in range(m):
-                    total += C1[a, f] * C2[b, f]
-                B[a, b] = total
-        for b in range(sizes[j]):
-            w2[b] = (C2[b] * delta).sum()
-        _edge(B, w1, w2, (delta * delta).sum(), A[i, : sizes[i]], A[j, : sizes[j]], l[i], l[j], e[i], e[j],
-              m, weight, out[edge])  # fmt: skip
+        a, b = sizes[i], sizes[j]
+        _edge_from_rows(X, members[i, :a], members[j, :b], means[i], means[j], axes[i, :a], axes[j, :b],
+                        spectrum[i], spectrum[j], noise[i], noise[j], weight, out[edge])  # fmt: skip
 
 
 @kernel
@@ -146,26 +161,39 @@ def _block(G, members1, members2, B, row_means, column_means):
     return mean
 
 
+@kernel
+def _patch_block(G, members, block, own):
+    block[:] = 0.0
+    own[:] = 0.0
+    return _block(G, members, members, block, own[: len(members)], np.empty(len(members)))
+
+
 @parallel_kernel
 def patch_blocks(G, members, sizes, blocks, own, norms):
     """``C C'`` of every patch, ``own = C mu`` and ``norms = mu'mu``."""
     for i in rows(len(members)):
-        mine = members[i, : sizes[i]]
-        blocks[i], own[i] = 0.0, 0.0
-        norms[i] = _block(G, mine, mine, blocks[i], own[i, : sizes[i]], np.empty(sizes[i]))
+        norms[i] = _patch_block(G, members[i, : sizes[i]], blocks[i], own[i])
+
+
+@kernel
+def _edge_from_gram(G, members1, members2, own1, own2, norms, A1, A2, l1, l2, e1, e2, m, weight, out):
+    B = np.empty((len(members1), len(members2)))
+    w1, w2 = np.empty(len(members1)), np.empty(len(members2))
+    between = _block(G, members1, members2, B, w1, w2)
+    for a in range(len(w1)):
+        w1[a] = own1[a] - w1[a]
+    for b in range(len(w2)):
+        w2[b] -= own2[b]
+    squared = max(norms - 2.0 * between, 0.0)
+    _edge(B, w1, w2, squared, A1, A2, l1, l2, e1, e2, m, weight, out)
 
 
 @parallel_kernel
-def terms_from_gram(G, members, sizes, own, norms, A, l, e, m, heads, tails, weight, out):
+def terms_from_gram(G, members, sizes, own, norms, axes, spectrum, noise, m, heads, tails, weight, out):
     """Terms of every edge, with ``C1 C2'`` from the Gram matrix of the data: ``O(s^3)`` each."""
     for edge in rows(len(heads)):
         i, j = heads[edge], tails[edge]
-        B, w1, w2 = np.empty((sizes[i], sizes[j])), np.empty(sizes[i]), np.empty(sizes[j])
-        between = _block(G, members[i, : sizes[i]], members[j, : sizes[j]], B, w1, w2)
-        for a in range(sizes[i]):
-            w1[a] = own[i, a] - w1[a]
-        for b in range(sizes[j]):
-            w2[b] -= own[j, b]
-        squared = max(norms[i] - 2.0 * between + norms[j], 0.0)
-        _edge(B, w1, w2, squared, A[i, : sizes[i]], A[j, : sizes[j]], l[i], l[j], e[i], e[j], m, weight,
-              out[edge])  # fmt: skip
+        a, b = sizes[i], sizes[j]
+        _edge_from_gram(G, members[i, :a], members[j, :b], own[i], own[j], norms[i] + norms[j],
+                        axes[i, :a], axes[j, :b], spectrum[i], spectrum[j], noise[i], noise[j],
+                        m, weight, out[edge])  # fmt: skip

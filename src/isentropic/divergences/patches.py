@@ -1,0 +1,171 @@
+"""A Gaussian for each patch, a patch being a row and its neighbours.
+
+The mean is over the s rows of a patch, the covariance has the divisor ``s - 1`` and is regularised
+(:mod:`.regularization`), since fewer rows than features make it singular. Two forms give the same
+divergences: the full one holds m×m matrices, the one of low rank s×s ones; the cheaper is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .._errors import require, require_one_of
+from .._runtime import memory_budget, require_memory, row_blocks
+from ..kernels._jit import threads
+from ..kernels.lowrank import patch_blocks
+from .forms import FullForm, LowRankForm
+from .regularization import Moments, Regularization, checked_regularization, noise_floor, scale_and_noise
+
+FORMS = ("auto", "full", "low-rank")
+_NEGLIGIBLE = 1e-10  # of the largest eigenvalue of a patch
+_SMALL_SPREAD = 1e-3  # of the data's: below that, centring a Gram matrix cancels too many digits
+_BLOCK_NUMBERS = 2**21  # numbers in a block of patches: 16 MiB
+_PRODUCT_SPEED = 10  # one product of large matrices does so many operations in the time of one elsewhere
+
+
+def patch_members(indices: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
+    """The rows of each patch, ``(n, k + 1)``: the row itself (``first``), then its neighbours."""
+    first = np.arange(len(indices)) if first is None else first
+    return np.column_stack([first, indices]).astype(np.int64)
+
+
+def patch_gaussians(
+    X: np.ndarray,
+    members: np.ndarray,
+    *,
+    regularization: Regularization = 0.1,
+    sizes: np.ndarray | None = None,
+    floor: float | None = None,
+    form: str = "auto",
+    n_edges: int = 0,
+    n_jobs: int | None = None,
+) -> FullForm | LowRankForm:
+    """The Gaussian of each patch of rows of ``X``, ready for divergences on about ``n_edges`` pairs.
+
+    ``members`` is (p, s); of shorter patches only the first ``sizes`` entries count. ``floor`` is the
+    least noise on a diagonal, by default 1e-12 of the mean variance of X.
+
+    >>> import numpy as np
+    >>> from isentropic.divergences import EDGE_DIVERGENCES, patch_gaussians
+    >>> X = np.random.default_rng(0).normal(size=(6, 2))
+    >>> patches = patch_gaussians(X, np.array([[0, 1, 2], [3, 4, 5]]))
+    >>> EDGE_DIVERGENCES["kl"](patches, np.array([0]), np.array([1])).shape
+    (1,)
+    """
+    checked_regularization(regularization)
+    require_one_of("form", form, FORMS)
+    inside = members.size > 0 and members.min() >= 0 and members.max() < len(X)
+    require(inside, "members", "numbers of rows of X, at least two a patch", members)
+    sizes = np.full(len(members), members.shape[1]) if sizes is None else sizes
+    floor = noise_floor(X) if floor is None else floor
+    if form == "auto":
+        form = cheapest_form(len(members), *members.shape[1:], X.shape[1], n_edges)
+    build = _full if form == "full" else _low_rank
+    return build(X, members, sizes, regularization, floor, n_edges, n_jobs)
+
+
+def cheapest_form(n_patches: int, size: int, n_features: int, n_edges: int) -> str:
+    """``"full"`` or ``"low-rank"``: the one with fewer operations, the latter where m×m does not fit."""
+    m, s = n_features, size
+    budget = memory_budget()
+    if budget is not None and 16 * n_patches * m * m > budget // 4:
+        return "low-rank"
+    full = n_patches * (s * m**2 + m**3) + n_edges * 4 * m**2
+    low_rank = n_patches * (s**2 * m + 10 * s**3) + n_edges * 2 * s**3
+    return "full" if full <= low_rank else "low-rank"
+
+
+def _centred_blocks(X, members, sizes) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    """Means and centred rows of the patches, some patches at a time; rows beyond a patch's size are 0."""
+    absent = np.arange(members.shape[1]) >= sizes[:, None]
+    size = max(1, _BLOCK_NUMBERS // (members.shape[1] * X.shape[1]))
+    for block in row_blocks(len(members), "patches", size=size):
+        C = X[members[block]]
+        C[absent[block]] = 0.0
+        means = C.sum(axis=1) / sizes[block, None]
+        C -= means[:, None]
+        C[absent[block]] = 0.0
+        yield block, means, C
+
+
+def _full(X, members, sizes, regularization, floor, n_edges, n_jobs) -> FullForm:
+    p, m = len(members), X.shape[1]
+    what = f"Covariances of {p:,} patches in {m:,} dimensions"
+    require_memory(16 * p * m * m, what, "Take form='low-rank'.")
+    means, S = np.empty((p, m)), np.empty((p, m, m))
+    for block, mu, C in _centred_blocks(X, members, sizes):
+        means[block] = mu
+        covariances = C.swapaxes(1, 2) @ C / (sizes[block] - 1)[:, None, None]
+        values = _extremes(covariances) if regularization == "reference" else (0.0, 0.0)
+        moments = Moments(
+            np.trace(covariances, axis1=1, axis2=2),
+            np.einsum("pab,pab->p", covariances, covariances),
+            (np.einsum("psa,psa->ps", C, C) ** 2).sum(axis=1),
+            *values, sizes[block], m,
+        )  # fmt: skip
+        scale, noise = scale_and_noise(regularization, moments, floor)
+        covariances *= scale[:, None, None]
+        covariances[:, np.arange(m), np.arange(m)] += noise[:, None]
+        S[block] = covariances
+    return FullForm(means, S, n_jobs=n_jobs)
+
+
+def _extremes(S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    values = np.linalg.eigvalsh(S)
+    return values[:, 0], values[:, -1]
+
+
+def _low_rank(X, members, sizes, regularization, floor, n_edges, n_jobs) -> LowRankForm:
+    p, s = members.shape
+    n, m = X.shape
+    use_gram = _gram_pays(n, m, p, s, n_edges)
+    means, axes, spectrum, noise = np.empty((p, m)), None, None, np.empty(p)
+    blocks = np.empty((p, s, s))
+    for block, mu, C in _centred_blocks(X, members, sizes):
+        means[block] = mu
+        blocks[block] = C @ C.swapaxes(1, 2)
+    rank = min(s - 1, m)
+    axes, spectrum, moments = _spectra(blocks, sizes, rank, m)
+    scale, noise = scale_and_noise(regularization, moments, floor)
+    spectrum *= scale[:, None]
+    gram = _gram(X, members, sizes, blocks, n_jobs) if use_gram else None
+    small = moments.traces < _SMALL_SPREAD**2 * X.var(axis=0).sum() if use_gram else None
+    return LowRankForm(X, members, sizes, means, axes, spectrum, noise, gram=gram, small=small, n_jobs=n_jobs)
+
+
+def _spectra(blocks, sizes, rank, m) -> tuple[np.ndarray, np.ndarray, Moments]:
+    """Axes and eigenvalues of the patches from their products ``C C'``, and the moments of S."""
+    p, s, _ = blocks.shape
+    axes, spectrum = np.empty((p, s, rank)), np.empty((p, rank))
+    for block in row_blocks(p, "patches", size=max(1, _BLOCK_NUMBERS // s**2)):
+        values, vectors = np.linalg.eigh(blocks[block])
+        values, vectors = values[:, -rank:], vectors[:, :, -rank:]
+        kept = (values > _NEGLIGIBLE * values[:, -1:]) & (values > 0)
+        values = np.where(kept, values, 0.0)
+        roots = np.sqrt(np.where(kept, values, np.inf))
+        axes[block] = vectors / roots[:, None, :]  # zero where nothing is kept
+        spectrum[block] = values / (sizes[block] - 1)[:, None]
+    norms = np.diagonal(blocks, axis1=1, axis2=2)
+    smallest = spectrum[:, 0] if rank == m else np.zeros(p)
+    moments = Moments(spectrum.sum(axis=1), (spectrum**2).sum(axis=1), (norms**2).sum(axis=1), smallest,
+                      spectrum[:, -1], sizes, m)  # fmt: skip
+    return axes, spectrum, moments
+
+
+def _gram_pays(n: int, m: int, p: int, s: int, n_edges: int) -> bool:
+    """Whether all products of rows cost less than those that the edges need, and fit."""
+    budget = memory_budget()
+    fits = budget is None or 8 * n * n <= budget // 4
+    return fits and n * n * m / _PRODUCT_SPEED < n_edges * s * s * m
+
+
+def _gram(X, members, sizes, blocks, n_jobs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Products of all rows, centred, with ``C mu`` and ``mu'mu`` of each patch."""
+    centred = X - X.mean(axis=0)
+    G = centred @ centred.T
+    own, norms = np.empty(members.shape), np.empty(len(members))
+    with threads(n_jobs):
+        patch_blocks(G, members, sizes, blocks, own, norms)
+    return G, own, norms
