@@ -9,6 +9,7 @@ def naive_divergences(mean1, S1, mean2, S2, order):
     det, inv = np.linalg.det, np.linalg.inv
     S, Sa = (S1 + S2) / 2, order * S2 + (1 - order) * S1
     bhattacharyya = delta @ inv(S) @ delta / 8 + np.log(det(S) / np.sqrt(det(S1) * det(S2))) / 2
+    bhattacharyya = max(bhattacharyya, 0.0)  # rounding
     return {
         "kl": 0.5 * (np.log(det(S2) / det(S1)) - m + np.trace(inv(S2) @ S1) + delta @ inv(S2) @ delta),
         "symmetrised kl": 0.25 * (np.trace(inv(S1) @ S2 + inv(S2) @ S1) + delta @ (inv(S1) + inv(S2)) @ delta)

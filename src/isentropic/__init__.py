@@ -13,9 +13,11 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "Can": "_values",
     "ClassicalMDS": "methods.classical_mds",
+    "EntropicIsomap": "methods.entropic_isomap",
     "IsentropicError": "_errors",
     "IsentropicWarning": "_errors",
     "Isomap": "methods.isomap",
+    "KDEIsomap": "methods.kde_isomap",
     "Knn": "_values",
     "Landmarks": "_values",
     "METHODS": "registry",

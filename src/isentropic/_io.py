@@ -29,7 +29,9 @@ HEADER = "isentropic.json"
 
 _METHODS = (
     "isentropic.methods.classical_mds.ClassicalMDS",
+    "isentropic.methods.entropic_isomap.EntropicIsomap",
     "isentropic.methods.isomap.Isomap",
+    "isentropic.methods.kde_isomap.KDEIsomap",
     "isentropic.methods.pca.PCA",
 )
 _VALUES = tuple(

@@ -49,6 +49,8 @@ class Method:
 _TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
 _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
+_CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
+_KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -61,6 +63,12 @@ _BUILT_IN = (
            "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000),
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
            "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}),
+    Method("entropic-isomap", "isentropic.methods.entropic_isomap:EntropicIsomap",
+           "ISOMAP over divergences between Gaussian patches.", "geodesic",
+           "O(n^2 (k + log n) + n k m^2); O(n^2 + n m^2)", _CERVATI, precomputed=False, max_rows=40_000),
+    Method("kde-isomap", "isentropic.methods.kde_isomap:KDEIsomap",
+           "ISOMAP over divergences between densities of patches.", "geodesic",
+           "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
 )  # fmt: skip
 
 

@@ -15,19 +15,23 @@ from .gaussian import (
     symmetrised_kl_divergence,
 )
 from .grids import grid_hellinger, grid_kl, grid_symmetrised_kl, total_variation
+from .kernel_densities import BANDWIDTHS, bandwidth_floors, checked_bandwidth, kde_divergences
 from .patches import cheapest_form, patch_gaussians, patch_members
 from .regularization import REGULARIZATIONS, checked_regularization, noise_floor
 
 __all__ = [
+    "BANDWIDTHS",
     "EDGE_DIVERGENCES",
     "FullForm",
     "Gaussians",
     "LowRankForm",
     "REGULARIZATIONS",
+    "bandwidth_floors",
     "bhattacharyya_coefficient",
     "bhattacharyya_distance",
     "cauchy_schwarz_divergence",
     "cheapest_form",
+    "checked_bandwidth",
     "checked_regularization",
     "fisher_rao_distance",
     "gaussian_entropy",
@@ -36,6 +40,7 @@ __all__ = [
     "grid_symmetrised_kl",
     "hellinger_distance",
     "jeffreys_matusita_distance",
+    "kde_divergences",
     "kl_divergence",
     "noise_floor",
     "patch_gaussians",

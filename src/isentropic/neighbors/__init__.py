@@ -2,6 +2,7 @@
 
 from .approximate import approximate_neighbors, search_graph
 from .components import POLICIES, checked_policy, component_labels, repaired
+from .directed import joined_graph, listed_graph, percentile_lists
 from .distances import EUCLIDEAN, Metric, checked_magnitude, distances_between, metric_name, rows_per_block
 from .duplicates import distinct_rows, hashes_of
 from .entries import entry_lists
@@ -23,10 +24,13 @@ __all__ = [
     "distinct_rows",
     "entry_lists",
     "hashes_of",
+    "joined_graph",
+    "listed_graph",
     "metric_name",
     "nearest_among",
     "nearest_neighbors",
     "neighbor_graph",
+    "percentile_lists",
     "pnn_weights",
     "repaired",
     "rows_per_block",

@@ -1,0 +1,34 @@
+"""Edges of a graph, weighed anew by what lies around their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from .._errors import require
+from .._values import NeighborGraph
+
+
+def reweighted(graph: NeighborGraph, weigh: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> NeighborGraph:
+    """The same edges, bridges included; ``weigh(heads, tails)`` is asked once for each, heads < tails."""
+    rows = np.repeat(np.arange(graph.n_rows), np.diff(graph.indptr))
+    upper = rows < graph.indices
+    heads, tails = rows[upper], graph.indices[upper].astype(np.int64)
+    values = checked_weights(weigh(heads, tails), len(heads))
+    weights = np.empty(len(rows))
+    weights[upper] = values
+    weights[~upper] = values[np.lexsort((heads, tails))]  # the same edges, in the order of their other end
+    return replace(graph, weights=weights)
+
+
+def checked_weights(values: np.ndarray, count: int) -> np.ndarray:
+    """Weights that a path can add up: one for each edge, finite, not negative."""
+    values = np.asarray(values, float)
+    require(values.shape == (count,), "A divergence", f"one number for each of {count} edges", values.shape)
+    least, most = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+    must_be = "finite and at least 0 on every edge"
+    fits = least >= 0 and most < np.inf and not np.isnan(values).any()
+    require(fits, "A divergence", must_be, (least, most), "Standardise the features, or regularize more.")
+    return values

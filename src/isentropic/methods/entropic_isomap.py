@@ -1,0 +1,188 @@
+"""ISOMAP-KL: geodesics over divergences between the Gaussians around the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._errors import require_one_of
+from .._runtime import row_blocks
+from .._values import Knn
+from ..divergences import (
+    EDGE_DIVERGENCES,
+    Gaussians,
+    cheapest_form,
+    checked_regularization,
+    noise_floor,
+    patch_gaussians,
+    patch_members,
+)
+from ..families.geodesic import GeodesicEmbedder
+from ..families.weights import checked_weights, reweighted
+from ..neighbors import entry_lists, listed_graph, nearest_neighbors
+
+_NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
+
+
+class EntropicIsomap(GeodesicEmbedder):
+    """ISOMAP whose edges measure how the data spread around two rows, not how far apart they are.
+
+    The patch of a row is the row with its k neighbours, and a Gaussian ``N(mu_i, S_i)`` describes it. An
+    edge of the neighbour graph weighs the divergence between the Gaussians of its ends, by default
+    ``1/4 [ tr(S_i^-1 S_j + S_j^-1 S_i) + delta'(S_i^-1 + S_j^-1) delta ] - m/2``, ``delta = mu_i - mu_j``:
+    the symmetrised Kullback-Leibler divergence. Shortest paths and classical scaling follow as in ISOMAP.
+    A new row makes a patch with its neighbours among the fitted rows, and enters the graph by the
+    divergences to their patches, by itself.
+
+    Scale the features first: the regularisation adds the same to each, and the neighbours are Euclidean.
+
+    Cost: that of ISOMAP, and ``O(n (k m^2 + m^3) + n k m^2)`` for the divergences, or
+    ``O(n k^2 (m + k) + n k^4)`` where that is less (many features); Bhattacharyya and its kin need a
+    factorisation an edge, ``O(n k m^3)`` or ``O(n k^4)``. Memory: ``16 n m^2`` or ``8 n (k^2 + n)`` bytes.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Neighbours of each row, and so the size of a patch less one. More than there are other rows: all
+        of them, with a warning.
+    n_components : int
+        Dimension of the map.
+    divergence : str or callable
+        ``"kl"`` (symmetrised), ``"bhattacharyya"``, ``"hellinger"``, ``"jeffreys-matusita"``,
+        ``"cauchy-schwarz"``, ``"renyi"`` (order 1/2), ``"fisher-rao"`` (of the variances alone), or a
+        function of the patches (:class:`isentropic.divergences.Gaussians`) and of two arrays, the
+        numbers of the patches at both ends of each edge, that returns one number an edge, the same in
+        both directions.
+    regularization : float, "oas", "ledoit-wolf" or "reference"
+        Fewer rows than features make every covariance S singular. A number c adds ``c tr(S)/m`` to its
+        diagonal; the names shrink it as Chen et al. or Ledoit and Wolf do; ``"reference"`` adds 0.001
+        where it is singular, as the published programs do. At least 1e-12 of the mean variance of the
+        data is always added, so that patches of equal rows stay finite.
+    root : bool
+        Take the square root of the divergence, which is locally a metric.
+    n_landmarks : int or Landmarks, optional
+        Work through this many rows, spread out by farthest-first choice, instead of all.
+    on_disconnected : {"bridge", "largest", "raise", "inflate"} or Inflate
+        What to do about a graph in parts, as in ISOMAP. Bridges weigh the divergence between their ends.
+    random_state : int, RandomState or None
+        For random landmarks and approximate neighbours. None is a fixed seed: two runs agree.
+    n_jobs : int, optional
+        Threads. None is all cores, or one inside a parallel worker. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    eigenvalues_ : array of shape (n_components,)
+        Largest first; coordinates of a negative one are zero, with a warning.
+    residual_variance_ : float
+        ``1 - corr(G, D_Z)^2`` over all pairs of rows (with landmarks: of a landmark and a row).
+    euclidean_defect_ : (float, float)
+        Bounds of the negative share of the spectrum, which no map can show.
+    landmarks_ : array or None
+        The rows that are landmarks, None for the exact method.
+    graph_ : NeighborGraph
+        The graph of the fitted rows; its weights are divergences.
+    neighbors_ : Neighbors
+        The neighbours of every row, nearest first: the patches.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning.
+
+    Examples
+    --------
+    >>> from isentropic import EntropicIsomap, datasets
+    >>> wine = datasets.load("builtin:wine", scaling="standard")
+    >>> isomap = EntropicIsomap(n_neighbors=40).fit(wine.X)
+    >>> isomap.embedding_.shape
+    (178, 2)
+    >>> bool((isomap.transform(wine.X[:5]) == isomap.embedding_[:5]).all())
+    True
+    """
+
+    metric = "euclidean"
+
+    def __init__(
+        self,
+        n_neighbors=20,
+        n_components=2,
+        *,
+        divergence="kl",
+        regularization=0.1,
+        root=False,
+        n_landmarks=None,
+        on_disconnected="bridge",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.divergence = divergence
+        self.regularization = regularization
+        self.root = root
+        self.n_landmarks = n_landmarks
+        self.on_disconnected = on_disconnected
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Neighbours, a Gaussian for each patch, divergences on the edges, geodesics, classical scaling."""
+        X = self._checked_rows(X)
+        found = nearest_neighbors(
+            X, Knn(self.n_neighbors), random_state=self.random_state, n_jobs=self.n_jobs
+        )
+        graph = listed_graph(X, found, on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)
+        patches = self._fitted_patches(X, found.indices, len(graph.indices) // 2)
+        graph = reweighted(graph, lambda heads, tails: self._divergences(patches, heads, tails))
+        self.neighbors_ = found
+        self._embed_graph(X, graph)
+        return self
+
+    def _checked_rows(self, X) -> np.ndarray:
+        checked_regularization(self.regularization)
+        if not callable(self.divergence):
+            require_one_of("divergence", self.divergence, EDGE_DIVERGENCES, "Or give a function of patches.")
+        return super()._checked_rows(X)
+
+    def _fitted_patches(self, X: np.ndarray, lists: np.ndarray, n_edges: int) -> Gaussians:
+        """The Gaussian of each row's patch; the form and the floor are kept for new rows."""
+        members = patch_members(lists)
+        self._floor = noise_floor(X)
+        self._form = cheapest_form(*members.shape, X.shape[1], n_edges)
+        return patch_gaussians(X, members, regularization=self.regularization, floor=self._floor,
+                               form=self._form, n_edges=n_edges, n_jobs=self.n_jobs)  # fmt: skip
+
+    def _divergences(self, patches: Gaussians, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+        divergence = self.divergence if callable(self.divergence) else EDGE_DIVERGENCES[self.divergence]
+        values = checked_weights(divergence(patches, heads, tails), len(heads))
+        return np.sqrt(values) if self.root else values
+
+    def _entries(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        k = self.neighbors_.indices.shape[1]
+        indices, _ = entry_lists(X, self._fit_X, self.graph_, Knn(k), n_jobs=self.n_jobs)
+        weights = np.empty(indices.shape)
+        for block in row_blocks(len(X), "divergences of new rows", size=_NEW_AT_ONCE):
+            weights[block] = self._weights_of_new(X[block], self._fitted[indices[block]])
+        return indices, weights
+
+    def _weights_of_new(self, X: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
+        """Divergences between the patches of new rows and those of their neighbours, (b, k)."""
+        known = np.unique(neighbors)
+        members = patch_members(self.neighbors_.indices[known], known)
+        used = np.unique(members)
+        rows = np.concatenate([self._known.X[used], X])
+        new = patch_members(np.searchsorted(used, neighbors), len(used) + np.arange(len(X)))
+        width = max(members.shape[1], new.shape[1])
+        sizes = np.repeat([members.shape[1], new.shape[1]], [len(known), len(X)])
+        members = np.concatenate([_padded(np.searchsorted(used, members), width), _padded(new, width)])
+        patches = patch_gaussians(rows, members, sizes=sizes, regularization=self.regularization,
+                                  floor=self._floor, form=self._form, n_jobs=self.n_jobs)  # fmt: skip
+        heads = np.repeat(len(known) + np.arange(len(X)), neighbors.shape[1])
+        tails = np.searchsorted(known, neighbors).ravel()
+        return self._divergences(patches, heads, tails).reshape(neighbors.shape)
+
+
+def _padded(members: np.ndarray, width: int) -> np.ndarray:
+    return np.pad(members, ((0, 0), (0, width - members.shape[1])))
