@@ -1,4 +1,4 @@
-"""KDE-ISOMAP: weights against the plain twin, the algorithm, laws, placement of new rows, odd and bad input."""
+"""KDE-ISOMAP: weights against the plain twin, the algorithm, laws, new rows, odd and bad input."""
 
 import pickle
 import warnings
@@ -79,7 +79,7 @@ def test_weights_are_those_of_the_plain_twin(rule, floor):
 def test_new_rows_enter_by_the_weights_of_the_plain_twin():
     X, new = WINE[:, :5], NEW[:, :5]
     isomap = quiet(KDEIsomap(8, bandwidth_floor="reference"), X)
-    indices, weights = isomap._entries(new)
+    indices, weights, _ = isomap._entries(new)
     patches, near = naive_patches(X, 8), naive_patches(new, 8, X)
     rows, grid = np.concatenate([X, new]), np.linspace(X.min(), X.max(), 256)
     for i in range(len(new)):
@@ -136,7 +136,7 @@ def test_a_shift_of_everything_changes_nothing():
 
 
 def test_a_common_unit_scales_densities_and_so_the_map():
-    """Densities have the unit 1/x, and the grid's mean none: the norms scale by 1/c, their squares by 1/c^2."""
+    """Densities have the unit 1/x, the mean over the grid has none: norms scale by 1/c."""
     Z = quiet(KDEIsomap(10, root=True), WINE).embedding_
     scaled = quiet(KDEIsomap(10, root=True), 8.0 * WINE).embedding_
     assert_allclose(8.0 * scaled, Z, atol=1e-2 * width(Z))

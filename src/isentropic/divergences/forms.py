@@ -17,6 +17,7 @@ from ..kernels._jit import threads
 from ..kernels.gaussians import log_determinants, mixed_terms, plain_terms, precisions
 from ..kernels.lowrank import terms_from_gram, terms_from_rows
 
+_WORTH_THREADS = 100_000  # operations: below that, waking threads costs more than the work
 _EDGES_AT_ONCE = 1024  # the first block of pairs; the next ones take as many as fit a quarter of a second
 
 
@@ -49,7 +50,7 @@ class FullForm:
     def __init__(self, means: np.ndarray, covariances: np.ndarray, *, n_jobs: int | None = None):
         self.means = means
         self._covariances = covariances
-        self._n_jobs = n_jobs
+        self._n_jobs = n_jobs if covariances.size > _WORTH_THREADS else 1
 
     @cached_property
     def log_dets(self) -> np.ndarray:
@@ -133,7 +134,8 @@ class LowRankForm:
     ):
         self.X, self.members, self.sizes, self.means = X, members, sizes, means
         self.axes, self.spectrum, self.noise = axes, spectrum, noise
-        self._gram, self._small, self._n_jobs = gram, small, n_jobs
+        self._gram, self._small = gram, small
+        self._n_jobs = n_jobs if members.size * X.shape[1] > _WORTH_THREADS else 1
 
     @cached_property
     def log_dets(self) -> np.ndarray:

@@ -27,6 +27,7 @@ BANDWIDTHS = {"silverman": SILVERMAN, "scott": SCOTT, "scott-histogram": SCOTT_H
 REFERENCE_FLOORS = {"silverman": (0.05, 0.05), "scott": (0.05, 0.1)}
 _NARROWEST = 0.01  # of the step of the grid: a narrower bump falls between its points
 _EDGES_AT_ONCE = 4096
+_WORTH_THREADS = 500_000  # numbers a feature: below that, waking threads costs more than the work
 
 
 def checked_bandwidth(bandwidth: float | str) -> tuple[int, float]:
@@ -81,6 +82,7 @@ def kde_divergences(
     n_patches, weights = len(indptr) - 1, np.zeros(len(heads))
     densities, logs = np.empty((n_patches, n_bins)), np.empty((n_patches, n_bins))
     columns = np.ascontiguousarray(X.T)
+    n_jobs = n_jobs if n_bins * (len(members) + len(heads)) > _WORTH_THREADS else 1
     for feature in row_blocks(len(columns), "densities", size=1):
         f = feature.start
         for block in row_blocks(n_patches, "patches", size=64, adapt=True):

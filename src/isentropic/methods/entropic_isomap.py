@@ -18,7 +18,7 @@ from ..divergences import (
 )
 from ..families.geodesic import GeodesicEmbedder
 from ..families.weights import checked_weights, reweighted
-from ..neighbors import entry_lists, listed_graph, nearest_neighbors
+from ..neighbors import Entries, entry_lists, listed_graph, nearest_neighbors
 
 _NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
 
@@ -134,9 +134,9 @@ class EntropicIsomap(GeodesicEmbedder):
             X, Knn(self.n_neighbors), random_state=self.random_state, n_jobs=self.n_jobs
         )
         graph = listed_graph(X, found, on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)
+        self.neighbors_, self._fit_as = found, (self.divergence, self.regularization, self.root)
         patches = self._fitted_patches(X, found.indices, len(graph.indices) // 2)
         graph = reweighted(graph, lambda heads, tails: self._divergences(patches, heads, tails))
-        self.neighbors_ = found
         self._embed_graph(X, graph)
         return self
 
@@ -155,17 +155,18 @@ class EntropicIsomap(GeodesicEmbedder):
                                form=self._form, n_edges=n_edges, n_jobs=self.n_jobs)  # fmt: skip
 
     def _divergences(self, patches: Gaussians, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
-        divergence = self.divergence if callable(self.divergence) else EDGE_DIVERGENCES[self.divergence]
-        values = checked_weights(divergence(patches, heads, tails), len(heads))
-        return np.sqrt(values) if self.root else values
+        divergence, _, root = self._fit_as
+        formula = divergence if callable(divergence) else EDGE_DIVERGENCES[divergence]
+        values = checked_weights(formula(patches, heads, tails), len(heads))
+        return np.sqrt(values) if root else values
 
-    def _entries(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        k = self.neighbors_.indices.shape[1]
-        indices, _ = entry_lists(X, self._fit_X, self.graph_, Knn(k), n_jobs=self.n_jobs)
-        weights = np.empty(indices.shape)
+    def _entries(self, X: np.ndarray) -> Entries:
+        rule = Knn(self.neighbors_.indices.shape[1])
+        found = entry_lists(X, self._fitted_rows(), self.graph_, rule, n_jobs=self.n_jobs)
+        weights = np.empty(found.indices.shape)
         for block in row_blocks(len(X), "divergences of new rows", size=_NEW_AT_ONCE):
-            weights[block] = self._weights_of_new(X[block], self._fitted[indices[block]])
-        return indices, weights
+            weights[block] = self._weights_of_new(X[block], self._fitted[found.indices[block]])
+        return Entries(found.indices, weights)
 
     def _weights_of_new(self, X: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
         """Divergences between the patches of new rows and those of their neighbours, (b, k)."""
@@ -177,7 +178,7 @@ class EntropicIsomap(GeodesicEmbedder):
         width = max(members.shape[1], new.shape[1])
         sizes = np.repeat([members.shape[1], new.shape[1]], [len(known), len(X)])
         members = np.concatenate([_padded(np.searchsorted(used, members), width), _padded(new, width)])
-        patches = patch_gaussians(rows, members, sizes=sizes, regularization=self.regularization,
+        patches = patch_gaussians(rows, members, sizes=sizes, regularization=self._fit_as[1],
                                   floor=self._floor, form=self._form, n_jobs=self.n_jobs)  # fmt: skip
         heads = np.repeat(len(known) + np.arange(len(X)), neighbors.shape[1])
         tails = np.searchsorted(known, neighbors).ravel()

@@ -10,7 +10,7 @@ from .._values import Percentile
 from ..divergences import bandwidth_floors, checked_bandwidth, kde_divergences
 from ..families.geodesic import GeodesicEmbedder
 from ..families.weights import checked_weights, reweighted
-from ..neighbors import entry_lists, joined_graph, percentile_lists
+from ..neighbors import Entries, entry_lists, joined_graph, percentile_lists
 
 _NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
 
@@ -122,7 +122,8 @@ class KDEIsomap(GeodesicEmbedder):
     def fit(self, X, y=None):
         """Radii, a density for each feature of each patch, divergences on the edges, geodesics, scaling."""
         X = self._checked_rows(X)
-        near = percentile_lists(X, Percentile(self.percentile), n_jobs=self.n_jobs)
+        self._fit_rule, self._fit_as = Percentile(self.percentile), (self.bandwidth, self.root)
+        near = percentile_lists(X, self._fit_rule, n_jobs=self.n_jobs)
         graph = joined_graph(X, near, "percentile", on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)
         self._set_grid(X)
         self._lists = near.indptr.astype(np.int64), near.indices.astype(np.int32)
@@ -145,21 +146,20 @@ class KDEIsomap(GeodesicEmbedder):
         self._floors = bandwidth_floors(X, self.bandwidth, self.bandwidth_floor, step)
 
     def _weights(self, X, indptr, members, heads, tails) -> np.ndarray:
-        values = kde_divergences(X, indptr, members, heads, tails, grid=self._grid, bandwidth=self.bandwidth,
+        bandwidth, root = self._fit_as
+        values = kde_divergences(X, indptr, members, heads, tails, grid=self._grid, bandwidth=bandwidth,
                                  floors=self._floors, n_jobs=self.n_jobs)  # fmt: skip
         values = checked_weights(values, len(heads))
-        return np.sqrt(values) if self.root else values
+        return np.sqrt(values) if root else values
 
-    def _entries(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rule = Percentile(self.percentile)
-        indices, distances = entry_lists(X, self._fit_X, self.graph_, rule, n_jobs=self.n_jobs)
-        listed = np.isfinite(distances)
-        weights = np.full(distances.shape, np.inf)
+    def _entries(self, X: np.ndarray) -> Entries:
+        found = entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)
+        listed = np.isfinite(found.distances)
+        weights = np.full(listed.shape, np.inf)
         for block in row_blocks(len(X), "divergences of new rows", size=_NEW_AT_ONCE):
-            weights[block][listed[block]] = self._weights_of_new(
-                X[block], self._fitted[indices[block]], listed[block]
-            )
-        return indices, weights
+            neighbors = self._fitted[found.indices[block]]
+            weights[block][listed[block]] = self._weights_of_new(X[block], neighbors, listed[block])
+        return Entries(found.indices, weights, found.isolated)
 
     def _weights_of_new(self, X: np.ndarray, neighbors: np.ndarray, listed: np.ndarray) -> np.ndarray:
         """Divergences between the patches of new rows and those of their neighbours, where listed."""
