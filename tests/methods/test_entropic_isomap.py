@@ -38,6 +38,8 @@ VARIANTS = {
     "ledoit-wolf": (EntropicIsomap(15, regularization="ledoit-wolf"), ROLL, NEW),
     "reference": (EntropicIsomap(15, regularization="reference"), ROLL, NEW),
     "root": (EntropicIsomap(15, root=True), ROLL, NEW),
+    "adaptive": (EntropicIsomap(12, adaptive=True), ROLL, NEW),
+    "adaptive, low rank": (EntropicIsomap(8, adaptive=True), WIDE, NEW_WIDE),
 }
 
 
@@ -113,10 +115,35 @@ def test_a_callable_takes_the_place_of_a_name():
     assert_allclose(means.graph_.weights, apart, atol=1e-10)
 
 
+def test_adaptive_patches_are_large_where_the_data_are_flat():
+    random = np.random.default_rng(0)
+    plane = np.column_stack([random.uniform(-1, 1, size=(300, 2)), np.zeros(300)])
+    ball = random.normal(size=(300, 3))
+    ball = 0.4 * ball / np.linalg.norm(ball, axis=1)[:, None] + [3.0, 0.0, 0.0]
+    isomap = quiet(EntropicIsomap(12, adaptive=True), np.concatenate([plane, ball]))
+    assert set(isomap.patch_sizes_.tolist()) <= {7, 9, 13, 18, 25}
+    assert (isomap.patch_sizes_[:300] == 25).all()
+    assert np.median(isomap.patch_sizes_[300:]) <= 13
+
+
+def test_adaptive_patches_are_those_of_their_rule():
+    isomap = quiet(EntropicIsomap(12, adaptive=True), ROLL)
+    lists, _ = naive_neighbors(cdist(ROLL, ROLL), 24)
+
+    def outside(i, k):
+        values = np.linalg.eigvalsh(np.cov(ROLL[np.append(i, lists[i, :k])], rowvar=False))
+        return values[0] / values.sum()
+
+    limit = np.median([outside(i, 12) for i in range(300)])
+    for i in range(0, 300, 11):
+        flat = [k for k in (6, 8, 12, 17, 24) if k == 6 or outside(i, k) <= limit]
+        assert isomap.patch_sizes_[i] == max(flat) + 1
+
+
 # ---- laws --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["full", "low rank", "hellinger", "cauchy-schwarz", "oas", "landmarks"])
+@pytest.mark.parametrize("name", ["full", "low rank", "cauchy-schwarz", "oas", "landmarks", "adaptive"])
 def test_rigid_motion_changes_nothing(name):
     estimator, X, _ = VARIANTS[name]
     m = X.shape[1]
@@ -236,8 +263,7 @@ def odd_tables(n):
     }
 
 
-@pytest.mark.parametrize("n", [60, 300])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("n", "rule"), [*((60, rule) for rule in RULES), (300, 0.1)])
 @pytest.mark.parametrize("table", odd_tables(60))
 def test_odd_tables_have_finite_maps(n, rule, table):
     X, k = odd_tables(n)[table]

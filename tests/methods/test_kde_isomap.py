@@ -192,8 +192,10 @@ def odd_tables(n):
     }
 
 
-@pytest.mark.parametrize("n", [60, 300])
-@pytest.mark.parametrize(("rule", "floor"), [(0.1, 0.05), ("silverman", 0.0), ("scott", "reference")])
+@pytest.mark.parametrize(
+    ("n", "rule", "floor"),
+    [(60, 0.1, 0.05), (60, "silverman", 0.0), (60, "scott", "reference"), (300, "silverman", 0.05)],
+)
 @pytest.mark.parametrize("table", odd_tables(60))
 def test_odd_tables_have_finite_maps(n, rule, floor, table):
     X, p = odd_tables(n)[table]

@@ -1,5 +1,6 @@
 """How far two distributions are apart: Gaussians in closed form, densities on a grid, patches of a graph."""
 
+from .adaptive import candidate_sizes, flat_sizes, outside_shares
 from .forms import FullForm, Gaussians, LowRankForm
 from .formulas import EDGE_DIVERGENCES
 from .gaussian import (
@@ -29,11 +30,13 @@ __all__ = [
     "bandwidth_floors",
     "bhattacharyya_coefficient",
     "bhattacharyya_distance",
+    "candidate_sizes",
     "cauchy_schwarz_divergence",
     "cheapest_form",
     "checked_bandwidth",
     "checked_regularization",
     "fisher_rao_distance",
+    "flat_sizes",
     "gaussian_entropy",
     "grid_hellinger",
     "grid_kl",
@@ -43,6 +46,7 @@ __all__ = [
     "kde_divergences",
     "kl_divergence",
     "noise_floor",
+    "outside_shares",
     "patch_gaussians",
     "patch_members",
     "renyi_divergence",

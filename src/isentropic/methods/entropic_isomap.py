@@ -6,19 +6,29 @@ import numpy as np
 
 from .._errors import require_one_of
 from .._runtime import row_blocks
-from .._values import Knn
+from .._values import Knn, NeighborGraph
 from ..divergences import (
     EDGE_DIVERGENCES,
     Gaussians,
+    candidate_sizes,
     cheapest_form,
     checked_regularization,
+    flat_sizes,
     noise_floor,
+    outside_shares,
     patch_gaussians,
     patch_members,
 )
 from ..families.geodesic import GeodesicEmbedder
 from ..families.weights import checked_weights, reweighted
-from ..neighbors import Entries, entry_lists, listed_graph, nearest_neighbors
+from ..neighbors import (
+    Entries,
+    clipped_neighbors,
+    entry_lists,
+    first_neighbors,
+    listed_graph,
+    nearest_neighbors,
+)
 
 _NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
 
@@ -57,6 +67,10 @@ class EntropicIsomap(GeodesicEmbedder):
         diagonal; the names shrink it as Chen et al. or Ledoit and Wolf do; ``"reference"`` adds 0.001
         where it is singular, as the published programs do. At least 1e-12 of the mean variance of the
         data is always added, so that patches of equal rows stay finite.
+    adaptive : bool
+        Give each row a patch of its own size, from half to twice ``n_neighbors``: the largest whose
+        variance outside ``n_components`` directions is not more than the median of all patches. Large
+        where the data are flat, small where they are curved. The edges stay those of ``n_neighbors``.
     root : bool
         Take the square root of the divergence, which is locally a metric.
     n_landmarks : int or Landmarks, optional
@@ -82,7 +96,9 @@ class EntropicIsomap(GeodesicEmbedder):
     graph_ : NeighborGraph
         The graph of the fitted rows; its weights are divergences.
     neighbors_ : Neighbors
-        The neighbours of every row, nearest first: the patches.
+        The neighbours of every row, nearest first.
+    patch_sizes_ : array of shape (n,)
+        Rows in the patch of every row: itself and the first of its neighbours.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
@@ -111,6 +127,7 @@ class EntropicIsomap(GeodesicEmbedder):
         *,
         divergence="kl",
         regularization=0.1,
+        adaptive=False,
         root=False,
         n_landmarks=None,
         on_disconnected="bridge",
@@ -121,6 +138,7 @@ class EntropicIsomap(GeodesicEmbedder):
         self.n_components = n_components
         self.divergence = divergence
         self.regularization = regularization
+        self.adaptive = adaptive
         self.root = root
         self.n_landmarks = n_landmarks
         self.on_disconnected = on_disconnected
@@ -130,15 +148,17 @@ class EntropicIsomap(GeodesicEmbedder):
     def fit(self, X, y=None):
         """Neighbours, a Gaussian for each patch, divergences on the edges, geodesics, classical scaling."""
         X = self._checked_rows(X)
-        found = nearest_neighbors(
-            X, Knn(self.n_neighbors), random_state=self.random_state, n_jobs=self.n_jobs
-        )
-        graph = listed_graph(X, found, on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)
-        self.neighbors_, self._fit_as = found, (self.divergence, self.regularization, self.root)
-        patches = self._fitted_patches(X, found.indices, len(graph.indices) // 2)
-        graph = reweighted(graph, lambda heads, tails: self._divergences(patches, heads, tails))
-        self._embed_graph(X, graph)
+        k = clipped_neighbors(self.n_neighbors, len(X) - 1)
+        self._set_neighbors(X, k)
+        graph = listed_graph(X, first_neighbors(self.neighbors_, k), on_disconnected=self.on_disconnected,
+                             n_jobs=self.n_jobs)  # fmt: skip
+        self._embed_graph(X, self._weighed(X, graph))
         return self
+
+    def _weighed(self, X: np.ndarray, graph: NeighborGraph) -> NeighborGraph:
+        """Edges by the divergence between the patches of their ends."""
+        patches = self._fitted_patches(X, len(graph.indices) // 2)
+        return reweighted(graph, lambda heads, tails: self._divergences(patches, heads, tails))
 
     def _checked_rows(self, X) -> np.ndarray:
         checked_regularization(self.regularization)
@@ -146,13 +166,27 @@ class EntropicIsomap(GeodesicEmbedder):
             require_one_of("divergence", self.divergence, EDGE_DIVERGENCES, "Or give a function of patches.")
         return super()._checked_rows(X)
 
-    def _fitted_patches(self, X: np.ndarray, lists: np.ndarray, n_edges: int) -> Gaussians:
+    def _set_neighbors(self, X: np.ndarray, k: int) -> None:
+        """Neighbour lists as long as the largest patch, and what sets the size of a patch."""
+        self._n_edges, self._sizes_tried, self._flatness = k, np.array([k]), (self.n_components, np.inf)
+        if self.adaptive:
+            self._sizes_tried = candidate_sizes(k, len(X) - 1)
+        longest = Knn(int(self._sizes_tried[-1]))
+        self.neighbors_ = nearest_neighbors(X, longest, random_state=self.random_state, n_jobs=self.n_jobs)
+        if self.adaptive:
+            shares = outside_shares(X, patch_members(self.neighbors_.indices[:, :k]), self.n_components)
+            self._flatness = self.n_components, float(np.median(shares))
+
+    def _fitted_patches(self, X: np.ndarray, n_edges: int) -> Gaussians:
         """The Gaussian of each row's patch; the form and the floor are kept for new rows."""
-        members = patch_members(lists)
+        members = patch_members(self.neighbors_.indices)
+        self._fit_as = self.divergence, self.regularization, self.root
         self._floor = noise_floor(X)
         self._form = cheapest_form(*members.shape, X.shape[1], n_edges)
-        return patch_gaussians(X, members, regularization=self.regularization, floor=self._floor,
-                               form=self._form, n_edges=n_edges, n_jobs=self.n_jobs)  # fmt: skip
+        self.patch_sizes_ = flat_sizes(X, members, self._sizes_tried, *self._flatness)
+        return patch_gaussians(X, members, sizes=self.patch_sizes_, regularization=self.regularization,
+                               floor=self._floor, form=self._form, n_edges=n_edges,
+                               n_jobs=self.n_jobs)  # fmt: skip
 
     def _divergences(self, patches: Gaussians, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
         divergence, _, root = self._fit_as
@@ -163,27 +197,26 @@ class EntropicIsomap(GeodesicEmbedder):
     def _entries(self, X: np.ndarray) -> Entries:
         rule = Knn(self.neighbors_.indices.shape[1])
         found = entry_lists(X, self._fitted_rows(), self.graph_, rule, n_jobs=self.n_jobs)
-        weights = np.empty(found.indices.shape)
+        weights = np.empty((len(X), min(self._n_edges, found.indices.shape[1])))
         for block in row_blocks(len(X), "divergences of new rows", size=_NEW_AT_ONCE):
-            weights[block] = self._weights_of_new(X[block], self._fitted[found.indices[block]])
-        return Entries(found.indices, weights)
+            weights[block] = self._weights_of_new(
+                X[block], self._fitted[found.indices[block]], weights.shape[1]
+            )
+        return Entries(found.indices[:, : weights.shape[1]], weights)
 
-    def _weights_of_new(self, X: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
-        """Divergences between the patches of new rows and those of their neighbours, (b, k)."""
-        known = np.unique(neighbors)
-        members = patch_members(self.neighbors_.indices[known], known)
-        used = np.unique(members)
+    def _weights_of_new(self, X: np.ndarray, neighbors: np.ndarray, n_edges: int) -> np.ndarray:
+        """Divergences between the patches of new rows and those of their nearest neighbours."""
+        known, tails = np.unique(neighbors[:, :n_edges], return_inverse=True)
+        old = patch_members(self.neighbors_.indices[known], known)
+        used = np.unique(np.concatenate([old.ravel(), neighbors.ravel()]))
         rows = np.concatenate([self._known.X[used], X])
         new = patch_members(np.searchsorted(used, neighbors), len(used) + np.arange(len(X)))
-        width = max(members.shape[1], new.shape[1])
-        sizes = np.repeat([members.shape[1], new.shape[1]], [len(known), len(X)])
-        members = np.concatenate([_padded(np.searchsorted(used, members), width), _padded(new, width)])
+        # Fewer rows may be left to be neighbours than at the fit, where only the largest part was fitted.
+        tried = np.minimum(self._sizes_tried, neighbors.shape[1])
+        sizes = np.append(self.patch_sizes_[known], flat_sizes(rows, new, tried, *self._flatness))
+        new = np.pad(new, ((0, 0), (0, old.shape[1] - new.shape[1])))
+        members = np.concatenate([np.searchsorted(used, old), new])
         patches = patch_gaussians(rows, members, sizes=sizes, regularization=self._fit_as[1],
                                   floor=self._floor, form=self._form, n_jobs=self.n_jobs)  # fmt: skip
-        heads = np.repeat(len(known) + np.arange(len(X)), neighbors.shape[1])
-        tails = np.searchsorted(known, neighbors).ravel()
-        return self._divergences(patches, heads, tails).reshape(neighbors.shape)
-
-
-def _padded(members: np.ndarray, width: int) -> np.ndarray:
-    return np.pad(members, ((0, 0), (0, width - members.shape[1])))
+        heads = np.repeat(len(known) + np.arange(len(X)), n_edges)
+        return self._divergences(patches, heads, tails.ravel()).reshape(len(X), n_edges)

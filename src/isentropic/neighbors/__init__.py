@@ -2,7 +2,7 @@
 
 from .approximate import approximate_neighbors, search_graph
 from .components import POLICIES, checked_policy, component_labels, repaired
-from .directed import joined_graph, listed_graph, percentile_lists
+from .directed import first_neighbors, joined_graph, listed_graph, percentile_lists
 from .distances import (
     EUCLIDEAN,
     Metric,
@@ -40,6 +40,7 @@ __all__ = [
     "distances_between",
     "distinct_rows",
     "entry_lists",
+    "first_neighbors",
     "hashes_of",
     "joined_graph",
     "listed_graph",

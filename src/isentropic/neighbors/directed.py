@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -9,6 +11,11 @@ from .._values import NeighborGraph, Neighbors, Percentile
 from .components import checked_policy, component_labels, repaired
 from .distances import Metric
 from .graphs import _from_lists, _within_radius, union
+
+
+def first_neighbors(found: Neighbors, k: int) -> Neighbors:
+    """The ``k`` nearest of longer lists."""
+    return replace(found, indices=found.indices[:, :k], distances=found.distances[:, :k])
 
 
 def listed_graph(
