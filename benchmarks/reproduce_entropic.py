@@ -19,14 +19,14 @@ import os
 import sys
 import time
 import warnings
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
 OUT = Path("out/entropic")
 PAGE = Path("docs/guide/entropic-reproduction.md")
-LARGE = 3000  # rows; beyond that only some k of the grid are measured
+LARGE = 3000  # rows; beyond that only the printed k is measured
 
 # name in 001 Table I: file
 TABLE_I = {
@@ -85,16 +85,19 @@ def table(file: str) -> tuple[np.ndarray, np.ndarray]:
     return X, pd.factorize(frame.iloc[:, -1])[0]
 
 
-def silhouette(Z: np.ndarray, y: np.ndarray) -> float:
+def map_silhouette(model, X: np.ndarray, y: np.ndarray) -> float:
     from sklearn.metrics import silhouette_score
 
-    return float(silhouette_score(Z, y))
+    return float(silhouette_score(model.fit_transform(X), y))
 
 
-def rnx_area(X: np.ndarray, Z: np.ndarray) -> float:
+def both_scores(model, X: np.ndarray, y: np.ndarray) -> list[float]:
+    """Silhouette by the labels, and the area under R_NX, which knows none."""
     from isentropic.quality import rnx_auc
+    from sklearn.metrics import silhouette_score
 
-    return float(rnx_auc(X, Z))
+    Z = model.fit_transform(X)
+    return [float(silhouette_score(Z, y)), float(rnx_auc(X, Z))]
 
 
 class Cells:
@@ -126,8 +129,8 @@ def by_size(files: dict[str, str]) -> list[str]:
 
 def grid_of(name: str, n: int) -> list[int]:
     grid = {k for k in range(10, 201, 10) if k < n}
-    if n > LARGE:
-        grid = {20, 40, 100, 200}
+    if n > LARGE:  # for each of these the k is printed
+        grid = set()
     return sorted(grid | {PUBLISHED_K.get(name, 20)})
 
 
@@ -140,8 +143,8 @@ def kl() -> None:
         X, y = table(TABLE_I[name])
         for k in grid_of(name, len(X)):
             entropic, plain = EntropicIsomap(k, regularization="reference"), Isomap(k)
-            cells.get(name, "ISO-KL", k, measure=lambda m=entropic: silhouette(m.fit_transform(X), y))
-            cells.get(name, "ISO", k, measure=lambda m=plain: silhouette(m.fit_transform(X), y))
+            cells.get(name, "ISO-KL", k, measure=partial(map_silhouette, entropic, X, y))
+            cells.get(name, "ISO", k, measure=partial(map_silhouette, plain, X, y))
 
 
 def kde() -> None:
@@ -154,9 +157,9 @@ def kde() -> None:
         for p in range(1, 21):
             for method, h in BANDWIDTHS.items():
                 m = KDEIsomap(p, bandwidth=h, bandwidth_floor="reference", on_disconnected="inflate")
-                cells.get(name, method, p, measure=lambda m=m: silhouette(m.fit_transform(X), y))
+                cells.get(name, method, p, measure=partial(map_silhouette, m, X, y))
         for k in (k for k in range(5, 51, 5) if k < len(X)):
-            cells.get(name, "ISOMAP", k, measure=lambda k=k: silhouette(Isomap(k).fit_transform(X), y))
+            cells.get(name, "ISOMAP", k, measure=partial(map_silhouette, Isomap(k), X, y))
 
 
 def regularization() -> None:
@@ -166,15 +169,22 @@ def regularization() -> None:
     cells = Cells("regularization")
     for name in by_size(TABLE_I):
         X, y = table(TABLE_I[name])
-
-        def scores(model, X=X, y=y):
-            Z = model.fit_transform(X)
-            return [silhouette(Z, y), rnx_area(X, Z)]
-
         for rule in REGULARIZATIONS:
             model = EntropicIsomap(20, regularization=rule)
-            cells.get(name, rule, measure=lambda m=model, scores=scores: scores(m))
-        cells.get(name, "isomap", measure=lambda scores=scores: scores(Isomap(20)))
+            cells.get(name, rule, measure=partial(both_scores, model, X, y))
+        cells.get(name, "isomap", measure=partial(both_scores, Isomap(20), X, y))
+
+
+def adaptive() -> None:
+    """One size for all against a size for each row, at the default k."""
+    from isentropic import EntropicIsomap
+
+    cells = Cells("adaptive")
+    for name in by_size(TABLE_I):
+        X, y = table(TABLE_I[name])
+        for flag in (False, True):
+            model = EntropicIsomap(20, adaptive=flag)
+            cells.get(name, flag, measure=partial(both_scores, model, X, y))
 
 
 def anchors() -> None:
@@ -185,7 +195,7 @@ def anchors() -> None:
     for name, k in (("iris", 20), ("wine", 40), ("SPECTF", 80)):
         X, y = table(TABLE_I[name])
         model = EntropicIsomap(k, regularization="reference")
-        cells.get(name, k, measure=lambda X=X, y=y, m=model: silhouette(m.fit_transform(X), y))
+        cells.get(name, k, measure=partial(map_silhouette, model, X, y))
 
 
 # ---- the page ----------------------------------------------------------------------------------
@@ -241,7 +251,7 @@ def side_by_side(cells, files, pairs, parameters) -> tuple[str, list[str]]:
 
 
 if __name__ == "__main__":
-    tasks = {"anchors": anchors, "kl": kl, "kde": kde, "regularization": regularization}
+    tasks = {"anchors": anchors, "kl": kl, "kde": kde, "regularization": regularization, "adaptive": adaptive}
     chosen = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     for task in chosen or tasks:
         tasks[task]()
