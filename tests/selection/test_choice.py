@@ -1,5 +1,7 @@
 """The best candidate and the whole curve."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -34,7 +36,7 @@ def test_grids_are_rising_from_end_to_end(low, high, count):
     grid = geometric_grid(low, high, count)
     assert (grid[0], grid[-1]) == (low, high)
     assert len(grid) <= count
-    assert all(a < b for a, b in zip(grid, grid[1:], strict=False))
+    assert all(a < b for a, b in pairwise(grid))
 
 
 def test_bad_grids_are_refused():
