@@ -37,6 +37,10 @@ def assert_measured(found, D):
     )
 
 
+# The lists that a test makes up miss most neighbours.
+pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.LowRecallWarning")
+
+
 class Descent:
     """Takes the place of the library's index: lists that a test wants it to find."""
 
