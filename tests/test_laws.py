@@ -11,9 +11,7 @@ from isentropic import METHODS, make
 ORDINARY = np.random.default_rng(0).normal(size=(240, 3)) * [3, 2, 1]
 NEW = np.random.default_rng(1).normal(size=(7, 3)) * [3, 2, 1]
 names = pytest.mark.parametrize("name", METHODS)
-pytestmark = pytest.mark.filterwarnings(
-    f"ignore::{IsentropicWarning.__module__}.{IsentropicWarning.__name__}"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
 
 
 def needs(n_columns):
