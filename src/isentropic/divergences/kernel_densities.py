@@ -37,7 +37,7 @@ def checked_bandwidth(bandwidth: float | str) -> tuple[int, float]:
     is_width = isinstance(bandwidth, Real) and not isinstance(bandwidth, bool) and 0 < bandwidth < np.inf
     must_be = f"a positive number, or one of {', '.join(BANDWIDTHS)}"
     require(is_width, "bandwidth", must_be, bandwidth)
-    return FIXED, float(bandwidth)  # type: ignore[arg-type]
+    return FIXED, float(bandwidth)
 
 
 def bandwidth_floors(

@@ -61,7 +61,7 @@ def patch_gaussians(
     sizes = np.full(len(members), members.shape[1]) if sizes is None else sizes
     floor = noise_floor(X) if floor is None else floor
     if form == "auto":
-        form = cheapest_form(len(members), *members.shape[1:], X.shape[1], n_edges)
+        form = cheapest_form(len(members), members.shape[1], X.shape[1], n_edges)
     build = _full if form == "full" else _low_rank
     return build(X, members, sizes, regularization, floor, n_edges, n_jobs)
 
@@ -98,7 +98,7 @@ def _full(X, members, sizes, regularization, floor, n_edges, n_jobs) -> FullForm
     for block, mu, C in _centred_blocks(X, members, sizes):
         means[block] = mu
         covariances = C.swapaxes(1, 2) @ C / (sizes[block] - 1)[:, None, None]
-        values = _extremes(covariances) if regularization == "reference" else (0.0, 0.0)
+        smallest, largest = _extremes(covariances) if regularization == "reference" else (scale, scale)
         moments = Moments(
             np.trace(covariances, axis1=1, axis2=2),
             np.einsum("pab,pab->p", covariances, covariances),
