@@ -30,7 +30,7 @@ _PUBLIC = {
     "neighbor_graph": "neighbors",
     "save": "_io",
 }
-_SUBMODULES = ("datasets", "geodesics", "linalg", "neighbors", "registry")
+_SUBMODULES = ("datasets", "geodesics", "linalg", "neighbors", "quality", "registry")
 
 __all__ = [*_PUBLIC, *_SUBMODULES, "__version__"]
 

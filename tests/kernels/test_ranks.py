@@ -8,9 +8,11 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
-from isentropic.kernels import ranks
+from isentropic.kernels import ranks, sorting
 from isentropic.kernels._jit import threads
-from isentropic.kernels.ranks import TILE, compare_points, compare_rows, row_orders, tiled_distances
+from isentropic.kernels.ranks import compare_points, compare_rows
+from isentropic.kernels.sorting import row_orders
+from isentropic.kernels.tiles import TILE, tiled_distances
 from naive import distances, naive_neighbors, naive_rank_matrix, naive_rank_terms
 
 
@@ -85,9 +87,9 @@ def test_differences_in_the_last_bit_count():
 
 def test_sorting_by_all_digits_agrees(rng, monkeypatch):
     D = distances(rng.integers(0, 3, size=(8, 2)).astype(float))
-    keys, spare, low, _ = ranks._scratch(8)
+    keys, spare, low, _ = sorting.sorting_space(8)
     for own in range(8):
-        ranks._sort_all(keys, spare, D[own], own, low)
+        sorting._sort_all(keys, spare, D[own], own, low)
         assert_array_equal(keys, naive_neighbors(D, 7)[0][own])
 
 

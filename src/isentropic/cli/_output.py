@@ -58,8 +58,8 @@ def require_figure(plot: Path, *sources: str) -> None:
 
     require_suffix("--plot", plot, FIGURES)
     _require_extra("matplotlib", "plot", "Figures")
-    for source in sources:
-        require(plot.resolve() != Path(source).resolve(), "--plot", "another file than its sources", str(plot))
+    among_sources = plot.resolve() in [Path(source).resolve() for source in sources]
+    require(not among_sources, "--plot", "another file than its sources", str(plot))
     require_writable(plot)
 
 

@@ -14,7 +14,7 @@ from .._errors import InvalidInputError, IsentropicWarning, message, require
 from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
-from ..kernels.ranks import GROUP, TILE, tiled_distances
+from ..kernels.tiles import GROUP, TILE, tiled_distances
 from ..neighbors.distances import EUCLIDEAN, Metric, distances_between, metric_name, rows_per_block
 from .sides import pair_distances
 
@@ -23,7 +23,7 @@ _SLACK = 1e-9  # of the largest distance: what a matrix may deviate from symmetr
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Rows of a table, also laid out for :func:`~isentropic.kernels.ranks.tiled_distances`.
+    """Rows of a table, also laid out for :func:`~isentropic.kernels.tiles.tiled_distances`.
 
     Called with row numbers, it gives their Euclidean distances to all rows.
     """

@@ -16,7 +16,7 @@ from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
 from ..kernels import pairs as kernels
 from ..kernels._jit import threads
-from ..kernels.ranks import TILE
+from ..kernels.tiles import TILE
 from ..neighbors.distances import rows_per_block
 from .distances import Points
 

@@ -13,7 +13,9 @@ from .._runtime import require_memory, row_blocks
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.coranks import tie_extremes
-from ..kernels.ranks import GROUP, compare_points, compare_rows, row_orders
+from ..kernels.ranks import compare_points, compare_rows
+from ..kernels.sorting import row_orders
+from ..kernels.tiles import GROUP
 from ..neighbors.distances import rows_per_block
 from .distances import Points
 
