@@ -79,7 +79,8 @@ def assess(
         How many rows are compared with all others: None for all of them, or a number of rows drawn at
         random, which gives estimates with 95% intervals. ``"auto"`` compares all rows up to 30,000; of
         more rows it draws 4,000, and as many more as make the intervals of trustworthiness and continuity
-        at every chosen k at most 0.01 wide.
+        at every chosen k at most 0.01 wide. Measures of topology and ties, which have no such aim, read
+        at most 1,000 of the drawn rows.
     budget : int, optional
         Bytes that the computation may take; default: the memory budget in force. Decides also
         whether measures over all pairs of rows are exact.

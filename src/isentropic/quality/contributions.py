@@ -13,6 +13,7 @@ from .labels import label_measures
 from .measures import Measure
 from .neighborhoods import Konig, NeighborhoodStress, RankError, TopologicalProduct, count_rows, read_rows
 from .pairwise import pair_measures
+from .passes import thinned
 
 _CORRELATIONS = ("kendall_tau", "spearman_rho", "pearson_r", "residual_variance")
 _STRESSES = ("raw_stress", "normalized_stress", "scaled_stress", "sammon_stress")
@@ -58,10 +59,14 @@ def topology_measures(
     n_jobs: int | None = None,
     **_: Any,
 ) -> dict[str, Measure]:
-    """Stress of neighbourhoods, topological product, König's measure, error of Retained-Structure."""
-    n = count_rows(X, sampled_rows)
+    """Stress of neighbourhoods, topological product, König's measure, error of Retained-Structure.
+
+    Where rows are sampled, of at most 1,000 of them.
+    """
+    rows = None if sampled_rows is None else thinned(sampled_rows)
+    n = count_rows(X, rows)
     readers = (NeighborhoodStress(n, n_neighbors), TopologicalProduct(n), Konig(n), RankError(n))
-    return read_rows(readers, X, Z, sampled_rows, n_jobs=n_jobs)
+    return read_rows(readers, X, Z, rows, n_jobs=n_jobs)
 
 
 def class_measures(

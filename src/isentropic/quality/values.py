@@ -27,7 +27,8 @@ class Ties:
     ``share_X`` is the share of the ordered pairs (i, j) whose distance is also that of another pair (i, l):
     the ranks of j and l around i could as well be exchanged. Such ties are broken by row number. For
     each chosen k, the worst and the best value over all orders of ties on both sides, every row taken by
-    itself, are given; they are exact (of the sampled rows, where rows were sampled).
+    itself, are given. They are exact for all rows; where rows were sampled, estimated from at most 1,000 of
+    those with ties.
     """
 
     share_X: float
