@@ -72,7 +72,7 @@ def distortion(
     quiet_axes(axes, names[0], "row" if flat else names[1], title)
     if not flat:
         axes.set_aspect("equal", adjustable="datalim")
-    quiet_colorbar(axes, drawn)
+    quiet_colorbar(axes, drawn, "score")
     return axes.get_figure()  # type: ignore[return-value]
 
 
@@ -95,6 +95,7 @@ def quality_sheet(
     number of neighbours of both scores.
     """
     figure = new_figure(11.0, 9.0)
+    figure.get_layout_engine().set(wspace=0.06, hspace=0.06)  # type: ignore[union-attr, call-arg]
     (above_left, above_right), (below_left, below_right) = figure.subplots(2, 2)
     quality_curves(
         curves, half_widths=half_widths, n_neighbors=(k,), title="neighbourhoods of every size", ax=above_left
@@ -103,5 +104,5 @@ def quality_sheet(
     distortion(Z, false_neighbors, rows=rows, title=f"false neighbours, k = {k}", ax=below_left)
     distortion(Z, tears, rows=rows, color=TORN, title=f"tears, k = {k}", ax=below_right)
     if title:
-        figure.suptitle(title, x=0.01, ha="left", color=palette.INK)
+        figure.suptitle(title, x=0.01, ha="left", color=palette.INK, fontsize="x-large", fontweight="bold")
     return figure
