@@ -118,9 +118,10 @@ def test_contributions_are_asked_with_both_sides_and_the_drawn_rows(pair, monkey
         raise InvalidInputError(message("y", "given", None))
 
     monkeypatch.setattr(assessment, "CONTRIBUTIONS", [contribute, refuse])
-    whole = assess(*pair, y="labels", n_neighbors=(7, 9), n_jobs=1)
+    y = ["a"] * 50
+    whole = assess(*pair, y=y, n_neighbors=(7, 9), n_jobs=1)
     part = assess(*pair, sample=10)
-    assert asked[0][:5] == (50, 50, None, "labels", 7)
+    assert asked[0][:5] == (50, 50, None, y, 7)
     assert asked[0][6] == 1
     assert_same_bits(asked[1][2], part.rows)
     assert whole.measures["new"] == Measure(0.5)
@@ -232,8 +233,19 @@ def test_three_rows_are_enough():
     assert rnx_auc(X, X) == 1.0
 
 
+def test_classes_must_be_one_for_each_row(pair):
+    with pytest.raises(InvalidInputError, match=r"^y must be one class for each of \d+ rows, got \(3,\)"):
+        assess(*pair, [0, 1, 0])
+
+
+def test_complex_numbers_are_refused(pair):
+    X, Z = pair
+    refused("X must be an array of real numbers", X + 1j, Z)
+
+
 def test_numbers_of_any_size(rng):
     X = rng.normal(size=(30, 3))
     expected = trustworthiness(X, X[:, :2])
     assert trustworthiness(1e100 * X, 1e-100 * X[:, :2]) == expected
-    refused("distances by euclidean and euclidean must be finite", 1e200 * X, X[:, :2], call=trustworthiness)
+    for size in (1e200, 1e-200):  # squares overflow, or vanish
+        refused("X must be a table whose columns span between", size * X, X[:, :2], call=trustworthiness)

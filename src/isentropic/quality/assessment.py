@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import InvalidInputError, require_one_of
+from .._errors import InvalidInputError, require, require_one_of
 from .._runtime import config_context
 from .._values import DistanceRows, Integers
 from ..neighbors.distances import Metric
@@ -112,6 +112,8 @@ def assess(
     with nullcontext() if budget is None else config_context(memory_limit=budget):
         given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
         ks = checked_neighbors(n_neighbors, given.n)
+        if y is not None:
+            require(np.shape(y) == (given.n,), "y", f"one class for each of {given.n} rows", np.shape(y))
         seed = int(generator(random_state).randint(2**31))
         found = sampled_rank_sums(given, mapped, ks, sample, seed, n_jobs)
         quality = _of_ranks(found, ks, tie_sums(given, mapped, found, ks, n_jobs=n_jobs), given, mapped)

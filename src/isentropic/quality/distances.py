@@ -18,6 +18,7 @@ from ..kernels.tiles import GROUP, TILE, tiled_distances
 from ..neighbors.distances import EUCLIDEAN, Metric, distances_between, metric_name, rows_per_block
 from .sides import pair_distances
 
+_LEAST_SPAN, _MOST_SPAN = 1e-152, 1e152  # of a table: squares of its differences are numbers too
 _SLACK = 1e-9  # of the largest distance: what a matrix may deviate from symmetry
 
 
@@ -85,6 +86,7 @@ def distance_rows(
     )
     require(X.shape[1] > 0, name, "a table of at least one column", X.shape)
     if metric in EUCLIDEAN:
+        _require_squares(X, name)
         points = Points.of(X, n_jobs)
         return DistanceRows(len(X), points, "euclidean", pair_distances(X, metric, n_jobs))
     return _by_metric(X, metric, name, n_jobs)
@@ -127,6 +129,7 @@ def all_equal(side: DistanceRows) -> bool:
 
 def _array(X: Any, name: str) -> Floats:
     require(not issparse(X), name, "a dense array", type(X).__name__, "Call its toarray().")
+    require(not np.iscomplexobj(X), name, "an array of real numbers", "complex ones")
     try:
         array = np.ascontiguousarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -142,6 +145,14 @@ def _array(X: Any, name: str) -> Floats:
         "Fill in or leave out those rows.",
     )
     return array
+
+
+def _require_squares(X: Floats, name: str) -> None:
+    """Refuse numbers whose differences would overflow, or vanish, when squared."""
+    with np.errstate(over="ignore"):
+        apart = float((X.max(axis=0) - X.min(axis=0)).max()) if len(X) else 0.0
+    must_be = f"a table whose columns span between {_LEAST_SPAN:g} and {_MOST_SPAN:g}"
+    require(apart == 0 or _LEAST_SPAN <= apart <= _MOST_SPAN, name, must_be, apart, "Scale it.")
 
 
 def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> DistanceRows:
