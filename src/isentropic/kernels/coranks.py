@@ -37,24 +37,25 @@ def _extreme(partner, first, last, near_first, near_last, k, worst, taken, slots
     who would have the lowest (highest) ranks: a rank more of the same group is never lower (higher).
     """
     open_from = near_first[k - 1] if near_last[k - 1] >= k else k
-    reach = near_last[k - 1] + 1  # all who could be among the k nearest
+    reach = near_last[k - 1] + 1 if open_from < k else k  # all who could be among the k nearest
+    total = 0
     for p in range(reach):
         group = first[partner[p]]
         slot = last[partner[p]] - taken[group] if worst else group + taken[group]
         taken[group] += 1
-        slots[slot] = 1 if p < open_from else 2
-    to_choose = k - open_from
-    total = 0
-    for step in range(len(slots)):
-        slot = len(slots) - 1 - step if worst else step
-        if slots[slot] == 2 and to_choose > 0:
-            to_choose -= 1
+        if p < open_from:
+            total += max(slot + 1 - k, 0)
+        else:
             slots[slot] = 1
-        if slots[slot] == 1 and slot >= k:
-            total += slot + 1 - k
-        slots[slot] = 0
     for p in range(reach):
         taken[first[partner[p]]] = 0
+    to_choose = k - open_from
+    for step in range(len(slots) if to_choose > 0 else 0):
+        slot = len(slots) - 1 - step if worst else step
+        if slots[slot] == 1 and to_choose > 0:
+            to_choose -= 1
+            total += max(slot + 1 - k, 0)
+        slots[slot] = 0
     return total
 
 
