@@ -10,11 +10,25 @@ from typing import Any
 
 __version__ = "0.1.0"
 
+_ERRORS = (
+    "IsentropicError",
+    "DisconnectedGraphError",
+    "FileFormatError",
+    "InvalidInputError",
+    "MemoryBudgetError",
+    "MissingExtraError",
+    "IsentropicWarning",
+    "DisconnectedGraphWarning",
+    "LandmarksClippedWarning",
+    "LowRecallWarning",
+    "NegativeEigenvalueWarning",
+    "NeighborsClippedWarning",
+    "TableWarning",
+)
 _PUBLIC = {
     "Can": "_values",
     "ClassicalMDS": "methods.classical_mds",
-    "IsentropicError": "_errors",
-    "IsentropicWarning": "_errors",
+    "Inflate": "_values",
     "Isomap": "methods.isomap",
     "Knn": "_values",
     "Landmarks": "_values",
@@ -24,11 +38,13 @@ _PUBLIC = {
     "Pnn": "_values",
     "Radius": "_values",
     "config_context": "_runtime",
+    **dict.fromkeys(_ERRORS, "_errors"),
     "get_config": "_runtime",
     "load": "_io",
     "make": "registry",
     "neighbor_graph": "neighbors",
     "save": "_io",
+    "set_config": "_runtime",
 }
 _SUBMODULES = ("datasets", "geodesics", "linalg", "neighbors", "quality", "registry")
 

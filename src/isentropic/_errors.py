@@ -38,6 +38,14 @@ class NeighborsClippedWarning(IsentropicWarning):
     """More neighbours were asked for than there are other rows."""
 
 
+class LandmarksClippedWarning(IsentropicWarning):
+    """More landmarks were asked for than there are distinct rows."""
+
+
+class LowRecallWarning(IsentropicWarning):
+    """The approximate search missed many of the true neighbours."""
+
+
 class DisconnectedGraphWarning(IsentropicWarning):
     """The neighbour graph falls into parts, and a policy dealt with it."""
 

@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA as _PCA
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require
-from ..families.embedder import Embedder
+from ..families.embedder import Embedder, require_array
 from ..families.rows import checked_components, checked_rows
 from ..kernels._jit import threads
 from ..kernels.placement import project_centred
@@ -68,25 +68,35 @@ class PCA(Embedder):
         # The solver is fixed: scikit-learn's choice by size would make results jump with n.
         solver = "covariance_eigh" if X.shape[1] <= 1000 and len(X) >= X.shape[1] else "full"
         centre = X.mean(axis=0)  # before the solver forms products, in which an offset would drown the rest
-        pca = _PCA(n_components, svd_solver=solver).fit(X - centre)
+        with np.errstate(invalid="ignore"):  # constant data: 0 / 0 in the ratios, which are 0 below
+            pca = _PCA(n_components, svd_solver=solver).fit(X - centre)
         self.mean_ = centre + pca.mean_
         self.components_ = fixed_signs(pca.components_.T).T
         self.explained_variance_ = pca.explained_variance_
-        self.explained_variance_ratio_ = pca.explained_variance_ratio_
+        self.explained_variance_ratio_ = np.nan_to_num(pca.explained_variance_ratio_, nan=0.0)
+        self._projection = self._scaled_directions()
         self._n_features_out = n_components
         self.embedding_ = self._placed(X)
         return self
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        require_array("means", self.mean_, (self.n_features_in_,))
+        require_array("projection", self._projection, (self.n_features_in_, self._n_features_out))
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each by itself."""
         check_is_fitted(self)
         return self._placed(checked_rows(self, X, fitting=False))
 
-    def _placed(self, X: np.ndarray) -> np.ndarray:
+    def _scaled_directions(self) -> np.ndarray:
         projection = np.ascontiguousarray(self.components_.T)
         if self.whiten:
             deviations = np.sqrt(self.explained_variance_)
             spread = deviations > 1e-12 * deviations.max()  # a direction without variance stays zero
             projection *= np.divide(1.0, deviations, out=np.zeros_like(deviations), where=spread)
+        return projection
+
+    def _placed(self, X: np.ndarray) -> np.ndarray:
         with threads(self.n_jobs):
-            return project_centred(X, self.mean_, projection)
+            return project_centred(X, self.mean_, self._projection)
