@@ -184,7 +184,7 @@ def test_matrices_must_be_of_distances(pair):
 
 
 def test_distances_of_a_metric_must_be_distances(pair):
-    refused("distances by broken and euclidean must be finite and at least 0", *pair, metric=broken)
+    refused("^metric 'broken' must be finite and at least 0 between all rows, got -1.0", *pair, metric=broken)
 
 
 def broken(x, y):

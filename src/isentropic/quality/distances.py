@@ -163,6 +163,8 @@ def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> Dist
 
     try:
         distances_between(X[:1], X[:2], metric, n_jobs)
+    except InvalidInputError:
+        raise  # it says already which distances are amiss
     except (TypeError, ValueError) as error:
         must_be = "a metric of sklearn.metrics.pairwise_distances that takes these rows"
         raise InvalidInputError(
