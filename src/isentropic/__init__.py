@@ -48,7 +48,16 @@ _PUBLIC = {
     "save": "_io",
     "set_config": "_runtime",
 }
-_SUBMODULES = ("datasets", "divergences", "geodesics", "linalg", "neighbors", "registry")
+_SUBMODULES = (
+    "datasets",
+    "divergences",
+    "geodesics",
+    "linalg",
+    "neighbors",
+    "quality",
+    "registry",
+    "selection",
+)
 
 __all__ = [*_PUBLIC, *_SUBMODULES, "__version__"]
 

@@ -17,6 +17,7 @@ from isentropic._errors import DisconnectedGraphWarning, InvalidInputError, Neig
 from isentropic._values import Inflate
 from isentropic.divergences import EDGE_DIVERGENCES, noise_floor
 from isentropic.divergences.formulas import renyi
+from isentropic.quality import rnx_auc
 from naive import naive_neighbors
 from naive_entropic import naive_divergences, naive_patch
 
@@ -140,6 +141,19 @@ def test_adaptive_patches_are_those_of_their_rule():
         assert isomap.patch_sizes_[i] == max(flat) + 1
 
 
+def test_auto_takes_the_k_with_the_best_map():
+    auto = quiet(EntropicIsomap("auto"), ROLL[:120])
+    choice = auto.selection_
+    assert choice.candidates.tolist() == [5, 9, 15, 26, 46, 80]
+    areas = [rnx_auc(ROLL[:120], quiet(EntropicIsomap(k), ROLL[:120]).embedding_) for k in choice.candidates]
+    assert_allclose(choice.scores, areas, atol=1e-12)
+    chosen = quiet(EntropicIsomap(choice.best), ROLL[:120])
+    assert choice.best == choice.candidates[np.argmax(areas)]
+    assert_array_equal(auto.embedding_, chosen.embedding_)
+    assert_array_equal(auto.transform(NEW), chosen.transform(NEW))
+    assert chosen.selection_ is None
+
+
 # ---- laws --------------------------------------------------------------------------------------
 
 
@@ -210,9 +224,9 @@ def test_a_new_row_enters_by_the_divergences_of_its_own_patch():
     assert_array_equal(indices, np.argsort(cdist(NEW[:5], ROLL), axis=1, kind="stable")[:, :15])
     rows = np.concatenate([ROLL, NEW[:5]])
     for i in range(5):
-        own = naive_patch(rows, np.append(300 + i, indices[i]), 0.1, 0.0)
+        own = naive_patch(rows, np.append(300 + i, indices[i]), 1.0, 0.0)
         for j, weight in zip(indices[i], weights[i], strict=True):
-            other = naive_patch(rows, np.append(j, isomap.neighbors_.indices[j]), 0.1, 0.0)
+            other = naive_patch(rows, np.append(j, isomap.neighbors_.indices[j]), 1.0, 0.0)
             assert_allclose(weight, naive_divergences(*own, *other, 0.5)["symmetrised kl"], rtol=1e-7)
 
 

@@ -35,7 +35,7 @@ def patch_gaussians(
     X: np.ndarray,
     members: np.ndarray,
     *,
-    regularization: Regularization = 0.1,
+    regularization: Regularization = 1.0,
     sizes: np.ndarray | None = None,
     floor: float | None = None,
     form: str = "auto",
@@ -98,13 +98,11 @@ def _full(X, members, sizes, regularization, floor, n_edges, n_jobs) -> FullForm
     for block, mu, C in _centred_blocks(X, members, sizes):
         means[block] = mu
         covariances = C.swapaxes(1, 2) @ C / (sizes[block] - 1)[:, None, None]
-        smallest, largest = _extremes(covariances) if regularization == "reference" else (scale, scale)
-        moments = Moments(
-            np.trace(covariances, axis1=1, axis2=2),
-            np.einsum("pab,pab->p", covariances, covariances),
-            (np.einsum("psa,psa->ps", C, C) ** 2).sum(axis=1),
-            *values, sizes[block], m,
-        )  # fmt: skip
+        traces = np.trace(covariances, axis1=1, axis2=2)
+        squares = np.einsum("pab,pab->p", covariances, covariances)
+        fourths = (np.einsum("psa,psa->ps", C, C) ** 2).sum(axis=1)
+        smallest, largest = _extremes(covariances) if regularization == "reference" else (traces, traces)
+        moments = Moments(traces, squares, fourths, smallest, largest, sizes[block], m)
         scale, noise = scale_and_noise(regularization, moments, floor)
         covariances *= scale[:, None, None]
         covariances[:, np.arange(m), np.arange(m)] += noise[:, None]
