@@ -36,7 +36,11 @@ _VALUES = tuple(
         "Can", "Inflate", "Knn", "Landmarks", "NeighborGraph", "Neighbors", "Percentile", "Pnn", "Radius",
     )
 )  # fmt: skip
-_FITTED = ("isentropic.families.rows.KnownRows", "isentropic.linalg.scaling.Scaling")
+_FITTED = (
+    "isentropic.families.rows.KnownRows",
+    "isentropic.linalg.scaling.Scaling",
+    "isentropic.selection.choice.Choice",
+)
 _PLAIN = (
     *(f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "str", "tuple")),
     *(f"numpy.{name}" for name in ("bool", "float32", "float64", "int32", "int64", "ndarray")),
