@@ -93,8 +93,9 @@ def map_silhouette(model, X: np.ndarray, y: np.ndarray) -> float:
 
 def both_scores(model, X: np.ndarray, y: np.ndarray) -> list[float]:
     """Silhouette by the labels, and the area under R_NX, which knows none."""
-    from isentropic.quality import rnx_auc
     from sklearn.metrics import silhouette_score
+
+    from isentropic.quality import rnx_auc
 
     Z = model.fit_transform(X)
     return [float(silhouette_score(Z, y)), float(rnx_auc(X, Z))]

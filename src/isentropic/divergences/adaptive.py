@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._runtime import row_blocks
-
-_BLOCK_NUMBERS = 2**21  # numbers in a block of patches: 16 MiB
+from .rows import BLOCK_NUMBERS
 
 
 def candidate_sizes(k: int, available: int) -> np.ndarray:
@@ -18,7 +17,7 @@ def candidate_sizes(k: int, available: int) -> np.ndarray:
 def outside_shares(X: np.ndarray, members: np.ndarray, n_directions: int) -> np.ndarray:
     """Share of each patch's variance outside its leading directions, in [0, 1]; 0 for equal rows."""
     shares = np.empty(len(members))
-    size = max(1, _BLOCK_NUMBERS // (members.shape[1] * X.shape[1]))
+    size = max(1, BLOCK_NUMBERS // (members.shape[1] * X.shape[1]))
     for block in row_blocks(len(members), "flatness", size=size):
         C = X[members[block]]
         C -= C.mean(axis=1, keepdims=True)

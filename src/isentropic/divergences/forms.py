@@ -16,6 +16,7 @@ from .._runtime import row_blocks
 from ..kernels._jit import threads
 from ..kernels.gaussians import log_determinants, mixed_terms, plain_terms, precisions
 from ..kernels.lowrank import terms_from_gram, terms_from_rows
+from .rows import patch_means
 
 _WORTH_THREADS = 100_000  # operations: below that, waking threads costs more than the work
 _EDGES_AT_ONCE = 1024  # the first block of pairs; the next ones take as many as fit a quarter of a second
@@ -24,7 +25,13 @@ _EDGES_AT_ONCE = 1024  # the first block of pairs; the next ones take as many as
 class Gaussians(Protocol):
     """What a divergence asks of many Gaussians; ``heads`` and ``tails`` number the two of each pair."""
 
-    means: np.ndarray  # (p, m)
+    @property
+    def means(self) -> np.ndarray:
+        """(p, m)."""
+
+    @property
+    def n_features(self) -> int:
+        """m."""
 
     @property
     def log_dets(self) -> np.ndarray:
@@ -51,6 +58,10 @@ class FullForm:
         self.means = means
         self._covariances = covariances
         self._n_jobs = n_jobs if covariances.size > _WORTH_THREADS else 1
+
+    @property
+    def n_features(self) -> int:
+        return self.means.shape[1]
 
     @cached_property
     def log_dets(self) -> np.ndarray:
@@ -123,7 +134,6 @@ class LowRankForm:
         X: np.ndarray,
         members: np.ndarray,
         sizes: np.ndarray,
-        means: np.ndarray,
         axes: np.ndarray,
         spectrum: np.ndarray,
         noise: np.ndarray,
@@ -132,19 +142,27 @@ class LowRankForm:
         small: np.ndarray | None = None,
         n_jobs: int | None = None,
     ):
-        self.X, self.members, self.sizes, self.means = X, members, sizes, means
+        self.X, self.members, self.sizes = X, members, sizes
         self.axes, self.spectrum, self.noise = axes, spectrum, noise
         self._gram, self._small = gram, small
         self._n_jobs = n_jobs if members.size * X.shape[1] > _WORTH_THREADS else 1
 
+    @property
+    def n_features(self) -> int:
+        return self.X.shape[1]
+
+    @cached_property
+    def means(self) -> np.ndarray:
+        return patch_means(self.X, self.members, self.sizes)
+
     @cached_property
     def log_dets(self) -> np.ndarray:
-        m, r = self.means.shape[1], self.spectrum.shape[1]
+        m, r = self.X.shape[1], self.spectrum.shape[1]
         return (m - r) * np.log(self.noise) + np.log(self.spectrum + self.noise[:, None]).sum(axis=1)
 
     @property
     def variances(self) -> np.ndarray:
-        return np.array([np.diag(self.covariance(i)) for i in range(len(self.means))])
+        return np.array([np.diag(self.covariance(i)) for i in range(len(self.members))])
 
     def covariance(self, i: int) -> np.ndarray:
         size = self.sizes[i]
@@ -160,7 +178,7 @@ class LowRankForm:
         return self._terms(heads, tails, weight, np.empty((len(heads), 2)))
 
     def _terms(self, heads, tails, weight, out):
-        _check_pairs(heads, tails, len(self.means))
+        _check_pairs(heads, tails, len(self.members))
         if self._gram is None:
             self._fill(heads, tails, weight, out, by_gram=False)
             return out
@@ -178,7 +196,7 @@ class LowRankForm:
             with threads(self._n_jobs):
                 if by_gram:
                     G, own, norms = self._gram
-                    m = self.means.shape[1]
+                    m = self.X.shape[1]
                     terms_from_gram(G, self.members, self.sizes, own, norms, *spectrum, m, *edges)
                 else:
                     terms_from_rows(self.X, self.members, self.sizes, self.means, *spectrum, *edges)

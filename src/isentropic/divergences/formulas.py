@@ -16,13 +16,13 @@ _ORDER_OF_KL = 1e-4  # Rényi orders this near to 1 are the KL divergence
 
 def kl(p: Gaussians, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
     """``1/2 [ log(|S2|/|S1|) - m + tr(S2^-1 S1) + delta' S2^-1 delta ]``."""
-    terms, m = p.plain(heads, tails), p.means.shape[1]
+    terms, m = p.plain(heads, tails), p.n_features
     return _not_negative(0.5 * (p.log_dets[tails] - p.log_dets[heads] - m + terms[:, 0] + terms[:, 2]))
 
 
 def symmetrised_kl(p: Gaussians, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
     """``1/4 [ tr(S1^-1 S2 + S2^-1 S1) + delta'(S1^-1 + S2^-1) delta ] - m/2``."""
-    return _not_negative(0.25 * p.plain(heads, tails).sum(axis=1) - 0.5 * p.means.shape[1])
+    return _not_negative(0.25 * p.plain(heads, tails).sum(axis=1) - 0.5 * p.n_features)
 
 
 def bhattacharyya(p: Gaussians, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:

@@ -7,8 +7,6 @@ divergences: the full one holds m×m matrices, the one of low rank s×s ones; th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from .._errors import require, require_one_of
@@ -17,11 +15,11 @@ from ..kernels._jit import threads
 from ..kernels.lowrank import patch_blocks
 from .forms import FullForm, LowRankForm
 from .regularization import Moments, Regularization, checked_regularization, noise_floor, scale_and_noise
+from .rows import BLOCK_NUMBERS, centred_blocks
 
 FORMS = ("auto", "full", "low-rank")
 _NEGLIGIBLE = 1e-10  # of the largest eigenvalue of a patch
 _SMALL_SPREAD = 1e-3  # of the data's: below that, centring a Gram matrix cancels too many digits
-_BLOCK_NUMBERS = 2**21  # numbers in a block of patches: 16 MiB
 _PRODUCT_SPEED = 10  # one product of large matrices does so many operations in the time of one elsewhere
 
 
@@ -77,25 +75,12 @@ def cheapest_form(n_patches: int, size: int, n_features: int, n_edges: int) -> s
     return "full" if full <= low_rank else "low-rank"
 
 
-def _centred_blocks(X, members, sizes) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Means and centred rows of the patches, some patches at a time; rows beyond a patch's size are 0."""
-    absent = np.arange(members.shape[1]) >= sizes[:, None]
-    size = max(1, _BLOCK_NUMBERS // (members.shape[1] * X.shape[1]))
-    for block in row_blocks(len(members), "patches", size=size):
-        C = X[members[block]]
-        C[absent[block]] = 0.0
-        means = C.sum(axis=1) / sizes[block, None]
-        C -= means[:, None]
-        C[absent[block]] = 0.0
-        yield block, means, C
-
-
 def _full(X, members, sizes, regularization, floor, n_edges, n_jobs) -> FullForm:
     p, m = len(members), X.shape[1]
     what = f"Covariances of {p:,} patches in {m:,} dimensions"
     require_memory(16 * p * m * m, what, "Take form='low-rank'.")
     means, S = np.empty((p, m)), np.empty((p, m, m))
-    for block, mu, C in _centred_blocks(X, members, sizes):
+    for block, mu, C in centred_blocks(X, members, sizes):
         means[block] = mu
         covariances = C.swapaxes(1, 2) @ C / (sizes[block] - 1)[:, None, None]
         traces = np.trace(covariances, axis1=1, axis2=2)
@@ -118,26 +103,26 @@ def _extremes(S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _low_rank(X, members, sizes, regularization, floor, n_edges, n_jobs) -> LowRankForm:
     p, s = members.shape
     n, m = X.shape
-    use_gram = _gram_pays(n, m, p, s, n_edges)
-    means, axes, spectrum, noise = np.empty((p, m)), None, None, np.empty(p)
+    gram, small = None, np.ones(p, bool)
     blocks = np.empty((p, s, s))
-    for block, mu, C in _centred_blocks(X, members, sizes):
-        means[block] = mu
-        blocks[block] = C @ C.swapaxes(1, 2)
-    rank = min(s - 1, m)
-    axes, spectrum, moments = _spectra(blocks, sizes, rank, m)
+    if _gram_pays(n, m, s, n_edges):
+        gram = _gram(X, members, sizes, blocks, n_jobs)
+        traces = np.trace(blocks, axis1=1, axis2=2) / (sizes - 1)
+        small = traces < _SMALL_SPREAD**2 * X.var(axis=0).sum()
+    rows = np.flatnonzero(small)
+    for block, _, C in centred_blocks(X, members[rows], sizes[rows]):
+        blocks[rows[block]] = C @ C.swapaxes(1, 2)
+    axes, spectrum, moments = _spectra(blocks, sizes, min(s - 1, m), m)
     scale, noise = scale_and_noise(regularization, moments, floor)
     spectrum *= scale[:, None]
-    gram = _gram(X, members, sizes, blocks, n_jobs) if use_gram else None
-    small = moments.traces < _SMALL_SPREAD**2 * X.var(axis=0).sum() if use_gram else None
-    return LowRankForm(X, members, sizes, means, axes, spectrum, noise, gram=gram, small=small, n_jobs=n_jobs)
+    return LowRankForm(X, members, sizes, axes, spectrum, noise, gram=gram, small=small, n_jobs=n_jobs)
 
 
 def _spectra(blocks, sizes, rank, m) -> tuple[np.ndarray, np.ndarray, Moments]:
     """Axes and eigenvalues of the patches from their products ``C C'``, and the moments of S."""
     p, s, _ = blocks.shape
     axes, spectrum = np.empty((p, s, rank)), np.empty((p, rank))
-    for block in row_blocks(p, "patches", size=max(1, _BLOCK_NUMBERS // s**2)):
+    for block in row_blocks(p, "patches", size=max(1, BLOCK_NUMBERS // s**2)):
         values, vectors = np.linalg.eigh(blocks[block])
         values, vectors = values[:, -rank:], vectors[:, :, -rank:]
         kept = (values > _NEGLIGIBLE * values[:, -1:]) & (values > 0)
@@ -152,7 +137,7 @@ def _spectra(blocks, sizes, rank, m) -> tuple[np.ndarray, np.ndarray, Moments]:
     return axes, spectrum, moments
 
 
-def _gram_pays(n: int, m: int, p: int, s: int, n_edges: int) -> bool:
+def _gram_pays(n: int, m: int, s: int, n_edges: int) -> bool:
     """Whether all products of rows cost less than those that the edges need, and fit."""
     budget = memory_budget()
     fits = budget is None or 8 * n * n <= budget // 4
