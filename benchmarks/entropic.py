@@ -16,7 +16,7 @@ import numpy as np
 from .isomap import digits
 from .runner import Case, run_cases
 
-SCRIPT_SECONDS = 31.0  # of the published program on Wine, 178 rows: a stated figure, not measured by this benchmark
+SCRIPT_SECONDS = 31.0  # of the published program on Wine: a stated figure, not measured here
 K = 20
 
 
