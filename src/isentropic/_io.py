@@ -30,12 +30,16 @@ HEADER = "isentropic.json"
 _METHODS = (
     "isentropic.methods.classical_mds.ClassicalMDS",
     "isentropic.methods.isomap.Isomap",
+    "isentropic.methods.multi_sdd.MultiSDD",
+    "isentropic.methods.parameter_free_sdd.ParameterFreeSDD",
     "isentropic.methods.pca.PCA",
+    "isentropic.methods.sdd.SDD",
 )
 _VALUES = tuple(
     f"isentropic._values.{name}"
     for name in (
-        "Can", "Inflate", "Knn", "Landmarks", "NeighborGraph", "Neighbors", "Percentile", "Pnn", "Radius",
+        "Can", "Geodesic", "Inflate", "Knn", "Landmarks", "Momentum", "NeighborGraph", "Neighbors", "Percentile",
+        "Pnn", "Radius",
     )
 )  # fmt: skip
 _FITTED = ("isentropic.families.rows.KnownRows", "isentropic.linalg.scaling.Scaling")

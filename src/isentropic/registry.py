@@ -49,6 +49,7 @@ class Method:
 _TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
 _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
+_HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution approaches, IEEE Access 8"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -61,6 +62,13 @@ _BUILT_IN = (
            "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000),
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
            "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}),
+    Method("sdd", "isentropic.methods.sdd:SDD", "Similarities of one degree, chosen by tau, in data and map.",
+           "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised"),
+    Method("multi-sdd", "isentropic.methods.multi_sdd:MultiSDD", "Similarities of several degrees at once.",
+           "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised"),
+    Method("parameter-free-sdd", "isentropic.methods.parameter_free_sdd:ParameterFreeSDD",
+           "Similarities of degree 1: distances keep their order.", "pairs", "O(n min(n, s)); O(n min(n, s))",
+           _HAJDERANJ, out_of_sample="optimised"),
 )  # fmt: skip
 
 

@@ -55,6 +55,23 @@ def _weighted_logs(attraction, square):
 
 
 @kernel
+def _inverses(attraction, square, u, force):
+    for j in range(len(square)):
+        u[j] = 1.0 / square[j]
+        force[j] = attraction[j] * u[j]
+
+
+@kernel
+def _sum_and_multiply(u, force):
+    """The sum of the weights, each of which is then multiplied by u."""
+    total = 0.0
+    for j in range(len(u)):
+        total += force[j]
+        force[j] *= u[j]
+    return total
+
+
+@kernel
 def _move_both(Z, i, start, force, moved):
     """Add ``f_j (z_i - z_j)`` to row i, and take it from each row j."""
     for c in range(len(Z)):
@@ -69,6 +86,27 @@ def _move_both(Z, i, start, force, moved):
         moved[c, i] += total
 
 
+@kernel
+def _add_rows(first, last, attraction, Z, degrees, sums, moves):
+    """Add the pairs of the rows from ``first`` to ``last`` with all later ones."""
+    n = Z.shape[1]
+    squares, inverses, forces = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
+    for i in range(first, last):
+        for start in range(i + 1, n, _TILE):
+            size = min(_TILE, n - start)
+            square, u, force = squares[:size], inverses[:size], forces[:size]
+            _gaps(Z, i, start, square)
+            place = _row_start(i, n) + start
+            a = attraction[place : place + size]
+            sums[0] += _weighted_logs(a, square)
+            _inverses(a, square, u, force)
+            _move_both(Z, i, start, force, moves[0])
+            for g in range(len(degrees)):
+                _raise(u, degrees[g], force)
+                sums[1 + g] += _sum_and_multiply(u, force)
+                _move_both(Z, i, start, force, moves[1 + g])
+
+
 @parallel_kernel
 def all_pairs_forces(attraction, Z, degrees):
     """Per chunk of rows: sums ``(chunks, 1 + g)`` and moves ``(chunks, 1 + g, d, n)``.
@@ -77,32 +115,11 @@ def all_pairs_forces(attraction, Z, degrees):
     each degree, the push. ``O(n^2 (d + g))`` time.
     """
     d, n = Z.shape
-    n_degrees = len(degrees)
     bounds = _chunk_bounds(n)
-    sums = np.zeros((CHUNKS, 1 + n_degrees))
-    moves = np.zeros((CHUNKS, 1 + n_degrees, d, n))
+    sums = np.zeros((CHUNKS, 1 + len(degrees)))
+    moves = np.zeros((CHUNKS, 1 + len(degrees), d, n))
     for chunk in rows(CHUNKS):
-        squares, inverses, forces = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
-        for i in range(bounds[chunk], bounds[chunk + 1]):
-            for start in range(i + 1, n, _TILE):
-                size = min(_TILE, n - start)
-                square, u, force = squares[:size], inverses[:size], forces[:size]
-                _gaps(Z, i, start, square)
-                place = _row_start(i, n) + start
-                a = attraction[place : place + size]
-                sums[chunk, 0] += _weighted_logs(a, square)
-                for j in range(size):
-                    u[j] = 1.0 / square[j]
-                    force[j] = a[j] * u[j]
-                _move_both(Z, i, start, force, moves[chunk, 0])
-                for g in range(n_degrees):
-                    _raise(u, degrees[g], force)
-                    total = 0.0
-                    for j in range(size):
-                        total += force[j]
-                        force[j] *= u[j]
-                    sums[chunk, 1 + g] += total
-                    _move_both(Z, i, start, force, moves[chunk, 1 + g])
+        _add_rows(bounds[chunk], bounds[chunk + 1], attraction, Z, degrees, sums[chunk], moves[chunk])
     return sums, moves
 
 
@@ -128,6 +145,31 @@ def _move_own(Z, start, aside, force, moved):
             own[j] += force[j] * (one[j] - other[j])
 
 
+@kernel
+def _add_partners(first, last, shift, ahead, attraction, Z, degrees, scratch, sums, moves):
+    """Add the pairs of the rows from ``first`` to ``last`` with their partners on one side."""
+    n = Z.shape[1]
+    start = first
+    while start < last:
+        aside = (start + shift) % n if ahead else (start + n - shift) % n
+        size = min(last - start, n - aside)  # the partners of the last rows are the first ones
+        square, u, force = scratch[0, :size], scratch[1, :size], scratch[2, :size]
+        _gaps_aside(Z, start, aside, square)
+        place = start if ahead else aside
+        a = attraction[place : place + size]
+        if ahead:
+            sums[0] += _weighted_logs(a, square)
+        _inverses(a, square, u, force)
+        _move_own(Z, start, aside, force, moves[0])
+        for g in range(len(degrees)):
+            _raise(u, degrees[g], force)
+            total = _sum_and_multiply(u, force)
+            if ahead:
+                sums[1 + g] += total
+            _move_own(Z, start, aside, force, moves[1 + g])
+        start += size
+
+
 @parallel_kernel
 def drawn_pairs_forces(attraction, shifts, Z, degrees):
     """As :func:`all_pairs_forces`, for the pairs of i and ``i + shifts[s]``, ``attraction[s, i]``.
@@ -136,39 +178,17 @@ def drawn_pairs_forces(attraction, shifts, Z, degrees):
     behind. ``O(n s (d + g))`` time.
     """
     d, n = Z.shape
-    n_degrees = len(degrees)
     n_tiles = (n + _TILE - 1) // _TILE
-    sums = np.zeros((n_tiles, 1 + n_degrees))
-    moves = np.zeros((1 + n_degrees, d, n))
+    sums = np.zeros((n_tiles, 1 + len(degrees)))
+    moves = np.zeros((1 + len(degrees), d, n))
     for tile in rows(n_tiles):
-        squares, inverses, forces = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
-        last = min((tile + 1) * _TILE, n)
+        scratch = np.empty((3, _TILE))
+        first, last = tile * _TILE, min((tile + 1) * _TILE, n)
         for s in range(len(shifts)):
             for ahead in (True, False):
-                start = tile * _TILE
-                while start < last:
-                    aside = (start + shifts[s]) % n if ahead else (start + n - shifts[s]) % n
-                    size = min(last - start, n - aside)  # the partners of the last rows are the first ones
-                    square, u, force = squares[:size], inverses[:size], forces[:size]
-                    _gaps_aside(Z, start, aside, square)
-                    place = start if ahead else aside
-                    a = attraction[s, place : place + size]
-                    if ahead:
-                        sums[tile, 0] += _weighted_logs(a, square)
-                    for j in range(size):
-                        u[j] = 1.0 / square[j]
-                        force[j] = a[j] * u[j]
-                    _move_own(Z, start, aside, force, moves[0])
-                    for g in range(n_degrees):
-                        _raise(u, degrees[g], force)
-                        total = 0.0
-                        for j in range(size):
-                            total += force[j]
-                            force[j] *= u[j]
-                        if ahead:
-                            sums[tile, 1 + g] += total
-                        _move_own(Z, start, aside, force, moves[1 + g])
-                    start += size
+                _add_partners(
+                    first, last, shifts[s], ahead, attraction[s], Z, degrees, scratch, sums[tile], moves
+                )
     return sums, moves
 
 
