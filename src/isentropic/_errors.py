@@ -38,6 +38,10 @@ class NeighborsClippedWarning(IsentropicWarning):
     """More neighbours were asked for than there are other rows."""
 
 
+class LandmarksClippedWarning(IsentropicWarning):
+    """More landmarks were asked for than there are distinct rows."""
+
+
 class DisconnectedGraphWarning(IsentropicWarning):
     """The neighbour graph falls into parts, and a policy dealt with it."""
 

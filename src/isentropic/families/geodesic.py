@@ -10,24 +10,30 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.distance import squareform
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import require, require_one_of
+from .._errors import require
 from .._runtime import row_blocks
 from .._values import Inflate, Landmarks, NeighborGraph
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments
-from ..kernels.nearest import shrink_gaps
 from ..kernels.placement import through_neighbors
 from ..linalg import classical_scaling, residual_variance, unexplained
-from ..neighbors import EUCLIDEAN, Metric, checked_policy, distances_between, rows_per_block
+from ..neighbors import (
+    Entries,
+    RowIndex,
+    checked_policy,
+    distances_between,
+    rows_per_block,
+    warn_of_isolated,
+)
 from .embedder import Embedder
+from .landmarks import chosen_landmarks
 from .rows import KnownRows, checked_components, checked_rows
 
-_WORTH_THREADS = 1_000_000  # entries of X: below that, waking threads costs more than one landmark's work
 _PLACED_AT_ONCE = 256  # new rows whose distances to all fitted rows are held together
+_FOUND_AGAIN = ("_landmark_geodesics", "_index_of_fitted")
 
 
 class GeodesicEmbedder(Embedder):
@@ -37,8 +43,8 @@ class GeodesicEmbedder(Embedder):
     landmarks_: np.ndarray | None
     _landmark_geodesics: np.ndarray | None
 
-    def _entries(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbours of new rows among the fitted ones, and the weights of those edges: (b, k) each."""
+    def _entries(self, X: np.ndarray) -> Entries:
+        """Neighbours of new rows among the fitted ones, and the weights of those edges."""
         raise NotImplementedError
 
     def _checked_rows(self, X) -> np.ndarray:
@@ -57,24 +63,29 @@ class GeodesicEmbedder(Embedder):
             fitted = np.flatnonzero(graph.components == 0)
             graph = subgraph(graph, fitted)
         self.graph_, self._fitted, self._unreachable = graph, fitted, np.inf
+        self._fit_metric = self.metric  # transform goes by what was fitted, whatever the parameters say then
         rows = _rows_of(X, fitted, self.metric)
-        self._remember(X, rows)
         n_landmarks = self._landmark_count(len(fitted))
         if n_landmarks is None:
             self._scale_all(n_components)
         else:
             self._scale_landmarks(rows, n_landmarks, n_components)
         self._n_features_out = n_components
+        self._remember(X, fitted)
         self._place_unfitted(X)
 
-    def _remember(self, X: np.ndarray, rows: np.ndarray) -> None:
-        """Keep the rows that new ones are compared with; distances come with the new rows themselves."""
-        if self.metric == "precomputed":
-            self._fit_X = np.empty((len(rows), 0))
+    def _remember(self, X: np.ndarray, fitted: np.ndarray) -> None:
+        """Keep the rows that new ones are compared with; distances come with the new rows themselves.
+
+        They are copied, after the distances between them are gone: the caller may write into X.
+        """
+        self._index_of_fitted = None
+        if self._fit_metric == "precomputed":
+            self._fit_X = np.empty((len(fitted), 0))
             return
-        self._fit_X = rows
         with threads(self.n_jobs):
-            self._known = KnownRows.of(X)
+            self._known = KnownRows.of(X.copy())
+        self._fit_X = _rows_of(self._known.X, fitted, self._fit_metric)
 
     def _landmark_count(self, n: int) -> int | None:
         """How many landmarks; None when every row is one, which is the exact method."""
@@ -106,7 +117,7 @@ class GeodesicEmbedder(Embedder):
         self._inflate(G)
         self._landmark_geodesics = G
         between = squareform(G[:, chosen], checks=False)
-        self._set_scaling(classical_scaling(between, count, n_components, n_jobs=self.n_jobs))
+        self._set_scaling(classical_scaling(between, len(chosen), n_components, n_jobs=self.n_jobs))
         self.embedding_ = np.empty((n, n_components))
         for block in row_blocks(n, "placing rows", size=4096):
             self.embedding_[block] = self._scaling.place(G[:, block].T, n_jobs=self.n_jobs)
@@ -125,9 +136,16 @@ class GeodesicEmbedder(Embedder):
             np.copyto(G, self._unreachable, where=np.isinf(G))
 
     def __getstate__(self):
-        """Without the geodesics of the landmarks: they are large, and the graph gives them again."""
+        """Without what is large and can be found again: landmarks' geodesics, the index of the rows."""
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_landmark_geodesics"}
+        return {name: value for name, value in state.items() if name not in _FOUND_AGAIN}
+
+    def _fitted_rows(self) -> RowIndex:
+        """The rows of the graph, prepared for the search of neighbours among them."""
+        index = getattr(self, "_index_of_fitted", None)
+        if index is None:
+            index = self._index_of_fitted = RowIndex(self._fit_X, self._fit_metric)
+        return index
 
     def _geodesics_to_landmarks(self) -> np.ndarray:
         G = getattr(self, "_landmark_geodesics", None)
@@ -144,43 +162,46 @@ class GeodesicEmbedder(Embedder):
         embedding = np.empty((len(X), self._n_features_out))
         embedding[self._fitted] = self.embedding_
         others = np.setdiff1d(np.arange(len(X)), self._fitted)
-        embedding[others] = self._placed(_rows_of(X, others, self.metric, columns=self._fitted))
+        embedding[others] = self._placed(_rows_of(X, others, self._fit_metric, columns=self._fitted))
         self.embedding_ = embedding
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
         check_is_fitted(self)
-        X = checked_rows(self, X, metric=self.metric, fitting=False)
+        X = checked_rows(self, X, metric=self._fit_metric, fitting=False)
         known = self._find(X)
         new = np.flatnonzero(known < 0)
         Z = self.embedding_[known]
         if len(new):
-            Z[new] = self._placed(_rows_of(X, new, self.metric, columns=self._fitted))
+            Z[new] = self._placed(_rows_of(X, new, self._fit_metric, columns=self._fitted))
         return Z
 
     def _find(self, X: np.ndarray) -> np.ndarray:
         """The fitted row that each row of ``X`` is, or -1."""
-        if self.metric != "precomputed":
+        if self._fit_metric != "precomputed":
             with threads(self.n_jobs):
                 return self._known.find(X)
         nearest = X.argmin(axis=1)
         return np.where(X[np.arange(len(X)), nearest] == 0, nearest, -1)
 
     def _placed(self, X: np.ndarray) -> np.ndarray:
-        indices, distances = self._entries(X)
         Z = np.empty((len(X), self._n_features_out))
+        isolated = 0
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
-            G = self._geodesics_of_new(indices[block], distances[block])
+            entries = self._entries(X[block])
+            isolated += entries.isolated
+            G = self._geodesics_of_new(entries)
             G[np.isinf(G)] = self._unreachable
             Z[block] = self._scaling.place(G, n_jobs=self.n_jobs)
+        warn_of_isolated(isolated, len(X))
         return Z
 
-    def _geodesics_of_new(self, indices: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    def _geodesics_of_new(self, entries: Entries) -> np.ndarray:
         if self.landmarks_ is None:
-            return from_neighbors(self.graph_, indices, distances, n_jobs=self.n_jobs)
-        G = np.empty((len(indices), len(self.landmarks_)))
+            return from_neighbors(self.graph_, entries.indices, entries.distances, n_jobs=self.n_jobs)
+        G = np.empty((len(entries.indices), len(self.landmarks_)))
         with threads(self.n_jobs):
-            through_neighbors(indices, distances, self._geodesics_to_landmarks(), G)
+            through_neighbors(entries.indices, entries.distances, self._geodesics_to_landmarks(), G)
         return G
 
 
@@ -194,42 +215,7 @@ def subgraph(graph: NeighborGraph, rows: np.ndarray) -> NeighborGraph:
                    components=np.zeros(len(rows), np.int32))  # fmt: skip
 
 
-def chosen_landmarks(
-    X: np.ndarray,
-    count: int,
-    rule: str = "maxmin",
-    *,
-    metric: Metric = "euclidean",
-    random_state=None,
-    n_jobs: int | None = None,
-) -> np.ndarray:
-    """Rows that stand for all: each the farthest from those before it, or drawn at random.
-
-    ``O(count n m)`` time. No ``random_state`` means a fixed seed.
-    """
-    require_one_of("landmark rule", rule, ("maxmin", "random"))
-    if rule == "random":
-        random = check_random_state(0 if random_state is None else random_state)
-        return np.sort(random.permutation(len(X))[:count])
-    centre = X.mean(axis=0, keepdims=True) if metric in EUCLIDEAN else X[:1]
-    current = int(distances_between(centre, X, metric, n_jobs)[0].argmax())
-    gap = np.full(len(X), np.inf)
-    landmarks = np.empty(count, np.int64)
-    n_jobs = n_jobs if X.size > _WORTH_THREADS else 1
-    for block in row_blocks(count, "landmarks", size=1):
-        landmarks[block] = current
-        if metric in EUCLIDEAN:
-            with threads(n_jobs) as workers:
-                shrink_gaps(X, current, workers, gap)
-        else:
-            np.minimum(gap, distances_between(X[current : current + 1], X, metric, n_jobs)[0], out=gap)
-        current = int(gap.argmax())
-    return landmarks
-
-
-def _rows_of(
-    X: np.ndarray, rows: np.ndarray, metric: Metric, columns: np.ndarray | None = None
-) -> np.ndarray:
+def _rows_of(X: np.ndarray, rows: np.ndarray, metric, columns: np.ndarray | None = None) -> np.ndarray:
     """Some rows; of a distance matrix also only the columns of the fitted rows."""
     part = X if len(rows) == len(X) else X[rows]
     if metric != "precomputed":

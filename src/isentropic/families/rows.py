@@ -7,44 +7,28 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .._errors import InvalidInputError, require, require_one_of
-from ..neighbors import EUCLIDEAN, Metric, checked_magnitude, hashes_of
-
-
-def metric_names() -> list[str]:
-    """Every metric that has a name."""
-    from sklearn.metrics.pairwise import distance_metrics
-    from sklearn.neighbors import VALID_METRICS
-
-    known = {*distance_metrics(), *VALID_METRICS["brute"], "precomputed"}
-    return sorted(known - {"nan_euclidean", "pyfunc"})
+from .._errors import require
+from ..neighbors import (
+    Metric,
+    checked_distance_matrix,
+    checked_distance_rows,
+    checked_magnitude,
+    checked_metric,
+    hashes_of,
+)
 
 
 def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> np.ndarray:
     """``X`` as contiguous doubles: finite, dense, at least two rows to fit; square when precomputed."""
-    if not callable(metric) and metric not in EUCLIDEAN:
-        require_one_of("metric", metric, metric_names(), hint="Or give a function of two rows.")
+    checked_metric(metric)
     X = validate_data(
         estimator, X, dtype=np.float64, order="C", reset=fitting, ensure_min_samples=2 if fitting else 1
     )
-    checked_magnitude(X)
-    if fitting and metric == "precomputed":
-        _check_distance_matrix(X)
+    checked_magnitude(X, fitting=fitting)
+    if metric == "precomputed":
+        check = checked_distance_matrix if fitting else checked_distance_rows
+        check(X)
     return X
-
-
-def _check_distance_matrix(D: np.ndarray) -> None:
-    n_rows, n_columns = D.shape
-    name, hint = "A precomputed X", "Give the distances of every row to every row."
-    require(n_rows == n_columns, name, "a square matrix of distances", D.shape, hint)
-    if D.min() < 0:
-        raise InvalidInputError(
-            f"Negative values in data: distances are at least 0, got {D.min():.4g}. {hint}"
-        )
-    require(not D.diagonal().any(), name, "zero on its diagonal", float(np.abs(D.diagonal()).max()), hint)
-    asymmetry = float(np.abs(D - D.T).max())
-    require(asymmetry <= 1e-8 * D.max(), name, "symmetric", f"differences up to {asymmetry:.3g}",
-            "Use (D + D.T) / 2 if they are rounding errors.")  # fmt: skip
 
 
 def checked_components(n_components: int) -> int:

@@ -70,10 +70,3 @@ def threads(n_jobs: int | None) -> Iterator[int]:
         yield count
     finally:
         numba.set_num_threads(before)
-
-
-@contextmanager
-def all_threads() -> Iterator[int]:
-    """Run a ``with`` block on every thread, for libraries whose result depends on their number."""
-    with threads(_MOST_THREADS) as count:
-        yield count

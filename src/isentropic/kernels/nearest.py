@@ -122,6 +122,13 @@ def euclidean_rows(queries, data, out):
 
 
 @parallel_kernel
+def measured_pairs(data, first, second, out):
+    """``out[e]``: the distance of rows ``first[e]`` and ``second[e]``, in the bits of ``euclidean_rows``."""
+    for e in rows(len(first)):
+        out[e] = np.sqrt(squared_distance(data[first[e]], data[second[e]]))
+
+
+@parallel_kernel
 def shrink_gaps(data, landmark, n_workers, gap):
     """Bring ``gap``, each row's least squared distance to the landmarks so far, up to date with one more."""
     n = len(data)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from inspect import signature
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import csc_array, issparse
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._errors import InvalidInputError, require
+from .._runtime import require_memory
 from .signs import fixed_signs
 
 # Where the iteration ends early it starts again from a random vector; older versions of scipy fix its seed.
 _SEED = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
+_RESTARTS = 100  # of the iteration; one that converges takes a tenth of them
+_AFFORDABLE = 4000  # rows whose whole matrix is solved in seconds
 _DENSE = 200  # below this many rows the whole spectrum costs less than an iteration
 
 
@@ -32,15 +36,46 @@ def top_eigenpairs(
     """
     require(1 <= count <= n, "n_components", f"between 1 and {n}", count)
     if n <= _DENSE or count > n // 2:
-        matrix = np.column_stack([times(column) for column in np.eye(n)])
-        values, vectors = eigh((matrix + matrix.T) / 2, subset_by_index=(n - count, n - 1))
+        values, vectors = _whole(times, n, count)
     elif not times(start_vector(n)).any():  # the operator is zero, which Lanczos cannot start on
         values, vectors = np.zeros(count), np.eye(n, count)
     else:
-        operator = LinearOperator((n, n), matvec=lambda x: times(x.ravel()), dtype=np.float64)
-        values, vectors = eigsh(operator, count, which="LA", v0=start_vector(n), **_SEED)
+        values, vectors = _by_lanczos(times, n, count)
     order = np.argsort(-values, kind="stable")
     return values[order], fixed_signs(vectors[:, order])
+
+
+def _whole(times, n: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    matrix = np.column_stack([times(column) for column in np.eye(n)])
+    return eigh((matrix + matrix.T) / 2, subset_by_index=(n - count, n - 1))
+
+
+def _by_lanczos(times, n: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Lanczos measures its error by the eigenvalue, so those that crowd around zero may take forever.
+
+    Then the matrix is formed, where that is affordable. Else the operator is shifted by its own size, by
+    which the error is then measured: the vectors are the same, and what cannot be told from zero is zero.
+    """
+    operator = LinearOperator((n, n), matvec=lambda x: times(x.ravel()), dtype=np.float64)
+    start = {"v0": start_vector(n), **_SEED}
+    with suppress(ArpackError):
+        return eigsh(operator, count, which="LA", maxiter=_RESTARTS, **start)
+    if n <= _AFFORDABLE:
+        require_memory(40 * n * n, f"All eigenvalues of {n:,} rows", "Take fewer components, or landmarks.")
+        return _whole(times, n, count)
+    size = abs(eigsh(operator, 1, which="LM", tol=1e-3, return_eigenvectors=False, **start)[0])
+    shifted = LinearOperator((n, n), matvec=lambda x: times(x.ravel()) / size + x.ravel(), dtype=np.float64)
+    for tolerance in (1e-9, 1e-6):
+        with suppress(ArpackError):
+            values, vectors = eigsh(shifted, count, which="LA", tol=tolerance, ncv=10 * count + 40,
+                                    maxiter=_RESTARTS, **start)  # fmt: skip
+            values -= 1
+            values[np.abs(values) < 10 * tolerance] = 0.0
+            return values * size, vectors
+    raise InvalidInputError(
+        f"n_components must leave eigenvalues that can be told apart, got {count} of {n} that cannot. "
+        "Take fewer components."
+    )
 
 
 def bottom_eigenpairs(matrix, count: int, *, skip: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._errors import NegativeEigenvalueWarning
+from .._errors import NegativeEigenvalueWarning, require
+from .._runtime import require_memory
 from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments, comoments, fourth_power_sums, squared_times
 from ..kernels.placement import project_squared
@@ -49,6 +50,7 @@ def classical_scaling(
     >>> np.round(scaling.embedding[:, 0], 6).tolist()
     [-1.333333, -0.333333, 1.666667]
     """
+    _require_pairs(distances, n)
 
     def times(x: np.ndarray) -> np.ndarray:
         product = squared_times(distances, x - x.mean())
@@ -72,6 +74,13 @@ def classical_scaling(
     root = np.sqrt(np.where(positive, values, 0.0))
     inverse = np.divide(1.0, root, out=np.zeros_like(root), where=positive)
     return Scaling(values, vectors * root, np.ascontiguousarray(vectors * inverse), means, defect)
+
+
+def _require_pairs(distances: np.ndarray, n: int) -> None:
+    """Kernels walk the triangle without looking at its length."""
+    n_pairs = n * (n - 1) // 2
+    must_be = f"the {n_pairs:,} distances of {n:,} rows, in the order of scipy's pdist"
+    require(distances.shape == (n_pairs,), "distances", must_be, f"shape {distances.shape}")
 
 
 def _padded(rows: np.ndarray, count: int) -> np.ndarray:
@@ -126,6 +135,8 @@ def euclidean_defect(distances: np.ndarray, n: int) -> float:
     from scipy.linalg import eigvalsh
     from scipy.spatial.distance import squareform
 
+    _require_pairs(distances, n)
+    require_memory(32 * n * n, f"The whole spectrum of {n:,} rows", "Take a sample of them.")
     squared = squareform(distances, checks=False) ** 2
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
     values = eigvalsh(-0.5 * centred)
@@ -135,6 +146,7 @@ def euclidean_defect(distances: np.ndarray, n: int) -> float:
 
 def residual_variance(distances: np.ndarray, Z: np.ndarray, *, n_jobs: int | None = None) -> float:
     """``1 - corr(d, d')^2`` over all pairs, d' the distances between the rows of ``Z``. ``O(n^2)`` time."""
+    _require_pairs(distances, len(Z))
     with threads(n_jobs):
         given, mapped, mixed = combined_comoments(comoments(distances, np.ascontiguousarray(Z)))
     return unexplained(given, mapped, mixed)

@@ -70,21 +70,23 @@ class ClassicalMDS(Embedder):
         n_components = checked_components(self.n_components)
         D = all_distances(X, self.metric, self.n_jobs)
         self._scaling = classical_scaling(D, len(X), n_components, n_jobs=self.n_jobs)
-        self._fit_X = np.empty((len(X), 0)) if self.metric == "precomputed" else X
+        self._fit_metric = self.metric  # transform goes by what was fitted
         self.embedding_ = self._scaling.embedding
         self.eigenvalues_ = self._scaling.eigenvalues
         self.euclidean_defect_ = self._scaling.euclidean_defect
         self.residual_variance_ = residual_variance(D, self.embedding_, n_jobs=self.n_jobs)
+        del D  # before the rows are copied: the caller may write into X
+        self._fit_X = np.empty((len(X), 0)) if self.metric == "precomputed" else X.copy()
         self._n_features_out = n_components
         return self
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each by its distances to the fitted rows."""
         check_is_fitted(self)
-        X = checked_rows(self, X, metric=self.metric, fitting=False)
+        X = checked_rows(self, X, metric=self._fit_metric, fitting=False)
         Z = np.empty((len(X), self._n_features_out))
         for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._fit_X))):
-            D = distances_between(X[block], self._fit_X, self.metric, self.n_jobs)
+            D = distances_between(X[block], self._fit_X, self._fit_metric, self.n_jobs)
             Z[block] = self._scaling.place(D, n_jobs=self.n_jobs)
         return Z
 
@@ -92,9 +94,9 @@ class ClassicalMDS(Embedder):
 def all_distances(X: np.ndarray, metric, n_jobs: int | None) -> np.ndarray:
     """All distances, condensed as by ``scipy.spatial.distance.pdist``, in blocks of rows."""
     n = len(X)
+    require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmark-isomap, or a sample.")
     if metric == "precomputed":
         return squareform(X, checks=False)
-    require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmark-isomap, or a sample.")
     D = np.empty(n * (n - 1) // 2)
     for block in row_blocks(n, "distances", size=rows_per_block(n)):
         rows = np.arange(block.start, block.stop)

@@ -103,9 +103,10 @@ class Isomap(GeodesicEmbedder):
     def fit(self, X, y=None):
         """Graph, geodesics, classical scaling."""
         X = self._checked_rows(X)
+        self._fit_rule = self._rule()
         graph = neighbor_graph(
             X,
-            self._rule(),
+            self._fit_rule,
             metric=self.metric,
             on_disconnected=self.on_disconnected,
             random_state=self.random_state,
@@ -123,4 +124,4 @@ class Isomap(GeodesicEmbedder):
         return rule
 
     def _entries(self, X: np.ndarray):
-        return entry_lists(X, self._fit_X, self.graph_, self._rule(), metric=self.metric, n_jobs=self.n_jobs)
+        return entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)

@@ -68,11 +68,13 @@ class PCA(Embedder):
         # The solver is fixed: scikit-learn's choice by size would make results jump with n.
         solver = "covariance_eigh" if X.shape[1] <= 1000 and len(X) >= X.shape[1] else "full"
         centre = X.mean(axis=0)  # before the solver forms products, in which an offset would drown the rest
-        pca = _PCA(n_components, svd_solver=solver).fit(X - centre)
+        with np.errstate(invalid="ignore"):  # constant data: 0 / 0 in the ratios, which are 0 below
+            pca = _PCA(n_components, svd_solver=solver).fit(X - centre)
         self.mean_ = centre + pca.mean_
         self.components_ = fixed_signs(pca.components_.T).T
         self.explained_variance_ = pca.explained_variance_
-        self.explained_variance_ratio_ = pca.explained_variance_ratio_
+        self.explained_variance_ratio_ = np.nan_to_num(pca.explained_variance_ratio_, nan=0.0)
+        self._projection = self._scaled_directions()
         self._n_features_out = n_components
         self.embedding_ = self._placed(X)
         return self
@@ -82,11 +84,14 @@ class PCA(Embedder):
         check_is_fitted(self)
         return self._placed(checked_rows(self, X, fitting=False))
 
-    def _placed(self, X: np.ndarray) -> np.ndarray:
+    def _scaled_directions(self) -> np.ndarray:
         projection = np.ascontiguousarray(self.components_.T)
         if self.whiten:
             deviations = np.sqrt(self.explained_variance_)
             spread = deviations > 1e-12 * deviations.max()  # a direction without variance stays zero
             projection *= np.divide(1.0, deviations, out=np.zeros_like(deviations), where=spread)
+        return projection
+
+    def _placed(self, X: np.ndarray) -> np.ndarray:
         with threads(self.n_jobs):
-            return project_centred(X, self.mean_, projection)
+            return project_centred(X, self.mean_, self._projection)

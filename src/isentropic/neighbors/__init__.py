@@ -2,20 +2,37 @@
 
 from .approximate import approximate_neighbors, search_graph
 from .components import POLICIES, checked_policy, component_labels, repaired
-from .distances import EUCLIDEAN, Metric, checked_magnitude, distances_between, metric_name, rows_per_block
+from .distances import (
+    EUCLIDEAN,
+    Metric,
+    checked_distance_matrix,
+    checked_distance_rows,
+    checked_magnitude,
+    checked_metric,
+    distances_between,
+    metric_name,
+    metric_names,
+    rows_per_block,
+)
 from .duplicates import distinct_rows, hashes_of
-from .entries import entry_lists
+from .entries import Entries, entry_lists, warn_of_isolated
 from .graphs import as_rule, can_weights, neighbor_graph, pnn_weights
+from .index import RowIndex
 from .search import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
 
 __all__ = [
     "EUCLIDEAN",
+    "Entries",
     "Metric",
     "POLICIES",
+    "RowIndex",
     "approximate_neighbors",
     "as_rule",
     "can_weights",
+    "checked_distance_matrix",
+    "checked_distance_rows",
     "checked_magnitude",
+    "checked_metric",
     "checked_policy",
     "clipped_neighbors",
     "component_labels",
@@ -24,6 +41,7 @@ __all__ = [
     "entry_lists",
     "hashes_of",
     "metric_name",
+    "metric_names",
     "nearest_among",
     "nearest_neighbors",
     "neighbor_graph",
@@ -32,4 +50,5 @@ __all__ = [
     "rows_per_block",
     "search_graph",
     "use_approximate",
+    "warn_of_isolated",
 ]

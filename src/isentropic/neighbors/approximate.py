@@ -9,11 +9,14 @@ from sklearn.utils import check_random_state
 
 from .._runtime import row_blocks
 from .._values import NeighborGraph, Neighbors
-from ..kernels._jit import all_threads, threads, threadsafe
+from ..kernels._jit import threads, threadsafe
 from ..kernels.nearest import measured_lists, nearest_in_rows, searched_lists
 from .distances import EUCLIDEAN, Metric, distances_between, metric_name
+from .duplicates import distinct_rows
+from .index import RowIndex, members_of
 
 _RECALL_ROWS = 200
+_FEW = 500  # so many distinct rows are searched exactly
 _ENTRY_POINTS = 256
 
 
@@ -22,22 +25,55 @@ def approximate_neighbors(
 ) -> Neighbors:
     """Nearest neighbours by nearest-neighbour descent, with the recall found on sampled rows.
 
-    The descent depends on the number of threads, so it always runs on all of them: any ``n_jobs``
-    gives the same lists on the same machine. No ``random_state`` means a fixed seed.
+    The descent depends on the number of threads, so it runs on one: the lists are the same for any
+    ``n_jobs``, in a parallel worker and on another machine. No ``random_state`` means a fixed seed.
     """
-    from pynndescent import NNDescent
-
     random = check_random_state(0 if random_state is None else random_state)
-    asked = min(max(k + 1, 16), len(X))
-    with threadsafe(), all_threads(), warnings.catch_warnings():
-        # Rows for which the descent finds too few are filled in below, so its warning is not ours.
-        warnings.filterwarnings("ignore", "Failed to correctly find n_neighbors", UserWarning)
-        index = NNDescent(X, metric=metric, n_neighbors=asked, random_state=random.randint(2**31 - 1))
-        candidates, _ = index.neighbor_graph
-    indices, distances = _measured(X, candidates.astype(np.int64), k, metric, n_jobs)
+    seed = random.randint(2**31 - 1)
+    distinct = distinct_rows(X) if metric in EUCLIDEAN else None
+    if distinct is None:
+        indices, distances = _descended(X, k, metric, seed, n_jobs)
+    else:
+        # Equal rows would fill each other's lists, and leave every group of them on its own.
+        indices, distances = _among_distinct(X, distinct, k, metric, seed, n_jobs)
     sample = np.sort(random.permutation(len(X))[:_RECALL_ROWS])
     recall = _recall(X, distances, sample, metric, n_jobs)
     return Neighbors(indices, distances, metric_name(metric), exact=False, recall=recall)
+
+
+def can_descend(metric: Metric) -> bool:
+    """Whether the approximate search knows a metric."""
+    if not isinstance(metric, str) or metric == "precomputed":
+        return False
+    from pynndescent.distances import named_distances
+
+    return metric in named_distances
+
+
+def _descended(X, k, metric, seed, n_jobs):
+    from pynndescent import NNDescent
+
+    asked = min(max(k + 1, 16), len(X))
+    with threadsafe(), threads(1), warnings.catch_warnings():
+        # Rows for which the descent finds too few are filled in below, so its warning is not ours.
+        warnings.filterwarnings("ignore", "Failed to correctly find n_neighbors", UserWarning)
+        index = NNDescent(X, metric=metric, n_neighbors=asked, random_state=seed)
+        candidates, _ = index.neighbor_graph
+    return _measured(X, candidates.astype(np.int64), k, metric, n_jobs)
+
+
+def _among_distinct(X, distinct, k, metric, seed, n_jobs):
+    different = X[distinct.rows]
+    fewer = min(k, len(different) - 1)
+    if len(different) <= _FEW:
+        selves = np.arange(len(different))
+        nearest, _ = RowIndex(different, metric).nearest(different, fewer, selves=selves, n_jobs=n_jobs)
+    else:
+        nearest, _ = _descended(different, fewer, metric, seed, n_jobs)
+    group = np.empty(len(X), np.int64)
+    group[distinct.members] = np.repeat(np.arange(len(different)), np.diff(distinct.indptr))
+    nearest = np.column_stack([np.arange(len(different)), nearest])  # a row's own like come first
+    return members_of(X, different, nearest[group], distinct, np.arange(len(X)), k, n_jobs)
 
 
 def _measured(X, candidates, k, metric, n_jobs):
@@ -51,11 +87,8 @@ def _measured(X, candidates, k, metric, n_jobs):
         found = _measured_one_by_one(X, candidates, k, metric, indices, distances)
     short = np.flatnonzero(found < k)
     if len(short):
-        D = distances_between(X[short], X, metric, n_jobs)
-        short_indices, short_distances = indices[short], distances[short]
-        with threads(n_jobs):
-            nearest_in_rows(D, selves[short], short_indices, short_distances)
-        indices[short], distances[short] = short_indices, short_distances
+        found_exactly = RowIndex(X, metric).nearest(X[short], k, selves=short, n_jobs=n_jobs)
+        indices[short], distances[short] = found_exactly
     return indices, distances
 
 

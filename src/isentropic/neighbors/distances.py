@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._errors import require
+from .._errors import InvalidInputError, require, require_one_of
 from ..kernels._jit import threads
 from ..kernels.nearest import euclidean_rows
 
@@ -16,13 +16,59 @@ EUCLIDEAN = ("euclidean", "l2")
 _BLOCK_BYTES = 2**24  # a block of distances stays within 16 MiB
 
 
-def checked_magnitude(X: np.ndarray) -> None:
-    """Refuse numbers whose squares overflow or vanish: distances between them would be infinite or zero."""
-    largest = float(np.abs(X).max(initial=0.0))
+# Offered by the libraries, but no distances of rows as they are: these need parameters or coordinates of
+# a certain kind, or put equal rows apart.
+_NOT_OFFERED = ("haversine", "mahalanobis", "nan_euclidean", "pyfunc", "russellrao", "seuclidean")
+
+
+def checked_magnitude(X: np.ndarray, *, fitting: bool = True) -> None:
+    """Refuse numbers whose squares overflow or vanish: distances between them would be infinite or zero.
+
+    A new row may be small: it is compared with rows that are not.
+    """
+    largest = float(max(X.max(initial=0.0), -X.min(initial=0.0)))
     hint = "Rescale the features, by scaling='standard' for example."
     require(largest < 1e150, "X", "of magnitude below 1e150", largest, hint)
-    vanishes = 0 < largest < 1e-140
+    vanishes = fitting and 0 < largest < 1e-140
     require(not vanishes, "X", "of magnitude above 1e-140, or zero", largest, hint)
+
+
+def checked_metric(metric: Metric) -> None:
+    """Refuse a name that is no metric; a function is taken as one."""
+    if not callable(metric) and metric not in EUCLIDEAN:
+        require_one_of("metric", metric, metric_names(), hint="Or give a function of two rows.")
+
+
+def metric_names() -> list[str]:
+    """Every metric that has a name."""
+    from sklearn.metrics.pairwise import distance_metrics
+    from sklearn.neighbors import VALID_METRICS
+
+    known = {*distance_metrics(), *VALID_METRICS["brute"], "precomputed"}
+    return sorted(known.difference(_NOT_OFFERED))
+
+
+def checked_distance_matrix(D: np.ndarray) -> None:
+    """Refuse what is no square, symmetric matrix of distances with a zero diagonal."""
+    n_rows, n_columns = D.shape
+    name, hint = "A precomputed X", "Give the distances of every row to every row."
+    require(n_rows == n_columns, name, "a square matrix of distances", D.shape, hint)
+    checked_distance_rows(D)
+    require(not D.diagonal().any(), name, "zero on its diagonal", float(np.abs(D.diagonal()).max()), hint)
+    # In parts, so that no second matrix is held.
+    parts = (slice(start, start + 256) for start in range(0, n_rows, 256))
+    asymmetry = max(float(np.abs(D[part] - D[:, part].T).max()) for part in parts)
+    require(asymmetry <= 1e-8 * D.max(), name, "symmetric", f"differences up to {asymmetry:.3g}",
+            "Use (D + D.T) / 2 if they are rounding errors.")  # fmt: skip
+
+
+def checked_distance_rows(D: np.ndarray) -> None:
+    """Refuse negative distances among given ones."""
+    if D.min(initial=0.0) < 0:
+        raise InvalidInputError(
+            f"Negative values in data: distances must be at least 0, got {D.min():.4g}. "
+            "Give the distances to every fitted row."
+        )
 
 
 def metric_name(metric: Metric) -> str:
@@ -47,4 +93,14 @@ def distances_between(
         return out
     from sklearn.metrics import pairwise_distances
 
-    return pairwise_distances(queries, data, metric=metric)
+    return _sound(pairwise_distances(queries, data, metric=metric), metric)
+
+
+def _sound(D: np.ndarray, metric: Metric) -> np.ndarray:
+    """Distances that a path can add up: finite, none below 0 but by rounding."""
+    least, largest = float(D.min(initial=0.0)), float(D.max(initial=0.0))  # NaN if any is
+    sound = np.isfinite(least) and np.isfinite(largest) and least >= -1e-9 * max(largest, 1.0)
+    hint = "A row may have no such distance (one without variance no correlation): drop it, or take another."
+    got = least if np.isnan(least) or least < 0 else largest
+    require(sound, f"metric {metric_name(metric)!r}", "finite and at least 0 between all rows", got, hint)
+    return np.maximum(D, 0.0, out=D) if least < 0 else D

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,32 +11,50 @@ from .._errors import DisconnectedGraphWarning
 from .._runtime import row_blocks
 from .._values import Knn, NeighborGraph, NeighborRule, Percentile, Radius
 from .approximate import search_graph
-from .distances import EUCLIDEAN, Metric, distances_between, rows_per_block
-from .search import nearest_among
+from .distances import EUCLIDEAN, distances_between, rows_per_block
+from .index import RowIndex
+
+
+class Entries(NamedTuple):
+    """Where new rows enter a graph: lists of the same length, filled up with row 0 at infinite distance."""
+
+    indices: np.ndarray  # (b, k) rows of the graph
+    distances: np.ndarray  # (b, k) weights of the edges to them
+    isolated: int = 0  # new rows that the rule gives no neighbour: each enters by its nearest row
 
 
 def entry_lists(
     queries: np.ndarray,
-    data: np.ndarray,
+    fitted: RowIndex,
     graph: NeighborGraph,
     rule: NeighborRule,
     *,
-    metric: Metric = "euclidean",
     n_jobs: int | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Neighbours of new rows among ``data`` by the rule of its graph: (b, k) indices and distances.
+) -> Entries:
+    """Neighbours of new rows among the fitted ones, by the rule of their graph; each row by itself.
 
-    Shorter lists are filled with index 0 at infinite distance. Every row is looked at by itself.
+    Lists within a radius may be as long as there are fitted rows: ask for blocks of new rows.
     """
     if isinstance(rule, Radius | Percentile):
-        return _entries_in_radius(queries, data, rule, metric, n_jobs)
-    k = min(rule.k, len(data))
-    if isinstance(rule, Knn) and not graph.exact and metric in EUCLIDEAN:
-        return search_graph(queries, data, graph, k, n_jobs=n_jobs)
-    return nearest_among(queries, data, k, metric=metric, n_jobs=n_jobs)
+        return _entries_in_radius(queries, fitted.data, rule, fitted.metric, n_jobs)
+    k = min(rule.k, len(fitted.data))
+    if isinstance(rule, Knn) and not graph.exact and fitted.metric in EUCLIDEAN:
+        return Entries(*search_graph(queries, fitted.data, graph, k, n_jobs=n_jobs))
+    return Entries(*fitted.nearest(queries, k, n_jobs=n_jobs))
 
 
-def _entries_in_radius(queries, data, rule, metric, n_jobs):
+def warn_of_isolated(isolated: int, n_rows: int) -> None:
+    """Say how many new rows have no neighbour by the rule of the graph."""
+    if isolated:
+        warnings.warn(
+            f"{isolated} of {n_rows} new rows have no neighbour within the radius: each enters by its "
+            "nearest fitted row. Take a larger radius, or look at whether they belong here.",
+            DisconnectedGraphWarning,
+            stacklevel=4,
+        )
+
+
+def _entries_in_radius(queries, data, rule, metric, n_jobs) -> Entries:
     lists: list[tuple[np.ndarray, np.ndarray]] = []
     isolated = 0
     for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data))):
@@ -47,14 +66,7 @@ def _entries_in_radius(queries, data, rule, metric, n_jobs):
                 isolated += 1
                 near = np.array([row.argmin()])
             lists.append((near, row[near]))
-    if isolated:
-        warnings.warn(
-            f"{isolated} of {len(queries)} new rows have no neighbour within the radius: each enters by its "
-            "nearest fitted row. Take a larger radius, or look at whether they belong here.",
-            DisconnectedGraphWarning,
-            stacklevel=2,
-        )
-    return _filled(lists)
+    return Entries(*_filled(lists), isolated)
 
 
 def _own_radius(row: np.ndarray, p: float) -> float:

@@ -7,13 +7,23 @@ from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
 from .._errors import require
-from .._runtime import require_memory, row_blocks
+from .._runtime import row_blocks
 from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
 from ..kernels._jit import threads
 from ..kernels.unions import joined_rows, joined_sizes
 from .components import checked_policy, component_labels, repaired
-from .distances import Metric, checked_magnitude, distances_between, rows_per_block
+from .distances import (
+    Metric,
+    checked_distance_matrix,
+    checked_magnitude,
+    checked_metric,
+    distances_between,
+    rows_per_block,
+)
+from .index import has_tree
+from .room import require_room
 from .search import clipped_neighbors, nearest_neighbors
+from .tree import within_radius_by_tree
 
 
 def neighbor_graph(
@@ -43,7 +53,10 @@ def neighbor_graph(
     rule = as_rule(neighbors)
     checked_policy(on_disconnected)
     X = check_array(X, dtype=np.float64, order="C")
+    checked_metric(metric)
     checked_magnitude(X)
+    if metric == "precomputed":
+        checked_distance_matrix(X)
     fewest = 3 if isinstance(rule, Can | Pnn) else 2
     must_be = f"a table of at least {fewest} rows for a graph of kind {rule.kind}"
     require(len(X) >= fewest, "X", must_be, len(X))
@@ -118,6 +131,8 @@ def _within_radius(X, rule, metric, n_jobs) -> csr_array:
     else:
         is_percentile = isinstance(rule.p, int | float | np.number) and bool(0 < rule.p <= 100)
         require(is_percentile, "p", "a percentile in (0, 100]", rule.p)
+    if isinstance(rule, Radius) and has_tree(X.shape[1], metric):
+        return csr_array(within_radius_by_tree(X, rule.eps, n_jobs), shape=(len(X), len(X)))
     counts, indices, weights, n_edges = [], [], [], 0
     for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(X))):
         D = distances_between(X[block], X, metric, n_jobs)
@@ -131,15 +146,10 @@ def _within_radius(X, rule, metric, n_jobs) -> csr_array:
         indices.append(column.astype(np.int32))
         weights.append(D[row, column])
         n_edges += len(row)
-        _require_room(n_edges * len(X) // block.stop)
+        # Refused as soon as the rows so far foretell it.
+        require_room(n_edges * len(X) // block.stop)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
     return csr_array((np.concatenate(weights), np.concatenate(indices), indptr), shape=(len(X), len(X)))
-
-
-def _require_room(n_edges: int) -> None:
-    """Refuse a graph that grows too dense, as soon as the rows so far foretell it."""
-    alternative = "Take a smaller radius or percentile, or a number of neighbours."
-    require_memory(60 * n_edges, f"A graph of about {n_edges:,} directed edges", alternative)
 
 
 def union(directed: csr_array, *, average: bool, n_jobs: int | None):

@@ -7,18 +7,18 @@ from scipy.spatial import KDTree
 
 from .._runtime import row_blocks, worker_threads
 from ..kernels._jit import threads
-from ..kernels.nearest import measured_lists
+from ..kernels.nearest import measured_lists, measured_pairs
+from .room import require_room
 
 _ROUNDS = 3  # each asks the tree for four times as many candidates, where the last of them were tied
 _MARGIN = 1 + 1e-12  # scipy may round a distance otherwise than we do
 
 
-def nearest_by_tree(queries, data, k, selves, n_jobs):
+def nearest_by_tree(tree, queries, data, k, selves, n_jobs):
     """Neighbour lists, and the queries whose lists are still open: more are tied than the tree was asked for.
 
     ``O((n + b) log n)`` time where few distances are tied.
     """
-    tree = KDTree(data, balanced_tree=False)
     indices, distances = np.empty((len(queries), k), np.int32), np.empty((len(queries), k))
     unsettled = np.arange(len(queries))
     for round_ in range(_ROUNDS):
@@ -43,3 +43,31 @@ def _settle(tree, queries, data, selves, chosen, asked, indices, distances, n_jo
     if asked == tree.n:
         return chosen[:0]
     return chosen[farthest <= lengths[:, -1] * _MARGIN]
+
+
+def within_radius_by_tree(X: np.ndarray, eps: float, n_jobs: int | None):
+    """Data, indices and indptr of the directed graph of all other rows nearer than ``eps``.
+
+    ``O(n log n + e)`` time for e edges.
+    """
+    tree = KDTree(X, balanced_tree=False)
+    workers, reach = worker_threads(n_jobs), eps * _MARGIN
+    lengths = np.empty(len(X), np.int64)
+    for block in row_blocks(len(X), "neighbours", size=1024, adapt=True):
+        lengths[block] = tree.query_ball_point(X[block], reach, workers=workers, return_length=True)
+        expected = int((lengths[: block.stop] - 1).sum()) * len(X) // block.stop
+        require_room(expected)
+    counts, indices, weights = np.empty(len(X), np.int64), [], []
+    for block in row_blocks(len(X), "neighbours", size=1024, adapt=True):
+        lists = tree.query_ball_point(X[block], reach, workers=workers, return_sorted=True)
+        row = np.repeat(np.arange(block.start, block.stop), lengths[block])
+        column = np.concatenate([np.asarray(near, np.int32) for near in lists])
+        distances = np.empty(len(row))
+        with threads(n_jobs):
+            measured_pairs(X, row, column, distances)
+        near = (distances < eps) & (row != column)  # the tree may round otherwise than we do
+        counts[block] = np.bincount(row[near] - block.start, minlength=block.stop - block.start)
+        indices.append(column[near])
+        weights.append(distances[near])
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    return np.concatenate(weights), np.concatenate(indices), indptr

@@ -1,0 +1,132 @@
+"""Rows prepared once for any number of exact searches among them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from .._runtime import row_blocks
+from ..kernels._jit import threads
+from ..kernels.nearest import listed_members, nearest_in_rows, nearest_refined
+from .distances import EUCLIDEAN, Metric, distances_between, rows_per_block
+from .duplicates import Distinct, distinct_rows
+from .tree import nearest_by_tree
+
+_TREE_FEATURES = 15  # beyond that many features a tree visits most of its leaves
+
+
+def has_tree(n_features: int, metric: Metric) -> bool:
+    """Whether neighbours are found by a tree."""
+    return metric in EUCLIDEAN and n_features <= _TREE_FEATURES
+
+
+class RowIndex:
+    """Finds the rows of ``data`` nearest to others, exactly: nearest first, equally far ones by index.
+
+    A tree for few features, ``O(log n)`` a query; else matrix products or whole rows of distances,
+    ``O(n m)``. What a search prepares is kept for the next one.
+    """
+
+    def __init__(self, data: np.ndarray, metric: Metric = "euclidean"):
+        self.data, self.metric = data, metric
+
+    def nearest(
+        self, queries: np.ndarray, k: int, *, selves: np.ndarray | None = None, n_jobs: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The ``k`` rows nearest to each query; row ``selves[i]`` is no neighbour of query i."""
+        selves = np.full(len(queries), -1) if selves is None else selves
+        if self.metric not in EUCLIDEAN:
+            return _by_rows(queries, self.data, k, self.metric, selves, n_jobs)
+        if self._distinct is None:
+            return self._search(queries, k, selves, n_jobs)
+        # Hundreds of equal rows would tie in every list: search among the distinct ones, then list them
+        # all. The k + 1 nearest distinct rows always hold the k nearest others.
+        anyone = np.full(len(queries), -1)
+        nearest, _ = self._search(queries, min(k + 1, len(self._different)), anyone, n_jobs)
+        return members_of(queries, self._different, nearest, self._distinct, selves, k, n_jobs)
+
+    @cached_property
+    def _distinct(self) -> Distinct | None:
+        return distinct_rows(self.data)
+
+    @cached_property
+    def _different(self) -> np.ndarray:
+        return self.data if self._distinct is None else self.data[self._distinct.rows]
+
+    def _search(self, queries, k, selves, n_jobs):
+        find = self._by_tree if has_tree(self.data.shape[1], self.metric) else self._by_products
+        return find(queries, k, selves, n_jobs)
+
+    @cached_property
+    def _tree(self) -> KDTree:
+        return KDTree(self._different, balanced_tree=False)
+
+    def _by_tree(self, queries, k, selves, n_jobs):
+        """A tree, and brute force for the rows that have too many equally far neighbours for it."""
+        data = self._different
+        indices, distances, unsettled = nearest_by_tree(self._tree, queries, data, k, selves, n_jobs)
+        if len(unsettled):
+            settled = _by_rows(queries[unsettled], data, k, "euclidean", selves[unsettled], n_jobs)
+            indices[unsettled], distances[unsettled] = settled
+        return indices, distances
+
+    @cached_property
+    def _reduced(self) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
+        """Centre, scale, rows in single precision and their squared norms."""
+        data = self._different
+        centre = data.mean(axis=0)
+        # So that no square overflows in single precision.
+        scale = max((data.max(axis=0) - centre).max(), (centre - data.min(axis=0)).max()) or 1.0
+        reduced = np.empty(data.shape, np.float32)
+        for start in range(0, len(data), 1024):  # in parts, so that no second table of doubles is held
+            reduced[start : start + 1024] = (data[start : start + 1024] - centre) / scale
+        return centre, scale, reduced, np.einsum("ij,ij->i", reduced, reduced, dtype=np.float64)
+
+    def _by_products(self, queries, k, selves, n_jobs):
+        """Matrix products in single precision name the candidates, exact distances choose among them."""
+        data = self._different
+        centre, scale, reduced, norms = self._reduced
+        indices, distances = _empty_lists(len(queries), k)
+        for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data))):
+            centred = (queries[block] - centre) / scale
+            # Each query in its own unit, so that one far away takes no precision from the others.
+            units = np.abs(centred).max(axis=1, initial=0.0)
+            units[units == 0] = 1.0
+            products = np.asarray(centred / units[:, None], np.float32) @ reduced.T
+            query_norms = np.einsum("ij,ij->i", centred, centred)
+            slack = _product_error(data.shape[1], query_norms, norms.max())
+            with threads(n_jobs):
+                nearest_refined(products, units, queries[block], data, query_norms, norms, slack,
+                                selves[block], indices[block], distances[block])  # fmt: skip
+        return indices, distances
+
+
+def members_of(queries, different, nearest, distinct: Distinct, selves, k: int, n_jobs):
+    """Lists of ``k`` rows from lists of distinct ones, each of which stands for all rows like it."""
+    indices, distances = _empty_lists(len(queries), k)
+    with threads(n_jobs):
+        listed_members(queries, different, nearest, distinct.indptr, distinct.members, selves,
+                       indices, distances)  # fmt: skip
+    return indices, distances
+
+
+def _empty_lists(n_rows: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.empty((n_rows, k), np.int32), np.empty((n_rows, k))
+
+
+def _by_rows(queries, data, k, metric, selves, n_jobs):
+    """Whole rows of distances, in blocks."""
+    indices, distances = _empty_lists(len(queries), k)
+    for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data))):
+        D = distances_between(queries[block], data, metric, n_jobs)
+        with threads(n_jobs):
+            nearest_in_rows(np.ascontiguousarray(D), selves[block], indices[block], distances[block])
+    return indices, distances
+
+
+def _product_error(n_features: int, query_norms: np.ndarray, largest_norm: float) -> np.ndarray:
+    """Bound of the error of ``|x|^2 + |y|^2 - 2 x.y`` in single precision, rounding of the data included."""
+    unit = np.finfo(np.float32).eps / 2
+    return 4.0 * (n_features + 8) * unit * (query_norms + largest_norm)
