@@ -24,6 +24,7 @@ _PUBLIC = {
     "METHODS": "registry",
     "PCA": "methods.pca",
     "ParameterFreeSDD": "methods.parameter_free_sdd",
+    "ParametricEmbedding": "meta",
     "Percentile": "_values",
     "Pnn": "_values",
     "Radius": "_values",

@@ -28,6 +28,7 @@ FORMAT = 1
 HEADER = "isentropic.json"
 
 _METHODS = (
+    "isentropic.meta.parametric_embedding.ParametricEmbedding",
     "isentropic.methods.classical_mds.ClassicalMDS",
     "isentropic.methods.isomap.Isomap",
     "isentropic.methods.multi_sdd.MultiSDD",

@@ -49,7 +49,8 @@ class Method:
 _TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
 _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
-_HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution approaches, IEEE Access 8"
+_HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
+_ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -69,6 +70,9 @@ _BUILT_IN = (
     Method("parameter-free-sdd", "isentropic.methods.parameter_free_sdd:ParameterFreeSDD",
            "Similarities of degree 1: distances keep their order.", "pairs", "O(n min(n, s)); O(n min(n, s))",
            _HAJDERANJ, out_of_sample="optimised"),
+    Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
+           "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
+           precomputed=False),
 )  # fmt: skip
 
 

@@ -100,9 +100,9 @@ def test_the_mean_weights_are_means_over_pairs(rng):
 
 
 def test_threads_do_not_change_a_bit(rng):
-    D, Z, every = all_pairs(rng, 40, 2)
+    _, mapped, every = all_pairs(rng, 40, 2)
     _, drawn, _ = drawn_pairs(rng, 41, [1, 5, 20])
-    for pairs, Z in ((every, Z), (drawn, rng.normal(size=(41, 2)))):
+    for pairs, Z in ((every, mapped), (drawn, rng.normal(size=(41, 2)))):
         objective = SameDegree(pairs, unit=1.0, degrees=[1.0, 2.5])
         found = []
         for n_jobs in (1, 2):

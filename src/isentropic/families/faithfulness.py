@@ -36,3 +36,11 @@ def distance_tau(
     z = np.linalg.norm(Z[i] - Z[j], axis=1)
     value = float(kendalltau(d, z).statistic)
     return Tau(value, (value - 0.01, value + 0.01))
+
+
+def table_tau(X: np.ndarray, Z: np.ndarray, *, n_jobs: int | None = None) -> Tau:
+    """Tau of the Euclidean distances of a table and of its map."""
+    from scipy.spatial.distance import pdist
+    from scipy.stats import kendalltau
+
+    return Tau(float(kendalltau(pdist(X), pdist(Z)).statistic), None)

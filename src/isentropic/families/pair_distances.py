@@ -9,7 +9,7 @@ from scipy.spatial.distance import squareform
 
 from .._errors import require
 from .._runtime import require_memory, row_blocks
-from .._values import Geodesic, NeighborGraph
+from .._values import Can, Geodesic, NeighborGraph, NeighborRule, Pnn
 from ..geodesics import all_pairs, from_neighbors
 from ..kernels._jit import threads
 from ..kernels.condensed import store_rows
@@ -17,11 +17,13 @@ from ..kernels.degrees import paired_distances
 from ..neighbors import (
     EUCLIDEAN,
     Metric,
+    RowIndex,
     as_rule,
     distances_between,
     entry_lists,
     neighbor_graph,
     rows_per_block,
+    warn_of_isolated,
 )
 from ..objectives import AllPairs, DrawnPairs
 
@@ -37,14 +39,17 @@ class Distances:
     X: np.ndarray  # a table, or a square matrix
     metric: Metric  # that of the graph for geodesics
     graph: NeighborGraph | None  # geodesics run over it
-    rule: object
+    rule: NeighborRule | None
     n_jobs: int | None
+    index: RowIndex | None = None  # of the rows, where new ones enter the graph
 
     @classmethod
     def of(cls, X: np.ndarray, metric: Metric | Geodesic, *, random_state, n_jobs: int | None) -> Distances:
         if not isinstance(metric, Geodesic):
             return cls(X, metric, None, None, n_jobs)
         rule = as_rule(metric.neighbors)
+        must_be = "Knn, Radius or Percentile, whose weights are distances"
+        require(not isinstance(rule, Can | Pnn), "neighbors", must_be, rule)
         policies = ("bridge", "raise")
         must_be = f"one of {', '.join(policies)} for geodesic distances"
         require(metric.on_disconnected in policies, "on_disconnected", must_be, metric.on_disconnected)
@@ -53,10 +58,12 @@ class Distances:
         return cls(X, metric.metric, graph, rule, n_jobs)
 
     @classmethod
-    def again(cls, X: np.ndarray, metric: Metric | Geodesic, graph: NeighborGraph | None, *, n_jobs) -> Distances:
+    def again(
+        cls, X: np.ndarray, metric: Metric | Geodesic, graph: NeighborGraph | None, *, n_jobs
+    ) -> Distances:
         """From a table and a graph that are there already."""
         if isinstance(metric, Geodesic):
-            return cls(X, metric.metric, graph, as_rule(metric.neighbors), n_jobs)
+            return cls(X, metric.metric, graph, as_rule(metric.neighbors), n_jobs, RowIndex(X, metric.metric))
         return cls(X, metric, None, None, n_jobs)
 
     @property
@@ -119,8 +126,12 @@ class Distances:
     def to_references(self, X: np.ndarray, rows: np.ndarray | slice) -> np.ndarray:
         """Distances of new rows to some of the rows: (b, r). For geodesics, over the graph."""
         if self.graph is not None:
-            entries = entry_lists(X, self.X, self.graph, self.rule, metric=self.metric, n_jobs=self.n_jobs)
-            return from_neighbors(self.graph, *entries, n_jobs=self.n_jobs)[:, rows]
+            assert self.index is not None
+            assert self.rule is not None
+            entries = entry_lists(X, self.index, self.graph, self.rule, n_jobs=self.n_jobs)
+            warn_of_isolated(entries.isolated, len(X))
+            found = from_neighbors(self.graph, entries.indices, entries.distances, n_jobs=self.n_jobs)
+            return found[:, rows]
         if self.metric == "precomputed":
             return X[:, rows]
         return distances_between(X, self.X[rows], self.metric, self.n_jobs)

@@ -28,7 +28,9 @@ from .pair_distances import ALL_UP_TO, PARTNERS, Distances
 from .rows import KnownRows, checked_components, checked_rows
 from .starts import principal_start, random_start, scaled_start
 
+_PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
 _REFERENCES = 2048  # fitted rows that a new one is placed against
+_PLACED_AT_ONCE = 64  # new rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,37 @@ class Problem:
 
 
 class PairsEmbedder(Embedder):
-    """A map that minimises the cost of same-degree distributions, and the placement of new rows."""
+    """A map that minimises the cost of same-degree distributions, and the placement of new rows.
 
-    # Parameters of every member: n_components, init, metric, max_iter, tol, pairs, random_state, n_jobs.
+    As it stands it is parameter-free: degree 1, the largest distance counting as 2.
+    """
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        init="pca",
+        metric="euclidean",
+        max_iter=500,
+        tol=1e-6,
+        pairs="auto",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.init = init
+        self.metric = metric
+        self.max_iter = max_iter
+        self.tol = tol
+        self.pairs = pairs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Distances, start, minimum."""
+        problem = self._problem(X, _PARAMETER_FREE_SCALE)
+        self._keep(problem, problem.fit((_PARAMETER_FREE_DEGREE,), score=False))
+        return self
 
     def _problem(self, X, scale: float) -> Problem:
         """Rows and parameters checked, distances, unit, start."""
@@ -72,8 +102,7 @@ class PairsEmbedder(Embedder):
         is_scale = isinstance(scale, int | float | np.number) and bool(0 < scale < np.inf)
         require(is_scale, "scale", "a positive number", scale)
         checked_components(self.n_components)
-        of_rows = self.metric.metric if isinstance(self.metric, Geodesic) else self.metric
-        X = checked_rows(self, X, metric=of_rows)
+        X = checked_rows(self, X, metric=_of_rows(self.metric))
         n = len(X)
         partners = self._partners(n)
         random = check_random_state(0 if self.random_state is None else self.random_state)
@@ -93,7 +122,9 @@ class PairsEmbedder(Embedder):
             geodesic = isinstance(self.metric, Geodesic)
             return None if asked == "all" or n <= ALL_UP_TO or geodesic else PARTNERS
         is_count = isinstance(asked, int | np.integer) and not isinstance(asked, bool)
-        require(is_count and asked >= 2, "pairs", "'auto', 'all' or a number of partners of at least 2", asked)
+        require(
+            is_count and asked >= 2, "pairs", "'auto', 'all' or a number of partners of at least 2", asked
+        )
         return None if asked >= n - 1 else 2 * (int(asked) // 2)
 
     def _optimizer(self) -> partial:
@@ -134,26 +165,24 @@ class PairsEmbedder(Embedder):
             in_order = problem.pairs.in_order(trial.minimum.point)
             self._means = problem.objective(trial.degrees).mean_weights(in_order)
         self._n_features_out = self.n_components
+        self._fit_metric, self._graph = self.metric, problem.distances.graph  # what transform goes by
         n = problem.pairs.n
         chosen = check_random_state(problem.seed).permutation(n)[:_REFERENCES]
         self._references = np.arange(n) if n <= _REFERENCES else np.sort(chosen)
-        self._graph = problem.distances.graph
-        X = problem.distances.X
         self._known = None
         if self.metric != "precomputed":
             with threads(self.n_jobs):
-                self._known = KnownRows.of(X)
+                self._known = KnownRows.of(problem.distances.X.copy())  # the caller may write into X
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
         check_is_fitted(self)
-        of_rows = self.metric.metric if isinstance(self.metric, Geodesic) else self.metric
-        X = checked_rows(self, X, metric=of_rows, fitting=False)
+        X = checked_rows(self, X, metric=_of_rows(self._fit_metric), fitting=False)
         known = self._find(X)
         Z = self.embedding_[known]
         new = np.flatnonzero(known < 0)
-        for block in row_blocks(len(new), "placing rows", size=self._rows_at_once()):
-            Z[new[block]] = self._placed(X[new[block]])
+        if len(new):
+            Z[new] = self._placed(X[new])
         return Z
 
     def _find(self, X: np.ndarray) -> np.ndarray:
@@ -164,16 +193,21 @@ class PairsEmbedder(Embedder):
         nearest = X.argmin(axis=1)
         return np.where(X[np.arange(len(X)), nearest] == 0, nearest, -1)
 
-    def _rows_at_once(self) -> int:
-        n = len(self.embedding_) if isinstance(self.metric, Geodesic) else len(self._references)
-        return min(rows_per_block(n), 64)
-
     def _placed(self, X: np.ndarray) -> np.ndarray:
+        out = np.zeros((len(X), self._n_features_out))
         if self._unit == 0:  # there is one place only
-            return np.zeros((len(X), self._n_features_out))
+            return out
         fitted = np.empty((0, 0)) if self._known is None else self._known.X
-        distances = Distances.again(fitted, self.metric, self._graph, n_jobs=self.n_jobs)
-        between = np.ascontiguousarray(distances.to_references(X, self._references))
+        distances = Distances.again(fitted, self._fit_metric, self._graph, n_jobs=self.n_jobs)
         Z = self.embedding_[self._references] / self._unit
-        with threads(self.n_jobs):
-            return settle_rows(between, self._unit, Z, self._degrees, *self._means) * self._unit
+        size = min(rows_per_block(len(self.embedding_)), _PLACED_AT_ONCE)
+        for block in row_blocks(len(X), "placing rows", size=size):
+            between = np.ascontiguousarray(distances.to_references(X[block], self._references))
+            with threads(self.n_jobs):
+                out[block] = settle_rows(between, self._unit, Z, self._degrees, *self._means)
+        return out * self._unit
+
+
+def _of_rows(metric):
+    """The metric between rows of the table; of geodesics, that of their graph."""
+    return metric.metric if isinstance(metric, Geodesic) else metric

@@ -1,9 +1,9 @@
 """Same-degree distributions: the pull and push between rows of a map, over all pairs or over drawn ones.
 
-With ``u = 1 / (1 + |z_i - z_j|^2)``, a degree g gives a pair the weight ``u^g``. The map is held as ``(d, n)``,
-coordinates apart, so that the partners of a row are read one after the other. ``pull`` is
-``sum_j a_ij u (z_i - z_j)`` for the attractions a of the pairs, ``push`` is ``sum_j u^(g+1) (z_i - z_j)``, one
-for every degree. Neither needs the normaliser, which is known only after the pass.
+With ``u = 1 / (1 + |z_i - z_j|^2)``, a degree g gives a pair the weight ``u^g``. The map is held as
+``(d, n)``, coordinates apart, so that the partners of a row are read one after the other. ``pull`` is
+``sum_j a_ij u (z_i - z_j)`` for the attractions a of the pairs, ``push`` is ``sum_j u^(g+1) (z_i - z_j)``,
+one for every degree. Neither needs the normaliser, which is known only after the pass.
 
 All pairs are condensed in scipy's order. Drawn pairs are those of the rows i and ``(i + shift) mod n`` of a
 shuffled table: partners are random, and yet lie next to each other in memory.
@@ -111,8 +111,8 @@ def _add_rows(first, last, attraction, Z, degrees, sums, moves):
 def all_pairs_forces(attraction, Z, degrees):
     """Per chunk of rows: sums ``(chunks, 1 + g)`` and moves ``(chunks, 1 + g, d, n)``.
 
-    Sums are ``sum a_ij log(1 + |z_i - z_j|^2)`` and, for each degree, ``sum u^g``; moves are the pull and, for
-    each degree, the push. ``O(n^2 (d + g))`` time.
+    Sums are ``sum a_ij log(1 + |z_i - z_j|^2)`` and, for each degree, ``sum u^g``; moves are the pull and,
+    for each degree, the push. ``O(n^2 (d + g))`` time.
     """
     d, n = Z.shape
     bounds = _chunk_bounds(n)

@@ -119,9 +119,9 @@ def _settle(z, Z, attraction, degrees, repulsion):
 def settle_rows(distances, unit, Z, degrees, given_means, mapped_means):
     """Coordinates of rows at ``distances`` (b, r) from the references ``Z`` (r, d), each row by itself.
 
-    Row x minimises ``sum_g sum_j [g w_j log(1 + r_j^2) / m_g + (1 + r_j^2)^-g / m'_g]`` with ``w_j`` its weights
-    in the data, m and m' the mean weights of the fitted pairs in the data and in the map. It starts from its
-    nearest reference, and from the mean of all weighted by ``w``: the lower end counts.
+    Row x minimises ``sum_g sum_j [g w_j log(1 + r_j^2) / m_g + (1 + r_j^2)^-g / m'_g]`` with ``w_j`` its
+    weights in the data, m and m' the mean weights of the fitted pairs in the data and in the map. It starts
+    from its nearest reference, and from the mean of all weighted by ``w``: the lower end counts.
     """
     n_rows, n_references = distances.shape
     d = Z.shape[1]

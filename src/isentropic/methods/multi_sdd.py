@@ -14,10 +14,11 @@ from ..families.pairs import PairsEmbedder
 class MultiSDD(PairsEmbedder):
     """SDD with several degrees at once: the map minimises the sum of their costs.
 
-    ``sum_g sum p log(p / q)`` over a set of degrees g, p and q proportional to ``(1 + d^2)^-g`` in the data, where
-    the largest distance counts as ``scale``, and in the map. ``degrees="auto"`` finds the best single degree b by
-    Kendall's tau, then tries {b - 1, b}, {b, b + 1} and {b - 1, b, b + 1} (a degree of 0 has no gradient and is
-    left out), and keeps the best of these; ``selected_`` says whether it is better than b alone.
+    ``sum_g sum p log(p / q)`` over a set of degrees g, p and q proportional to ``(1 + d^2)^-g`` in the
+    data, where the largest distance counts as ``scale``, and in the map. ``degrees="auto"`` finds the best
+    single degree b by Kendall's tau, then tries {b - 1, b}, {b, b + 1} and {b - 1, b, b + 1} (a degree of 0
+    has no gradient and is left out), and keeps the best of these; ``selected_`` says whether it is better
+    than b alone.
 
     Cost: as :class:`SDD`, and three more maps of two or three degrees for ``"auto"``.
 
@@ -131,7 +132,9 @@ class MultiSDD(PairsEmbedder):
     def _checked_degrees(self) -> tuple[float, ...] | None:
         must_be = "a collection of at least two different positive numbers, or 'auto'"
         if isinstance(self.degrees, str) or not isinstance(self.degrees, Iterable):
-            require(isinstance(self.degrees, str) and self.degrees == "auto", "degrees", must_be, self.degrees)
+            require(
+                isinstance(self.degrees, str) and self.degrees == "auto", "degrees", must_be, self.degrees
+            )
             return None
         degrees = list(self.degrees)
         numbers = all(isinstance(g, int | float | np.number) and not isinstance(g, bool) for g in degrees)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from ..families.pairs import PairsEmbedder
 
-_DEGREE, _SCALE = 1, 2.0
-
 
 class ParameterFreeSDD(PairsEmbedder):
     """SDD with nothing to tune: degree 1, and distances from 0 to 2.
 
     ``p_ij = (1 + d_ij^2)^-1 / sum`` from the distances in the data, the largest of which counts as 2, and
-    ``q_ij`` likewise from the map, which minimises ``sum p log(p / q)``. On this range a degree of 1 tells small
-    distances apart as well as large ones: the map is about as good as that of the best degree, for the price
-    of one. A new row minimises its own part of the cost, all fitted rows and the normalisers held.
+    ``q_ij`` likewise from the map, which minimises ``sum p log(p / q)``. On this range a degree of 1 tells
+    small distances apart as well as large ones: the map is about as good as that of the best degree, for
+    the price of one. A new row minimises its own part of the cost, all fitted rows and the normalisers
+    held.
 
-    Cost: ``O(n^2)`` time a step and ``8 n^2`` bytes up to 8,000 rows; above, ``O(n s)`` and ``8 n s`` bytes for s
-    partners of each row. 20 to 200 steps.
+    Cost: ``O(n^2)`` time a step and ``8 n^2`` bytes up to 8,000 rows; above, ``O(n s)`` and ``8 n s`` bytes
+    for s partners of each row. 20 to 200 steps.
 
     Parameters
     ----------
@@ -64,30 +63,3 @@ class ParameterFreeSDD(PairsEmbedder):
     >>> ParameterFreeSDD().fit(load_iris().data).kendall_tau_.round(4)
     np.float64(0.9674)
     """
-
-    def __init__(
-        self,
-        n_components=2,
-        *,
-        init="pca",
-        metric="euclidean",
-        max_iter=500,
-        tol=1e-6,
-        pairs="auto",
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.n_components = n_components
-        self.init = init
-        self.metric = metric
-        self.max_iter = max_iter
-        self.tol = tol
-        self.pairs = pairs
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def fit(self, X, y=None):
-        """Distances, start, minimum."""
-        problem = self._problem(X, _SCALE)
-        self._keep(problem, problem.fit((_DEGREE,), score=False))
-        return self

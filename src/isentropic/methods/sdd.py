@@ -14,14 +14,15 @@ from ..families.pairs import PairsEmbedder, Problem
 class SDD(PairsEmbedder):
     """A map whose distances, small and large, keep the order of those in the data.
 
-    Pairs of rows get the similarities ``p_ij = (1 + d_ij^2)^-g / sum`` from their distances in the data, the
-    largest of which counts as ``scale``, and ``q_ij`` likewise from those in the map, with the same degree g. The
-    map minimises ``sum p log(p / q)``. A low degree weighs large distances, a high one small ones;
-    ``degree="auto"`` takes the one of 1 to 15 with the highest Kendall tau between the distances of the data
-    and of the map. A new row minimises its own part of the cost, all fitted rows and the normalisers held.
+    Pairs of rows get the similarities ``p_ij = (1 + d_ij^2)^-g / sum`` from their distances in the data,
+    the largest of which counts as ``scale``, and ``q_ij`` likewise from those in the map, with the same
+    degree g. The map minimises ``sum p log(p / q)``. A low degree weighs large distances, a high one small
+    ones; ``degree="auto"`` takes the one of 1 to 15 with the highest Kendall tau between the distances of
+    the data and of the map. A new row minimises its own part of the cost, all fitted rows and the
+    normalisers held.
 
-    Cost: ``O(n^2)`` time a step and ``8 n^2`` bytes up to 8,000 rows; above, ``O(n s)`` and ``8 n s`` bytes for s
-    partners of each row. 20 to 200 steps a degree, 7 to 10 degrees for ``"auto"``.
+    Cost: ``O(n^2)`` time a step and ``8 n^2`` bytes up to 8,000 rows; above, ``O(n s)`` and ``8 n s`` bytes
+    for s partners of each row. 20 to 200 steps a degree, 7 to 10 degrees for ``"auto"``.
 
     Parameters
     ----------
@@ -129,7 +130,12 @@ class SDD(PairsEmbedder):
     def _candidates(self) -> Sequence[float] | None:
         """Degrees to try, or None to search for the best."""
         if isinstance(self.degree, str):
-            require(self.degree == "auto", "degree", "a positive number, a sequence of them or 'auto'", self.degree)
+            require(
+                self.degree == "auto",
+                "degree",
+                "a positive number, a sequence of them or 'auto'",
+                self.degree,
+            )
             return None
         degrees = np.atleast_1d(np.asarray(self.degree, object)).tolist()
         for degree in degrees:

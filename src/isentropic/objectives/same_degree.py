@@ -34,8 +34,8 @@ class AllPairs:
 class DrawnPairs:
     """The distances of s n drawn pairs: of the rows ``order[i]`` and ``order[(i + shifts[s]) mod n]``.
 
-    ``order`` is a random one, so that every row has ``2 s`` random partners; ``shifts`` are distinct, at least
-    1 and at most ``(n - 1) / 2``, so that no pair is drawn twice.
+    ``order`` is a random one, so that every row has ``2 s`` random partners; ``shifts`` are distinct, at
+    least 1 and at most ``(n - 1) / 2``, so that no pair is drawn twice.
     """
 
     order: np.ndarray  # (n,)

@@ -20,7 +20,8 @@ def momentum_descent(
 
     >>> import numpy as np
     >>> slope = lambda z: (float((z**2).sum()), 2 * z)
-    >>> found = momentum_descent(slope, np.array([[1.0], [-1.0]]), max_iter=200, learning_rate=0.1, momentum=0.8)
+    >>> start = np.array([[1.0], [-1.0]])
+    >>> found = momentum_descent(slope, start, max_iter=200, learning_rate=0.1, momentum=0.8)
     >>> bool(np.abs(found.point).max() < 1e-6)
     True
     """
