@@ -39,8 +39,8 @@ _METHODS = (
 _VALUES = tuple(
     f"isentropic._values.{name}"
     for name in (
-        "Can", "Geodesic", "Inflate", "Knn", "Landmarks", "Momentum", "NeighborGraph", "Neighbors", "Percentile",
-        "Pnn", "Radius",
+        "Can", "Geodesic", "Inflate", "Knn", "Landmarks", "Momentum", "NeighborGraph", "Neighbors",
+        "Percentile", "Pnn", "Radius",
     )
 )  # fmt: skip
 _FITTED = ("isentropic.families.rows.KnownRows", "isentropic.linalg.scaling.Scaling")

@@ -86,7 +86,7 @@ class Distances:
         return AllPairs(n, out)
 
     def drawn(self, partners: int, random: np.random.RandomState) -> DrawnPairs:
-        """``partners`` (an even number) of every row, at random: ``4 n partners`` bytes, and as many again."""
+        """``partners`` (an even number) of every row, at random: ``8 n partners`` bytes with the attractions."""
         n, count = len(self.X), partners // 2
         hint = 'Take pairs="all".'
         require(self.graph is None, "pairs", "'all' or 'auto' for geodesic distances", partners, hint)

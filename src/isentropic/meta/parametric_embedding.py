@@ -135,7 +135,7 @@ class ParametricEmbedding(Embedder):
         require(is_count and self.max_epochs > 0, "max_epochs", "a positive integer", self.max_epochs)
         random = check_random_state(0 if self.random_state is None else self.random_state)
         return MLPRegressor(
-            sizes,
+            hidden_layer_sizes=sizes,
             activation="relu",
             solver="adam",
             max_iter=int(self.max_epochs),
