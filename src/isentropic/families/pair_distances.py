@@ -32,6 +32,15 @@ PARTNERS = 128  # of each row, beyond that
 _SWEEPS = 4
 
 
+def drawn_shifts(n: int, count: int, seed: int | tuple[int, ...]) -> np.ndarray:
+    """Different numbers from 1 to ``(n - 1) / 2``, in order: by these, no pair of n rows is drawn twice."""
+    most = (n - 1) // 2
+    drawn: np.ndarray = np.random.default_rng(seed).choice(
+        most, min(count, most), replace=False, shuffle=False
+    )
+    return np.sort(drawn) + 1
+
+
 @dataclass(frozen=True, slots=True)
 class Distances:
     """The distances between rows that a method works from."""
@@ -85,14 +94,12 @@ class Distances:
                 store_rows(np.ascontiguousarray(between), np.arange(block.start, block.stop), n, out)
         return AllPairs(n, out)
 
-    def drawn(self, partners: int, random: np.random.RandomState) -> DrawnPairs:
-        """``partners`` (an even number) of every row, at random: ``8 n partners`` bytes with the attractions."""
-        n, count = len(self.X), partners // 2
+    def drawn(self, shifts: np.ndarray, order: np.ndarray) -> DrawnPairs:
+        """The rows next to each other but for a shift: ``8 n`` bytes a shift, twice with the attractions."""
+        n, count = len(self.X), len(shifts)
         hint = 'Take pairs="all".'
-        require(self.graph is None, "pairs", "'all' or 'auto' for geodesic distances", partners, hint)
-        require_memory(16 * n * count, f"{partners} partners of {n:,} rows each", "Draw fewer pairs.")
-        order = random.permutation(n)
-        shifts = np.sort(random.choice((n - 1) // 2, count, replace=False) + 1)
+        require(self.graph is None, "pairs", "'all' or 'auto' for geodesic distances", 2 * count, hint)
+        require_memory(16 * n * count, f"{2 * count} partners of {n:,} rows each", "Draw fewer pairs.")
         out = np.empty((count, n))
         if self.euclidean:
             for block in row_blocks(count, "distances", size=8):

@@ -6,7 +6,6 @@ A method of this family prepares a :class:`Problem`, tries degrees on it, and ke
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -19,48 +18,19 @@ from .._values import Geodesic, Momentum
 from ..kernels._jit import threads
 from ..kernels.settling import settle_rows
 from ..neighbors import rows_per_block
-from ..objectives import AllPairs, DrawnPairs, SameDegree
-from ..optim import Minimum, lbfgs, momentum_descent
+from ..objectives import AllPairs, DrawnPairs
+from ..optim import lbfgs, momentum_descent
 from .degree_search import Trial
 from .embedder import Embedder
-from .faithfulness import Tau, distance_tau
-from .pair_distances import ALL_UP_TO, PARTNERS, Distances
+from .faithfulness import Tau
+from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
+from .pair_problem import Problem
 from .rows import KnownRows, checked_components, checked_rows
 from .starts import principal_start, random_start, scaled_start
 
 _PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
 _REFERENCES = 2048  # fitted rows that a new one is placed against
 _PLACED_AT_ONCE = 64  # new rows
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What every degree is tried on: the pairs, the unit of distance, the start, the search's own tau."""
-
-    distances: Distances
-    pairs: AllPairs | DrawnPairs
-    unit: float  # the distance that counts as 1; 0 where all rows are equal
-    start: np.ndarray  # (n, d), in units, rows in their own order
-    optimizer: partial
-    buffer: np.ndarray  # for the attractions of one set of degrees after the other
-    seed: int
-
-    def objective(self, degrees: tuple[float, ...]) -> SameDegree:
-        return SameDegree(self.pairs, unit=self.unit, degrees=degrees, n_jobs=self.distances.n_jobs,
-                          out=self.buffer)  # fmt: skip
-
-    def fit(self, degrees: tuple[float, ...], near: Trial | None = None, *, score: bool = True) -> Trial:
-        """The map of these degrees, from the start or from the map of another trial."""
-        start = self.start if near is None else near.minimum.point
-        if self.unit == 0:
-            return Trial(degrees, Minimum(start, 0.0, 0, True), math.nan)
-        found = self.optimizer(self.objective(degrees), self.pairs.in_order(start))
-        point = self.pairs.out_of_order(found.point)
-        minimum = Minimum(point, max(found.value, 0.0), found.n_iter, found.converged)
-        return Trial(degrees, minimum, self.tau(point, quick=True).value if score else math.nan)
-
-    def tau(self, Z: np.ndarray, *, quick: bool = False) -> Tau:
-        return distance_tau(self.distances, self.pairs, Z, seed=self.seed, quick=quick)
 
 
 class PairsEmbedder(Embedder):
@@ -108,7 +78,10 @@ class PairsEmbedder(Embedder):
         random = check_random_state(0 if self.random_state is None else self.random_state)
         seed = int(random.randint(2**31 - 1))
         distances = Distances.of(X, self.metric, random_state=seed, n_jobs=self.n_jobs)
-        pairs = distances.all() if partners is None else distances.drawn(partners, random)
+        if partners is None:
+            pairs: AllPairs | DrawnPairs = distances.all()
+        else:
+            pairs = distances.drawn(drawn_shifts(n, partners // 2, seed), random.permutation(n))
         unit = distances.largest(pairs) / scale
         start = self._start(distances, pairs, unit, random)
         buffer = np.empty(pairs.distances.size)
@@ -156,6 +129,7 @@ class PairsEmbedder(Embedder):
 
     def _keep(self, problem: Problem, trial: Trial) -> None:
         """The chosen map, in the units of the data, and what places new rows in it."""
+        trial = problem.refined(trial)
         self.embedding_ = trial.minimum.point * problem.unit
         self.cost_, self.n_iter_ = trial.minimum.value, trial.minimum.n_iter
         tau = problem.tau(trial.minimum.point) if problem.unit else Tau(math.nan, None)

@@ -104,6 +104,21 @@ class SameDegree:
         sums, _, _ = self._forces(Z)
         return self._given / self._count, sums[1:] / self._count
 
+    def curvature(self, Z: np.ndarray) -> float:
+        """Mean second derivative of n times the cost by a coordinate of a row, as far as the weights bend it.
+
+        ``8 g^2 E[u^(g+2) r^2] / (d E[u^g])``, summed over the degrees, r the distances in the map.
+        """
+        if isinstance(self.pairs, AllPairs):
+            gaps = Z[1:] - Z[:-1]
+        else:
+            gaps = Z - np.roll(Z, -int(self.pairs.shifts[0]), axis=0)
+        square = (gaps * gaps).sum(axis=1)
+        u = 1.0 / (1.0 + square)
+        return float(
+            sum(8 * g * g * (u ** (g + 2) * square).mean() / (u**g).mean() for g in self.degrees) / Z.shape[1]
+        )
+
     def _forces(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         coordinates = np.ascontiguousarray(Z.T)
         with threads(self.n_jobs):
