@@ -42,16 +42,14 @@ def scikit_learn(data):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the small part used to warm up is in pieces
-        Z = Isomap(n_neighbors=10, n_components=2, n_jobs=-1).fit_transform(data["X"])
-    return {"size of the map": np.abs(Z).sum()}
+        return {"map": Isomap(n_neighbors=10, n_components=2, n_jobs=-1).fit_transform(data["X"])}
 
 
 def ours(n_jobs):
     def run(data):
         from isentropic import Isomap
 
-        Z = Isomap(n_neighbors=10, n_jobs=n_jobs).fit_transform(data["X"])
-        return {"size of the map": np.abs(Z).sum()}
+        return {"map": Isomap(n_neighbors=10, n_jobs=n_jobs).fit_transform(data["X"])}
 
     return run
 

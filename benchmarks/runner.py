@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,8 @@ class Case:
 
     name: str
     data: Callable[[], Arrays]
-    contenders: dict[str, Callable[[Arrays], dict[str, float]]]  # each returns figures worth printing
+    # Each returns figures worth printing; coordinates called "map" are compared with the peer's.
+    contenders: dict[str, Callable[[Arrays], dict[str, Any]]]
     warm_up: int = 300  # rows
     repeats: int = 3
     peers: tuple[str, ...] = field(default=("scikit-learn", "scipy", "numpy", "numba"))
@@ -63,7 +65,21 @@ def _measured_here(module: str, case_name: str, contender: str, file: str) -> di
     start = time.perf_counter()
     figures = run(data)
     seconds = time.perf_counter() - start
-    return {"seconds": seconds, "peak": _peak(), "added": _peak() - before, **figures}
+    taken = {"seconds": seconds, "peak": _peak(), "added": _peak() - before}
+    Z = figures.pop("map", None)
+    if Z is not None:
+        is_peer = contender == next(iter(case.contenders))
+        figures["difference of the map"] = _difference(Z, Path(file).with_name("map.npy"), is_peer)
+    return {**taken, **figures}
+
+
+def _difference(Z: np.ndarray, peers: Path, is_peer: bool) -> float:
+    """Largest difference of a coordinate from the peer's, up to its sign, relative to the largest one."""
+    if is_peer:
+        np.save(peers, Z)
+    theirs = np.load(peers)
+    signs = np.sign(np.einsum("ij,ij->j", Z, theirs))
+    return float(np.abs(Z * signs - theirs).max() / np.abs(theirs).max())
 
 
 def _peak() -> float:

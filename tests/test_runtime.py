@@ -20,6 +20,7 @@ from isentropic._runtime import (
     memory_budget,
     require_memory,
     row_blocks,
+    set_config,
     worker_threads,
 )
 
@@ -37,7 +38,7 @@ def test_settings_nest_and_come_back():
                 assert get_config().memory_limit is None
             assert get_config() is inner
         assert get_config() is outer
-    assert get_config() is outside
+    assert get_config() == outside
     assert outside == Config()
 
 
@@ -293,3 +294,40 @@ def test_the_limit_of_a_container(system_files):
     assert _runtime._container_free() == 700
     system_files("sys/fs/cgroup/memory.current", "1300\n")
     assert _runtime._container_free() == 0
+
+
+def test_settings_of_the_process_reach_every_thread(monkeypatch):
+    monkeypatch.setattr(_runtime, "_of_process", None)
+    seen = []
+
+    def look():
+        seen.append(get_config().memory_limit)
+
+    def in_a_thread():
+        thread = threading.Thread(target=look)
+        thread.start()
+        thread.join()
+        return seen[-1]
+
+    with config_context(memory_limit=5):
+        assert in_a_thread() is None  # a context is of its own thread
+    set_config(memory_limit=2e9)
+    assert in_a_thread() == 2_000_000_000
+    assert get_config().memory_limit == 2_000_000_000
+    with config_context(memory_limit=7):
+        assert get_config().memory_limit == 7
+
+
+def test_the_environment_sets_the_memory(monkeypatch):
+    monkeypatch.setattr(_runtime, "_of_process", None)
+    monkeypatch.setenv("ISENTROPIC_MEMORY", "1.5")
+    assert get_config().memory_limit == 3 * 2**29
+    monkeypatch.setenv("ISENTROPIC_MEMORY", "much")
+    with pytest.raises(InvalidInputError, match="ISENTROPIC_MEMORY must be a positive number of GiB"):
+        get_config()
+
+
+@pytest.mark.parametrize("limit", [0, -5, 0.5, True, "2", float("nan"), float("inf")])
+def test_what_is_no_size_of_memory(limit):
+    with pytest.raises(InvalidInputError, match="memory_limit must be a positive number of bytes or None"):
+        set_config(memory_limit=limit)

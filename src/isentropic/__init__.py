@@ -10,12 +10,26 @@ from typing import Any
 
 __version__ = "0.1.0"
 
+_ERRORS = (
+    "IsentropicError",
+    "DisconnectedGraphError",
+    "FileFormatError",
+    "InvalidInputError",
+    "MemoryBudgetError",
+    "MissingExtraError",
+    "IsentropicWarning",
+    "DisconnectedGraphWarning",
+    "LandmarksClippedWarning",
+    "LowRecallWarning",
+    "NegativeEigenvalueWarning",
+    "NeighborsClippedWarning",
+    "TableWarning",
+)
 _PUBLIC = {
     "Can": "_values",
     "ClassicalMDS": "methods.classical_mds",
     "Geodesic": "_values",
-    "IsentropicError": "_errors",
-    "IsentropicWarning": "_errors",
+    "Inflate": "_values",
     "Isomap": "methods.isomap",
     "Knn": "_values",
     "Landmarks": "_values",
@@ -30,11 +44,13 @@ _PUBLIC = {
     "Radius": "_values",
     "SDD": "methods.sdd",
     "config_context": "_runtime",
+    **dict.fromkeys(_ERRORS, "_errors"),
     "get_config": "_runtime",
     "load": "_io",
     "make": "registry",
     "neighbor_graph": "neighbors",
     "save": "_io",
+    "set_config": "_runtime",
 }
 _SUBMODULES = ("datasets", "geodesics", "linalg", "neighbors", "registry")
 

@@ -42,6 +42,10 @@ class LandmarksClippedWarning(IsentropicWarning):
     """More landmarks were asked for than there are distinct rows."""
 
 
+class LowRecallWarning(IsentropicWarning):
+    """The approximate search missed many of the true neighbours."""
+
+
 class DisconnectedGraphWarning(IsentropicWarning):
     """The neighbour graph falls into parts, and a policy dealt with it."""
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZipFile
@@ -22,20 +24,12 @@ import numpy as np
 from . import __version__
 from ._errors import FileFormatError, InvalidInputError, IsentropicError, require
 from ._runtime import require_memory
-from ._values import NeighborGraph, Neighbors
+from ._values import NeighborGraph
 
 FORMAT = 1
 HEADER = "isentropic.json"
 
-_METHODS = (
-    "isentropic.meta.parametric_embedding.ParametricEmbedding",
-    "isentropic.methods.classical_mds.ClassicalMDS",
-    "isentropic.methods.isomap.Isomap",
-    "isentropic.methods.multi_sdd.MultiSDD",
-    "isentropic.methods.parameter_free_sdd.ParameterFreeSDD",
-    "isentropic.methods.pca.PCA",
-    "isentropic.methods.sdd.SDD",
-)
+_METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
 _VALUES = tuple(
     f"isentropic._values.{name}"
     for name in (
@@ -48,7 +42,7 @@ _PLAIN = (
     *(f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "str", "tuple")),
     *(f"numpy.{name}" for name in ("bool", "float32", "float64", "int32", "int64", "ndarray")),
 )
-TRUSTED = frozenset(_METHODS + _VALUES + _FITTED + _PLAIN)
+TRUSTED = frozenset(_VALUES + _FITTED + _PLAIN)  # and every method of this package
 # How skops rebuilds each of them. The others can import functions or call constructors.
 _LOADERS = frozenset(
     {"DictNode", "JsonNode", "ListNode", "NdArrayNode", "ObjectNode", "TupleNode", "TypeNode"}
@@ -106,7 +100,8 @@ def _target_and_temporary(path: str | Path) -> tuple[Path, Path]:
 def _unwritable(path: str | Path, error: OSError) -> str:
     reason = error.strerror or str(error)
     if isinstance(error, FileNotFoundError):
-        reason = f"there is no folder {Path(path).parent}"
+        folder = Path(path).parent
+        reason = "that folder takes no files" if folder.is_dir() else f"there is no folder {folder}"
     reason = reason[:1].lower() + reason[1:]
     return f"{path} cannot be written: {reason}. Choose a folder with room where you may write."
 
@@ -204,7 +199,7 @@ def _extra(archive: ZipFile, path: str | Path) -> dict[str, Any]:
 def _require_trusted(archive: ZipFile, path: str | Path) -> None:
     schema = json.loads(archive.read("schema.json"))
     foreign = _untrusted(schema)
-    if not foreign and _type_name(schema) not in _METHODS:
+    if not foreign and not _is_method(_type_name(schema)):
         foreign = [_type_name(schema)]
     if foreign:
         raise FileFormatError(_refusal(path, f"it asks for {', '.join(foreign)}, which is not trusted"))
@@ -220,9 +215,26 @@ def _untrusted(schema: dict[str, Any]) -> list[str]:
             nodes.extend(node)
         elif isinstance(node, dict):
             nodes.extend(node.values())
-            if "__loader__" in node and not (_type_name(node) in TRUSTED and node["__loader__"] in _LOADERS):
-                found.add(_type_name(node))
+            name = _type_name(node)
+            if "__loader__" in node and not (_is_trusted(name) and node["__loader__"] in _LOADERS):
+                found.add(name)
     return sorted(found)
+
+
+def _is_trusted(name: str) -> bool:
+    return name in TRUSTED or _is_method(name)
+
+
+def _is_method(name: str) -> bool:
+    """Whether a name is that of an estimator which a module of ``isentropic.methods`` defines."""
+    if not _METHOD.fullmatch(name):
+        return False
+    module, _, kind = name.rpartition(".")
+    try:
+        found = getattr(import_module(module), kind, None)
+    except ImportError:
+        return False
+    return isinstance(found, type) and found.__module__ == module and hasattr(found, "_require_sound")
 
 
 def _type_name(node: dict[str, Any]) -> str:
@@ -232,27 +244,28 @@ def _type_name(node: dict[str, Any]) -> str:
 def _model(file: IO[bytes]) -> Any:
     from skops import io as skops_io
 
-    model = skops_io.load(file, trusted=sorted(TRUSTED))
+    # Everything in the file has passed the test above; skops wants the names.
+    model = skops_io.load(file, trusted=skops_io.get_untrusted_types(file=file))
     for value in vars(model).values():
         if isinstance(value, NeighborGraph):
             _require_sound_graph(value)
-        elif isinstance(value, Neighbors):
-            _require_indices(value.indices, len(value.indices))
+    model._require_sound()
     return model
 
 
 def _require_sound_graph(graph: NeighborGraph) -> None:
     # kernels follow these indices without checking bounds
     starts = graph.indptr
+    types = (starts.dtype, graph.indices.dtype, graph.weights.dtype)
+    if types != (np.int64, np.int32, np.float64):
+        raise ValueError("its graph has numbers of another type")
     rising = len(starts) > 0 and starts[0] == 0 and bool(np.all(np.diff(starts) >= 0))
     if not (rising and starts[-1] == len(graph.indices) == len(graph.weights)):
         raise ValueError("the rows of its graph do not add up")
-    _require_indices(graph.indices, graph.n_rows)
-
-
-def _require_indices(indices: np.ndarray, n_rows: int) -> None:
-    if indices.size and not (indices.min() >= 0 and indices.max() < n_rows):
+    if graph.indices.size and not (graph.indices.min() >= 0 and graph.indices.max() < graph.n_rows):
         raise ValueError("its graph points outside the rows")
+    if graph.weights.size and not graph.weights.min() >= 0:
+        raise ValueError("its graph has edges without a length")
 
 
 def _versions() -> dict[str, str]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -33,36 +33,68 @@ class Config:
     progress: Progress | None = None  # called as progress(what, done, total)
 
 
-_config: ContextVar[Config] = ContextVar("isentropic_config", default=Config())  # noqa: B039 (frozen)
+_of_context: ContextVar[Config | None] = ContextVar("isentropic_config", default=None)
+_of_process: Config | None = None
 
 
 def get_config() -> Config:
-    """The settings in force here."""
-    return _config.get()
+    """The settings in force here: of the context, else of the process."""
+    return _of_context.get() or _of_process or _from_environment()
+
+
+def set_config(**changes: Any) -> None:
+    """Change settings of the whole process, all its threads included, where no context says otherwise.
+
+    Processes that are started later begin anew: ``ISENTROPIC_MEMORY``, in GiB, reaches them too.
+    """
+    global _of_process
+    _of_process = _changed(_of_process or _from_environment(), changes)
+
+
+def _from_environment() -> Config:
+    given = os.environ.get("ISENTROPIC_MEMORY")
+    if not given:
+        return Config()
+    try:
+        gib = float(given)
+    except ValueError:
+        gib = 0.0
+    require(0 < gib < float("inf"), "ISENTROPIC_MEMORY", "a positive number of GiB", given)
+    return Config(memory_limit=int(gib * 2**30))
+
+
+def _changed(config: Config, changes: dict[str, Any]) -> Config:
+    known = list(Config.__dataclass_fields__)
+    for name in changes:
+        require(name in known, "setting", f"one of {', '.join(known)}", name)
+    config = replace(config, **changes)
+    require(0 < config.memory_fraction <= 1, "memory_fraction", "in (0, 1]", config.memory_fraction)
+    limit = config.memory_limit
+    if limit is None:
+        return config
+    is_number = isinstance(limit, Real) and not isinstance(limit, bool)
+    is_size = is_number and 1 <= limit < float("inf")
+    require(is_size, "memory_limit", "a positive number of bytes or None", limit)
+    return replace(config, memory_limit=int(limit))  # 2e9 is a size
 
 
 @contextmanager
 def config_context(**changes: Any) -> Iterator[Config]:
     """Change settings for a ``with`` block: ``memory_fraction``, ``memory_limit``, ``progress``.
 
+    They hold in this thread only. :func:`set_config` is for the process.
+
     >>> import isentropic
     >>> with isentropic.config_context(memory_limit=2**30) as config:
     ...     config.memory_limit
     1073741824
     """
-    known = list(Config.__dataclass_fields__)
-    for name in changes:
-        require(name in known, "setting", f"one of {', '.join(known)}", name)
-    config = replace(get_config(), **changes)
-    require(0 < config.memory_fraction <= 1, "memory_fraction", "in (0, 1]", config.memory_fraction)
-    limit = config.memory_limit
-    is_size = limit is None or (isinstance(limit, int) and limit > 0)
-    require(is_size, "memory_limit", "a positive number of bytes or None", limit)
-    token = _config.set(config)
+    config = _changed(get_config(), changes)
+    token = _of_context.set(config)
     try:
         yield config
     finally:
-        _config.reset(token)
+        _of_context.reset(token)
 
 
 def worker_threads(n_jobs: int | None) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic._errors import InvalidInputError
+from isentropic._errors import InvalidInputError, TableWarning
 from isentropic.datasets import catalogue, load
 from isentropic.datasets.builtin import BUILTIN
 
@@ -72,7 +72,10 @@ def test_iris_is_standardised_sklearn_iris():
 
 
 def test_a_feature_may_be_the_target():
-    table = load("builtin:iris", "sepal length (cm)")
+    with pytest.warns(TableWarning, match="'target', which iris knows as its target, is now") as told:
+        table = load("builtin:iris", "sepal length (cm)")
+    assert "drop=['target']" in str(told[0].message)
+    assert load("builtin:iris", "sepal length (cm)", drop=["target"]).X.shape == (150, 3)
     assert table.feature_names[-3:] == ("target=setosa", "target=versicolor", "target=virginica")
 
 

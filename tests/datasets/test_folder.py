@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from isentropic._errors import FileFormatError
+from isentropic._errors import FileFormatError, TableWarning
 from isentropic.datasets import catalogue, load
 
 ENTRY = {
@@ -37,7 +37,8 @@ def folder(write, tmp_path, monkeypatch):
 
 def test_levels_and_missing_values_are_as_the_manifest_says(folder):
     folder()
-    table = load("flats", missing="drop", nominal="onehot", scaling="none")
+    with pytest.warns(TableWarning, match="with missing values left out"):
+        table = load("flats", missing="drop", nominal="onehot", scaling="none")
     assert table.feature_names == ("zone=2", "zone=10", "zone=1", "word=NA", "word=None")
     assert table.X.tolist() == [[0, 0, 1, 0, 1], [0, 1, 0, 1, 0]]
     assert table.class_names == ("10",)

@@ -33,7 +33,8 @@ def test_the_error_counts_each_column_and_names_both_remedies(gaps):
 
 
 def test_drop_leaves_out_rows_and_keeps_their_names(gaps):
-    table = load(gaps[["age", "full", "kind"]], target="kind", missing="drop", scaling="none")
+    with pytest.warns(TableWarning, match="^2 rows of 4 with missing values left out"):
+        table = load(gaps[["age", "full", "kind"]], target="kind", missing="drop", scaling="none")
     assert_array_equal(table.X, [[1, 1], [3, 3]])
     assert table.row_names == ("0", "2")
     assert table.labels.tolist() == ["p", "q"]
@@ -41,7 +42,8 @@ def test_drop_leaves_out_rows_and_keeps_their_names(gaps):
 
 def test_classes_without_rows_are_gone():
     frame = pd.DataFrame({"x": [1.0, 2.0, np.nan], "y": ["a", "c", "b"]})
-    table = load(frame, target="y", missing="drop")
+    with pytest.warns(TableWarning, match="^1 row of 3 "):
+        table = load(frame, target="y", missing="drop")
     assert table.class_names == table.preparation.class_names == ("a", "c")
     assert_array_equal(table.y, [0, 1])
 
@@ -78,7 +80,8 @@ def test_a_target_has_no_mean(gaps):
         InvalidInputError, match=r"1 missing value: 'kind' 1.*only remedy for the target 'kind'"
     ):
         load(gaps, target="kind", missing="mean")
-    assert load(gaps[["full", "kind"]], target="kind", missing="drop").row_names == ("1", "2", "3")
+    with pytest.warns(TableWarning, match="^1 row of 4 "):
+        assert load(gaps[["full", "kind"]], target="kind", missing="drop").row_names == ("1", "2", "3")
 
 
 @pytest.mark.parametrize("missing", ["raise", "drop", "mean"])

@@ -10,7 +10,7 @@ import pytest
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from isentropic._errors import FileFormatError
+from isentropic._errors import FileFormatError, TableWarning
 from isentropic.datasets import load
 
 FRAME = pd.DataFrame(
@@ -61,7 +61,8 @@ def test_by_number(answer):
 
 def test_another_target_or_none_or_several(answer):
     answer(bunch("kind"))
-    assert load("openml:flats", "size").class_names == ("1", "2", "4")
+    with pytest.warns(TableWarning, match="'kind', which flats knows as its target, is now a feature"):
+        assert load("openml:flats", "size").class_names == ("1", "2", "4")
     answer(bunch())
     assert load("openml:flats").y is None
     answer(bunch("kind", "zone"))

@@ -2,6 +2,7 @@
 
 import warnings
 
+import numba
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -36,13 +37,19 @@ def assert_measured(found, D):
     )
 
 
+# The lists that a test makes up miss most neighbours.
+pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.LowRecallWarning")
+
+
 class Descent:
     """Takes the place of the library's index: lists that a test wants it to find."""
 
     found = None
+    threads = None
 
     def __init__(self, X, metric, n_neighbors, random_state):
         type(self).asked = {"metric": metric, "n_neighbors": n_neighbors, "random_state": random_state}
+        Descent.threads = numba.get_num_threads()
         self.neighbor_graph = self.found
 
 
@@ -235,3 +242,14 @@ def test_a_fitted_row_finds_itself(searched):
     indices, distances = search_graph(X[:100], X, graph, 3)
     assert (indices[:, 0] == np.arange(100)).mean() > 0.95
     assert (distances[:, 0] == 0).mean() > 0.95
+
+
+def test_the_descent_runs_on_one_thread(rng, finds):
+    """Its result depends on their number: a parallel worker has one, and must find the same."""
+    X = rng.normal(size=(20, 4))
+    finds(np.tile(np.arange(10), (20, 1)))
+    before = numba.get_num_threads()
+    for n_jobs in (1, 2, None):
+        approximate_neighbors(X, 4, n_jobs=n_jobs)
+        assert Descent.threads == 1
+    assert numba.get_num_threads() == before

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .._values import Table
 
 # fitted attributes that say how good a map is, where a method has them
-_FACTS = ("eigenvalues_", "explained_variance_ratio_", "residual_variance_", "stress_")
+_FACTS = ("eigenvalues_", "explained_variance_ratio_", "residual_variance_", "euclidean_defect_", "stress_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,11 @@ class Summary:
 def facts_of(estimator: Any) -> dict[str, Any]:
     """Eigenvalues and the like, as plain numbers."""
     present = {name: getattr(estimator, name, None) for name in _FACTS}
-    return {name.rstrip("_"): _plain(value) for name, value in present.items() if value is not None}
+    facts = {name.rstrip("_"): _plain(value) for name, value in present.items() if value is not None}
+    graph = getattr(estimator, "graph_", None)
+    if graph is not None and not graph.exact:
+        facts["recall of neighbours"] = graph.recall
+    return facts
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from .._errors import IsentropicWarning
+from .._errors import IsentropicWarning, require
 from ._failure import debugging
 from ._options import in_options
 
@@ -43,7 +43,9 @@ def reporting(*, bars: bool, memory: float | None) -> Iterator[list[str]]:
             typer.echo(f"Warning: {text}", err=True)
 
     drawn = _Bars() if bars and sys.stderr.isatty() else None
-    limit = {} if memory is None else {"memory_limit": int(memory * 2**30)}
+    if memory is not None:
+        require(memory > 0, "--memory", "a positive number of GiB", memory)
+    limit = {} if memory is None else {"memory_limit": max(int(memory * 2**30), 1)}
     with warnings.catch_warnings(), config_context(progress=drawn, **limit):
         warnings.simplefilter("always" if debugging() else "ignore")
         warnings.simplefilter("always", IsentropicWarning)

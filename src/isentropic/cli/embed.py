@@ -105,6 +105,8 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
 
     if METHODS[method].needs_y:
         require(table.y is not None, "--target", f"given, because {method} learns from it", None)
+    must_be, hint = "a table of at least 2 rows", "A map shows rows beside each other."
+    require(len(table.X) >= 2, "SOURCE", must_be, len(table.X), hint)
     began = time.perf_counter()
     with computing(method):
         Z = estimator.fit_transform(table.X, table.y)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .._errors import InvalidInputError
 from .._values import Floats, Table
 from .encoding import Encoded
-from .notices import counted, listed, plural
+from .notices import counted, listed, notice, plural
 from .preparation import Preparation
 from .roles import Parts
 from .scaling import column_means
@@ -64,6 +64,7 @@ def complete_rows(
     if missing == "drop":
         keep = ~(gaps.any(axis=1) | unlabelled)
         _require_rows(keep, encoded, table)
+        notice(f"{plural(int((~keep).sum()), 'row')} of {len(keep)} with missing values left out.")
         X, y = X[keep], None if y is None else y[keep]
         row_names = tuple(name for name, kept in zip(row_names, keep, strict=True) if kept)
         gaps = np.isnan(X)

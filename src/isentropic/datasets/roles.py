@@ -68,6 +68,11 @@ def split(raw: RawTable, roles: Roles) -> Parts:
             if name is not None and name not in frame.columns:
                 raise no_such_column(what, raw.name, name, frame.columns)
     features = frame.drop(columns=list({*roles.drop, target, roles.index} - {None}))
+    if raw.target in features.columns and roles.target is not None:
+        notice(
+            f"{raw.target!r}, which {raw.name} knows as its target, is now a feature beside the target "
+            f"{target!r}. Leave it out by drop=['{raw.target}']."
+        )
     if not features.shape[1]:
         raise InvalidInputError(
             f"{raw.name} must have a column left for the features, got none. Its columns are "

@@ -28,7 +28,7 @@ from ..neighbors import (
     rows_per_block,
     warn_of_isolated,
 )
-from .embedder import Embedder
+from .embedder import Embedder, require_array
 from .landmarks import chosen_landmarks
 from .rows import KnownRows, checked_components, checked_rows
 
@@ -41,6 +41,7 @@ class GeodesicEmbedder(Embedder):
 
     # Parameters of every member: n_components, n_landmarks, on_disconnected, metric, random_state, n_jobs.
     landmarks_: np.ndarray | None
+    _index_of_fitted: RowIndex | None
     _landmark_geodesics: np.ndarray | None
 
     def _entries(self, X: np.ndarray) -> Entries:
@@ -134,6 +135,20 @@ class GeodesicEmbedder(Embedder):
         if isinstance(policy, Inflate) and self.graph_.n_components > 1:
             self._unreachable = policy.factor * _largest_finite(G)
             np.copyto(G, self._unreachable, where=np.isinf(G))
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        n, d = self.graph_.n_rows, self._n_features_out
+        require_array("fitted rows", self._fitted, (n,), np.int64, below=len(self.embedding_))
+        n_references = n
+        if self.landmarks_ is not None:
+            require_array("landmarks", self._landmark_nodes, (None,), np.int64, below=n)
+            n_references = len(self._landmark_nodes)
+        require_array("means", self._scaling.means, (n_references,))
+        require_array("projection", self._scaling.projection, (n_references, d))
+        if self._fit_metric != "precomputed":
+            require_array("rows of the graph", self._fit_X, (n, self.n_features_in_))
+            self._known.require_sound(len(self.embedding_), self.n_features_in_)
 
     def __getstate__(self):
         """Without what is large and can be found again: landmarks' geodesics, the index of the rows."""

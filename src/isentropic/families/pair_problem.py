@@ -87,4 +87,5 @@ class Problem:
                 yield SameDegree(pairs, unit=self.unit, degrees=degrees, n_jobs=self.distances.n_jobs)
 
     def tau(self, Z: np.ndarray, *, quick: bool = False) -> Tau:
-        return distance_tau(self.distances, self.pairs, Z, seed=self.seed, quick=quick)
+        condensed = self.pairs.distances if isinstance(self.pairs, AllPairs) else None
+        return distance_tau(self.distances, condensed, Z, seed=self.seed, quick=quick)

@@ -16,6 +16,7 @@ from ..neighbors import (
     checked_metric,
     hashes_of,
 )
+from .embedder import require_array
 
 
 def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> np.ndarray:
@@ -50,6 +51,12 @@ class KnownRows:
         hashes = hashes_of(X)
         order = np.argsort(hashes, kind="stable")
         return cls(X, hashes[order], order)
+
+    def require_sound(self, n_rows: int, n_features: int) -> None:
+        """Raise ValueError unless the arrays fit each other."""
+        require_array("known rows", self.X, (n_rows, n_features))
+        require_array("hashes", self.hashes, (n_rows,), np.uint64)
+        require_array("order of the hashes", self.order, (n_rows,), np.int64, below=n_rows)
 
     def find(self, X: np.ndarray) -> np.ndarray:
         """Number of the first fitted row with the same values as each row of ``X``, or -1."""

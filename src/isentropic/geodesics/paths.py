@@ -115,7 +115,7 @@ def all_pairs(graph: NeighborGraph, *, n_jobs: int | None = None) -> np.ndarray:
 
 
 def from_rows(graph: NeighborGraph, sources: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
-    """Geodesic distances from some rows to all, ``(len(sources), n)``: one heap a source.
+    """Geodesic distances from some rows to all, ``(len(sources), n)``: a wave from each source by itself.
 
     ``O(s n (k + log n))`` time, ``8 s n`` bytes.
     """

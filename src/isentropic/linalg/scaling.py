@@ -73,7 +73,8 @@ def classical_scaling(
         )
     root = np.sqrt(np.where(positive, values, 0.0))
     inverse = np.divide(1.0, root, out=np.zeros_like(root), where=positive)
-    return Scaling(values, vectors * root, np.ascontiguousarray(vectors * inverse), means, defect)
+    embedding, projection = (np.ascontiguousarray(vectors * factor) for factor in (root, inverse))
+    return Scaling(values, embedding, projection, means, defect)
 
 
 def _require_pairs(distances: np.ndarray, n: int) -> None:

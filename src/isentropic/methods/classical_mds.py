@@ -7,7 +7,7 @@ from scipy.spatial.distance import squareform
 from sklearn.utils.validation import check_is_fitted
 
 from .._runtime import require_memory, row_blocks
-from ..families.embedder import Embedder
+from ..families.embedder import Embedder, require_array
 from ..families.rows import checked_components, checked_rows
 from ..kernels._jit import threads
 from ..kernels.condensed import store_rows
@@ -79,6 +79,14 @@ class ClassicalMDS(Embedder):
         self._fit_X = np.empty((len(X), 0)) if self.metric == "precomputed" else X.copy()
         self._n_features_out = n_components
         return self
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        n = len(self.embedding_)
+        require_array("means", self._scaling.means, (n,))
+        require_array("projection", self._scaling.projection, (n, self._n_features_out))
+        m = 0 if self._fit_metric == "precomputed" else self.n_features_in_
+        require_array("fitted rows", self._fit_X, (n, m))
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each by its distances to the fitted rows."""

@@ -7,7 +7,7 @@ from sklearn.decomposition import PCA as _PCA
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require
-from ..families.embedder import Embedder
+from ..families.embedder import Embedder, require_array
 from ..families.rows import checked_components, checked_rows
 from ..kernels._jit import threads
 from ..kernels.placement import project_centred
@@ -78,6 +78,11 @@ class PCA(Embedder):
         self._n_features_out = n_components
         self.embedding_ = self._placed(X)
         return self
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        require_array("means", self.mean_, (self.n_features_in_,))
+        require_array("projection", self._projection, (self.n_features_in_, self._n_features_out))
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each by itself."""

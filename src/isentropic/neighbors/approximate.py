@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import suppress
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._errors import LowRecallWarning
 from .._runtime import row_blocks
 from .._values import NeighborGraph, Neighbors
 from ..kernels._jit import threads, threadsafe
@@ -18,6 +20,7 @@ from .index import RowIndex, members_of
 _RECALL_ROWS = 200
 _FEW = 500  # so many distinct rows are searched exactly
 _ENTRY_POINTS = 256
+_GOOD_RECALL = 0.9
 
 
 def approximate_neighbors(
@@ -38,6 +41,14 @@ def approximate_neighbors(
         indices, distances = _among_distinct(X, distinct, k, metric, seed, n_jobs)
     sample = np.sort(random.permutation(len(X))[:_RECALL_ROWS])
     recall = _recall(X, distances, sample, metric, n_jobs)
+    if recall < _GOOD_RECALL:
+        warnings.warn(
+            f"The approximate search found {recall:.0%} of the true neighbours of {len(sample)} rows: "
+            "the map shows other neighbours than the data have. Take more neighbours, fewer features (PCA), "
+            "or neighbors=Knn(k, approximate=False).",
+            LowRecallWarning,
+            stacklevel=3,
+        )
     return Neighbors(indices, distances, metric_name(metric), exact=False, recall=recall)
 
 
@@ -96,7 +107,9 @@ def _measured_one_by_one(X, candidates, k, metric, indices, distances):
     """The library holds its distances in single precision; other metrics than ours go row by row."""
     from sklearn.metrics import DistanceMetric
 
-    exact = DistanceMetric.get_metric(metric) if isinstance(metric, str) and metric != "cosine" else None
+    exact = None  # slower, a row at a time by the library that measures everything else
+    with suppress(ValueError):
+        exact = DistanceMetric.get_metric(metric)
     found = np.zeros(len(X), np.int64)
     for block in row_blocks(len(X), "neighbours", size=1024):
         for i in range(block.start, block.stop):
