@@ -31,8 +31,8 @@ def distance_tau(
 ) -> Tau:
     """Tau of the distances between rows and between the rows of ``Z``.
 
-    Of all pairs where they are at hand as ``condensed``, up to 20 million; of drawn ones otherwise, and in the
-    middle of a search (``quick``) above half a million.
+    Of all pairs where they are at hand as ``condensed``, up to 20 million; of drawn ones otherwise, and
+    in the middle of a search (``quick``) above half a million.
     """
     most = _QUICK_PAIRS if quick else _EXACT_PAIRS
     if condensed is not None and len(condensed) <= most:
