@@ -2,9 +2,9 @@
 
     python -m benchmarks.sdd [CASE ...]
 
-The published procedure is written here after its description: all pairs in square arrays, a small random start,
-momentum 0.8, gains, a learning rate of 7, 2000 steps. The digits need the data folder (ISENTROPIC_DATA) with the
-MNIST files; UMAP takes part where it is installed.
+The published procedure is written here after its description: all pairs in square arrays, a small random
+start, momentum 0.8, gains, a learning rate of 7, 2000 steps. The digits need the data folder
+(ISENTROPIC_DATA) with the MNIST files; UMAP takes part where it is installed.
 """
 
 from __future__ import annotations
