@@ -51,7 +51,7 @@ def tau_by_degree() -> None:
             ParameterFreeSDD().fit(X).kendall_tau_, color="#d95f02", linewidth=1, label="parameter-free"
         )
         axes.set_title(name, fontsize=10)
-        axes.set(xlabel="degree")
+        axes.set(xlabel="degree", xticks=(1, 5, 10, 15))
         axes.ticklabel_format(axis="y", useOffset=False)
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)

@@ -6,16 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.distance import pdist
-from scipy.stats import kendalltau, t
 
+from .._errors import InvalidInputError
+from ..quality import kendall_tau
 from .pair_distances import Distances
 
-_EXACT_PAIRS = 20_000_000  # compared in a minute
-_QUICK_PAIRS = 500_000  # all of them are compared in a search; of more, drawn ones, always the same
-_BATCHES = 64
-_ROWS_OF_BATCH = 16
-_PARTNERS = 256
+_QUICK_PAIRS = 2**18  # that a search compares degrees by, always the same ones, where there are more
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,40 +25,28 @@ class Tau:
 def distance_tau(
     distances: Distances, condensed: np.ndarray | None, Z: np.ndarray, *, seed: int, quick: bool = False
 ) -> Tau:
-    """Tau of the distances between rows and between the rows of ``Z``.
+    """Tau of the distances between rows, ``condensed`` where all are at hand, and between the rows of ``Z``.
 
-    Of all pairs where they are at hand as ``condensed``, up to 20 million; of drawn ones otherwise, and
-    in the middle of a search (``quick``) above half a million.
+    In the middle of a search (``quick``) of at most 2^18 pairs.
     """
-    most = _QUICK_PAIRS if quick else _EXACT_PAIRS
-    if condensed is not None and len(condensed) <= most:
-        return Tau(_tau(condensed, pdist(Z)), None)
-    return _drawn_tau(distances, condensed, Z, seed)
+    n = len(Z)
+    given, metric = (distances.X, distances.metric) if condensed is None else (condensed, "precomputed")
+    n_pairs = _QUICK_PAIRS if quick and n * (n - 1) // 2 > _QUICK_PAIRS else "auto"
+    return _tau(given, Z, metric=metric, n_pairs=n_pairs, random_state=seed, n_jobs=distances.n_jobs)
 
 
-def table_tau(X: np.ndarray, Z: np.ndarray, *, seed: int = 0, n_jobs: int | None = None) -> Tau:
+def table_tau(X: np.ndarray, Z: np.ndarray, *, n_jobs: int | None = None) -> Tau:
     """Tau of the Euclidean distances of a table and of its map."""
-    if len(X) * (len(X) - 1) // 2 <= _EXACT_PAIRS:
-        return Tau(_tau(pdist(X), pdist(Z)), None)
-    return _drawn_tau(Distances.again(X, "euclidean", None, n_jobs=n_jobs), None, Z, seed)
+    return _tau(X, Z, random_state=0, n_jobs=n_jobs)
 
 
-def _drawn_tau(distances: Distances, condensed: np.ndarray | None, Z: np.ndarray, seed: int) -> Tau:
-    """From drawn rows with drawn partners: batches do not depend on each other, and give the interval."""
-    n, random = len(Z), np.random.default_rng(seed)
-    given = np.empty((_BATCHES, _ROWS_OF_BATCH, _PARTNERS))
-    mapped = np.empty_like(given)
-    for batch in range(_BATCHES):
-        for i, row in enumerate(random.integers(n, size=_ROWS_OF_BATCH)):
-            partners = random.integers(n - 1, size=_PARTNERS)
-            partners += partners >= row
-            given[batch, i] = distances.between(row, partners, condensed)
-            mapped[batch, i] = np.sqrt(((Z[row] - Z[partners]) ** 2).sum(axis=1))
-    value = _tau(given.ravel(), mapped.ravel())
-    of_batches = [_tau(a.ravel(), b.ravel()) for a, b in zip(given, mapped, strict=True)]
-    half = float(t.ppf(0.975, _BATCHES - 1) * np.std(of_batches, ddof=1) / math.sqrt(_BATCHES))
-    return Tau(value, (max(-1.0, value - half), min(1.0, value + half)))
-
-
-def _tau(given: np.ndarray, mapped: np.ndarray) -> float:
-    return float(kendalltau(given, mapped).statistic) if len(given) > 1 else math.nan
+def _tau(given: np.ndarray, Z: np.ndarray, **settings) -> Tau:
+    if len(Z) < 3:  # a single distance has no order
+        return Tau(math.nan, None)
+    try:
+        found = kendall_tau(given, Z, **settings)
+    except InvalidInputError:  # distances that are all equal have none either
+        return Tau(math.nan, None)
+    if found.low is None or found.high is None:
+        return Tau(found.value, None)
+    return Tau(found.value, (found.low, found.high))

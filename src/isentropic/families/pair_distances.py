@@ -108,14 +108,10 @@ class Distances:
         else:
             for block in row_blocks(n, "distances", size=256):
                 for i in range(block.start, block.stop):
-                    out[:, i] = self.between(order[i], order[(i + shifts) % n])
+                    out[:, i] = self._between(order[i], order[(i + shifts) % n])
         return DrawnPairs(order, shifts, out)
 
-    def between(self, row: int, others: np.ndarray, condensed: np.ndarray | None = None) -> np.ndarray:
-        """Distances of a row to some others, looked up where all are at hand."""
-        if condensed is not None:
-            n, low, high = len(self.X), np.minimum(row, others), np.maximum(row, others)
-            return condensed[low * n - low * (low + 1) // 2 + high - low - 1]
+    def _between(self, row: int, others: np.ndarray) -> np.ndarray:
         if self.metric == "precomputed":
             return self.X[row, others]
         return distances_between(self.X[row : row + 1], self.X[others], self.metric, self.n_jobs)[0]

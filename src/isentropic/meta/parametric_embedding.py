@@ -21,6 +21,7 @@ from ..families.rows import checked_components, checked_rows
 _VALIDATION = 0.2  # share of the rows
 _PATIENCE = 3  # epochs without progress
 _FEWEST_TO_VALIDATE = 20  # rows: the share of fewer says nothing
+_BATCH = 32  # rows
 _ROWS_AT_ONCE = 512
 
 
@@ -105,7 +106,7 @@ class ParametricEmbedding(Embedder):
         self._spread = float(np.sqrt(((X - self._centre) ** 2).mean())) or 1.0
         self._low, extent = target.min(axis=0), np.ptp(target, axis=0)
         self._extent = float(extent.max()) or 1.0  # one for all coordinates: their proportions are the map
-        network.set_params(early_stopping=len(X) >= _FEWEST_TO_VALIDATE)
+        network.set_params(early_stopping=len(X) >= _FEWEST_TO_VALIDATE, batch_size=min(_BATCH, len(X)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the last epoch is a rule, not a failure
             network.fit(self._scaled(X), _as_targets((target - self._low) / self._extent))
