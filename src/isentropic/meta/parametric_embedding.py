@@ -106,7 +106,8 @@ class ParametricEmbedding(Embedder):
         self._spread = float(np.sqrt(((X - self._centre) ** 2).mean())) or 1.0
         self._low, extent = target.min(axis=0), np.ptp(target, axis=0)
         self._extent = float(extent.max()) or 1.0  # one for all coordinates: their proportions are the map
-        network.set_params(early_stopping=len(X) >= _FEWEST_TO_VALIDATE, batch_size=min(_BATCH, len(X)))
+        held_back = int(np.ceil(_VALIDATION * len(X))) if len(X) >= _FEWEST_TO_VALIDATE else 0
+        network.set_params(early_stopping=held_back > 0, batch_size=min(_BATCH, len(X) - held_back))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the last epoch is a rule, not a failure
             network.fit(self._scaled(X), _as_targets((target - self._low) / self._extent))

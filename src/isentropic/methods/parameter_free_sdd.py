@@ -46,7 +46,7 @@ class ParameterFreeSDD(PairsEmbedder):
     kendall_tau_ : float
         Of the distances in the data and in the map; NaN where those do not vary (two rows, or all equal).
     kendall_tau_interval_ : (float, float) or None
-        The 95% interval where tau is estimated from drawn pairs.
+        The 95% interval where tau is estimated from drawn pairs, above 20,000 rows; else None.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array

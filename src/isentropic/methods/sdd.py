@@ -63,7 +63,7 @@ class SDD(PairsEmbedder):
     kendall_tau_ : float
         Of the distances in the data and in the map; NaN where those do not vary (two rows, or all equal).
     kendall_tau_interval_ : (float, float) or None
-        The 95% interval where tau is estimated from drawn pairs.
+        The 95% interval where tau is estimated from drawn pairs, above 20,000 rows; else None.
     scores_ : dict
         Tau by degree tried, from drawn pairs where there are many.
     n_iter_ : int
