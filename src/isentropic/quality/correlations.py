@@ -39,7 +39,7 @@ def kendall_tau(
         as long as they fit the memory budget, and else draws at least 2^20 and as many as make the
         interval at most 0.01 wide.
     random_state : int, RandomState or None
-        Of the drawn pairs.
+        Of the drawn pairs. None is a fixed seed.
     n_jobs : int or None
         Threads. The result does not depend on them.
 

@@ -50,6 +50,37 @@ class Points:
         return out
 
 
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """Distances that a caller answers for, as the kernels need them: of the right shape, finite, no -0.0."""
+
+    given: DistanceRows
+
+    def __call__(self, rows: Integers) -> Floats:
+        block = self._usable(self.given.rows(rows), (len(rows), self.given.n))
+        block[np.arange(len(rows)), rows] = 0.0
+        return block
+
+    def pairs(self, first: Integers, second: Integers) -> Floats:
+        assert self.given.pairs is not None
+        return self._usable(self.given.pairs(first, second), first.shape)
+
+    def _usable(self, found: Any, shape: tuple[int, ...]) -> Floats:
+        what = f"distances by {self.given.name}"
+        block = np.ascontiguousarray(found, np.float64) + 0.0
+        require(block.shape == shape, what, f"an array of shape {shape}", block.shape)
+        right = bool(((block >= 0) & (block < np.inf)).all())
+        require(right, what, "finite and at least 0", "others", "Rows in separate parts have no distance.")
+        return block
+
+
+def _checked(side: DistanceRows) -> DistanceRows:
+    if isinstance(side.rows, Points | _Checked):
+        return side
+    checked = _Checked(side)
+    return DistanceRows(side.n, checked, side.name, None if side.pairs is None else checked.pairs)
+
+
 def distance_rows(
     X: Any, metric: Metric = "euclidean", *, name: str = "X", n_jobs: int | None = None
 ) -> DistanceRows:
@@ -77,10 +108,10 @@ def distance_rows(
     [[4.0, 1.0, 0.0]]
     """
     if isinstance(X, DistanceRows):
-        return X
+        return _checked(X)
     X = _array(X, name)
     if isinstance(metric, str) and metric == "precomputed":
-        return _condensed(X, name) if X.ndim == 1 else _matrix(X, name)
+        return _checked(_condensed(X, name) if X.ndim == 1 else _matrix(X, name))
     require(
         X.ndim == 2, name, "a table with rows and columns", X.shape, "Use reshape(-1, 1) for a single column."
     )
@@ -89,7 +120,7 @@ def distance_rows(
         _require_squares(X, name)
         points = Points.of(X, n_jobs)
         return DistanceRows(len(X), points, "euclidean", pair_distances(X, metric, n_jobs))
-    return _by_metric(X, metric, name, n_jobs)
+    return _checked(_by_metric(X, metric, name, n_jobs))
 
 
 def both_sides(
@@ -157,9 +188,7 @@ def _require_squares(X: Floats, name: str) -> None:
 
 def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> DistanceRows:
     def rows(numbers: Integers) -> Floats:
-        block = distances_between(X[numbers], X, metric, n_jobs) + 0.0  # no -0.0
-        block[np.arange(len(numbers)), numbers] = 0.0
-        return block
+        return distances_between(X[numbers], X, metric, n_jobs)
 
     try:
         distances_between(X[:1], X[:2], metric, n_jobs)
@@ -188,12 +217,7 @@ def _matrix(D: Floats, name: str) -> DistanceRows:
     own = float(np.diagonal(D).max(initial=0.0))
     require(own <= _SLACK * largest, name, "a matrix of distances, 0 on the diagonal", own)
 
-    def rows(numbers: Integers) -> Floats:
-        block = D[numbers] + 0.0
-        block[np.arange(len(numbers)), numbers] = 0.0
-        return block
-
-    return DistanceRows(len(D), rows, "precomputed", pair_distances(D, "precomputed"))
+    return DistanceRows(len(D), D.__getitem__, "precomputed", pair_distances(D, "precomputed"))
 
 
 def _asymmetry(D: Floats) -> float:

@@ -43,7 +43,8 @@ def drawn_pairs(X: DistanceRows, Z: DistanceRows, n_pairs: Any, random_state: An
     """At least ``n_pairs`` pairs of different rows, each equally likely.
 
     They are drawn one by one where both sides can tell the distance of a single pair. Otherwise rows are
-    drawn, and up to 256 partners for each: pairs that share a row are in the same batch.
+    drawn, and up to 256 partners for each: pairs that share a row are in the same batch. No
+    ``random_state`` is a fixed seed.
     """
     is_count = isinstance(n_pairs, int | np.integer) and not isinstance(n_pairs, bool)
     must_be = f"None, 'auto' or an integer from {FEWEST} on"
@@ -51,7 +52,7 @@ def drawn_pairs(X: DistanceRows, Z: DistanceRows, n_pairs: Any, random_state: An
     single = X.pairs is not None and Z.pairs is not None
     per_row = 1 if single else max(1, min(_PER_ROW, X.n - 1, n_pairs // (BATCHES * _ROWS)))
     per_batch = math.ceil(n_pairs / (BATCHES * per_row))
-    random = check_random_state(random_state)
+    random = check_random_state(0 if random_state is None else random_state)
     drawn = random.randint(X.n, size=(BATCHES * per_batch, 1))
     partners = random.randint(X.n - 1, size=(BATCHES * per_batch, per_row))
     partners += partners >= drawn
@@ -81,10 +82,15 @@ def _from_rows(side: DistanceRows, rows: Integers, partners: Integers) -> Floats
 def interval(
     value: float, batch_values: Iterable[float], least: float = -math.inf, greatest: float = math.inf
 ) -> tuple[float, float]:
-    """95% interval of ``value``, from the same measure of each batch, within its possible values."""
+    """95% interval of ``value``, from the same measure of each batch, within its possible values.
+
+    All possible values, where some batch says nothing: one whose distances are all equal, say.
+    """
     from scipy.stats import t
 
     values = np.fromiter(batch_values, float)
+    if np.isnan(values).any():
+        return least, greatest
     spread = values.std(ddof=1) / math.sqrt(len(values))
     half = float(t.ppf(0.975, len(values) - 1) * spread)
     return max(least, value - half), min(greatest, value + half)

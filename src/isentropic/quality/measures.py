@@ -40,13 +40,15 @@ class Measure:
         return float(self.value)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; an infinite end of the range is None there."""
+        """Plain data for JSON; an infinite end of the range, or of the interval, is None there."""
+        high = None if self.high is None or math.isinf(self.high) else self.high
         ends = [None if math.isinf(end) else end for end in self.range]
-        return {**asdict(self), "range": ends}
+        return {**asdict(self), "high": high, "range": ends}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Measure:
         """The inverse of :meth:`to_dict`."""
         low, high = data["range"]
         ends = (-math.inf if low is None else float(low), math.inf if high is None else float(high))
-        return cls(**{**data, "range": ends})
+        without_end = data["low"] is not None and data["high"] is None
+        return cls(**{**data, "high": math.inf if without_end else data["high"], "range": ends})

@@ -78,7 +78,7 @@ class PairSums:
             return math.nan
         if self.z_square == 0:
             return 1.0
-        left = self.rest - self.rest_z**2 / self.z_square
+        left = self.rest - self.rest_z * (self.rest_z / self.z_square)  # the square may be too small
         return min(1.0, math.sqrt(max(left, 0.0) / self.d_square))
 
     @property

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._errors import require, require_one_of
 from .._values import Floats
@@ -15,6 +14,7 @@ from .distances import both_sides
 from .drawn import FEWEST, drawn_pairs
 from .neighborhoods import NeighborhoodStress, read_rows
 from .pairwise import pair_measures
+from .sampling import generator
 
 _KINDS = ("normalized", "scaled", "raw")
 
@@ -100,7 +100,7 @@ def neighborhood_stress(
     require(is_count and 1 <= n_neighbors < given.n, "n_neighbors", must_be, n_neighbors)
     is_count = isinstance(n_random, int | np.integer) and not isinstance(n_random, bool)
     require(is_count and n_random >= 0, "n_random", "an integer from 0 on", n_random)
-    reader = NeighborhoodStress(given.n, n_neighbors, n_random, check_random_state(random_state))
+    reader = NeighborhoodStress(given.n, n_neighbors, n_random, generator(random_state))
     found = read_rows([reader], given, mapped, n_jobs=n_jobs)
     require(
         bool(found), "X", "rows of which some neighbours differ", "rows that are equal to their neighbours"
@@ -129,10 +129,12 @@ def shepard_pairs(
     >>> pairs.given.tolist(), pairs.mapped.tolist()
     ([1.0, 3.0, 2.0], [2.0, 6.0, 4.0])
     """
+    is_count = isinstance(n_pairs, int | np.integer) and not isinstance(n_pairs, bool)
+    require(is_count and n_pairs >= 1, "n_pairs", "a positive integer", n_pairs)
     given, mapped = both_sides(X, Z, metric=metric, fewest=2, n_jobs=n_jobs)
-    if given.n * (given.n - 1) // 2 <= max(n_pairs, FEWEST):
+    if given.n * (given.n - 1) // 2 <= n_pairs:
         upper = np.triu_indices(given.n, 1)
         every = np.arange(given.n)
         return ShepardPairs(given.rows(every)[upper], mapped.rows(every)[upper])
-    drawn = drawn_pairs(given, mapped, n_pairs, random_state)
-    return ShepardPairs(drawn.given.ravel(), drawn.mapped.ravel())
+    drawn = drawn_pairs(given, mapped, max(n_pairs, FEWEST), random_state)
+    return ShepardPairs(drawn.given.ravel()[:n_pairs], drawn.mapped.ravel()[:n_pairs])

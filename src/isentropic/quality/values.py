@@ -143,12 +143,25 @@ class Quality:
     @classmethod
     def from_json(cls, text: str) -> Quality:
         """The inverse of :meth:`to_json`."""
-        data = json.loads(text)
+        try:
+            data = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise FileFormatError(f"text must be JSON of format {_FORMAT}, got none: {error}.") from error
         if not isinstance(data, dict) or data.get("format") != _FORMAT:
             found = data.get("format") if isinstance(data, dict) else type(data).__name__
             raise FileFormatError(
                 f"text must be JSON of format {_FORMAT}, got {found!r}. Write it by to_json()."
             )
+        try:
+            return cls._from_dict(data)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileFormatError(
+                f"text must be JSON of format {_FORMAT}, whole as to_json() writes it, got one that is not: "
+                f"{error!r}."
+            ) from error
+
+    @classmethod
+    def _from_dict(cls, data: Mapping[str, Any]) -> Quality:
         n, count = data["n"], len(data["n_neighbors"])
         rows = np.arange(n) if data["rows"] is None else np.array(data["rows"], np.int64)
         ties = data["ties"]
