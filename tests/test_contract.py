@@ -5,7 +5,7 @@ import pytest
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from isentropic import METHODS, Isomap, Knn, Landmarks, Percentile, Radius, make
+from isentropic import METHODS, SDD, Geodesic, Isomap, Knn, Landmarks, Percentile, Radius, make
 from isentropic._errors import IsentropicWarning
 
 VARIANTS = [
@@ -27,6 +27,12 @@ VARIANTS = [
     make("kde-isomap", n_landmarks=5),
     make("kde-isomap", percentile=30, bandwidth="scott", on_disconnected="largest"),
     make("kde-isomap", bandwidth=0.1, on_disconnected="inflate", root=True),
+    make("parameter-free-sdd", metric="precomputed"),
+    make("parameter-free-sdd", metric="manhattan"),
+    make("parameter-free-sdd", metric=Geodesic(3)),
+    make("parameter-free-sdd", pairs=4),
+    make("multi-sdd", degrees=(1, 2)),
+    SDD(3),
 ]
 ESTIMATORS = [make(name) for name in METHODS] + VARIANTS
 

@@ -30,7 +30,7 @@ def test_the_names_users_rely_on():
 def test_every_method_file_is_registered():
     files = {path.stem for path in METHODS_FOLDER.glob("[!_]*.py")}
     assert files == {
-        m.module.rsplit(".", 1)[-1] for m in METHODS.values() if m.module.startswith("isentropic.")
+        m.module.rsplit(".", 1)[-1] for m in METHODS.values() if m.module.startswith("isentropic.methods.")
     }
 
 

@@ -29,11 +29,12 @@ from ._values import NeighborGraph
 FORMAT = 1
 HEADER = "isentropic.json"
 
-_METHOD = re.compile(r"isentropic\.methods\.[a-z]\w*\.[A-Z]\w*")
+_METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
 _VALUES = tuple(
     f"isentropic._values.{name}"
     for name in (
-        "Can", "Inflate", "Knn", "Landmarks", "NeighborGraph", "Neighbors", "Percentile", "Pnn", "Radius",
+        "Can", "Geodesic", "Inflate", "Knn", "Landmarks", "Momentum", "NeighborGraph", "Neighbors",
+        "Percentile", "Pnn", "Radius",
     )
 )  # fmt: skip
 _FITTED = (

@@ -83,6 +83,28 @@ class Inflate:
     factor: float = 10.0
 
 
+@dataclass(frozen=True, slots=True)
+class Geodesic:
+    """A metric: the shortest way over the neighbour graph of the rows.
+
+    ``neighbors`` is a number of neighbours, or ``Knn``, ``Radius`` or ``Percentile``; ``metric`` that of the
+    graph; ``on_disconnected`` what to do about a graph in parts, ``"bridge"`` or ``"raise"``.
+    """
+
+    neighbors: int | NeighborRule = 10
+    metric: str = "euclidean"
+    on_disconnected: str = "bridge"
+
+
+@dataclass(frozen=True, slots=True)
+class Momentum:
+    """An optimiser, for reproduction only: gradient descent with momentum and gains, as published for SDD."""
+
+    max_iter: int = 2000
+    learning_rate: float = 7.0
+    momentum: float = 0.8
+
+
 # ---- what the stages hand on -------------------------------------------------------------------
 
 

@@ -1,0 +1,144 @@
+"""Distances of pairs of rows, all or drawn, from a table and a metric, a matrix, or a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import squareform
+
+from .._errors import require
+from .._runtime import require_memory, row_blocks
+from .._values import Can, Geodesic, NeighborGraph, NeighborRule, Pnn
+from ..geodesics import all_pairs, from_neighbors
+from ..kernels._jit import threads
+from ..kernels.condensed import store_rows
+from ..kernels.degrees import paired_distances
+from ..neighbors import (
+    EUCLIDEAN,
+    Metric,
+    RowIndex,
+    as_rule,
+    distances_between,
+    entry_lists,
+    neighbor_graph,
+    rows_per_block,
+    warn_of_isolated,
+)
+from ..objectives import AllPairs, DrawnPairs
+
+ALL_UP_TO = 8_000  # rows: all their pairs, 32 million, are summed in a fifth of a second
+PARTNERS = 128  # of each row, beyond that
+_SWEEPS = 4
+
+
+def drawn_shifts(n: int, count: int, seed: int | tuple[int, ...]) -> np.ndarray:
+    """Different numbers from 1 to ``(n - 1) / 2``, in order: by these, no pair of n rows is drawn twice."""
+    most = (n - 1) // 2
+    drawn: np.ndarray = np.random.default_rng(seed).choice(
+        most, min(count, most), replace=False, shuffle=False
+    )
+    return np.sort(drawn) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """The distances between rows that a method works from."""
+
+    X: np.ndarray  # a table, or a square matrix
+    metric: Metric  # that of the graph for geodesics
+    graph: NeighborGraph | None  # geodesics run over it
+    rule: NeighborRule | None
+    n_jobs: int | None
+    index: RowIndex | None = None  # of the rows, where new ones enter the graph
+
+    @classmethod
+    def of(cls, X: np.ndarray, metric: Metric | Geodesic, *, random_state, n_jobs: int | None) -> Distances:
+        if not isinstance(metric, Geodesic):
+            return cls(X, metric, None, None, n_jobs)
+        rule = as_rule(metric.neighbors)
+        must_be = "Knn, Radius or Percentile, whose weights are distances"
+        require(not isinstance(rule, Can | Pnn), "neighbors", must_be, rule)
+        policies = ("bridge", "raise")
+        must_be = f"one of {', '.join(policies)} for geodesic distances"
+        require(metric.on_disconnected in policies, "on_disconnected", must_be, metric.on_disconnected)
+        graph = neighbor_graph(X, rule, metric=metric.metric, on_disconnected=metric.on_disconnected,
+                               random_state=random_state, n_jobs=n_jobs)  # fmt: skip
+        return cls(X, metric.metric, graph, rule, n_jobs)
+
+    @classmethod
+    def again(
+        cls, X: np.ndarray, metric: Metric | Geodesic, graph: NeighborGraph | None, *, n_jobs
+    ) -> Distances:
+        """From a table and a graph that are there already."""
+        if isinstance(metric, Geodesic):
+            return cls(X, metric.metric, graph, as_rule(metric.neighbors), n_jobs, RowIndex(X, metric.metric))
+        return cls(X, metric, None, None, n_jobs)
+
+    @property
+    def euclidean(self) -> bool:
+        return self.graph is None and self.metric in EUCLIDEAN
+
+    def all(self) -> AllPairs:
+        """All pairs: ``4 n^2`` bytes, and as many for the attractions."""
+        n = len(self.X)
+        require_memory(8 * n * n, f"All pairs of {n:,} rows", "Draw pairs: pairs=128.")
+        if self.graph is not None:
+            return AllPairs(n, all_pairs(self.graph, n_jobs=self.n_jobs))
+        if self.metric == "precomputed":
+            return AllPairs(n, squareform(self.X, checks=False))
+        out = np.empty(n * (n - 1) // 2)
+        for block in row_blocks(n, "distances", size=rows_per_block(n)):
+            between = distances_between(self.X[block], self.X, self.metric, self.n_jobs)
+            with threads(self.n_jobs):
+                store_rows(np.ascontiguousarray(between), np.arange(block.start, block.stop), n, out)
+        return AllPairs(n, out)
+
+    def drawn(self, shifts: np.ndarray, order: np.ndarray) -> DrawnPairs:
+        """The rows next to each other but for a shift: ``8 n`` bytes a shift, twice with the attractions."""
+        n, count = len(self.X), len(shifts)
+        hint = 'Take pairs="all".'
+        require(self.graph is None, "pairs", "'all' or 'auto' for geodesic distances", 2 * count, hint)
+        require_memory(16 * n * count, f"{2 * count} partners of {n:,} rows each", "Draw fewer pairs.")
+        out = np.empty((count, n))
+        if self.euclidean:
+            for block in row_blocks(count, "distances", size=8):
+                with threads(self.n_jobs):
+                    paired_distances(self.X, order, shifts[block], out[block])
+        else:
+            for block in row_blocks(n, "distances", size=256):
+                for i in range(block.start, block.stop):
+                    out[:, i] = self._between(order[i], order[(i + shifts) % n])
+        return DrawnPairs(order, shifts, out)
+
+    def _between(self, row: int, others: np.ndarray) -> np.ndarray:
+        if self.metric == "precomputed":
+            return self.X[row, others]
+        return distances_between(self.X[row : row + 1], self.X[others], self.metric, self.n_jobs)[0]
+
+    def largest(self, pairs: AllPairs | DrawnPairs) -> float:
+        """The largest distance; beyond all pairs, the largest found by walking to the farthest row."""
+        largest = float(pairs.distances.max(initial=0.0))
+        if isinstance(pairs, AllPairs):
+            return largest
+        if self.metric == "precomputed":
+            return float(self.X.max())
+        row = 0
+        for _ in range(_SWEEPS):
+            away = distances_between(self.X[row : row + 1], self.X, self.metric, self.n_jobs)[0]
+            row = int(away.argmax())
+            largest = max(largest, float(away[row]))
+        return largest
+
+    def to_references(self, X: np.ndarray, rows: np.ndarray | slice) -> np.ndarray:
+        """Distances of new rows to some of the rows: (b, r). For geodesics, over the graph."""
+        if self.graph is not None:
+            assert self.index is not None
+            assert self.rule is not None
+            entries = entry_lists(X, self.index, self.graph, self.rule, n_jobs=self.n_jobs)
+            warn_of_isolated(entries.isolated, len(X))
+            found = from_neighbors(self.graph, entries.indices, entries.distances, n_jobs=self.n_jobs)
+            return found[:, rows]
+        if self.metric == "precomputed":
+            return X[:, rows]
+        return distances_between(X, self.X[rows], self.metric, self.n_jobs)

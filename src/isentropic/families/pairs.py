@@ -1,0 +1,187 @@
+"""Methods of pairs: distances, a cost of the map, an optimiser. They differ in the degrees of the cost.
+
+A method of this family prepares a :class:`Problem`, tries degrees on it, and keeps the trial it chooses.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._errors import require, require_one_of
+from .._runtime import row_blocks
+from .._values import Geodesic, Momentum
+from ..kernels._jit import threads
+from ..kernels.settling import settle_rows
+from ..neighbors import rows_per_block
+from ..objectives import AllPairs, DrawnPairs
+from ..optim import lbfgs, momentum_descent
+from .degree_search import Trial
+from .embedder import Embedder
+from .faithfulness import Tau
+from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
+from .pair_problem import Problem
+from .rows import KnownRows, checked_components, checked_rows
+from .starts import principal_start, random_start, scaled_start
+
+_PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
+_REFERENCES = 2048  # fitted rows that a new one is placed against
+_PLACED_AT_ONCE = 64  # new rows
+
+
+class PairsEmbedder(Embedder):
+    """A map that minimises the cost of same-degree distributions, and the placement of new rows.
+
+    As it stands it is parameter-free: degree 1, the largest distance counting as 2.
+    """
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        init="pca",
+        metric="euclidean",
+        max_iter=500,
+        tol=1e-6,
+        pairs="auto",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.init = init
+        self.metric = metric
+        self.max_iter = max_iter
+        self.tol = tol
+        self.pairs = pairs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Distances, start, minimum."""
+        problem = self._problem(X, _PARAMETER_FREE_SCALE)
+        self._keep(problem, problem.fit((_PARAMETER_FREE_DEGREE,), score=False))
+        return self
+
+    def _problem(self, X, scale: float) -> Problem:
+        """Rows and parameters checked, distances, unit, start."""
+        optimizer = self._optimizer()
+        is_scale = isinstance(scale, int | float | np.number) and bool(0 < scale < np.inf)
+        require(is_scale, "scale", "a positive number", scale)
+        checked_components(self.n_components)
+        X = checked_rows(self, X, metric=_of_rows(self.metric))
+        n = len(X)
+        partners = self._partners(n)
+        random = check_random_state(0 if self.random_state is None else self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        distances = Distances.of(X, self.metric, random_state=seed, n_jobs=self.n_jobs)
+        if partners is None:
+            pairs: AllPairs | DrawnPairs = distances.all()
+        else:
+            pairs = distances.drawn(drawn_shifts(n, partners // 2, seed), random.permutation(n))
+        unit = distances.largest(pairs) / scale
+        start = self._start(distances, pairs, unit, random)
+        buffer = np.empty(pairs.distances.size)
+        return Problem(distances, pairs, unit, start, optimizer, buffer, seed)
+
+    def _partners(self, n: int) -> int | None:
+        """Drawn partners of a row; None for all."""
+        asked = self.pairs
+        if isinstance(asked, str):
+            require_one_of("pairs", asked, ("auto", "all"), hint="Or give a number of partners of each row.")
+            geodesic = isinstance(self.metric, Geodesic)
+            return None if asked == "all" or n <= ALL_UP_TO or geodesic else PARTNERS
+        is_count = isinstance(asked, int | np.integer) and not isinstance(asked, bool)
+        require(
+            is_count and asked >= 2, "pairs", "'auto', 'all' or a number of partners of at least 2", asked
+        )
+        return None if asked >= n - 1 else 2 * (int(asked) // 2)
+
+    def _optimizer(self) -> partial:
+        if isinstance(self.max_iter, Momentum):
+            kind = self.max_iter
+            return partial(momentum_descent, max_iter=kind.max_iter, learning_rate=kind.learning_rate,
+                           momentum=kind.momentum)  # fmt: skip
+        is_count = isinstance(self.max_iter, int | np.integer) and not isinstance(self.max_iter, bool)
+        must_be = "a number of steps, or Momentum(...)"
+        require(is_count and self.max_iter >= 0, "max_iter", must_be, self.max_iter)
+        is_tolerance = isinstance(self.tol, int | float | np.number) and bool(0 <= self.tol < 1)
+        require(is_tolerance, "tol", "a number from 0 to below 1", self.tol)
+        return partial(lbfgs, max_iter=int(self.max_iter), tol=float(self.tol))
+
+    def _start(self, distances: Distances, pairs, unit: float, random) -> np.ndarray:
+        n, d = pairs.n, self.n_components
+        if not isinstance(self.init, str):
+            Z = check_array(self.init, dtype=np.float64)
+            require(Z.shape == (n, d), "init", f"of shape ({n}, {d})", Z.shape)
+            return Z / unit if unit else np.zeros((n, d))
+        require_one_of("init", self.init, ("pca", "random"), hint="Or give the coordinates to start from.")
+        if unit == 0:
+            return np.zeros((n, d))
+        if self.init == "random":
+            return random_start(n, d, random)
+        if distances.euclidean:
+            return principal_start(distances.X, unit, d)
+        return scaled_start(distances, pairs, unit, d, random)
+
+    def _keep(self, problem: Problem, trial: Trial) -> None:
+        """The chosen map, in the units of the data, and what places new rows in it."""
+        trial = problem.refined(trial)
+        self.embedding_ = trial.minimum.point * problem.unit
+        self.cost_, self.n_iter_ = trial.minimum.value, trial.minimum.n_iter
+        tau = problem.tau(trial.minimum.point) if problem.unit else Tau(math.nan, None)
+        self.kendall_tau_, self.kendall_tau_interval_ = tau.value, tau.interval
+        self._degrees, self._unit = np.array(trial.degrees, float), problem.unit
+        if problem.unit:
+            in_order = problem.pairs.in_order(trial.minimum.point)
+            self._means = problem.objective(trial.degrees).mean_weights(in_order)
+        self._n_features_out = self.n_components
+        self._fit_metric, self._graph = self.metric, problem.distances.graph  # what transform goes by
+        n = problem.pairs.n
+        chosen = check_random_state(problem.seed).permutation(n)[:_REFERENCES]
+        self._references = np.arange(n) if n <= _REFERENCES else np.sort(chosen)
+        self._known = None
+        if self.metric != "precomputed":
+            with threads(self.n_jobs):
+                self._known = KnownRows.of(problem.distances.X.copy())  # the caller may write into X
+
+    def transform(self, X) -> np.ndarray:
+        """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
+        check_is_fitted(self)
+        X = checked_rows(self, X, metric=_of_rows(self._fit_metric), fitting=False)
+        known = self._find(X)
+        Z = self.embedding_[known]
+        new = np.flatnonzero(known < 0)
+        if len(new):
+            Z[new] = self._placed(X[new])
+        return Z
+
+    def _find(self, X: np.ndarray) -> np.ndarray:
+        """The fitted row that each row of ``X`` is, or -1."""
+        if self._known is not None:
+            with threads(self.n_jobs):
+                return self._known.find(X)
+        nearest = X.argmin(axis=1)
+        return np.where(X[np.arange(len(X)), nearest] == 0, nearest, -1)
+
+    def _placed(self, X: np.ndarray) -> np.ndarray:
+        out = np.zeros((len(X), self._n_features_out))
+        if self._unit == 0:  # there is one place only
+            return out
+        fitted = np.empty((0, 0)) if self._known is None else self._known.X
+        distances = Distances.again(fitted, self._fit_metric, self._graph, n_jobs=self.n_jobs)
+        Z = self.embedding_[self._references] / self._unit
+        size = min(rows_per_block(len(self.embedding_)), _PLACED_AT_ONCE)
+        for block in row_blocks(len(X), "placing rows", size=size):
+            between = np.ascontiguousarray(distances.to_references(X[block], self._references))
+            with threads(self.n_jobs):
+                out[block] = settle_rows(between, self._unit, Z, self._degrees, *self._means)
+        return out * self._unit
+
+
+def _of_rows(metric):
+    """The metric between rows of the table; of geodesics, that of their graph."""
+    return metric.metric if isinstance(metric, Geodesic) else metric

@@ -1,0 +1,66 @@
+"""Where the search for a map starts: principal components, classical scaling, or noise."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.spatial.distance import squareform
+
+from .._errors import NegativeEigenvalueWarning
+from .._runtime import row_blocks
+from ..linalg import classical_scaling, top_eigenpairs
+from ..objectives import AllPairs, DrawnPairs
+from .pair_distances import Distances
+
+SPREAD = 1e-4  # of a start at random, as published
+_REFERENCES = 500  # rows that the others are placed by, where there are too many for all distances
+
+
+def principal_start(X: np.ndarray, unit: float, n_components: int) -> np.ndarray:
+    """The leading principal components in multiples of ``unit``; zero beyond the rank of the table."""
+    centred = (X - X.mean(axis=0)) / unit
+    n, m = X.shape
+    count = min(n_components, n, m)
+    Z = np.zeros((n, n_components))
+    if m <= n:
+        _, axes = top_eigenpairs(lambda v: centred.T @ (centred @ v), m, count)
+        Z[:, :count] = centred @ axes
+    else:
+        values, vectors = top_eigenpairs(lambda v: centred @ (centred.T @ v), n, count)
+        Z[:, :count] = vectors * np.sqrt(np.maximum(values, 0.0))
+    return Z
+
+
+def scaled_start(
+    distances: Distances,
+    pairs: AllPairs | DrawnPairs,
+    unit: float,
+    n_components: int,
+    random: np.random.RandomState,
+) -> np.ndarray:
+    """Classical scaling of the distances: of all, or of some rows by which the others are placed.
+
+    Distances that are not Euclidean may leave a coordinate without extent, from which no descent could
+    lead away: it gets a little noise.
+    """
+    n, n_jobs = pairs.n, distances.n_jobs
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NegativeEigenvalueWarning)  # only a start
+        if isinstance(pairs, AllPairs):
+            Z = classical_scaling(pairs.distances, n, n_components, n_jobs=n_jobs).embedding / unit
+        else:
+            references = np.sort(random.permutation(n)[:_REFERENCES])
+            between = distances.to_references(distances.X[references], references)
+            condensed = squareform(between, checks=False)
+            scaling = classical_scaling(condensed, len(references), n_components, n_jobs=n_jobs)
+            Z = np.empty((n, n_components))
+            for block in row_blocks(n, "start", size=4096):
+                Z[block] = scaling.place(distances.to_references(distances.X[block], references)) / unit
+    flat = ~Z.any(axis=0)
+    Z[:, flat] = SPREAD * random.standard_normal((n, int(flat.sum())))
+    return Z
+
+
+def random_start(n: int, n_components: int, random: np.random.RandomState) -> np.ndarray:
+    return SPREAD * random.standard_normal((n, n_components))

@@ -1,0 +1,250 @@
+"""Same-degree distributions: the pull and push between rows of a map, over all pairs or over drawn ones.
+
+With ``u = 1 / (1 + |z_i - z_j|^2)``, a degree g gives a pair the weight ``u^g``. The map is held as
+``(d, n)``, coordinates apart, so that the partners of a row are read one after the other. ``pull`` is
+``sum_j a_ij u (z_i - z_j)`` for the attractions a of the pairs, ``push`` is ``sum_j u^(g+1) (z_i - z_j)``,
+one for every degree. Neither needs the normaliser, which is known only after the pass.
+
+All pairs are condensed in scipy's order. Drawn pairs are those of the rows i and ``(i + shift) mod n`` of a
+shuffled table: partners are random, and yet lie next to each other in memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import kernel, parallel_kernel, rows
+from .condensed import CHUNKS, _chunk_bounds, _row_start
+
+_TILE = 512  # pairs whose intermediate results stay in the nearest cache
+
+
+@kernel
+def _raise(u, power, out):
+    """``out = u^power``, by products where the power is a small whole number."""
+    if power == np.floor(power) and 1 <= power <= 32:
+        for j in range(len(u)):
+            out[j] = u[j]
+        for _ in range(np.int64(power) - 1):
+            for j in range(len(u)):
+                out[j] *= u[j]
+    else:
+        for j in range(len(u)):
+            out[j] = u[j] ** power
+
+
+@kernel
+def _gaps(Z, i, start, square):
+    """``1 + |z_i - z_j|^2`` for the rows j from ``start`` on."""
+    for j in range(len(square)):
+        square[j] = 1.0
+    for c in range(len(Z)):
+        other = Z[c, start : start + len(square)]
+        z = Z[c, i]
+        for j in range(len(square)):
+            gap = z - other[j]
+            square[j] += gap * gap
+
+
+@kernel
+def _weighted_logs(attraction, square):
+    total = 0.0
+    for j in range(len(square)):
+        total += attraction[j] * np.log(square[j])
+    return total
+
+
+@kernel
+def _inverses(attraction, square, u, force):
+    for j in range(len(square)):
+        u[j] = 1.0 / square[j]
+        force[j] = attraction[j] * u[j]
+
+
+@kernel
+def _sum_and_multiply(u, force):
+    """The sum of the weights, each of which is then multiplied by u."""
+    total = 0.0
+    for j in range(len(u)):
+        total += force[j]
+        force[j] *= u[j]
+    return total
+
+
+@kernel
+def _move_both(Z, i, start, force, moved):
+    """Add ``f_j (z_i - z_j)`` to row i, and take it from each row j."""
+    for c in range(len(Z)):
+        z = Z[c, i]
+        other = Z[c, start : start + len(force)]
+        below = moved[c, start : start + len(force)]
+        total = 0.0
+        for j in range(len(force)):
+            shift = force[j] * (z - other[j])
+            total += shift
+            below[j] -= shift
+        moved[c, i] += total
+
+
+@kernel
+def _add_rows(first, last, attraction, Z, degrees, sums, moves):
+    """Add the pairs of the rows from ``first`` to ``last`` with all later ones."""
+    n = Z.shape[1]
+    squares, inverses, forces = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
+    for i in range(first, last):
+        for start in range(i + 1, n, _TILE):
+            size = min(_TILE, n - start)
+            square, u, force = squares[:size], inverses[:size], forces[:size]
+            _gaps(Z, i, start, square)
+            place = _row_start(i, n) + start
+            a = attraction[place : place + size]
+            sums[0] += _weighted_logs(a, square)
+            _inverses(a, square, u, force)
+            _move_both(Z, i, start, force, moves[0])
+            for g in range(len(degrees)):
+                _raise(u, degrees[g], force)
+                sums[1 + g] += _sum_and_multiply(u, force)
+                _move_both(Z, i, start, force, moves[1 + g])
+
+
+@parallel_kernel
+def all_pairs_forces(attraction, Z, degrees):
+    """Per chunk of rows: sums ``(chunks, 1 + g)`` and moves ``(chunks, 1 + g, d, n)``.
+
+    Sums are ``sum a_ij log(1 + |z_i - z_j|^2)`` and, for each degree, ``sum u^g``; moves are the pull and,
+    for each degree, the push. ``O(n^2 (d + g))`` time.
+    """
+    d, n = Z.shape
+    bounds = _chunk_bounds(n)
+    sums = np.zeros((CHUNKS, 1 + len(degrees)))
+    moves = np.zeros((CHUNKS, 1 + len(degrees), d, n))
+    for chunk in rows(CHUNKS):
+        _add_rows(bounds[chunk], bounds[chunk + 1], attraction, Z, degrees, sums[chunk], moves[chunk])
+    return sums, moves
+
+
+@kernel
+def _gaps_aside(Z, start, aside, square):
+    """``1 + |z_i - z_j|^2`` for the rows i from ``start`` on and the rows j from ``aside`` on."""
+    for j in range(len(square)):
+        square[j] = 1.0
+    for c in range(len(Z)):
+        one, other = Z[c, start : start + len(square)], Z[c, aside : aside + len(square)]
+        for j in range(len(square)):
+            gap = one[j] - other[j]
+            square[j] += gap * gap
+
+
+@kernel
+def _move_own(Z, start, aside, force, moved):
+    """Add ``f_i (z_i - z_j)`` to the rows i from ``start`` on."""
+    for c in range(len(Z)):
+        one, other = Z[c, start : start + len(force)], Z[c, aside : aside + len(force)]
+        own = moved[c, start : start + len(force)]
+        for j in range(len(force)):
+            own[j] += force[j] * (one[j] - other[j])
+
+
+@kernel
+def _add_partners(first, last, shift, ahead, attraction, Z, degrees, scratch, sums, moves):
+    """Add the pairs of the rows from ``first`` to ``last`` with their partners on one side."""
+    n = Z.shape[1]
+    start = first
+    while start < last:
+        aside = (start + shift) % n if ahead else (start + n - shift) % n
+        size = min(last - start, n - aside)  # the partners of the last rows are the first ones
+        square, u, force = scratch[0, :size], scratch[1, :size], scratch[2, :size]
+        _gaps_aside(Z, start, aside, square)
+        place = start if ahead else aside
+        a = attraction[place : place + size]
+        if ahead:
+            sums[0] += _weighted_logs(a, square)
+        _inverses(a, square, u, force)
+        _move_own(Z, start, aside, force, moves[0])
+        for g in range(len(degrees)):
+            _raise(u, degrees[g], force)
+            total = _sum_and_multiply(u, force)
+            if ahead:
+                sums[1 + g] += total
+            _move_own(Z, start, aside, force, moves[1 + g])
+        start += size
+
+
+@parallel_kernel
+def drawn_pairs_forces(attraction, shifts, Z, degrees):
+    """As :func:`all_pairs_forces`, for the pairs of i and ``i + shifts[s]``, ``attraction[s, i]``.
+
+    Moves are ``(1 + g, d, n)``: every tile of rows adds up its own, from the partners ahead and from those
+    behind. ``O(n s (d + g))`` time.
+    """
+    d, n = Z.shape
+    n_tiles = (n + _TILE - 1) // _TILE
+    sums = np.zeros((n_tiles, 1 + len(degrees)))
+    moves = np.zeros((1 + len(degrees), d, n))
+    for tile in rows(n_tiles):
+        scratch = np.empty((3, _TILE))
+        first, last = tile * _TILE, min((tile + 1) * _TILE, n)
+        for s in range(len(shifts)):
+            for ahead in (True, False):
+                _add_partners(
+                    first, last, shifts[s], ahead, attraction[s], Z, degrees, scratch, sums[tile], moves
+                )
+    return sums, moves
+
+
+@parallel_kernel
+def degree_sums(distances, unit, degrees):
+    """Per block of distances and degree: ``sum (1 + (d / unit)^2)^-g``."""
+    n_blocks = (len(distances) + _TILE - 1) // _TILE
+    sums = np.empty((n_blocks, len(degrees)))
+    for block in rows(n_blocks):
+        d = distances[block * _TILE : (block + 1) * _TILE]
+        u, weight = np.empty(len(d)), np.empty(len(d))
+        for j in range(len(d)):
+            ratio = d[j] / unit
+            u[j] = 1.0 / (1.0 + ratio * ratio)
+        for g in range(len(degrees)):
+            _raise(u, degrees[g], weight)
+            total = 0.0
+            for j in range(len(d)):
+                total += weight[j]
+            sums[block, g] = total
+    return sums
+
+
+@parallel_kernel
+def attractions(distances, unit, degrees, sums, out):
+    """``a = sum_g g (1 + (d / unit)^2)^-g / sums_g`` of every distance; per block, ``sum a log(1 + ...)``."""
+    n_blocks = (len(distances) + _TILE - 1) // _TILE
+    logs = np.empty(n_blocks)
+    for block in rows(n_blocks):
+        d = distances[block * _TILE : (block + 1) * _TILE]
+        a = out[block * _TILE : (block + 1) * _TILE]
+        square, u, weight = np.empty(len(d)), np.empty(len(d)), np.empty(len(d))
+        for j in range(len(d)):
+            ratio = d[j] / unit
+            square[j] = 1.0 + ratio * ratio
+            u[j] = 1.0 / square[j]
+            a[j] = 0.0
+        for g in range(len(degrees)):
+            _raise(u, degrees[g], weight)
+            factor = degrees[g] / sums[g]
+            for j in range(len(d)):
+                a[j] += factor * weight[j]
+        logs[block] = _weighted_logs(a, square)
+    return logs
+
+
+@parallel_kernel
+def paired_distances(X, order, shifts, out):
+    """``out[s, i]``: Euclidean distance of the rows ``order[i]`` and ``order[(i + shifts[s]) mod n]``."""
+    n = len(order)
+    for i in rows(n):
+        x = X[order[i]]
+        for s in range(len(shifts)):
+            y = X[order[(i + shifts[s]) % n]]
+            total = 0.0
+            for f in range(len(x)):
+                gap = x[f] - y[f]
+                total += gap * gap
+            out[s, i] = np.sqrt(total)

@@ -1,0 +1,5 @@
+"""Estimators of estimators."""
+
+from .parametric_embedding import ParametricEmbedding
+
+__all__ = ["ParametricEmbedding"]

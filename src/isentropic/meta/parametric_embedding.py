@@ -1,0 +1,181 @@
+"""A network that mimics any embedder, so that new rows need nothing of the old ones."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neural_network import MLPRegressor
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .._errors import require
+from .._runtime import row_blocks
+from ..families.embedder import Embedder
+from ..families.faithfulness import table_tau
+from ..families.pairs import PairsEmbedder
+from ..families.rows import checked_components, checked_rows
+
+_VALIDATION = 0.2  # share of the rows
+_PATIENCE = 3  # epochs without progress
+_FEWEST_TO_VALIDATE = 20  # rows: the share of fewer says nothing
+_BATCH = 32  # rows
+_ROWS_AT_ONCE = 512
+
+
+class ParametricEmbedding(Embedder):
+    """A network learns the map of any embedder, and then places rows without the fitted ones.
+
+    The embedder maps the rows; a network with ``layers`` of rectified linear units and an identity output
+    learns that map, scaled to [0, 1], by mean squared error and Adam, until three epochs in a row bring no
+    progress on a fifth of the rows that is held back, or ``max_epochs`` are over. The features are centred
+    and divided by one number, so that the distances keep their proportions. ``embedding_`` is the network's
+    output, what any row gets; the map that it learnt from is ``target_embedding_``.
+
+    Cost: that of the embedder, and ``O(n w)`` time an epoch for w weights; ``O(w)`` a new row.
+
+    Parameters
+    ----------
+    embedder : estimator, optional
+        Any estimator with ``fit_transform``. None is parameter-free SDD.
+    n_components : int
+        Dimension of the map where ``embedder`` is None; otherwise the embedder says it.
+    layers : tuple of int
+        Units of the hidden layers.
+    max_epochs : int
+        Passes over the rows at most.
+    random_state : int, RandomState or None
+        Of the weights, the batches and the rows held back. None is a fixed seed: two runs agree.
+    n_jobs : int, optional
+        Threads of the default embedder.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        What the network gives for the fitted rows.
+    target_embedding_ : array of shape (n, n_components)
+        What the embedder gives for them.
+    n_epochs_ : int
+    loss_ : float
+        Mean squared error of the last epoch, of coordinates in [0, 1], halved.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Espadoto, Hirata and Telea (2020).
+
+    Examples
+    --------
+    >>> from isentropic import PCA, ParametricEmbedding, datasets
+    >>> X = datasets.load("builtin:iris").X
+    >>> network = ParametricEmbedding(PCA(), layers=(64,)).fit(X[::2])
+    >>> network.transform(X[1::2]).shape
+    (75, 2)
+    >>> bool(network.score(X[1::2]) > 0.8)
+    True
+    """
+
+    def __init__(
+        self,
+        embedder=None,
+        n_components=2,
+        *,
+        layers=(256, 512, 256),
+        max_epochs=80,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.embedder = embedder
+        self.n_components = n_components
+        self.layers = layers
+        self.max_epochs = max_epochs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """The embedder's map, and a network that gives it."""
+        checked_components(self.n_components)
+        network = self._network()
+        X = checked_rows(self, X)
+        target = self._taught(X, y)
+        self._centre = X.mean(axis=0)
+        self._spread = float(np.sqrt(((X - self._centre) ** 2).mean())) or 1.0
+        self._low, extent = target.min(axis=0), np.ptp(target, axis=0)
+        self._extent = float(extent.max()) or 1.0  # one for all coordinates: their proportions are the map
+        held_back = int(np.ceil(_VALIDATION * len(X))) if len(X) >= _FEWEST_TO_VALIDATE else 0
+        network.set_params(early_stopping=held_back > 0, batch_size=min(_BATCH, len(X) - held_back))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the last epoch is a rule, not a failure
+            network.fit(self._scaled(X), _as_targets((target - self._low) / self._extent))
+        self._weights, self._biases = list(network.coefs_), list(network.intercepts_)
+        self.n_epochs_, self.loss_ = int(network.n_iter_), float(network.loss_curve_[-1])
+        self.target_embedding_ = target
+        self._n_features_out = target.shape[1]
+        self.embedding_ = self._output(X)
+        return self
+
+    def transform(self, X) -> np.ndarray:
+        """What the network gives for each row."""
+        check_is_fitted(self)
+        return self._output(checked_rows(self, X, fitting=False))
+
+    def score(self, X, y=None) -> float:
+        """Kendall's tau of the distances of these rows, in the data and where the network puts them."""
+        Z = self.transform(X)
+        return table_tau(checked_rows(self, X, fitting=False), Z, n_jobs=self.n_jobs).value
+
+    def _network(self) -> MLPRegressor:
+        sizes = tuple(self.layers) if np.iterable(self.layers) else (self.layers,)
+        whole = all(isinstance(size, int | np.integer) and not isinstance(size, bool) for size in sizes)
+        positive = whole and len(sizes) > 0 and min(sizes) > 0
+        require(positive, "layers", "a sequence of positive integers", self.layers)
+        is_count = isinstance(self.max_epochs, int | np.integer) and not isinstance(self.max_epochs, bool)
+        require(is_count and self.max_epochs > 0, "max_epochs", "a positive integer", self.max_epochs)
+        random = check_random_state(0 if self.random_state is None else self.random_state)
+        return MLPRegressor(
+            hidden_layer_sizes=sizes,
+            activation="relu",
+            solver="adam",
+            max_iter=int(self.max_epochs),
+            validation_fraction=_VALIDATION,
+            n_iter_no_change=_PATIENCE,
+            random_state=random.randint(2**31 - 1),
+        )
+
+    def _taught(self, X: np.ndarray, y) -> np.ndarray:
+        """The map to learn, (n, d)."""
+        if self.embedder is None:
+            seed = self.random_state
+            return PairsEmbedder(self.n_components, random_state=seed, n_jobs=self.n_jobs).fit(X).embedding_
+        teacher = clone(self.embedder)
+        hint = "Give an estimator such as isentropic.Isomap()."
+        fits = hasattr(teacher, "fit_transform")
+        require(fits, "embedder", "an estimator with fit_transform", self.embedder, hint)
+        target = np.asarray(teacher.fit_transform(X, y), np.float64)
+        require(
+            target.ndim == 2 and len(target) == len(X), "embedder", "one that maps every row", target.shape
+        )
+        return target
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        return (X - self._centre) / self._spread
+
+    def _output(self, X: np.ndarray) -> np.ndarray:
+        Z = np.empty((len(X), self._n_features_out))
+        for block in row_blocks(len(X), "network", size=_ROWS_AT_ONCE):
+            layer = self._scaled(X[block])
+            for i, (weights, bias) in enumerate(zip(self._weights, self._biases, strict=True)):
+                layer = layer @ weights + bias
+                if i < len(self._weights) - 1:
+                    layer = np.maximum(layer, 0.0)
+            Z[block] = layer
+        return self._low + self._extent * Z
+
+
+def _as_targets(scaled: np.ndarray) -> np.ndarray:
+    """scikit-learn takes a single coordinate as a list."""
+    return scaled.ravel() if scaled.shape[1] == 1 else scaled

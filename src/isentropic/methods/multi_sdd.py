@@ -1,0 +1,153 @@
+"""MultiSDD: several same-degree distributions at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from .._errors import require
+from ..families.degree_search import best_of, better, searched
+from ..families.pairs import PairsEmbedder
+
+
+class MultiSDD(PairsEmbedder):
+    """SDD with several degrees at once: the map minimises the sum of their costs.
+
+    ``sum_g sum p log(p / q)`` over a set of degrees g, p and q proportional to ``(1 + d^2)^-g`` in the
+    data, where the largest distance counts as ``scale``, and in the map. ``degrees="auto"`` finds the best
+    single degree b by Kendall's tau, then tries {b - 1, b}, {b, b + 1} and {b - 1, b, b + 1} (a degree of 0
+    has no gradient and is left out), and keeps the best of these; ``selected_`` says whether it is better
+    than b alone.
+
+    Cost: as :class:`SDD`, and three more maps of two or three degrees for ``"auto"``.
+
+    Parameters
+    ----------
+    degrees : collection of numbers or "auto"
+        The degrees whose costs are added.
+    n_components : int
+        Dimension of the map.
+    scale : float
+        What the largest distance counts as.
+    init : {"pca", "random"} or array of shape (n, n_components)
+        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
+    metric : str, callable or Geodesic
+        Any metric of scikit-learn, ``"precomputed"``, or ``Geodesic(k)``.
+    max_iter : int or Momentum
+        Steps of L-BFGS at most; ``Momentum()`` descends as published instead, for reproduction.
+    tol : float
+        A step that lowers the cost by less than this share of the first cost is the last one.
+    pairs : {"auto", "all"} or int
+        Which pairs the cost adds up: all, or those with this many random partners of each row.
+        ``"auto"`` is all up to 8,000 rows, and 128 partners above.
+    random_state : int, RandomState or None
+        For drawn pairs and random starts. None is a fixed seed: two runs agree.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        The best map of several degrees, in the units of the data.
+    degrees_ : tuple
+        The degrees of that map.
+    degree_ : float or None
+        The best single degree; None where ``degrees`` were given.
+    selected_ : {"multi", "single"} or None
+        Which has the higher tau, the map of several degrees or that of the best single one.
+    cost_ : float
+        The sum of the costs.
+    kendall_tau_ : float
+        Of the distances in the data and in the map; NaN where those do not vary (two rows, or all equal).
+    kendall_tau_interval_ : (float, float) or None
+        The 95% interval where tau is estimated from drawn pairs, above 20,000 rows; else None.
+    scores_ : dict
+        Tau by degrees tried, as text: ``"7"``, ``"7, 8"``; from drawn pairs where there are many.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Hajderanj, Chen, Grisan and Dudley (2020).
+
+    Examples
+    --------
+    >>> from isentropic import MultiSDD, datasets
+    >>> multi = MultiSDD({3, 4}).fit(datasets.load("builtin:iris").X)
+    >>> multi.degrees_
+    (3, 4)
+    """
+
+    def __init__(
+        self,
+        degrees="auto",
+        n_components=2,
+        *,
+        scale=1.0,
+        init="pca",
+        metric="euclidean",
+        max_iter=500,
+        tol=1e-6,
+        pairs="auto",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.degrees = degrees
+        self.n_components = n_components
+        self.scale = scale
+        self.init = init
+        self.metric = metric
+        self.max_iter = max_iter
+        self.tol = tol
+        self.pairs = pairs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """The best single degree, the sets around it, the best of those by tau."""
+        degrees = self._checked_degrees()
+        problem = self._problem(X, self.scale)
+        self.degree_, self.selected_ = None, None
+        if degrees is not None or problem.unit == 0:
+            chosen = problem.fit(degrees or (1, 2), score=False)
+            tried = [chosen]
+        else:
+            singles = searched(problem.fit)
+            single = best_of(singles)
+            multiples = [problem.fit(several, single) for several in _around(single.degrees[0])]
+            chosen = best_of(multiples)
+            self.degree_ = single.degrees[0]
+            self.selected_ = "multi" if better(chosen, single) else "single"
+            tried = singles + multiples
+        self.degrees_ = chosen.degrees
+        self._keep(problem, chosen)
+        self.scores_ = {_text(trial.degrees): trial.tau for trial in tried}
+        if len(tried) == 1:
+            self.scores_ = {_text(chosen.degrees): self.kendall_tau_}
+        return self
+
+    def _checked_degrees(self) -> tuple[float, ...] | None:
+        must_be = "a collection of at least two different positive numbers, or 'auto'"
+        if isinstance(self.degrees, str) or not isinstance(self.degrees, Iterable):
+            require(
+                isinstance(self.degrees, str) and self.degrees == "auto", "degrees", must_be, self.degrees
+            )
+            return None
+        degrees = list(self.degrees)
+        numbers = all(isinstance(g, int | float | np.number) and not isinstance(g, bool) for g in degrees)
+        positive = numbers and all(0 < g < np.inf for g in degrees)
+        require(positive and len(set(degrees)) > 1, "degrees", must_be, self.degrees)
+        return tuple(sorted({g.item() if isinstance(g, np.number) else g for g in degrees}))
+
+
+def _around(best: float) -> list[tuple[float, ...]]:
+    """Sets of degrees around the best one."""
+    sets = ((best - 1, best), (best, best + 1), (best - 1, best, best + 1))
+    return [several for several in sets if several[0] > 0]
+
+
+def _text(degrees: tuple[float, ...]) -> str:
+    return ", ".join(f"{g:g}" for g in degrees)

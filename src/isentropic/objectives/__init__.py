@@ -1,0 +1,5 @@
+"""Value and gradient of each cost that a map can be fitted by."""
+
+from .same_degree import AllPairs, DrawnPairs, SameDegree
+
+__all__ = ["AllPairs", "DrawnPairs", "SameDegree"]

@@ -1,0 +1,98 @@
+"""A network that mimics an embedder: as good on rows that it has not seen, seeded, and by itself."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import pdist
+from scipy.stats import kendalltau
+from sklearn.datasets import load_digits
+from sklearn.manifold import MDS
+
+from isentropic import PCA, ParameterFreeSDD, ParametricEmbedding
+from isentropic._errors import InvalidInputError
+
+DIGITS = load_digits().data
+TRAIN, TEST = DIGITS[::2], DIGITS[1::2]
+
+
+def tau(X, Z):
+    return kendalltau(pdist(X), pdist(Z)).statistic
+
+
+@pytest.fixture(scope="module")
+def network():
+    return ParametricEmbedding().fit(TRAIN)
+
+
+def test_unseen_rows_are_placed_nearly_as_well_as_the_map_that_was_learnt(network):
+    """Of 900 rows a network learns this much; the gap closes with more rows."""
+    learnt = tau(TRAIN, network.target_embedding_)
+    assert learnt - 0.1 < network.score(TEST) < learnt + 0.02
+    assert network.score(TEST) > tau(TEST, PCA().fit_transform(TEST))
+    assert_allclose(network.score(TEST), tau(TEST, network.transform(TEST)), atol=1e-9)
+
+
+def test_the_map_is_what_the_network_gives_and_the_target_what_the_embedder_gives(network):
+    assert_allclose(network.transform(TRAIN), network.embedding_, atol=1e-12 * np.ptp(network.embedding_))
+    assert_array_equal(network.target_embedding_, ParameterFreeSDD().fit(TRAIN).embedding_)
+    assert not np.array_equal(network.embedding_, network.target_embedding_)
+
+
+def test_a_row_is_placed_by_itself(network):
+    Z = network.transform(TEST[:20])
+    rows = np.concatenate([network.transform(row[None]) for row in TEST[:20]])
+    assert_allclose(rows, Z, atol=1e-12 * np.ptp(network.embedding_))
+
+
+def test_a_seed_gives_the_same_network_and_another_seed_another():
+    def fitted(seed):
+        return ParametricEmbedding(PCA(), layers=(16,), max_epochs=5, random_state=seed).fit_transform(TRAIN)
+
+    assert_array_equal(fitted(1), fitted(1))
+    assert_array_equal(fitted(None), fitted(None))
+    assert not np.array_equal(fitted(1), fitted(2))
+
+
+def test_any_estimator_can_be_mimicked_and_its_dimension_counts():
+    mds = MDS(3, n_init=1, init="random", random_state=0, normalized_stress="auto")
+    network = ParametricEmbedding(mds, layers=(64,)).fit(TRAIN[:100])
+    assert network.transform(TEST[:7]).shape == (7, 3)
+    assert network.n_epochs_ <= 80
+
+
+def test_one_coordinate_and_few_rows():
+    Z = ParametricEmbedding(PCA(1), layers=(8,)).fit_transform(TRAIN[:8])
+    assert Z.shape == (8, 1)
+    assert np.isfinite(Z).all()
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e12])
+def test_features_of_any_size(factor):
+    network = ParametricEmbedding(PCA(), layers=(64,)).fit(TRAIN)
+    scaled = ParametricEmbedding(PCA(), layers=(64,)).fit(factor * TRAIN)
+    assert_allclose(scaled.score(factor * TEST), network.score(TEST), atol=0.01)
+
+
+def test_all_rows_equal_stay_finite():
+    assert np.isfinite(ParametricEmbedding(layers=(8,)).fit_transform(np.ones((30, 3)))).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"layers": ()}, "layers must be a sequence of positive integers"),
+        ({"layers": (3, 0)}, "layers must be a sequence of positive integers"),
+        ({"max_epochs": 0}, "max_epochs must be a positive integer, got 0"),
+        ({"n_components": 0}, "n_components must be a positive integer, got 0"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, message):
+    with pytest.raises(InvalidInputError, match=message):
+        ParametricEmbedding(**parameters).fit(TRAIN[:30])
+
+
+def test_an_embedder_without_a_map_is_refused():
+    from sklearn.linear_model import LinearRegression
+
+    with pytest.raises(InvalidInputError, match="embedder must be an estimator with fit_transform"):
+        ParametricEmbedding(LinearRegression()).fit(TRAIN[:30])
