@@ -46,7 +46,7 @@ _PUBLIC = {
     "save": "_io",
     "set_config": "_runtime",
 }
-_SUBMODULES = ("datasets", "geodesics", "linalg", "neighbors", "registry")
+_SUBMODULES = ("datasets", "geodesics", "linalg", "neighbors", "quality", "registry")
 
 __all__ = [*_PUBLIC, *_SUBMODULES, "__version__"]
 

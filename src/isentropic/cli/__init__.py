@@ -1,4 +1,4 @@
-"""The command line, one file per subcommand: ``isentropic embed | transform | methods | datasets``.
+"""The command line, one file per subcommand: ``isentropic embed | transform | quality | methods | datasets``.
 
 Every module here imports typer and the standard library at its top, nothing else: the help must
 come at once.
@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import _failure, datasets, embed, methods, transform
+from . import _failure, datasets, embed, methods, quality, transform
 
 app = typer.Typer(
     name="isentropic",
@@ -22,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (embed, transform, methods, datasets):
+for _command in (embed, transform, quality, methods, datasets):
     app.command(_command.__name__.rpartition(".")[2])(_failure.reported(_command.main))
 
 
@@ -41,7 +41,7 @@ def main(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Reduce a table to a few coordinates, and place new rows among them.
+    """Reduce a table to a few coordinates, place new rows among them, and see how far to trust the map.
 
     \b
     Example:

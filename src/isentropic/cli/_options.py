@@ -28,6 +28,21 @@ Memory = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings remain.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON, for programs.")]
 
+# how a table is read
+Target = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Class or number of each row; not a feature.")
+]
+Drop = Annotated[
+    list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out; may be repeated.")
+]
+Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")]
+Nominal = Annotated[str, typer.Option(metavar="RULE", help="Text columns: onehot or coded.")]
+Missing = Annotated[str, typer.Option(metavar="RULE", help="Missing values: raise, drop or mean.")]
+Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
+Samples = Annotated[
+    int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
+]
+
 _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
     "isentropic.config_context(memory_limit=...)": "--memory GIB",

@@ -38,11 +38,11 @@ def require_outputs(files: Files, source: str) -> None:
     """Refuse now what could not be written after the work is done."""
     from .._io import require_writable
 
-    _require_suffix("--out", files.out, TABLES)
+    require_suffix("--out", files.out, TABLES)
     if files.out.suffix.lower() == ".parquet":
         _require_extra("pyarrow", "parquet", "Parquet files")
     if files.plot is not None:
-        _require_suffix("--plot", files.plot, FIGURES)
+        require_suffix("--plot", files.plot, FIGURES)
         _require_extra("matplotlib", "plot", "Figures")
     paths = list(files.by_option().values())
     resolved = [path.resolve() for path in paths]
@@ -52,12 +52,25 @@ def require_outputs(files: Files, source: str) -> None:
         require_writable(path)
 
 
-def _require_suffix(option: str, path: Path, known: Sequence[str]) -> None:
+def require_figure(plot: Path, *sources: str) -> None:
+    """Refuse now a figure that could not be written after the work is done."""
+    from .._io import require_writable
+
+    require_suffix("--plot", plot, FIGURES)
+    _require_extra("matplotlib", "plot", "Figures")
+    among_sources = plot.resolve() in [Path(source).resolve() for source in sources]
+    require(not among_sources, "--plot", "another file than its sources", str(plot))
+    require_writable(plot)
+
+
+def require_suffix(option: str, path: Path, known: Sequence[str]) -> None:
+    """Refuse a file of another kind."""
     if not path.name.lower().endswith(tuple(known)):
         raise InvalidInputError(message(option, f"a file ending in {', '.join(known)}", str(path)))
 
 
 def _require_extra(module: str, extra: str, what: str) -> None:
+    """Say in one line what to install."""
     if find_spec(module) is None:
         raise MissingExtraError(
             f"{what} need {module}, which is not installed. "

@@ -90,16 +90,17 @@ def _lines(summary: Summary) -> list[str]:
     chosen = ", ".join(f"{name}={value}" for name, value in summary.parameters.items())
     method = f"{summary.method} ({chosen})" if chosen else summary.method
     files = ", ".join(map(str, summary.files.by_option().values()))
-    rows, features = _count(len(table.row_names), "row"), _count(len(table.feature_names), "feature")
+    rows, features = count(len(table.row_names), "row"), count(len(table.feature_names), "feature")
     lines = [
         f"{table.name}: {rows}, {features}, {scaled}",
-        f"{method}: {_count(summary.coordinates, 'coordinate')} in {summary.seconds:.3g} s",
+        f"{method}: {count(summary.coordinates, 'coordinate')} in {summary.seconds:.3g} s",
     ]
     lines += [f"{name.replace('_', ' ')}: {_number_line(value)}" for name, value in summary.facts.items()]
     return [*lines, f"wrote {files}"]
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """``1 row``, ``2 rows``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 

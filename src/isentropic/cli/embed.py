@@ -10,7 +10,22 @@ import typer
 
 from .._errors import require
 from ._computation import computing, prompt_interrupt
-from ._options import AsJson, Jobs, Memory, Out, Plot, Quiet, Source
+from ._options import (
+    AsJson,
+    Drop,
+    Index,
+    Jobs,
+    Memory,
+    Missing,
+    Nominal,
+    Out,
+    Plot,
+    Quiet,
+    Samples,
+    Scaling,
+    Source,
+    Target,
+)
 from ._output import Files, coordinates_frame, require_outputs, write_figure, write_frame
 from ._parameters import parse_parameters, with_seed_and_jobs
 from ._summary import Summary, facts_of, show_summary
@@ -28,19 +43,6 @@ Parameters = Annotated[
 ]
 Save = Annotated[
     Path | None, typer.Option(metavar="MODEL", help="Keep the model, for 'isentropic transform'.")
-]
-Target = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Class or number of each row; not a feature.")
-]
-Drop = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out; may be repeated.")
-]
-Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")]
-Nominal = Annotated[str, typer.Option(metavar="RULE", help="Text columns: onehot or coded.")]
-Missing = Annotated[str, typer.Option(metavar="RULE", help="Missing values: raise, drop or mean.")]
-Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
-Samples = Annotated[
-    int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where the method draws at random.")]
 

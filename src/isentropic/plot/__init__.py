@@ -7,6 +7,9 @@
 'noise'
 """
 
+from .curves import quality_curves
+from .damage import distortion, quality_sheet
+from .densities import coranking, shepard
 from .maps import scatter
 
-__all__ = ["scatter"]
+__all__ = ["coranking", "distortion", "quality_curves", "quality_sheet", "scatter", "shepard"]

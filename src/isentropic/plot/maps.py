@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import MissingExtraError, require
+from .._errors import require
 from . import palette
+from .surface import new_axes, quiet_axes, quiet_colorbar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,7 +60,7 @@ def scatter(
     points = np.asarray(Z, dtype=float)
     _require_points(points)
     coloring = _coloring(y, class_names, len(points))
-    axes = _new_axes() if ax is None else ax
+    axes = new_axes() if ax is None else ax
     if points.shape[1] == 1:
         _draw_strip(axes, points[:, 0], coloring)
     else:
@@ -91,19 +92,6 @@ def _coloring(y: Any, class_names: Sequence[str], n_rows: int) -> _Coloring:
     return _Coloring(codes, tuple(map(str, levels)), title=title)
 
 
-def _new_axes() -> Axes:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError(
-            "Figures need matplotlib, which is not installed. Install it with: pip install 'isentropic[plot]'"
-        ) from error
-    figure = Figure(figsize=(6.4, 4.8), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure.add_subplot()
-
-
 # ---- points ------------------------------------------------------------------------------------
 
 
@@ -122,7 +110,7 @@ def _draw_points(axes: Axes, points: np.ndarray, coloring: _Coloring) -> None:
         _draw_legend(axes, coloring)
     elif coloring.values is not None:
         style |= {"cmap": _color_map(), "plotnonfinite": True}
-        _draw_colorbar(axes, axes.scatter(x0, x1, c=coloring.values[order], **style), coloring)
+        quiet_colorbar(axes, axes.scatter(x0, x1, c=coloring.values[order], **style), coloring.title)
     else:
         axes.scatter(x0, x1, c=palette.PLAIN, **style)
     axes.set_aspect("equal", adjustable="datalim")
@@ -153,7 +141,7 @@ def _draw_strip(axes: Axes, x: np.ndarray, coloring: _Coloring) -> None:
     style: dict[str, Any] = {"marker": "|", "s": 40, "linewidths": 0.7, "rasterized": len(x) > _RASTER_ABOVE}
     if coloring.values is not None:
         style |= {"cmap": _color_map(), "plotnonfinite": True}
-        _draw_colorbar(axes, axes.scatter(x, rug, c=coloring.values, **style), coloring)
+        quiet_colorbar(axes, axes.scatter(x, rug, c=coloring.values, **style), coloring.title)
     else:
         axes.scatter(x, rug, c=palette.INK, alpha=0.4, **style)
     axes.set_ylim(-0.08 * top, top)
@@ -190,26 +178,9 @@ def _draw_legend(axes: Axes, coloring: _Coloring) -> None:
     legend.get_title().set_color(palette.INK)
 
 
-def _draw_colorbar(axes: Axes, drawn: Any, coloring: _Coloring) -> None:
-    bar = axes.figure.colorbar(drawn, ax=axes, fraction=0.04, pad=0.02)
-    if bar.solids is not None:
-        bar.solids.set_alpha(1.0)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(colors=palette.INK, labelsize="small", length=2)
-    bar.ax.set_title(coloring.title, fontsize="small", color=palette.INK)
-
-
 def _label(axes: Axes, Z: Any, n_coordinates: int, title: str) -> None:
     numbered = [f"coordinate {number}" for number in range(1, n_coordinates + 1)]
     names = [str(name) for name in getattr(Z, "columns", numbered)]
     more = f"   (the first two of {n_coordinates} coordinates)" if n_coordinates > 2 else ""
-    axes.set_xlabel(names[0] + more, color=palette.INK)
-    if n_coordinates > 1:
-        axes.set_ylabel(names[1], color=palette.INK)
-    if title:
-        axes.set_title(title, loc="left", color=palette.INK)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_color(palette.FAINT)
-    axes.tick_params(colors=palette.FAINT, labelcolor=palette.INK, labelsize="small", length=3)
+    y = names[1] if n_coordinates > 1 else axes.get_ylabel()
+    quiet_axes(axes, names[0] + more, y, title)

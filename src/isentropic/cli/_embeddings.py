@@ -1,0 +1,103 @@
+"""Maps read back from the files that ``isentropic embed`` writes, row by row beside the table they are of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .._errors import FileFormatError, InvalidInputError, require
+from ._output import TABLES, require_suffix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .._values import Table
+
+_NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """Coordinates in columns, and the names of the rows where the file has them."""
+
+    coordinates: pd.DataFrame
+    row_names: tuple[str, ...] | None
+
+
+def coordinates_of(table: Table, path: Path) -> pd.DataFrame:
+    """The coordinates in a file, in the order of the table's rows."""
+    preparation = table.preparation
+    return matched(read_embedding(path, preparation.target, preparation.index), table)
+
+
+def read_embedding(path: Path, target: str | None = None, index: str | None = None) -> Embedding:
+    """The map in a file of coordinates: numbered columns, as ``isomap0`` and ``isomap1``, else all numbers.
+
+    The first column names the rows, unless it is a coordinate too; the target is none.
+    """
+    import numpy as np
+
+    from ..datasets.files import read_file
+    from ..datasets.raw import checked
+
+    require_suffix("EMBEDDING", path, TABLES)
+    frame = checked(read_file(path, None, frozenset({index or "row"}))).frame
+    columns = list(frame.columns)
+    no_coordinate = {target or "target", f"{target}_"}
+    numeric = [name for name in columns if frame[name].dtype.kind in "iuf" and name not in no_coordinate]
+    chosen = _numbered(columns, numeric) or _numbers(frame, numeric)
+    if not chosen:
+        raise FileFormatError(
+            f"{path} must have columns of coordinates, got {', '.join(columns)}. "
+            "Write one with 'isentropic embed'."
+        )
+    coordinates = frame[chosen].astype(float)
+    lost = int(np.count_nonzero(~np.isfinite(coordinates)))
+    require(lost == 0, "the coordinates in EMBEDDING", "finite everywhere", f"{lost} that are not")
+    names = None if columns[0] in chosen else tuple(map(str, frame[columns[0]]))
+    return Embedding(coordinates, names)
+
+
+def _numbered(columns: Sequence[str], numeric: Sequence[str]) -> list[str]:
+    """The longest run of columns of numbers that are called the same but for a running number."""
+    runs: list[list[str]] = []
+    before: tuple[str, int] | None = None
+    for column in columns:
+        match = _NUMBERED.fullmatch(column) if column in numeric else None
+        found = None if match is None else (match[1], int(match[2]))
+        if found is not None and before is not None and found == (before[0], before[1] + 1):
+            runs[-1].append(column)
+        elif found is not None:
+            runs.append([column])
+        before = found
+    return max(reversed(runs), key=len, default=[])
+
+
+def _numbers(frame: pd.DataFrame, numeric: Sequence[str]) -> list[str]:
+    """All columns of numbers but a first one of whole numbers, which names the rows."""
+    first = frame.columns[0]
+    return [name for name in numeric if name != first or bool((frame[name] % 1 != 0).any())]
+
+
+def matched(embedding: Embedding, table: Table) -> pd.DataFrame:
+    """The coordinates in the order of the table's rows, by name where both have names."""
+    coordinates, names, n = embedding.coordinates, embedding.row_names, len(table.row_names)
+    must_be = f"a map of the {n} rows of DATA"
+    hint = "Were rows left out? Give the options that DATA was embedded with."
+    require(len(coordinates) == n, "EMBEDDING", must_be, f"{len(coordinates)} rows", hint)
+    numbers = tuple(map(str, range(n)))
+    if names is None or names == table.row_names or numbers in (names, table.row_names):
+        return coordinates
+    strangers = sorted(set(table.row_names) - set(names))
+    if strangers:
+        raise InvalidInputError(
+            f"EMBEDDING must be a map of the rows of DATA, but has no row {strangers[0]!r}. "
+            "Say with --index which column names the rows."
+        )
+    places = {name: place for place, name in enumerate(names)}
+    must_be = "a map whose rows are in the order of DATA, or have a name of their own"
+    require(len(places) == n, "EMBEDDING", must_be, "names that repeat")
+    return coordinates.iloc[[places[name] for name in table.row_names]].reset_index(drop=True)

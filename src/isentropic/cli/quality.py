@@ -1,0 +1,248 @@
+"""``isentropic quality``: how far a map can be trusted, and where not."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._errors import require
+from ._computation import computing, prompt_interrupt
+from ._embeddings import coordinates_of
+from ._options import (
+    AsJson,
+    Drop,
+    Index,
+    Jobs,
+    Memory,
+    Missing,
+    Nominal,
+    Quiet,
+    Samples,
+    Scaling,
+    Source,
+    Target,
+)
+from ._output import require_figure, write_figure
+from ._summary import count
+from ._terminal import reporting, show_json, show_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .._values import Table
+    from ..quality import Measure, Quality
+
+Map = Annotated[
+    Path, typer.Argument(metavar="EMBEDDING", help="Coordinates, as 'isentropic embed --out' writes them.")
+]
+Neighbors = Annotated[
+    int | None, typer.Option("--k", metavar="N", help="Size of the neighbourhoods; 10 by default.")
+]
+Figure = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw curves and damage: .png, .svg or .pdf.")
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where rows or pairs are drawn.")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What was found out about which map, how long it took, and what was said meanwhile."""
+
+    table: Table
+    embedding: Path
+    coordinates: pd.DataFrame
+    quality: Quality
+    seconds: float
+    plot: Path | None
+    warnings: list[str]
+
+
+def main(  # long, with a line for each option
+    source: Source,
+    embedding: Map,
+    k: Neighbors = None,
+    plot: Figure = None,
+    target: Target = None,
+    drop: Drop = None,
+    index: Index = None,
+    nominal: Nominal = "onehot",
+    missing: Missing = "raise",
+    scaling: Scaling = "auto",
+    samples: Samples = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    memory: Memory = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Assess a map of a table: what it keeps of the neighbourhoods and distances, and where it fails.
+
+    Give the table and the options that it was embedded with.
+
+    \b
+    Examples:
+      isentropic quality builtin:iris map.csv
+      isentropic quality flats.csv map.parquet --target price --k 15 --plot quality.png
+    """
+    if plot is not None:
+        require_figure(plot, source, str(embedding))
+    with reporting(bars=not quiet, memory=memory) as warned:
+        from ..datasets import load
+
+        with prompt_interrupt():
+            table = load(
+                source, target, drop=drop or (), index=index, nominal=nominal, missing=missing,
+                scaling=scaling, n_samples=samples,
+            )  # fmt: skip
+            coordinates = coordinates_of(table, embedding)
+        began = time.perf_counter()
+        quality = _assessed(table, coordinates, k, seed, jobs)
+        seconds = time.perf_counter() - began
+        result = _Result(table, embedding, coordinates, quality, seconds, plot, warned)
+        if plot is not None:
+            _draw(result, jobs, plot)
+    if as_json:
+        show_json(_document(result))
+    elif not quiet:
+        _show(result)
+
+
+def _assessed(
+    table: Table, coordinates: pd.DataFrame, k: int | None, seed: int | None, jobs: int | None
+) -> Quality:
+    from ..quality import assess
+
+    n = len(table.row_names)
+    require(n >= 3, "DATA", "a table of at least 3 rows", n)
+    require(k is None or 1 <= k < n, "--k", f"from 1 to {n - 1}, the number of other rows", k)
+    wanted = min(10, max(1, (n - 1) // 2)) if k is None else k
+    classes = table.y if table.class_names else None  # a target of numbers has none
+    with computing("quality"):
+        return assess(
+            table.X, coordinates.to_numpy(), classes, n_neighbors=wanted, random_state=seed, n_jobs=jobs
+        )
+
+
+# ---- for programs ------------------------------------------------------------------------------
+
+
+def _document(result: _Result) -> dict[str, Any]:
+    return {
+        "table": result.table.name,
+        "embedding": str(result.embedding),
+        "rows": len(result.table.row_names),
+        "features": len(result.table.feature_names),
+        "scaling": result.table.scaling,
+        "coordinates": result.coordinates.shape[1],
+        "seconds": round(result.seconds, 3),
+        **({} if result.plot is None else {"plot": str(result.plot)}),
+        "warnings": result.warnings,
+        "quality": json.loads(result.quality.to_json()),
+    }
+
+
+# ---- for the reader ----------------------------------------------------------------------------
+
+
+def _show(result: _Result) -> None:
+    table, quality = result.table, result.quality
+    scaled = "not scaled" if table.scaling == "none" else f"scaling {table.scaling}"
+    rows, features = count(len(table.row_names), "row"), count(len(table.feature_names), "feature")
+    typer.echo(f"{table.name}: {rows}, {features}, {scaled}")
+    typer.echo(f"{result.embedding}: {count(result.coordinates.shape[1], 'coordinate')}")
+    typer.echo(f"{quality.method}, in {result.seconds:.3g} s\n")
+    show_table(*_rows(quality.measures))
+    lines = [*_ties(quality), *quality.notes]
+    if result.plot is not None:
+        lines.append(f"wrote {result.plot}")
+    for position, line in enumerate(lines):
+        typer.echo(f"\n{line}" if position == 0 else line)
+
+
+def _rows(measures: Mapping[str, Measure]) -> tuple[list[str], list[list[str]]]:
+    """Columns and rows of the table; intervals and notes only if there are any."""
+    columns = {
+        "measure": list(measures),
+        "value": [_number(measure.value) for measure in measures.values()],
+        "95% interval": [_interval(measure) for measure in measures.values()],
+        "range": [_range(measure) for measure in measures.values()],
+        "better": [_better(measure) for measure in measures.values()],
+        "note": [measure.note for measure in measures.values()],
+    }
+    shown = [name for name, cells in columns.items() if any(cells)]
+    return shown, [list(row) for row in zip(*(columns[name] for name in shown), strict=True)]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4f}"
+
+
+def _interval(measure: Measure) -> str:
+    if measure.low is None or measure.high is None:
+        return ""
+    return f"{_number(measure.low)} to {_number(measure.high)}"
+
+
+def _range(measure: Measure) -> str:
+    low, high = ("" if math.isinf(end) else _short(end) for end in measure.range)
+    if low and high:
+        return f"{low} to {high}"
+    return f"from {low}" if low else f"up to {high}" if high else "any"
+
+
+def _short(end: float) -> str:
+    return f"{end:,.0f}" if abs(end) >= 1000 else f"{end:.4g}"
+
+
+def _better(measure: Measure) -> str:
+    return f"nearer {measure.best:g}" if measure.better == "nearer" else measure.better
+
+
+def _ties(quality: Quality) -> list[str]:
+    ties = quality.ties
+    if not ties.share_X and not ties.share_Z:
+        return []
+    (worst, best), k = ties.trustworthiness[0], quality.n_neighbors[0]
+    return [
+        f"Tied distances: {ties.share_X:.1%} of the neighbours in the data, {ties.share_Z:.1%} in the map. "
+        f"In another order, trustworthiness({k}) would be {worst:.4f} to {best:.4f}."
+    ]
+
+
+# ---- the figure --------------------------------------------------------------------------------
+
+
+def _draw(result: _Result, jobs: int | None, path: Path) -> None:
+    from ..plot import quality_sheet
+    from ..quality import coranking_matrix
+
+    quality, rows = result.quality, result.quality.rows
+    X, Z = result.table.X[rows], result.coordinates.to_numpy()[rows]
+    with computing("quality"):
+        matrix = coranking_matrix(X, Z, n_jobs=jobs)
+    curves = {
+        "trustworthiness": quality.curves.trustworthiness[:-1],  # all is well with all others, by definition
+        "continuity": quality.curves.continuity[:-1],
+        "R_NX": quality.curves.r_nx,
+    }
+    widths = {name: quality.half_widths[name.lower()] for name in curves if not quality.exact}
+    figure = quality_sheet(
+        result.coordinates, curves, matrix.counts, quality.false_neighbors[:, 0], quality.tears[:, 0],
+        k=quality.n_neighbors[0], edges=matrix.edges, rows=rows,
+        half_widths={name: (quality.grid[: len(half)], half) for name, half in widths.items()},
+        title=_title(result),
+    )  # fmt: skip
+    write_figure(figure, path)
+
+
+def _title(result: _Result) -> str:
+    title = f"{result.table.name}, {result.embedding.name}"
+    quality = result.quality
+    return title if quality.exact else f"{title}: {len(quality.rows):,} rows drawn of {quality.n:,}"

@@ -1,0 +1,60 @@
+"""Euclidean distances of some rows of a table to all, from a copy of the table laid out in tiles.
+
+A tile holds a few rows column by column, so that the distances to all of them are added up at once.
+
+``kernels/ranks.py`` inlines :func:`measure_rows`, and compiled code that is cached does not notice changes
+of what it inlines from another file: after changing this file, touch that one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._jit import kernel, parallel_kernel, rows
+
+TILE = 64
+GROUP = 16  # rows that are measured together, so that a tile is read once for all of them
+
+
+@kernel
+def _add_squares(tile, query, out):
+    """``out[c]``: the squared distance of the query to row c of a tile."""
+    out[:] = 0.0
+    whole = len(query) - len(query) % 4
+    for f in range(0, whole, 4):
+        x0, x1, x2, x3 = query[f], query[f + 1], query[f + 2], query[f + 3]
+        for c in range(TILE):
+            d0 = tile[f, c] - x0
+            d1 = tile[f + 1, c] - x1
+            d2 = tile[f + 2, c] - x2
+            d3 = tile[f + 3, c] - x3
+            out[c] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
+    for f in range(whole, len(query)):
+        for c in range(TILE):
+            d = tile[f, c] - query[f]
+            out[c] += d * d
+
+
+@kernel
+def measure_rows(data, own, tiles, squares, out):
+    """``out[s, j]``: the distance of rows ``own[s]`` and j."""
+    n = out.shape[1]
+    for t in range(len(tiles)):
+        start = t * TILE
+        stop = min(TILE, n - start)
+        for s in range(len(own)):
+            _add_squares(tiles[t], data[own[s]], squares)
+            for c in range(stop):
+                out[s, start + c] = np.sqrt(squares[c])
+
+
+@parallel_kernel
+def tiled_distances(data, own, tiles, group, out):
+    """``out[s, j]``: Euclidean distance of rows ``own[s]`` and j; ``tiles[t, f, c] = data[TILE t + c, f]``.
+
+    Every pair is added up in the same order, so that equal pairs have equal bits, in both directions and
+    in any batch. The last tile is filled up with anything. A thread takes ``group`` rows at a time.
+    """
+    for g in rows((len(own) + group - 1) // group):
+        part = slice(g * group, min((g + 1) * group, len(own)))
+        measure_rows(data, own[part], tiles, np.empty(TILE), out[part])

@@ -1,0 +1,66 @@
+"""How far a map can be trusted: ranks, curves, correlations, stress, topology, labels."""
+
+from .assessment import assess
+from .chance import Baseline, baseline
+from .coranking import CorankingMatrix, coranking_matrix
+from .correlations import kendall_tau, pearson_r, spearman_rho
+from .curves import Curves
+from .distances import distance_rows
+from .labels import kappa, knn_accuracy, silhouette
+from .measures import Measure
+from .paired import QualityComparison, compare_quality
+from .ranks import continuity, false_neighbors, lcmc, mrre, rnx_auc, rnx_curve, tears, trustworthiness
+from .stress import (
+    ShepardPairs,
+    kruskal_stress,
+    neighborhood_stress,
+    residual_variance,
+    sammon_stress,
+    shepard_pairs,
+)
+from .topology import RetainedStructure, konig_measure, retained_structure, topological_product
+from .values import Quality, Ties
+
+__all__ = [
+    # everything at once
+    "Quality",
+    "assess",
+    "QualityComparison",
+    "compare_quality",
+    "Baseline",
+    "baseline",
+    # ranks of neighbours
+    "continuity",
+    "coranking_matrix",
+    "false_neighbors",
+    "lcmc",
+    "mrre",
+    "rnx_auc",
+    "rnx_curve",
+    "tears",
+    "trustworthiness",
+    "konig_measure",
+    "retained_structure",
+    "topological_product",
+    # distances
+    "kendall_tau",
+    "kruskal_stress",
+    "neighborhood_stress",
+    "pearson_r",
+    "residual_variance",
+    "sammon_stress",
+    "shepard_pairs",
+    "spearman_rho",
+    # classes
+    "kappa",
+    "knn_accuracy",
+    "silhouette",
+    # values
+    "CorankingMatrix",
+    "Curves",
+    "Measure",
+    "RetainedStructure",
+    "ShepardPairs",
+    "Ties",
+    "distance_rows",
+]

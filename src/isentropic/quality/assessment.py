@@ -1,0 +1,204 @@
+"""``assess``: every measure of a map in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import InvalidInputError, require, require_one_of
+from .._runtime import config_context
+from .._values import DistanceRows, Integers
+from ..neighbors.distances import Metric
+from .contributions import EVERY
+from .curves import Curves, kept_share, rank_weight, row_values
+from .distances import all_equal, both_sides
+from .measures import Measure
+from .passes import RankSums, TieSums, tie_sums
+from .sampling import (
+    Sample,
+    checked_neighbors,
+    generator,
+    half_width,
+    half_widths,
+    row_means,
+    sampled_rank_sums,
+)
+from .values import Quality, Ties
+
+# What adds measures to those of ranks. Each is called as
+# contribute(X, Z, sampled_rows, y=, n_neighbors=, random_state=, n_jobs=) with two DistanceRows, and the
+# numbers of the rows that were drawn, or None for all. What it cannot compute it raises as
+# InvalidInputError: the reason becomes a note.
+Contribution = Callable[..., Mapping[str, Measure]]
+CONTRIBUTIONS: list[Contribution] = [*EVERY]
+
+_SUMMARIES = {
+    "rnx_auc": Measure(0.0, range=(-1.0, 1.0)),
+    "q_local": Measure(0.0, range=(0.0, 1.0)),
+    "q_global": Measure(0.0, range=(0.0, 1.0)),
+}
+_SHOWN = ("trustworthiness", "continuity", "lcmc", "r_nx", "b_nx", "mrre_false", "mrre_missing")
+
+
+def assess(
+    X: Any,
+    Z: Any,
+    y: Any = None,
+    *,
+    metric: Metric = "euclidean",
+    n_neighbors: Any = None,
+    sample: Sample = "auto",
+    budget: int | None = None,
+    measures: str = "all",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Quality:
+    """Every measure of the map ``Z`` of ``X``, the curves for all k, and scores of every row.
+
+    One pass ranks the neighbours of each row on both sides, adds them to what each k needs, and forgets
+    them: ``O(n^2 m)`` time for n rows of m columns, and ``O(n)`` memory.
+
+    Parameters
+    ----------
+    X : array (n, m), square or condensed array, or DistanceRows
+        The data, or with ``metric="precomputed"`` all distances between them, which may be geodesic.
+    Z : array (n, d) or DistanceRows
+        The map: the same rows in the same order. Distances in it are Euclidean.
+    y : array (n,), optional
+        Classes, for the measures that need them.
+    metric : str or callable
+        Of ``X``: any metric of ``sklearn.metrics.pairwise_distances``.
+    n_neighbors : int or several, optional
+        The values of k at which rows have scores and ``measures`` holds points of the curves. Default: 10,
+        30 and 100, as far as they are below n/2.
+    sample : "auto", None or int
+        How many rows are compared with all others: None for all of them, or a number of rows drawn at
+        random, which gives estimates with 95% intervals. ``"auto"`` compares all rows up to 30,000; of
+        more rows it draws 4,000, and as many more as make the intervals of trustworthiness and continuity
+        at every chosen k at most 0.01 wide. Measures of topology and ties, which have no such aim, read
+        at most 1,000 of the drawn rows.
+    budget : int, optional
+        Bytes that the computation may take; default: the memory budget in force. Decides also
+        whether measures over all pairs of rows are exact.
+    measures : "all" or "ranks"
+        ``"ranks"`` leaves out what is not computed from ranks of neighbours.
+    random_state : int, RandomState or None
+        Of the drawn rows. None is a fixed seed.
+    n_jobs : int or None
+        Threads. The result does not depend on them, bit for bit.
+
+    Returns
+    -------
+    Quality
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from isentropic.quality import assess
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> quality = assess(X, X[:, :2], n_neighbors=10)
+    >>> quality.method
+    'exact: all 100 rows against all others'
+    >>> round(quality.measures["trustworthiness(10)"].value, 3)
+    0.874
+    >>> quality.false_neighbors.shape  # row by row: 1 is worst
+    (100, 1)
+    """
+    require_one_of("measures", measures, ("all", "ranks"))
+    with nullcontext() if budget is None else config_context(memory_limit=budget):
+        given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
+        ks = checked_neighbors(n_neighbors, given.n)
+        if y is not None:
+            require(np.shape(y) == (given.n,), "y", f"one class for each of {given.n} rows", np.shape(y))
+        seed = int(generator(random_state).randint(2**31))
+        found = sampled_rank_sums(given, mapped, ks, sample, seed, n_jobs)
+        quality = _of_ranks(found, ks, tie_sums(given, mapped, found, ks, n_jobs=n_jobs), given, mapped)
+        if measures == "ranks":
+            return quality
+        rows = None if found.exact else found.rows
+        added, notes = _contributed(
+            given, mapped, rows, y=y, n_neighbors=ks[0], random_state=seed, n_jobs=n_jobs
+        )
+    return replace(quality, measures={**quality.measures, **added}, notes=(*quality.notes, *notes))
+
+
+def _contributed(
+    X: DistanceRows, Z: DistanceRows, rows: Integers | None, **options: Any
+) -> tuple[dict[str, Measure], list[str]]:
+    found: dict[str, Measure] = {}
+    notes = []
+    for contribute in CONTRIBUTIONS:
+        try:
+            found.update(contribute(X, Z, rows, **options))
+        except InvalidInputError as error:
+            notes.append(str(error))
+    return found, notes
+
+
+def _of_ranks(
+    found: RankSums, ks: tuple[int, ...], tied: TieSums, X: DistanceRows, Z: DistanceRows
+) -> Quality:
+    curves = Curves.of(found)
+    at = np.searchsorted(found.ks, ks)
+    rows = row_values(found)
+    widths = {} if found.exact else half_widths(found)
+    quality = Quality(
+        n=found.n,
+        metric=X.name,
+        n_neighbors=ks,
+        curves=curves,
+        measures={},
+        rows=found.rows,
+        false_neighbors=1.0 - rows["trustworthiness"][:, at],
+        tears=1.0 - rows["continuity"][:, at],
+        ties=_ties(found, ks, tied),
+        grid=np.empty(0, np.int64) if found.exact else found.ks,
+        half_widths=widths,
+        notes=tuple(
+            f"All rows of {name} are equal: ranks there mean nothing."
+            for name, side in (("X", X), ("Z", Z))
+            if all_equal(side)
+        ),
+    )
+    return replace(quality, measures={**_points(quality), **_summaries(found, curves)})
+
+
+def _points(quality: Quality) -> dict[str, Measure]:
+    """The points of the curves at every chosen k."""
+    return {
+        f"{name}({k})": measure
+        for k in quality.n_neighbors
+        for name, measure in quality.at(k).items()
+        if name in _SHOWN
+    }
+
+
+def _summaries(found: RankSums, curves: Curves) -> dict[str, Measure]:
+    """What sums up a curve; with an interval unless exact."""
+    rows = {} if found.exact else row_means(found, curves.k_max)
+    widths = {name: half_width(values, found.n) for name, values in rows.items()}
+    found_max = f"{curves.k_max}, where LCMC is greatest"  # also the interval is that for this k
+    notes = {"q_local": f"k up to {found_max}", "q_global": f"k from {found_max}"}
+    out = {}
+    for name, pattern in _SUMMARIES.items():
+        value = getattr(curves, name)
+        low = max(value - widths[name], pattern.range[0]) if widths else None
+        high = min(value + widths[name], pattern.range[1]) if widths else None
+        out[name] = replace(pattern, value=value, low=low, high=high, note=notes.get(name, ""))
+    return out
+
+
+def _ties(found: RankSums, ks: tuple[int, ...], tied: TieSums) -> Ties:
+    weights = len(found.rows) * rank_weight(found.n, np.array(ks))[:, None]
+    kept = kept_share(tied.extremes, weights).tolist()
+    share = tied.shared / (len(found.rows) * (found.n - 1))
+    return Ties(
+        share_X=float(share[0]),
+        share_Z=float(share[1]),
+        trustworthiness=tuple((worst, best) for best, worst, _, _ in kept),
+        continuity=tuple((worst, best) for _, _, best, worst in kept),
+    )

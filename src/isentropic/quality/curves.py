@@ -1,0 +1,162 @@
+"""Measures of neighbourhood preservation as functions of k, from the sums of a pass.
+
+With R the ranks in X, r those in Z, n rows, and sums over all pairs of different rows:
+
+- trustworthiness ``T(k) = 1 - 2/G_k sum_{r <= k < R} (R - k)``, continuity with R and r exchanged;
+  ``G_k = n k (2n - 3k - 1)`` for k < n/2, else ``n (n - k)(n - k - 1)``; 1 at k = n - 1
+- ``Q_NX(k) = #{R <= k and r <= k} / (n k)``, ``LCMC(k) = Q_NX(k) - k / (n - 1)``
+- ``R_NX(k) = ((n - 1) Q_NX(k) - k) / (n - 1 - k)``, for k up to n - 2
+- ``B_NX(k) = (#{r < R <= k} - #{R < r <= k}) / (n k)``, positive where the map is intrusive
+- ``MRRE_false(k) = 1 - 1/H_k sum_{r <= k} |R - r| / r``, ``MRRE_missing`` with R and r exchanged;
+  ``H_k = n sum_{l <= k} |n - 2l + 1| / l``. H counts self among the ranks, as in the literature, so that
+  the value of a very bad map can fall slightly below 0 for k near n/2
+
+Estimated from sampled rows, n pairs a row are replaced by those of the sampled rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from .._values import Floats, Integers
+from .passes import RankSums
+
+CURVES = ("trustworthiness", "continuity", "q_nx", "lcmc", "r_nx", "b_nx", "mrre_false", "mrre_missing")
+
+
+def rank_weight(n: int, k: Integers) -> Floats:
+    """``G_k / n``: twice the greatest possible sum of a row; 0 for k = n - 1."""
+    k = np.asarray(k, float)
+    return np.where(2 * k < n, k * (2 * n - 3 * k - 1), (n - k) * (n - k - 1))
+
+
+def error_weight(n: int, k: Integers) -> Floats:
+    """``H_k / n``."""
+    every = np.arange(1, n)
+    return np.cumsum(np.abs(n - 2 * every + 1) / every)[np.asarray(k) - 1]
+
+
+def kept_share(sums: Any, weight: Floats) -> Floats:
+    """``1 - 2 sum / weight``, and 1 where nothing can be lost."""
+    return 1.0 - np.divide(
+        2.0 * sums, weight, out=np.zeros(np.broadcast(sums, weight).shape), where=weight > 0
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curves:
+    """Every curve, entry ``k - 1`` for k = 1, ..., n - 1; ``r_nx`` ends at n - 2.
+
+    >>> import numpy as np
+    >>> from isentropic.quality import assess
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> curves = assess(X, X[:, :2], measures="ranks").curves
+    >>> len(curves.k), len(curves.trustworthiness), len(curves.r_nx)
+    (29, 29, 28)
+    """
+
+    trustworthiness: Floats
+    continuity: Floats
+    q_nx: Floats
+    b_nx: Floats
+    mrre_false: Floats
+    mrre_missing: Floats
+
+    @classmethod
+    def of(cls, found: RankSums) -> Curves:
+        """``O(n)`` from the sums of a pass."""
+        n, count = found.n, len(found.rows)
+        (above_X, below_X, up_X, down_X), (above_Z, below_Z, up_Z, down_Z) = found.sums
+        k = np.arange(1, n)
+        ranks, errors = count * rank_weight(n, k), count * error_weight(n, k)
+        # A neighbour on one side only counts 1 less as k grows by 1.
+        false = np.cumsum(up_Z - _before(np.cumsum(above_Z - below_X)))
+        torn = np.cumsum(up_X - _before(np.cumsum(above_X - below_Z)))
+        return cls(
+            trustworthiness=kept_share(false, ranks),
+            continuity=kept_share(torn, ranks),
+            q_nx=np.cumsum(count - above_Z + below_X) / (count * k),
+            b_nx=np.cumsum(below_X - below_Z) / (count * k),
+            mrre_false=1.0 - np.cumsum((up_Z + down_Z) / k) / errors,
+            mrre_missing=1.0 - np.cumsum((up_X + down_X) / k) / errors,
+        )
+
+    @property
+    def n(self) -> int:
+        return len(self.q_nx) + 1
+
+    @property
+    def k(self) -> Integers:
+        return np.arange(1, self.n)
+
+    @property
+    def lcmc(self) -> Floats:
+        return lcmc_of(self.q_nx, self.n, self.k)
+
+    @property
+    def r_nx(self) -> Floats:
+        return rnx_of(self.q_nx[:-1], self.n, self.k[:-1])
+
+    @property
+    def k_max(self) -> int:
+        """Where LCMC is greatest, the first of several: the border between local and global."""
+        return int(np.argmax(self.lcmc)) + 1
+
+    @property
+    def q_local(self) -> float:
+        """Mean of ``Q_NX(k)`` for k up to K_max."""
+        return float(self.q_nx[: self.k_max].mean())
+
+    @property
+    def q_global(self) -> float:
+        """Mean of ``Q_NX(k)`` for k from K_max on."""
+        return float(self.q_nx[self.k_max - 1 :].mean())
+
+    @property
+    def rnx_auc(self) -> float:
+        """Area under R_NX over ln k: ``sum R_NX(k) / k / sum 1 / k`` for k = 1, ..., n - 2."""
+        return float(np.average(self.r_nx, weights=1.0 / self.k[:-1]))
+
+    def as_dict(self) -> dict[str, Floats]:
+        """The stored curves by name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def _before(sums: Integers) -> Integers:
+    """The entry before each, 0 before the first."""
+    return np.concatenate([[0], sums[:-1]])
+
+
+def lcmc_of(q_nx: Floats, n: int, k: Integers) -> Floats:
+    return q_nx - k / (n - 1)
+
+
+def rnx_of(q_nx: Floats, n: int, k: Integers) -> Floats:
+    return ((n - 1) * q_nx - k) / (n - 1 - k)
+
+
+# ---- one row at a time -------------------------------------------------------------------------
+
+
+def row_values(found: RankSums) -> dict[str, Floats]:
+    """What each row contributes at each of ``found.ks``, (s, c): the mean over rows is the curve.
+
+    ``r_nx`` has no column for k = n - 1.
+    """
+    n, k, terms = found.n, found.ks, found.terms
+    ranks, errors = rank_weight(n, k), error_weight(n, k)
+    q_nx = terms[:, :, 2] / k
+    inner = k < n - 1
+    return {
+        "trustworthiness": kept_share(terms[:, :, 0], ranks),
+        "continuity": kept_share(terms[:, :, 1], ranks),
+        "q_nx": q_nx,
+        "lcmc": lcmc_of(q_nx, n, k),
+        "r_nx": rnx_of(q_nx[:, inner], n, k[inner]),
+        "b_nx": terms[:, :, 3] / k,
+        "mrre_false": 1.0 - terms[:, :, 4] / errors,
+        "mrre_missing": 1.0 - terms[:, :, 5] / errors,
+    }

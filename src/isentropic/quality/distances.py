@@ -1,0 +1,221 @@
+"""Distances as quality reads them: of some rows to all, from a table, a matrix or geodesics."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from .._errors import InvalidInputError, IsentropicWarning, message, require
+from .._runtime import row_blocks
+from .._values import DistanceRows, Floats, Integers
+from ..kernels._jit import threads
+from ..kernels.tiles import GROUP, TILE, tiled_distances
+from ..neighbors.distances import EUCLIDEAN, Metric, distances_between, metric_name, rows_per_block
+from .sides import pair_distances
+
+_LEAST_SPAN, _MOST_SPAN = 1e-152, 1e152  # of a table: squares of its differences are numbers too
+_SLACK = 1e-9  # of the largest distance: what a matrix may deviate from symmetry
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Rows of a table, also laid out for :func:`~isentropic.kernels.tiles.tiled_distances`.
+
+    Called with row numbers, it gives their Euclidean distances to all rows.
+    """
+
+    data: Floats  # (n, m)
+    tiles: Floats  # (n / TILE, m, TILE), filled up with zeros
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, data: Floats, n_jobs: int | None) -> Points:
+        n, m = data.shape
+        tiles = np.zeros((-(-n // TILE), m, TILE))
+        for t in range(len(tiles)):
+            rows = data[t * TILE : (t + 1) * TILE]
+            tiles[t, :, : len(rows)] = rows.T
+        return cls(data, tiles, n_jobs)
+
+    def __call__(self, rows: Integers) -> Floats:
+        out = np.empty((len(rows), len(self.data)))
+        with threads(self.n_jobs) as n_workers:
+            group = max(1, min(GROUP, -(-len(rows) // n_workers)))
+            tiled_distances(self.data, np.asarray(rows, np.int64), self.tiles, group, out)
+        return out
+
+
+def distance_rows(
+    X: Any, metric: Metric = "euclidean", *, name: str = "X", n_jobs: int | None = None
+) -> DistanceRows:
+    """``X`` as what answers "the distances of these rows to all".
+
+    Parameters
+    ----------
+    X : array (n, m), square array, condensed array or DistanceRows
+        A table; with ``metric="precomputed"`` all distances, as a matrix or condensed as by
+        ``scipy.spatial.distance.pdist``, which is how ``isentropic.geodesics.all_pairs`` gives geodesics.
+    metric : str or callable
+        Any metric of ``sklearn.metrics.pairwise_distances``.
+    name : str
+        What to call ``X`` in an error.
+    n_jobs : int or None
+        Threads; the distances do not depend on them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> D = distance_rows(np.array([[0.0], [3.0], [4.0]]))
+    >>> D.rows(np.array([1])).tolist()
+    [[3.0, 0.0, 1.0]]
+    >>> distance_rows(np.array([3.0, 4.0, 1.0]), "precomputed").rows(np.array([2])).tolist()
+    [[4.0, 1.0, 0.0]]
+    """
+    if isinstance(X, DistanceRows):
+        return X
+    X = _array(X, name)
+    if isinstance(metric, str) and metric == "precomputed":
+        return _condensed(X, name) if X.ndim == 1 else _matrix(X, name)
+    require(
+        X.ndim == 2, name, "a table with rows and columns", X.shape, "Use reshape(-1, 1) for a single column."
+    )
+    require(X.shape[1] > 0, name, "a table of at least one column", X.shape)
+    if metric in EUCLIDEAN:
+        _require_squares(X, name)
+        points = Points.of(X, n_jobs)
+        return DistanceRows(len(X), points, "euclidean", pair_distances(X, metric, n_jobs))
+    return _by_metric(X, metric, name, n_jobs)
+
+
+def both_sides(
+    X: Any, Z: Any, *, metric: Metric = "euclidean", fewest: int = 3, n_jobs: int | None = None
+) -> tuple[DistanceRows, DistanceRows]:
+    """``X`` by ``metric`` and ``Z`` by Euclidean distance; either may be a :class:`DistanceRows` already."""
+    given = distance_rows(X, metric, n_jobs=n_jobs)
+    mapped = distance_rows(Z, name="Z", n_jobs=n_jobs)
+    require(given.n == mapped.n, "Z", f"a table with as many rows as X, {given.n}", mapped.n)
+    require(given.n >= fewest, "X", f"a table of at least {fewest} rows", given.n)
+    for side, name in ((given, "X"), (mapped, "Z")):
+        if all_equal(side):
+            warnings.warn(
+                f"All rows of {name} are equal: ranks there are by row number, and mean nothing.",
+                IsentropicWarning,
+                stacklevel=3,
+            )
+    return given, mapped
+
+
+def taken(side: DistanceRows, order: Integers) -> DistanceRows:
+    """The same distances with row ``order[i]`` in place i: rows in another order, or some of them."""
+    if isinstance(side.rows, Points):
+        return DistanceRows(len(order), Points.of(side.rows.data[order], side.rows.n_jobs), side.name)
+    given = side.rows
+    return DistanceRows(
+        len(order), lambda rows: np.ascontiguousarray(given(order[rows])[:, order]), side.name
+    )
+
+
+def all_equal(side: DistanceRows) -> bool:
+    """Whether all rows are equal: known at once for a table with Euclidean distances, else from one row."""
+    if isinstance(side.rows, Points):
+        return bool((side.rows.data == side.rows.data[0]).all())
+    return not side.rows(np.zeros(1, np.int64)).any()
+
+
+def _array(X: Any, name: str) -> Floats:
+    require(not issparse(X), name, "a dense array", type(X).__name__, "Call its toarray().")
+    require(not np.iscomplexobj(X), name, "an array of real numbers", "complex ones")
+    try:
+        array = np.ascontiguousarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            message(name, "an array of numbers", type(X).__name__, f"{error}.")
+        ) from error
+    amiss = array.size - int(np.isfinite(array).sum())
+    require(
+        amiss == 0,
+        name,
+        "finite everywhere",
+        f"{amiss} entries that are not",
+        "Fill in or leave out those rows.",
+    )
+    return array
+
+
+def _require_squares(X: Floats, name: str) -> None:
+    """Refuse numbers whose differences would overflow, or vanish, when squared."""
+    with np.errstate(over="ignore"):
+        apart = float((X.max(axis=0) - X.min(axis=0)).max()) if len(X) else 0.0
+    must_be = f"a table whose columns span between {_LEAST_SPAN:g} and {_MOST_SPAN:g}"
+    require(apart == 0 or _LEAST_SPAN <= apart <= _MOST_SPAN, name, must_be, apart, "Scale it.")
+
+
+def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> DistanceRows:
+    def rows(numbers: Integers) -> Floats:
+        block = distances_between(X[numbers], X, metric, n_jobs) + 0.0  # no -0.0
+        block[np.arange(len(numbers)), numbers] = 0.0
+        return block
+
+    try:
+        distances_between(X[:1], X[:2], metric, n_jobs)
+    except (TypeError, ValueError) as error:
+        must_be = "a metric of sklearn.metrics.pairwise_distances that takes these rows"
+        raise InvalidInputError(
+            message("metric", must_be, metric_name(metric), f"It said: {error}")
+        ) from error
+    return DistanceRows(len(X), rows, metric_name(metric), pair_distances(X, metric, n_jobs))
+
+
+# ---- all distances given -----------------------------------------------------------------------
+
+
+def _matrix(D: Floats, name: str) -> DistanceRows:
+    square = D.ndim == 2 and D.shape[0] == D.shape[1]
+    require(square, name, 'a square matrix of distances for metric="precomputed"', D.shape)
+    largest = float(D.max(initial=0.0))
+    least = float(D.min(initial=0.0))
+    require(least >= 0, name, "a matrix of distances, at least 0", least)
+    apart = _asymmetry(D)
+    hint = "Take (D + D.T) / 2 if the difference is noise."
+    require(apart <= _SLACK * largest, name, "symmetric", f"entries that differ by {apart:.3g}", hint)
+    own = float(np.diagonal(D).max(initial=0.0))
+    require(own <= _SLACK * largest, name, "a matrix of distances, 0 on the diagonal", own)
+
+    def rows(numbers: Integers) -> Floats:
+        block = D[numbers] + 0.0
+        block[np.arange(len(numbers)), numbers] = 0.0
+        return block
+
+    return DistanceRows(len(D), rows, "precomputed", pair_distances(D, "precomputed"))
+
+
+def _asymmetry(D: Floats) -> float:
+    """``max |D - D'|``, without a second matrix."""
+    largest = 0.0
+    for block in row_blocks(len(D), "symmetry", size=rows_per_block(len(D))):
+        largest = max(largest, float(np.abs(D[block] - D[:, block].T).max()))
+    return largest
+
+
+def _condensed(triangle: Floats, name: str) -> DistanceRows:
+    n = (1 + math.isqrt(1 + 8 * len(triangle))) // 2
+    is_triangle = n * (n - 1) // 2 == len(triangle)
+    require(is_triangle, name, "condensed distances, n (n - 1) / 2 of them", len(triangle))
+    least = float(triangle.min(initial=0.0))
+    require(least >= 0, name, "condensed distances, at least 0", least)
+
+    def pairs(first: Integers, second: Integers) -> Floats:
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        place = low * n - low * (low + 1) // 2 + high - low - 1
+        # The pair of a row with itself has no place: any will do, since its distance is 0.
+        return np.where(low == high, 0.0, triangle[np.where(low == high, 0, place)])
+
+    def rows(numbers: Integers) -> Floats:
+        return pairs(np.asarray(numbers, np.int64)[:, None], np.arange(n)[None, :])
+
+    return DistanceRows(n, rows, "precomputed", pairs)

@@ -1,0 +1,193 @@
+"""What labels say about a map: silhouette, and how well its neighbours tell the classes apart."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import InvalidInputError, message, require
+from .._runtime import row_blocks
+from .._values import DistanceRows, Floats, Integers
+from ..kernels._jit import threads
+from ..kernels.nearest import nearest_in_rows
+from ..kernels.pairs import class_sums
+from ..neighbors.distances import Metric, rows_per_block
+from .distances import distance_rows
+from .drawn import mean_measure
+from .measures import Measure
+
+_SILHOUETTE = Measure(math.nan, best=1.0, better="higher", range=(-1.0, 1.0))
+_SHARE = Measure(math.nan, best=1.0, better="higher", range=(0.0, 1.0))
+_KAPPA = Measure(math.nan, best=1.0, better="higher", range=(-1.0, 1.0))
+
+
+def silhouette(Z: Any, y: Any, *, metric: Metric = "euclidean", n_jobs: int | None = None) -> float:
+    """Mean silhouette of the rows of ``Z`` with classes ``y``, as scikit-learn's ``silhouette_score``.
+
+    ``(b - a) / max(a, b)`` with a the mean distance to the other rows of the same class and b that to the
+    nearest other class; 0 for a row alone in its class. ``O(n^2)`` time, ``O(n c)`` memory for c classes.
+
+    >>> round(silhouette([[0.0], [1.0], [10.0], [11.0]], ["a", "a", "b", "b"]), 12)
+    0.899749373434
+    """
+    mapped, classes = _labelled(Z, y, metric, n_jobs)
+    _require_classes(classes, "silhouette")
+    return _silhouette(_row_terms(mapped, classes, None, 1, n_jobs), mapped.n, sampled=False).value
+
+
+def knn_accuracy(
+    Z: Any, y: Any, n_neighbors: int = 10, *, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> float:
+    """Share of rows whose class is the most frequent one among their ``n_neighbors`` nearest other rows.
+
+    Ties of the vote go to the class that sorts first, as in scikit-learn. With a single class it is 1.
+    ``O(n^2)`` time, ``O(n c)`` memory for c classes.
+
+    >>> knn_accuracy([[0.0], [1.0], [10.0], [11.0]], ["a", "a", "b", "b"], n_neighbors=1)
+    1.0
+    """
+    mapped, classes = _labelled(Z, y, metric, n_jobs)
+    return _accuracy(_row_terms(mapped, classes, None, n_neighbors, n_jobs), mapped.n, sampled=False).value
+
+
+def kappa(
+    Z: Any, y: Any, n_neighbors: int = 10, *, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> float:
+    """Cohen's kappa of the classes ``y`` and those that the nearest rows vote for (:func:`knn_accuracy`).
+
+    ``(n sum_c m_cc - sum_c m_c+ m_+c) / (n^2 - sum_c m_c+ m_+c)`` with m the confusion matrix: 0 is chance.
+
+    >>> kappa([[0.0], [1.0], [10.0], [11.0]], ["a", "a", "b", "b"], n_neighbors=1)
+    1.0
+    """
+    mapped, classes = _labelled(Z, y, metric, n_jobs)
+    _require_classes(classes, "kappa")
+    return _kappa(_row_terms(mapped, classes, None, n_neighbors, n_jobs), mapped.n, sampled=False).value
+
+
+def label_measures(
+    Z: DistanceRows,
+    y: Any,
+    sampled_rows: Integers | None = None,
+    *,
+    n_neighbors: int = 10,
+    n_jobs: int | None = None,
+) -> dict[str, Measure]:
+    """The measures of this module in one pass; of sampled rows with a 95% interval.
+
+    With one class only the accuracy is there, and its note says why; with a class for each row no silhouette.
+    """
+    classes = class_codes(y, Z.n)
+    terms = _row_terms(Z, classes, sampled_rows, n_neighbors, n_jobs)
+    sampled = sampled_rows is not None
+    n_classes = int(classes.max()) + 1
+    accuracy = _accuracy(terms, Z.n, sampled)
+    if n_classes == 1:
+        note = "a single class: silhouette and kappa are undefined"
+        return {"knn_accuracy": replace(accuracy, note=note)}
+    found = {"knn_accuracy": accuracy, "kappa": _kappa(terms, Z.n, sampled)}
+    return found if n_classes == Z.n else {"silhouette": _silhouette(terms, Z.n, sampled), **found}
+
+
+def class_codes(y: Any, n_rows: int) -> Integers:
+    """Classes as 0, 1, 2, ... in sorted order."""
+    y = np.asarray(y)
+    require(y.shape == (n_rows,), "y", f"one class for each of the {n_rows} rows", y.shape)
+    if y.dtype.kind == "f":
+        whole = bool(np.isfinite(y).all() and (y == np.round(y)).all())
+        hint = "A target of numbers has no classes: leave it out."
+        require(whole, "y", "classes as text or whole numbers", "other numbers", hint)
+    codes: Integers = np.unique(y.astype(str) if y.dtype.kind == "O" else y, return_inverse=True)[1]
+    return codes
+
+
+def _labelled(Z: Any, y: Any, metric: Metric, n_jobs: int | None) -> tuple[DistanceRows, Integers]:
+    mapped = distance_rows(Z, metric, name="Z", n_jobs=n_jobs)
+    require(mapped.n >= 2, "Z", "a table of at least 2 rows", mapped.n)
+    return mapped, class_codes(y, mapped.n)
+
+
+def _require_classes(classes: Integers, name: str) -> None:
+    n_classes = int(classes.max()) + 1
+    require(n_classes >= 2, "y", f"at least two classes for {name}", n_classes)
+    if name == "silhouette":
+        must_be = f"at most {len(classes) - 1} classes, so that some class has two rows"
+        require(n_classes < len(classes), "y", must_be, n_classes)
+
+
+# ---- rows --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """Per row: its class, the class that its neighbours vote for, and its silhouette."""
+
+    own: Integers
+    voted: Integers
+    silhouettes: Floats
+
+
+def _row_terms(
+    Z: DistanceRows, classes: Integers, sampled_rows: Integers | None, n_neighbors: int, n_jobs: int | None
+) -> _Terms:
+    is_count = isinstance(n_neighbors, int | np.integer) and not isinstance(n_neighbors, bool)
+    fits = is_count and 1 <= n_neighbors < Z.n
+    require(fits, "n_neighbors", f"an integer from 1 to {Z.n - 1}, the number of other rows", n_neighbors)
+    rows = np.arange(Z.n) if sampled_rows is None else np.asarray(sampled_rows)
+    sizes = np.bincount(classes)
+    voted, silhouettes = np.empty(len(rows), np.int64), np.empty(len(rows))
+    for block in row_blocks(len(rows), "labels of neighbours", size=rows_per_block(Z.n)):
+        D = Z.rows(rows[block])
+        sums = np.zeros((len(D), len(sizes)))
+        nearest = np.empty((len(D), n_neighbors), np.int32)
+        with threads(n_jobs):
+            class_sums(D, classes, sums)
+            nearest_in_rows(D, rows[block], nearest, np.empty(nearest.shape))
+        silhouettes[block] = _silhouettes(sums, classes[rows[block]], sizes)
+        votes = np.zeros(sums.shape, np.int64)
+        np.add.at(votes, (np.arange(len(D))[:, None], classes[nearest]), 1)
+        voted[block] = votes.argmax(axis=1)
+    return _Terms(classes[rows], voted, silhouettes)
+
+
+def _silhouettes(sums: Floats, own: Integers, sizes: Integers) -> Floats:
+    every = np.arange(len(own))
+    if len(sizes) == 1:
+        return np.zeros(len(own))
+    others = sizes[own] - 1
+    inside = sums[every, own] / np.maximum(others, 1)
+    means = sums / sizes
+    means[every, own] = np.inf
+    outside = means.min(axis=1)
+    larger = np.maximum(inside, outside)
+    defined = (others > 0) & (larger > 0)
+    return np.divide(outside - inside, larger, out=np.zeros(len(own)), where=defined)
+
+
+# ---- measures ----------------------------------------------------------------------------------
+
+
+def _silhouette(terms: _Terms, n: int, sampled: bool) -> Measure:
+    return mean_measure(terms.silhouettes, n, sampled, _SILHOUETTE)
+
+
+def _accuracy(terms: _Terms, n: int, sampled: bool) -> Measure:
+    return mean_measure((terms.own == terms.voted).astype(float), n, sampled, _SHARE)
+
+
+def _kappa(terms: _Terms, n: int, sampled: bool) -> Measure:
+    n_classes = int(max(terms.own.max(), terms.voted.max())) + 1
+    own = np.bincount(terms.own, minlength=n_classes) / len(terms.own)
+    voted = np.bincount(terms.voted, minlength=n_classes) / len(terms.own)
+    agree = terms.own == terms.voted
+    by_chance = float(own @ voted)
+    if by_chance == 1:
+        raise InvalidInputError(message("y", "at least two classes for kappa", 1))
+    value = float((agree.mean() - by_chance) / (1 - by_chance))
+    # what each row adds to first order: to the agreement, and to that by chance
+    chance = voted[terms.own] + own[terms.voted] - 2 * by_chance
+    rows = value + ((agree - agree.mean()) - (1 - value) * chance) / (1 - by_chance)
+    return replace(mean_measure(rows, n, sampled, _KAPPA), value=value)

@@ -1,0 +1,173 @@
+"""Sums over the pairs of rows, and the measures that follow from them: correlation and stress.
+
+``O(n^2)`` time beyond the distances and ``O(n)`` memory: distances come in blocks of rows and are forgotten.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._runtime import row_blocks
+from .._values import DistanceRows, Floats, Integers
+from ..kernels import pairs as kernels
+from ..kernels._jit import threads
+from ..kernels.tiles import TILE
+from ..neighbors.distances import rows_per_block
+from .distances import Points
+
+_EQUAL = 1e-13  # a spread this small, relative to the distances, is rounding
+
+
+@dataclass(frozen=True, slots=True)
+class PairSums:
+    """Sums over pairs with the given distance ``d`` and the mapped one ``z``.
+
+    ``rest`` and ``rest_z`` are the sums of ``(d - t z)^2`` and ``(d - t z) z`` for some ``t`` near the best
+    scale: next to a perfect map, sums of squares alone would have lost every digit of what is left.
+    """
+
+    n_pairs: int
+    centred: tuple[float, float, float]  # sums of products of d and z less their means: dd, zz, dz
+    gap: float  # sum of (d - z)^2
+    d_square: float
+    z_square: float
+    rest: float
+    rest_z: float
+    sammon: float  # sum of (d - z)^2 / d over d > 0
+    d_sum: float
+    n_zero: int  # pairs with d = 0
+
+    @property
+    def constant(self) -> tuple[bool, bool]:
+        """Whether all distances are equal up to rounding, given and mapped."""
+        dd, zz, _ = self.centred
+        return dd <= _EQUAL**2 * self.d_square, zz <= _EQUAL**2 * self.z_square
+
+    @property
+    def pearson_r(self) -> float:
+        """``sum (d - mean)(z - mean) / sqrt(sum (d - mean)^2 sum (z - mean)^2)``; NaN if a side is flat."""
+        if any(self.constant):
+            return math.nan
+        dd, zz, dz = self.centred
+        return max(-1.0, min(1.0, dz / dd * math.sqrt(dd / zz)))
+
+    @property
+    def residual_variance(self) -> float:
+        """``1 - r^2``."""
+        return 1.0 - self.pearson_r**2
+
+    @property
+    def raw_stress(self) -> float:
+        """``sqrt(sum (d - z)^2)``."""
+        return math.sqrt(self.gap)
+
+    @property
+    def normalized_stress(self) -> float:
+        """``sqrt(sum (d - z)^2 / sum d^2)``; NaN if every d is 0."""
+        return math.sqrt(self.gap / self.d_square) if self.d_square > 0 else math.nan
+
+    @property
+    def scaled_stress(self) -> float:
+        """``sqrt(sum (d - s z)^2 / sum d^2)`` with the best ``s = sum d z / sum z^2``; 1 if every z is 0."""
+        if self.d_square == 0:
+            return math.nan
+        if self.z_square == 0:
+            return 1.0
+        left = self.rest - self.rest_z**2 / self.z_square
+        return min(1.0, math.sqrt(max(left, 0.0) / self.d_square))
+
+    @property
+    def sammon_stress(self) -> float:
+        """``sum (d - z)^2 / d / sum d``, over pairs with d > 0; NaN if there is none."""
+        return self.sammon / self.d_sum if self.d_sum > 0 else math.nan
+
+
+def joined(table: Floats) -> PairSums:
+    """One value from the sums over many rows of pairs (columns as in ``kernels.pairs``)."""
+    table = table[table[:, kernels.COUNT] > 0]
+    counts = table[:, kernels.COUNT]
+    n_pairs = counts.sum()
+    means = table[:, [kernels.MEAN_D, kernels.MEAN_Z]]
+    total = (counts[:, None] * means).sum(axis=0)
+    d_off, z_off = (means - total / n_pairs).T
+    return PairSums(
+        n_pairs=int(n_pairs),
+        centred=(
+            float(table[:, kernels.DD].sum() + (counts * d_off * d_off).sum()),
+            float(table[:, kernels.ZZ].sum() + (counts * z_off * z_off).sum()),
+            float(table[:, kernels.DZ].sum() + (counts * d_off * z_off).sum()),
+        ),
+        gap=float(table[:, kernels.GAP].sum()),
+        d_square=float(table[:, kernels.SQUARE_D].sum()),
+        z_square=float(table[:, kernels.SQUARE_Z].sum()),
+        rest=float(table[:, kernels.REST].sum()),
+        rest_z=float(table[:, kernels.REST_Z].sum()),
+        sammon=float(table[:, kernels.SAMMON].sum()),
+        d_sum=float(total[0]),
+        n_zero=int(table[:, kernels.ZERO].sum()),
+    )
+
+
+def row_sums(given: Floats, mapped: Floats, *, n_jobs: int | None = None) -> Floats:
+    """Sums over each row of pairs, for :func:`joined`."""
+    table = np.zeros((len(given), kernels.ZERO + 1))
+    firsts, stop = np.zeros(len(given), np.int64), given.shape[1]
+    with threads(n_jobs):
+        kernels.pair_sums(given, mapped, firsts, stop, first_scale(given, mapped), table)
+    return table
+
+
+def all_pair_sums(
+    X: DistanceRows, Z: DistanceRows, *, triangle: Floats | None = None, n_jobs: int | None = None
+) -> PairSums:
+    """Sums over all pairs i < j; ``triangle``, if given, is filled with the distances of ``X``."""
+    table = np.zeros((X.n, kernels.ZERO + 1))
+    scale = 1.0
+    for rows, first, (given, mapped) in _later_distances("sums over pairs", X, Z):
+        if rows[0] == 0:
+            scale = first_scale(given, mapped, 1)
+        with threads(n_jobs):
+            kernels.pair_sums(
+                given, mapped, rows + 1 - first, X.n - first, scale, table[rows[0] : rows[-1] + 1]
+            )
+            if triangle is not None:
+                kernels.store_upper(given, rows[0], first, X.n, triangle)
+    return joined(table)
+
+
+def all_distances(side: DistanceRows, out: Floats, *, n_jobs: int | None = None) -> Floats:
+    """Fill ``out`` with the distances of all pairs i < j, row after row."""
+    for rows, first, (block,) in _later_distances("distances", side):
+        with threads(n_jobs):
+            kernels.store_upper(block, rows[0], first, side.n, out)
+    return out
+
+
+def _later_distances(what: str, *sides: DistanceRows) -> Iterator[tuple[Integers, int, list[Floats]]]:
+    """Rows one after the other, and on each side their distances to row ``first`` and those after it.
+
+    Of points the tiles before the rows are left out, which halves the work; columns after the last row mean
+    nothing there.
+    """
+    n = sides[0].n
+    in_tiles = all(isinstance(side.rows, Points) for side in sides)
+    for block in row_blocks(n, what, size=rows_per_block(n)):
+        rows = np.arange(block.start, block.stop)
+        tile = block.start // TILE if in_tiles else 0
+        yield rows, tile * TILE, [_from_tile(side.rows, tile)(rows) for side in sides]
+
+
+def _from_tile(source: Any, tile: int) -> Callable[[Integers], Floats]:
+    return source if tile == 0 else replace(source, tiles=source.tiles[tile:])
+
+
+def first_scale(given: Floats, mapped: Floats, first: int = 0) -> float:
+    """About the best scale of the map, from the first row of pairs, from column ``first`` on."""
+    d, z = given[0, first:], mapped[0, first:]
+    square = float((z * z).sum())
+    return float((d * z).sum()) / square if square > 0 else 1.0

@@ -1,0 +1,180 @@
+"""Measures over the pairs of rows i < j: of all pairs, or of drawn ones with a 95% interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import InvalidInputError, message, require
+from .._runtime import memory_budget, require_memory
+from .._values import DistanceRows
+from .drawn import ENOUGH, DrawnPairs, drawn_pairs, interval
+from .measures import Measure
+from .moments import PairSums, all_distances, all_pair_sums, joined, row_sums
+from .orders import LONGEST, Comparison, bytes_to_compare, compared, compared_rows, ranked
+
+EXACT_ROWS = 20_000  # "auto" compares all pairs of that many rows: 200 million, in less than a minute
+WIDTH = 0.01  # of the intervals that "auto" asks of drawn pairs, where a measure is within -1 and 1
+_MOST_DRAWN = 2**25
+
+_CORRELATION = Measure(math.nan, best=1.0, better="higher", range=(-1.0, 1.0))
+_LOSS = Measure(math.nan, best=0.0, better="lower", range=(0.0, math.inf))
+BY_ORDER = {"kendall_tau": _CORRELATION, "spearman_rho": _CORRELATION}
+BY_SUMS = {
+    "pearson_r": _CORRELATION,
+    "residual_variance": replace(_LOSS, range=(0.0, 1.0)),
+    "raw_stress": _LOSS,
+    "normalized_stress": _LOSS,
+    "scaled_stress": replace(_LOSS, range=(0.0, 1.0)),
+    "sammon_stress": _LOSS,
+}
+MEASURES = {**BY_ORDER, **BY_SUMS}
+
+
+def pair_measures(
+    names: Sequence[str],
+    X: DistanceRows,
+    Z: DistanceRows,
+    *,
+    n_pairs: int | str | None = "auto",
+    draw: bool = False,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> dict[str, Measure]:
+    """The named measures in one go; an error where the rows leave one of them undefined.
+
+    ``n_pairs`` is None for all pairs, how many to draw, or ``"auto"``: all up to 20,000 rows, as far as they
+    fit the memory budget, and else (or if ``draw``) at least 2^20 drawn ones, and as many as make the
+    intervals of correlations at most 0.01 wide.
+    """
+    automatic = isinstance(n_pairs, str) and n_pairs == "auto"
+    if automatic:
+        n_pairs = ENOUGH if draw or not _all_fit(names, X.n) else None
+    if n_pairs is None:
+        return _defined(_of_all(names, X, Z, n_jobs))
+    while True:
+        drawn = drawn_pairs(X, Z, n_pairs, random_state)
+        found = _defined(_of_drawn(names, drawn, X.n * (X.n - 1) // 2, n_jobs))
+        widths = [_width(found[name]) for name in names if MEASURES[name] is _CORRELATION]
+        excess = max(widths, default=0.0) / WIDTH
+        if not automatic or excess <= 1 or drawn.n_pairs >= _MOST_DRAWN:
+            return found
+        n_pairs = min(int(1.2 * excess**2 * drawn.n_pairs), _MOST_DRAWN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What some pairs say, as far as the measures asked for need it."""
+
+    order: Comparison | None
+    sums: PairSums | None
+
+    def value(self, name: str) -> float:
+        return float(getattr(self.order if name in BY_ORDER else self.sums, name))
+
+    def measure(self, name: str) -> Measure:
+        note = ""
+        if name == "sammon_stress" and self.sums is not None and self.sums.n_zero:
+            note = f"{self.sums.n_zero:,} of {self.sums.n_pairs:,} pairs left out, whose rows are equal in X"
+        return replace(MEASURES[name], value=self.value(name), note=note)
+
+    @property
+    def constant(self) -> tuple[bool, bool]:
+        """Whether all distances are equal, in X and in Z."""
+        known = self.sums if self.sums is not None else self.order
+        assert known is not None
+        return known.constant
+
+
+def _defined(found: tuple[dict[str, Measure], _Found]) -> dict[str, Measure]:
+    measures, source = found
+    for name, measure in measures.items():
+        if math.isnan(measure.value):
+            must_be = f"rows at different distances, or {name} is undefined"
+            side = "X" if source.constant[0] else "Z"
+            raise InvalidInputError(message(side, must_be, "rows that are all equally far apart"))
+    return measures
+
+
+def _by_order(names: Sequence[str]) -> bool:
+    return any(name in BY_ORDER for name in names)
+
+
+def _by_sums(names: Sequence[str]) -> bool:
+    return any(name in BY_SUMS for name in names)
+
+
+# ---- all pairs ---------------------------------------------------------------------------------
+
+
+def _all_fit(names: Sequence[str], n: int) -> bool:
+    if n > EXACT_ROWS:
+        return False
+    budget = memory_budget()
+    return not _by_order(names) or budget is None or bytes_to_compare(n * (n - 1) // 2) <= budget
+
+
+def _of_all(
+    names: Sequence[str], X: DistanceRows, Z: DistanceRows, n_jobs: int | None
+) -> tuple[dict[str, Measure], _Found]:
+    if _by_order(names):
+        found = _compared_pairs(X, Z, _by_sums(names), n_jobs)
+    else:
+        found = _Found(None, all_pair_sums(X, Z, n_jobs=n_jobs))
+    return {name: found.measure(name) for name in names}, found
+
+
+def _compared_pairs(X: DistanceRows, Z: DistanceRows, with_sums: bool, n_jobs: int | None) -> _Found:
+    n_pairs = X.n * (X.n - 1) // 2
+    hint = "Draw pairs, as with n_pairs=1_000_000."
+    most_rows = (1 + math.isqrt(1 + 8 * LONGEST)) // 2
+    require(n_pairs <= LONGEST, "n_pairs", f"given for more than {most_rows:,} rows", None, hint)
+    require_memory(bytes_to_compare(n_pairs), "Comparing the order of all pairs", hint)
+    distances = np.empty(n_pairs)  # of Z first, then of X: fresh memory costs time
+    ranks = ranked(all_distances(Z, distances, n_jobs=n_jobs), n_jobs=n_jobs)
+    if not with_sums:
+        return _Found(compared(all_distances(X, distances, n_jobs=n_jobs), ranks, n_jobs=n_jobs), None)
+    sums = all_pair_sums(X, Z, triangle=distances, n_jobs=n_jobs)
+    return _Found(compared(distances, ranks, n_jobs=n_jobs), sums)
+
+
+# ---- drawn pairs -------------------------------------------------------------------------------
+
+
+def _of_drawn(
+    names: Sequence[str], drawn: DrawnPairs, n_pairs: int, n_jobs: int | None
+) -> tuple[dict[str, Measure], _Found]:
+    whole, *batches = _found_in(names, drawn, n_jobs)
+    found = {}
+    for name in names:
+        measure = whole.measure(name)
+        value, values = measure.value, [batch.value(name) for batch in batches]
+        if name == "raw_stress":  # the root of a sum over all pairs, not of a mean
+            value *= math.sqrt(n_pairs / drawn.n_pairs)
+            values = [each * math.sqrt(n_pairs / drawn.n_pairs * len(batches)) for each in values]
+        low, high = interval(value, values, *measure.range)
+        note = "; ".join(filter(None, (f"from {drawn.n_pairs:,} drawn pairs", measure.note)))
+        found[name] = replace(measure, value=value, low=low, high=high, note=note)
+    return found, whole
+
+
+def _found_in(names: Sequence[str], drawn: DrawnPairs, n_jobs: int | None) -> list[_Found]:
+    """What all drawn pairs say, then what each batch does."""
+    given, mapped = drawn.given, drawn.mapped
+    orders: list[Comparison | None] = [None] * (1 + len(given))
+    sums: list[PairSums | None] = [None] * (1 + len(given))
+    if _by_order(names):
+        whole = compared(given.ravel(), ranked(mapped.ravel(), n_jobs=n_jobs), n_jobs=n_jobs)
+        orders = [whole, *compared_rows(given, mapped, n_jobs=n_jobs)]
+    if _by_sums(names):
+        table = row_sums(given, mapped, n_jobs=n_jobs)
+        sums = [joined(table), *(joined(row[None]) for row in table)]
+    return [_Found(order, found) for order, found in zip(orders, sums, strict=True)]
+
+
+def _width(measure: Measure) -> float:
+    return measure.high - measure.low if measure.low is not None and measure.high is not None else 0.0

@@ -1,0 +1,164 @@
+"""Each measure of neighbourhoods as a function: data and map in, numbers out.
+
+Every function makes one pass over all rows, ``O(n^2 m)`` time and ``O(n)`` memory, whatever k: for
+several measures, or more than some 30,000 rows, :func:`~isentropic.quality.assess` does it in one pass, or
+from a sample. Formulas are in :mod:`isentropic.quality.curves`. Ties are broken by row number.
+
+``X`` is a table with a ``metric``, distances with ``metric="precomputed"`` (a matrix, or condensed), or a
+``DistanceRows``; ``Z`` is a table, or a ``DistanceRows``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._values import Floats
+from ..neighbors.distances import Metric
+from .curves import Curves, row_values
+from .distances import both_sides
+from .passes import RankSums, rank_sums
+from .sampling import checked_neighbors
+
+
+def trustworthiness(
+    X: Any, Z: Any, *, n_neighbors: Any = 5, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> Any:
+    """``1 - 2/G_k sum_{r <= k < R} (R - k)``: 1 if no neighbour in ``Z`` is false.
+
+    As ``sklearn.manifold.trustworthiness``, but for any k below n, and for several at once: a number
+    for one ``n_neighbors``, an array for several.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> trustworthiness(X, X)
+    1.0
+    >>> trustworthiness(X, X[:, :2], n_neighbors=[5, 10]).round(3).tolist()
+    [0.871, 0.886]
+    """
+    return _at("trustworthiness", X, Z, n_neighbors, metric, n_jobs)
+
+
+def continuity(
+    X: Any, Z: Any, *, n_neighbors: Any = 5, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> Any:
+    """``1 - 2/G_k sum_{R <= k < r} (r - k)``: 1 if no neighbourhood of ``X`` is torn.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> round(continuity(X, X[:, :2], n_neighbors=10), 3)
+    0.955
+    """
+    return _at("continuity", X, Z, n_neighbors, metric, n_jobs)
+
+
+def lcmc(
+    X: Any, Z: Any, *, n_neighbors: Any = 5, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> Any:
+    """Local continuity meta-criterion: the share of neighbours that are kept, less k / (n - 1), by chance.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> round(lcmc(X, X, n_neighbors=7), 12) == round(1 - 7 / 49, 12)
+    True
+    """
+    return _at("lcmc", X, Z, n_neighbors, metric, n_jobs)
+
+
+def mrre(
+    X: Any, Z: Any, *, n_neighbors: Any = 5, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> tuple[Any, Any]:
+    """Both mean relative rank errors, as 1 less the error: of false neighbours, and of missing ones.
+
+    ``1 - 1/H_k sum_{r <= k} |R - r| / r`` and ``1 - 1/H_k sum_{R <= k} |R - r| / R``.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> mrre(X, 2 * X)
+    (1.0, 1.0)
+    """
+    found, ks = _pass(X, Z, n_neighbors, metric, n_jobs)
+    curves = Curves.of(found)
+    return _chosen(curves.mrre_false, n_neighbors, ks), _chosen(curves.mrre_missing, n_neighbors, ks)
+
+
+def rnx_curve(X: Any, Z: Any, *, metric: Metric = "euclidean", n_jobs: int | None = None) -> Floats:
+    """``R_NX(k)`` for k = 1, ..., n - 2: the share of neighbours kept, from 0 (chance) to 1.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> rnx_curve(X, X[:, :2]).shape
+    (48,)
+    """
+    return Curves.of(_pass(X, Z, 1, metric, n_jobs)[0]).r_nx
+
+
+def rnx_auc(X: Any, Z: Any, *, metric: Metric = "euclidean", n_jobs: int | None = None) -> float:
+    """Area under R_NX over ln k: one number for all sizes of neighbourhood, small ones counting most.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> rnx_auc(X, X)
+    1.0
+    """
+    return Curves.of(_pass(X, Z, 1, metric, n_jobs)[0]).rnx_auc
+
+
+def false_neighbors(
+    X: Any, Z: Any, *, n_neighbors: Any = 5, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> Floats:
+    """Of every row, how false its neighbours in ``Z`` are: 0 if all are neighbours in ``X``, 1 at worst.
+
+    ``2n/G_k sum_{j: r_ij <= k < R_ij} (R_ij - k)`` for row i; trustworthiness is 1 less the mean. Shape
+    (n,) for one ``n_neighbors``, (n, c) for several.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> scores = false_neighbors(X, X[:, :2], n_neighbors=10)
+    >>> bool(np.isclose(1 - scores.mean(), trustworthiness(X, X[:, :2], n_neighbors=10)))
+    True
+    """
+    return _scores("trustworthiness", X, Z, n_neighbors, metric, n_jobs)
+
+
+def tears(
+    X: Any, Z: Any, *, n_neighbors: Any = 5, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> Floats:
+    """Of every row, how far its neighbours in ``X`` were torn off: 0 if all stay, 1 at worst.
+
+    As :func:`false_neighbors` with ``X`` and ``Z`` exchanged; continuity is 1 less the mean.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> float(tears(X, X).max())
+    0.0
+    """
+    return _scores("continuity", X, Z, n_neighbors, metric, n_jobs)
+
+
+def _pass(
+    X: Any, Z: Any, n_neighbors: Any, metric: Metric, n_jobs: int | None
+) -> tuple[RankSums, tuple[int, ...]]:
+    given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
+    ks = checked_neighbors(n_neighbors, given.n)
+    return rank_sums(given, mapped, ks, n_jobs=n_jobs), ks
+
+
+def _at(name: str, X: Any, Z: Any, n_neighbors: Any, metric: Metric, n_jobs: int | None) -> Any:
+    found, ks = _pass(X, Z, n_neighbors, metric, n_jobs)
+    return _chosen(getattr(Curves.of(found), name), n_neighbors, ks)
+
+
+def _chosen(curve: Floats, n_neighbors: Any, ks: tuple[int, ...]) -> Any:
+    if np.ndim(n_neighbors) == 0:
+        return float(curve[ks[0] - 1])
+    return curve[np.asarray(n_neighbors, np.int64) - 1]
+
+
+def _scores(name: str, X: Any, Z: Any, n_neighbors: Any, metric: Metric, n_jobs: int | None) -> Floats:
+    found, ks = _pass(X, Z, n_neighbors, metric, n_jobs)
+    scores = 1.0 - row_values(found)[name]
+    if np.ndim(n_neighbors) == 0:
+        return scores[:, 0]
+    return scores[:, np.searchsorted(ks, np.asarray(n_neighbors, np.int64))]

@@ -1,0 +1,193 @@
+"""``Quality``: everything that was found out about a map, as one frozen value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._errors import FileFormatError, require
+from .._values import Floats, Integers
+from .curves import CURVES, Curves
+from .measures import Measure
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMAT = "isentropic.quality/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Ties:
+    """Equal distances around a row: their share, and what their order could change.
+
+    ``share_X`` is the share of the ordered pairs (i, j) whose distance is also that of another pair (i, l):
+    the ranks of j and l around i could as well be exchanged. Such ties are broken by row number. For
+    each chosen k, the worst and the best value over all orders of ties on both sides, every row taken by
+    itself, are given. They are exact for all rows; where rows were sampled, estimated from at most 1,000 of
+    those with ties.
+    """
+
+    share_X: float
+    share_Z: float
+    trustworthiness: tuple[tuple[float, float], ...]  # (worst, best) at each chosen k
+    continuity: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Quality:
+    """How well a map ``Z`` keeps the neighbourhoods of ``X``: what :func:`assess` returns.
+
+    ``measures`` holds every single number by name, ``curves`` the measures that depend on k, for every k.
+    ``false_neighbors[s, c]`` and ``tears[s, c]`` are the scores of ``rows[s]`` at ``n_neighbors[c]``, from
+    0 (nothing is wrong) to 1: trustworthiness and continuity are 1 less their means. If ``exact``, they
+    are those of all rows; if not, of sampled ones, and everything else is estimated from these, with 95%
+    intervals: ``half_widths`` holds those of the curves at the values of k in ``grid``.
+    """
+
+    n: int
+    metric: str
+    n_neighbors: tuple[int, ...]
+    curves: Curves
+    measures: Mapping[str, Measure]
+    rows: Integers  # (s,)
+    false_neighbors: Floats  # (s, len(n_neighbors))
+    tears: Floats
+    ties: Ties
+    grid: Integers = field(default_factory=lambda: np.empty(0, np.int64))
+    half_widths: Mapping[str, Floats] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def exact(self) -> bool:
+        """Whether all rows were compared with all others."""
+        return len(self.rows) == self.n
+
+    @property
+    def method(self) -> str:
+        """What was done, in words."""
+        if self.exact:
+            return f"exact: all {self.n:,} rows against all others"
+        return (
+            f"estimated: {len(self.rows):,} rows drawn at random, each against all {self.n:,}; 95% intervals"
+        )
+
+    def at(self, k: int) -> dict[str, Measure]:
+        """Every measure that depends on k, at this k; ``r_nx`` is missing at k = n - 1.
+
+        >>> import numpy as np
+        >>> from isentropic.quality import assess
+        >>> X = np.random.default_rng(0).normal(size=(30, 3))
+        >>> assess(X, X, measures="ranks").at(7)["trustworthiness"].value
+        1.0
+        """
+        is_k = isinstance(k, int | np.integer) and 1 <= k <= self.n - 1
+        require(is_k, "k", f"an integer from 1 to {self.n - 1}, one less than the rows", k)
+        found = {}
+        for name in CURVES:
+            curve = getattr(self.curves, name)
+            if k <= len(curve):
+                half = None if self.exact else self._half_width(name, k)
+                found[name] = curve_measure(name, self.n, int(k), float(curve[k - 1]), half)
+        return found
+
+    def _half_width(self, name: str, k: int) -> float:
+        """Of the interval at k: interpolated over ln k between the values of the grid."""
+        widths = self.half_widths[name]
+        return float(np.interp(np.log(k), np.log(self.grid[: len(widths)]), widths))
+
+    def summary(self) -> pd.DataFrame:
+        """Every measure as a table: value, interval, range, and which way is better."""
+        import pandas as pd
+
+        rows = {
+            name: {
+                "value": measure.value,
+                "low": measure.low,
+                "high": measure.high,
+                "least": measure.range[0],
+                "greatest": measure.range[1],
+                "best": measure.best,
+                "better": measure.better,
+                "note": measure.note,
+            }
+            for name, measure in self.measures.items()
+        }
+        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("measure")
+        return table.astype({"low": float, "high": float})
+
+    def to_json(self) -> str:
+        """All of it as text; every number survives."""
+        data = {
+            "format": _FORMAT,
+            "n": self.n,
+            "metric": self.metric,
+            "n_neighbors": list(self.n_neighbors),
+            "exact": self.exact,
+            "method": self.method,
+            "measures": {name: measure.to_dict() for name, measure in self.measures.items()},
+            "ties": asdict(self.ties),
+            "notes": list(self.notes),
+            "curves": {name: curve.tolist() for name, curve in self.curves.as_dict().items()},
+            "rows": None if self.exact else self.rows.tolist(),
+            "false_neighbors": self.false_neighbors.tolist(),
+            "tears": self.tears.tolist(),
+            "grid": self.grid.tolist(),
+            "half_widths": {name: widths.tolist() for name, widths in self.half_widths.items()},
+        }
+        return json.dumps(data, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Quality:
+        """The inverse of :meth:`to_json`."""
+        data = json.loads(text)
+        if not isinstance(data, dict) or data.get("format") != _FORMAT:
+            found = data.get("format") if isinstance(data, dict) else type(data).__name__
+            raise FileFormatError(
+                f"text must be JSON of format {_FORMAT}, got {found!r}. Write it by to_json()."
+            )
+        n, count = data["n"], len(data["n_neighbors"])
+        rows = np.arange(n) if data["rows"] is None else np.array(data["rows"], np.int64)
+        ties = data["ties"]
+        return cls(
+            n=n,
+            metric=data["metric"],
+            n_neighbors=tuple(data["n_neighbors"]),
+            curves=Curves(**{name: np.array(curve, float) for name, curve in data["curves"].items()}),
+            measures={name: Measure.from_dict(measure) for name, measure in data["measures"].items()},
+            rows=rows,
+            false_neighbors=np.array(data["false_neighbors"], float).reshape(len(rows), count),
+            tears=np.array(data["tears"], float).reshape(len(rows), count),
+            ties=Ties(
+                ties["share_X"], ties["share_Z"], _pairs(ties["trustworthiness"]), _pairs(ties["continuity"])
+            ),
+            grid=np.array(data["grid"], np.int64),
+            half_widths={name: np.array(widths, float) for name, widths in data["half_widths"].items()},
+            notes=tuple(data["notes"]),
+        )
+
+
+def _pairs(value: Any) -> tuple[tuple[float, float], ...]:
+    return tuple((worst, best) for worst, best in value)
+
+
+def curve_measure(name: str, n: int, k: int, value: float, half_width: float | None = None) -> Measure:
+    """A point of a curve as a measure, with the range that it has at this k."""
+    chance = k / (n - 1)
+    fewest = max(0.0, (2 * k - n + 1) / k)  # shared neighbours, as a share of k
+    least, greatest, best = {
+        "q_nx": (fewest, 1.0, 1.0),
+        "lcmc": (fewest - chance, 1.0 - chance, 1.0 - chance),
+        "r_nx": (-k / (n - 1 - k) if fewest == 0 else -(n - 1 - k) / k, 1.0, 1.0),
+        "b_nx": (-1.0, 1.0, 0.0),
+        "mrre_false": (-np.inf, 1.0, 1.0),
+        "mrre_missing": (-np.inf, 1.0, 1.0),
+    }.get(name, (0.0, 1.0, 1.0))
+    low = high = None
+    if half_width is not None:
+        low, high = max(least, value - half_width), min(greatest, value + half_width)
+    better = "nearer" if name == "b_nx" else "higher"
+    return Measure(value, low, high, best, better, (least, greatest))  # type: ignore[arg-type]

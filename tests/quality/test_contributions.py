@@ -1,0 +1,90 @@
+"""What assess adds to the measures of ranks: everything is there, from all rows and from some."""
+
+import numpy as np
+import pytest
+
+from isentropic import config_context
+from isentropic.quality import assess
+from isentropic.quality.contributions import EVERY, class_measures
+from isentropic.quality.correlations import kendall_tau, pearson_r
+from isentropic.quality.distances import both_sides
+from isentropic.quality.labels import kappa, knn_accuracy, silhouette
+from isentropic.quality.stress import kruskal_stress, neighborhood_stress, residual_variance, sammon_stress
+from isentropic.quality.topology import konig_measure, retained_structure, topological_product
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(size=(60, 4)) * [3, 2, 1, 0.5]
+
+
+@pytest.fixture
+def Z(X, rng):
+    return X[:, :2] + 0.2 * rng.normal(size=(60, 2))
+
+
+@pytest.fixture
+def y(X):
+    return np.digitize(X[:, 0], [-2, 2])
+
+
+def test_each_measure_is_that_of_its_function(X, Z, y):
+    found = assess(X, Z, y, n_neighbors=7).measures
+    expected = {
+        "kendall_tau": kendall_tau(X, Z).value,
+        "pearson_r": pearson_r(X, Z).value,
+        "residual_variance": residual_variance(X, Z),
+        "raw_stress": kruskal_stress(X, Z, kind="raw"),
+        "normalized_stress": kruskal_stress(X, Z),
+        "scaled_stress": kruskal_stress(X, Z, kind="scaled"),
+        "sammon_stress": sammon_stress(X, Z),
+        "neighborhood_stress": neighborhood_stress(X, Z, 7),
+        "scaled_neighborhood_stress": neighborhood_stress(X, Z, 7, kind="scaled"),
+        "topological_product": topological_product(X, Z),
+        "konig_measure": konig_measure(X, Z),
+        "retained_structure_error": retained_structure(X, Z).error,
+        "silhouette": silhouette(Z, y),
+        "knn_accuracy": knn_accuracy(Z, y, 7),
+        "kappa": kappa(Z, y, 7),
+    }
+    for name, value in expected.items():
+        assert found[name].exact, name
+        assert found[name].value == pytest.approx(value, rel=1e-12), name
+
+
+def test_sampled_rows_give_intervals_that_hold_the_value(X, Z, y):
+    exact = assess(X, Z, y, n_neighbors=7).measures
+    found = assess(X, Z, y, n_neighbors=7, sample=40, random_state=1).measures
+    assert set(found) == set(exact)
+    for contribute in EVERY:
+        for name in contribute(*both_sides(X, Z), y=y, n_neighbors=7):
+            width = found[name].high - found[name].low
+            assert found[name].low - width <= exact[name].value <= found[name].high + width, name
+
+
+def test_short_memory_draws_pairs(X, Z):
+    with config_context(memory_limit=2**22):
+        found = assess(X, Z).measures
+    assert not found["kendall_tau"].exact
+    assert found["raw_stress"].exact
+    assert found["kendall_tau"].low <= kendall_tau(X, Z).value <= found["kendall_tau"].high
+
+
+def test_without_classes_there_is_nothing_to_say(X, Z):
+    assert class_measures(*both_sides(X, Z)) == {}
+
+
+def test_what_a_map_of_one_point_leaves_undefined_becomes_a_note(X, y):
+    with pytest.warns(match="All rows of Z are equal"):
+        found = assess(X, np.ones((60, 2)), y)
+    assert any(
+        "Z must be rows at different distances, or kendall_tau is undefined" in note for note in found.notes
+    )
+    assert not {"kendall_tau", "residual_variance", "topological_product"} & set(found.measures)
+    assert found.measures["scaled_stress"].value == 1
+
+
+def test_targets_that_are_no_classes_become_a_note(X, Z):
+    found = assess(X, Z, np.linspace(0, 1, 60))
+    assert any("y must be classes as text or whole numbers" in note for note in found.notes)
+    assert "kendall_tau" in found.measures
