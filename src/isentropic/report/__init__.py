@@ -1,0 +1,1 @@
+"""Runs as pages for people: HTML, text. Pure: nothing is fitted, read or sent here."""

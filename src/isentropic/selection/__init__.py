@@ -1,0 +1,1 @@
+"""Parameters chosen by the quality of the map, without labels."""
