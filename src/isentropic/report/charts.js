@@ -2,13 +2,13 @@
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const CHARTS = [
-  ["trustworthiness", "Trustworthiness", "false neighbours lower it"],
-  ["continuity", "Continuity", "tears lower it"],
-  ["r_nx", "R_NX", "neighbours kept beyond chance"],
+  ["trustworthiness", "Trustworthiness: few false neighbours"],
+  ["continuity", "Continuity: few tears"],
+  ["r_nx", "R_NX: neighbours kept beyond chance"],
 ];
 
 function element(name, attributes = {}, text) {
-  const svg = ["svg", "g", "line", "path", "text", "circle", "rect"].includes(name);
+  const svg = ["svg", "g", "line", "path", "text", "circle", "rect", "title"].includes(name);
   const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) if (value !== "") made.setAttribute(key, value);
   if (text !== undefined) made.textContent = text;
@@ -41,9 +41,9 @@ class Curves {
     Object.assign(this, { box, app, maps: app.data.maps, k: Math.max(1, app.data.k), charts: [] });
     const ks = this.maps.length ? this.maps[0].curves.k : [];
     this.kMax = ks.length ? ks[ks.length - 1] : 1;
-    for (const [name, title, says] of CHARTS) {
+    for (const [name, title] of CHARTS) {
       const cell = element("div"), head = element("h4", {}, title), plot = element("div"), list = element("ol", { class: "ranking" });
-      head.append(element("span", {}, says));
+      head.append(element("span"));
       cell.append(head, plot, list);
       box.append(cell);
       this.charts.push({ name, title, plot, list });
@@ -115,9 +115,9 @@ class Curves {
     const order = this.maps.map((_, index) => index).filter((index) => value(index, at) != null).sort((a, b) => value(a, at) - value(b, at));
     const placed = [];
     for (const index of order) {
-      let i = at;
-      const crowded = (i) => placed.some(([px, py]) => Math.abs(px - x(k[i])) < 11 && Math.abs(py - y(value(index, i))) < 11);
-      while (crowded(i) && i + 6 < k.length && value(index, i + 6) != null) i += 6;
+      const free = (i) => value(index, i) != null && placed.every(([px, py]) => Math.hypot(px - x(k[i]), py - y(value(index, i))) > 13);
+      const nearby = k.map((_, i) => i).filter((i) => k[i] <= this.kMax / 3 && x(k[i]) > x(1) + 8).sort((a, b) => Math.abs(a - at) - Math.abs(b - at));
+      const i = nearby.find(free) ?? at;
       placed.push([x(k[i]), y(value(index, i))]);
       const run = this.maps[index].run;
       const tag = element("text", { class: `tagged${run === this.app.data.shown ? " chosen" : ""}`, x: x(k[i]), y: y(value(index, i)) + 3.5 }, LETTERS[run % 26]);
@@ -233,8 +233,7 @@ function trialChart({ points, axis, log, criterion }, width) {
     const mark = p.score === null
       ? element("path", { class: "cross", d: `M${cx - 4} ${cy - 4}l8 8m0 -8l-8 8` })
       : element("circle", { class: `trial${p.chosen ? " chosen" : ""}`, cx, cy, r: p.chosen ? 5 : 3.5 });
-    const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
-    title.textContent = `${p.label}: ${p.score === null ? p.reason : written(p.score, 4)}`;
+    const title = element("title", {}, `${p.label}: ${p.score === null ? p.reason : written(p.score, 4)}`);
     mark.append(title);
     svg.append(mark);
     const label = p.label.includes("=") && axis !== "what was tried" ? p.label.split("=")[1] : "";

@@ -16,7 +16,7 @@ _ABOVE = 2.0  # a place belongs to the region where damage is that many times as
 _CERTAIN = 0.5  # or where every second row has it
 _FEWEST = 3  # damaged rows that make a patch of the region rather than stray points,
 _LEAST_SHARE = 0.08  # and which share of all of them
-_PAPER = 0.12  # of the densest damage: thinner than this, a place is empty paper
+_PAPER = 0.3  # of the usual density around a row: thinner than this, a place is empty paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,8 @@ def damaged_region(points: Floats, damaged: np.ndarray) -> Region:
     share = damaged.mean() if len(damaged) else 0.0
     passing = min(_CERTAIN, _ABOVE * share) if share > 0 else _CERTAIN
     # Positive inside: the contour at 0 is the outline.
-    surplus = np.minimum(wrong - passing * every, wrong - _PAPER * wrong.max())
+    empty = _PAPER * np.median(every[tuple(at.T)])
+    surplus = np.minimum(wrong - passing * every, passing * (every - empty))
     patches, n_patches = label(surplus > 0)
     crowd = np.bincount(patches[tuple(at[damaged].T)], minlength=n_patches + 1)
     for patch in np.flatnonzero(crowd < max(_FEWEST, _LEAST_SHARE * damaged.sum())):
