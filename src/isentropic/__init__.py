@@ -37,6 +37,9 @@ _PUBLIC = {
     "Percentile": "_values",
     "Pnn": "_values",
     "Radius": "_values",
+    "Run": "comparison",
+    "Selected": "meta",
+    "compare": "comparison",
     "config_context": "_runtime",
     **dict.fromkeys(_ERRORS, "_errors"),
     "get_config": "_runtime",
@@ -46,7 +49,7 @@ _PUBLIC = {
     "save": "_io",
     "set_config": "_runtime",
 }
-_SUBMODULES = ("datasets", "geodesics", "linalg", "neighbors", "quality", "registry")
+_SUBMODULES = ("comparison", "datasets", "geodesics", "linalg", "neighbors", "quality", "registry", "selection")
 
 __all__ = [*_PUBLIC, *_SUBMODULES, "__version__"]
 

@@ -12,18 +12,9 @@ import numpy as np
 from .._errors import FileFormatError
 from .._values import Floats
 from ..quality import Quality
+from ..selection import Trial
 
 _FORMAT = "isentropic.run/1"
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One set of parameters that was tried, and its score; a failure has a reason instead of a score."""
-
-    params: Mapping[str, Any]
-    score: float | None
-    seconds: float
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +40,11 @@ class Run:
     accuracy: tuple[float, float, float] | None = None
     # k-NN accuracy on held-out rows and its 95% interval, with labels and where the method has transform
     warnings: tuple[str, ...] = ()
+    false_share: Floats | None = None
+    # (s,) for each of quality.rows: share of its k = quality.n_neighbors[0] nearest map neighbours that are
+    # not among the k nearest in the data
+    data_accuracy: tuple[float, float, float] | None = None
+    # as ``accuracy``, on the same held-out rows, of k-NN in the data themselves: what there is to keep
 
     @property
     def failed(self) -> bool:
@@ -80,6 +76,8 @@ class Run:
             "baseline": {name: list(values) for name, values in self.baseline.items()},
             "accuracy": None if self.accuracy is None else list(self.accuracy),
             "warnings": list(self.warnings),
+            "false_share": None if self.false_share is None else self.false_share.tolist(),
+            "data_accuracy": None if self.data_accuracy is None else list(self.data_accuracy),
         }
         return json.dumps(data, allow_nan=False)
 
@@ -89,7 +87,7 @@ class Run:
         data = json.loads(text)
         if not isinstance(data, dict) or data.pop("format", None) != _FORMAT:
             raise FileFormatError(f"text must be JSON of format {_FORMAT}. Write it by to_json().")
-        embedding, quality = data.pop("embedding"), data.pop("quality")
+        embedding, quality, shares = data.pop("embedding"), data.pop("quality"), data.pop("false_share", None)
         return cls(
             **{
                 **data,
@@ -98,7 +96,13 @@ class Run:
                 "trials": tuple(Trial(**trial) for trial in data["trials"]),
                 "repeats": tuple(data["repeats"]),
                 "baseline": {name: (mean, high) for name, (mean, high) in data["baseline"].items()},
-                "accuracy": None if data["accuracy"] is None else tuple(data["accuracy"]),
+                "accuracy": _triple(data["accuracy"]),
                 "warnings": tuple(data["warnings"]),
+                "false_share": None if shares is None else np.array(shares, float),
+                "data_accuracy": _triple(data.get("data_accuracy")),
             }
         )
+
+
+def _triple(values: Any) -> Any:
+    return None if values is None else tuple(values)

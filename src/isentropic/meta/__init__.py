@@ -1,1 +1,5 @@
 """Estimators of estimators."""
+
+from .selected import Selected
+
+__all__ = ["Selected"]
