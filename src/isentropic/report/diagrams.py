@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._values import Floats, Integers, Table
-from ..comparison.runs import Run
+from ..comparison import Run
 from ..quality import Quality, coranking_matrix, shepard_pairs
 from .arrays import packed, rounded
 

@@ -11,7 +11,7 @@ class App {
     this.nSelected = 0;
     this.hovered = this.pinned = -1;
     this.color = rows.classes ? "class" : rows.columns.length ? "column:0" : "false";
-    if (data.color !== null) this.color = `column:${rows.columns.findIndex((c) => c.name === data.color || data.color.startsWith(c.name.slice(0, -1)))}`;
+    if (rows.asked !== null) this.color = `column:${rows.asked}`;
     this.runOrder = data.maps.map((_, i) => i).sort((a, b) => (data.maps[a].run === data.shown) - (data.maps[b].run === data.shown));
     this.colorings = new Map();
     this.decoded = new Map();
@@ -154,7 +154,7 @@ class App {
   }
 
   showTip(row, view, x, y) {
-    const tip = document.getElementById("tip"), lines = [element("strong", {}, this.names[row])];
+    const tip = document.getElementById("tip"), name = (i) => (/^\d+$/.test(this.names[i]) ? `row ${this.names[i]}` : this.names[i]), lines = [element("strong", {}, name(row))];
     const line = (text) => lines.push(element("span", { class: "quiet" }, text));
     if (this.classes) lines.push(element("span", {}, this.classes.names[this.codes[row]]));
     if (this.color.startsWith("column")) {

@@ -12,10 +12,11 @@ from .._values import Floats
 _CELLS = 72  # along the wider side
 _BLUR = 2.4  # cells
 _MARGIN = 6  # empty cells around the map, so that every outline closes
-_ABOVE = 2.0  # a place belongs to the region where damage is that many times as frequent as overall,
-_CERTAIN = 0.5  # or where every second row has it
+_ABOVE = 2.0  # times as frequent as in the whole map,
+_CERTAIN = 0.5  # or every second row
 _FEWEST = 3  # damaged rows that make a patch of the region rather than stray points,
 _LEAST_SHARE = 0.08  # and which share of all of them
+_SHUFFLES = 19  # random choices of as many rows: what gathers no more is chance, at the level of 5%
 _PAPER = 0.3  # of the usual density around a row: thinner than this, a place is empty paper
 
 
@@ -30,39 +31,50 @@ class Region:
 
 
 def damaged_region(points: Floats, damaged: np.ndarray) -> Region:
-    """The places where damaged rows are at least twice as frequent as elsewhere, or one in two.
+    """The places where damaged rows crowd, or no place where they are scattered as by chance.
 
-    Both kinds of rows are counted on a grid and blurred; the region holds the cells whose ratio passes. Patches
-    with few of the damaged rows (less than 8%, or three) are dropped. ``O(n)``.
+    Rows are counted on a grid and blurred. A place belongs to the region where the share of damaged rows is
+    twice that of the whole map (or one half), and half of what is usual around a damaged row. Patches with few of
+    the damaged rows (less than 8%, or three) are dropped. The region counts only if it gathers more of them than
+    it would of 19 random choices of as many rows. ``O(n)``.
     """
     low = points.min(axis=0)
     cell = float((points.max(axis=0) - low).max()) / _CELLS or 1.0
     at = np.floor((points - low) / cell).astype(int) + _MARGIN
-    shape = tuple(at.max(axis=0) + _MARGIN + 1)
-    counts = [_counted(at[rows], shape) for rows in (np.ones(len(points), bool), damaged)]
-    every, wrong = (gaussian_filter(count, _BLUR, mode="constant") for count in counts)
-    share = damaged.mean() if len(damaged) else 0.0
-    passing = min(_CERTAIN, _ABOVE * share) if share > 0 else _CERTAIN
-    # Positive inside: the contour at 0 is the outline.
-    empty = _PAPER * np.median(every[tuple(at.T)])
+    every = _density(at, tuple(at.max(axis=0) + _MARGIN + 1))
+    surplus, inside = _crowded(at, every, damaged)
+    gathered = int((inside & damaged).sum())
+    random = np.random.default_rng(0)
+    by_chance = 0
+    for _ in range(_SHUFFLES if gathered < damaged.sum() < len(damaged) else 0):
+        flags = random.permutation(damaged)
+        by_chance = max(by_chance, int((_crowded(at, every, flags)[1] & flags).sum()))
+    if gathered <= by_chance:
+        return Region(np.empty((0, 4)), 0, 0, int(damaged.sum()))
+    outline = (_contour(surplus) + 0.5 - _MARGIN) * cell + np.tile(low, 2)
+    return Region(outline, int(inside.sum()), gathered, int(damaged.sum()))
+
+
+def _density(at: np.ndarray, shape: tuple[int, ...]) -> Floats:
+    counts = np.bincount(np.ravel_multi_index(tuple(at.T), shape), minlength=shape[0] * shape[1])
+    return gaussian_filter(counts.reshape(shape).astype(float), _BLUR, mode="constant")
+
+
+def _crowded(at: np.ndarray, every: Floats, damaged: np.ndarray) -> tuple[Floats, np.ndarray]:
+    """A field that is positive in the region, so that its contour at 0 is the outline; and the rows inside."""
+    wrong = _density(at[damaged], every.shape)
+    places, here = tuple(at.T), tuple(at[damaged].T)
+    usual = np.median(wrong[here] / every[here]) if damaged.any() else 1.0
+    passing = max(min(_CERTAIN, _ABOVE * damaged.mean()), usual / 2)
+    empty = _PAPER * np.median(every[places])
     surplus = np.minimum(wrong - passing * every, passing * (every - empty))
     patches, n_patches = label(surplus > 0)
-    crowd = np.bincount(patches[tuple(at[damaged].T)], minlength=n_patches + 1)
-    for patch in np.flatnonzero(crowd < max(_FEWEST, _LEAST_SHARE * damaged.sum())):
-        if patch:
-            surplus[patches == patch] = -1e-9
-            patches[patches == patch] = 0
-    inside = patches[tuple(at.T)] > 0
-    outline = _contour(surplus) + 0.5 - _MARGIN
-    return Region(
-        outline * cell + np.tile(low, 2), int(inside.sum()), int((inside & damaged).sum()), int(damaged.sum())
-    )
-
-
-def _counted(at: np.ndarray, shape: tuple[int, ...]) -> Floats:
-    counts = np.zeros(shape)
-    np.add.at(counts, tuple(at.T), 1.0)
-    return counts
+    crowd = np.bincount(patches[here], minlength=n_patches + 1)
+    dropped = crowd < max(_FEWEST, _LEAST_SHARE * damaged.sum())
+    dropped[0] = False
+    surplus[dropped[patches]] = -1e-9
+    patches[dropped[patches]] = 0
+    return surplus, patches[places] > 0
 
 
 def _contour(field: Floats) -> Floats:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._errors import MissingExtraError
 from .._values import Floats, Integers, Table
-from ..comparison.runs import Run
+from ..comparison import Run, Verdict
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
 from .colors import palette
@@ -23,11 +23,15 @@ from .rows import described_rows, drawn_rows
 from .scores import columns, every_measure, first_k, number, seconds, strips
 
 _SCRIPTS = ("maps.js", "charts.js", "page.js")
+_FACTS = (
+    "command", "versions", "seconds", "date", "preset", "preset_text", "seed", "n_seeds", "dimensions", "warnings",
+    "how_to_misread", "resumed",
+)  # fmt: skip
 _FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
 
 
 def page(
-    table: Table, runs: Sequence[Run], verdict: Any, facts: Mapping[str, Any], *, color: str | None = None
+    table: Table, runs: Sequence[Run], verdict: Verdict, facts: Mapping[str, Any], *, color: str | None = None
 ) -> str:
     """The report as one HTML file: verdict, maps, curves and what was done.
 
@@ -54,7 +58,7 @@ def page(
     payload = _payload(table, runs, verdict, rows, shown, color)
     scripts = "\n".join(_asset(name) for name in _SCRIPTS)
     return _template().render(
-        table=table, runs=runs, verdict=verdict, facts=facts, shown=shown, names=run_names(runs),
+        table=table, runs=runs, verdict=verdict, facts={**dict.fromkeys(_FACTS), **facts}, shown=shown, names=run_names(runs),
         k=first_k(runs), n_drawn=len(rows), n_diagram=min(len(rows), DIAGRAM_ROWS), methods=METHODS,
         columns=columns(runs, bool(table.class_names)), strips=[] if shown is None else strips(runs, shown),
         measures=every_measure(runs), regions=payload["regions"], recall=payload["rows"]["neighbors"]["recall"],
@@ -64,7 +68,7 @@ def page(
     )  # fmt: skip
 
 
-def _shown(runs: Sequence[Run], verdict: Any) -> int | None:
+def _shown(runs: Sequence[Run], verdict: Verdict) -> int | None:
     """The map at the top: the recommended one, or the best of those that nobody should trust."""
     if verdict.recommended is not None:
         return int(verdict.recommended)
@@ -95,7 +99,7 @@ def parameters(run: Run) -> str:
 
 
 def _payload(
-    table: Table, runs: Sequence[Run], verdict: Any, rows: Integers, shown: int | None, color: str | None
+    table: Table, runs: Sequence[Run], verdict: Verdict, rows: Integers, shown: int | None, color: str | None
 ) -> dict[str, Any]:
     names = run_names(runs)
     measured = [
@@ -118,7 +122,7 @@ def _payload(
         for entry, one in zip(maps, scores, strict=True):
             entry[kind] = {"values": packed_shares(one[rows], 0.0, top or 1.0), "high": top or 1.0}
     return {
-        "rows": described_rows(table, rows, color), "maps": maps, "shown": shown, "color": color,
+        "rows": described_rows(table, rows, color), "maps": maps, "shown": shown,
         "k": first_k(runs), "palette": palette(), "regions": _regions(runs, verdict, rows, shown),
     }  # fmt: skip
 
@@ -136,7 +140,7 @@ def _damages(measured: Sequence[Any], n: int) -> dict[str, list[Floats]]:
     """False neighbours and tears of every row in every map; NaN where a row was not sampled."""
     found: dict[str, list[Floats]] = {"false": [], "tears": []}
     for _, run, _, quality in measured:
-        share = getattr(run, "false_share", None)
+        share = run.false_share
         sides = (("false", quality.false_neighbors[:, 0] if share is None else share), ("tears", quality.tears[:, 0]))
         for kind, values in sides:
             scores = np.full(n, np.nan)
@@ -145,7 +149,7 @@ def _damages(measured: Sequence[Any], n: int) -> dict[str, list[Floats]]:
     return found
 
 
-def _regions(runs: Sequence[Run], verdict: Any, rows: Integers, shown: int | None) -> list[dict[str, Any]]:
+def _regions(runs: Sequence[Run], verdict: Verdict, rows: Integers, shown: int | None) -> list[dict[str, Any]]:
     """Where each of the worst facts is, in the map at the top, and which drawn rows it is about."""
     found = []
     embedding = None if shown is None else runs[shown].embedding

@@ -61,12 +61,14 @@ def _strata(table: Table) -> Integers:
 def described_rows(table: Table, rows: Integers, color: str | None) -> dict[str, Any]:
     """Everything about the drawn rows that does not depend on a map."""
     names = [_short(table.row_names[row]) for row in rows]
+    columns, asked = _columns(table, rows, color)
     return {
         "n": len(rows),
         "n_all": len(table.X),
         "names": names,
         "classes": _classes(table, rows),
-        "columns": _columns(table, rows, color),
+        "columns": columns,
+        "asked": asked,
         "n_columns": len(table.feature_names),
         "neighbors": _neighbors(table, rows),
     }
@@ -100,19 +102,24 @@ def _classes(table: Table, rows: Integers) -> dict[str, Any] | None:
     }
 
 
-def _columns(table: Table, rows: Integers, color: str | None) -> list[dict[str, Any]]:
-    """Columns to colour by: all that fit, those that vary most first; the one asked for in any case."""
+def _columns(table: Table, rows: Integers, color: str | None) -> tuple[list[dict[str, Any]], int | None]:
+    """Columns to colour by, all that fit, and the place of the one asked for.
+
+    Those that vary most have precedence, and the one asked for is there in any case. They stand in the
+    order of the table, after a target of numbers.
+    """
     names: Sequence[str] = table.feature_names
     if color is not None:
         require_one_of("color", color, names)
     room = max(_FEWEST_COLUMNS, _COLUMN_BYTES // max(1, len(rows)))
-    by_variance = np.argsort(-table.X.var(axis=0), kind="stable")
-    kept = set(by_variance[:room].tolist())
+    kept = set(np.argsort(-table.X.var(axis=0), kind="stable")[:room].tolist())
     kept |= {names.index(color)} if color is not None else set()
-    columns = [_column(name, table.X[rows, j]) for j, name in enumerate(names) if j in kept]
+    columns = [_column(names[j], table.X[rows, j]) for j in sorted(kept)]
+    asked = None if color is None else sorted(kept).index(names.index(color))
     if table.y is not None and not table.class_names:
         columns.insert(0, _column("target", np.asarray(table.y, float)[rows]))
-    return columns
+        asked = None if asked is None else asked + 1
+    return columns, asked
 
 
 def _column(name: str, values: np.ndarray) -> dict[str, Any]:

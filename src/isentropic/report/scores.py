@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..comparison.runs import Run
+from ..comparison import Run
 from ..quality import Measure
 
 # name of the measure, heading, what it says; {k} is the first chosen k
