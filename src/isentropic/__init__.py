@@ -49,7 +49,16 @@ _PUBLIC = {
     "save": "_io",
     "set_config": "_runtime",
 }
-_SUBMODULES = ("comparison", "datasets", "geodesics", "linalg", "neighbors", "quality", "registry", "selection")
+_SUBMODULES = (
+    "comparison",
+    "datasets",
+    "geodesics",
+    "linalg",
+    "neighbors",
+    "quality",
+    "registry",
+    "selection",
+)
 
 __all__ = [*_PUBLIC, *_SUBMODULES, "__version__"]
 

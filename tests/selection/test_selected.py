@@ -60,7 +60,7 @@ def test_in_a_pipeline(roll):
 
 
 def test_transform_is_there_only_where_the_inner_one_has_it(rng):
-    X = rng.normal(size=(30, 3))
+    X = rng.normal(size=(30, 2))
     without = Selected(Fixed(), {"power": [0.5, 1.0]}).fit(X)
     assert not hasattr(without, "transform")
     assert without.best_params_ == {"power": 1.0}

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from .._values import Floats
 from .runs import Run
 
 _HALF = 0.5  # of the nearest neighbours false: a row is misplaced
@@ -66,7 +66,7 @@ def _facts(run: Run) -> Iterator[Fact]:
     yield from _about_seeds(run)
 
 
-def _about_rows(run: Run, bad: Floats, text: str) -> Fact:
+def _about_rows(run: Run, bad: npt.NDArray[np.bool_], text: str) -> Fact:
     assert run.quality is not None
     share = float(np.mean(bad))
     rows = tuple(int(row) for row in run.quality.rows[bad])
@@ -83,6 +83,7 @@ def _about_seeds(run: Run) -> Iterator[Fact]:
         values = [run.quality.measures["rnx_auc"].value, *areas]
         spread = max(values) - min(values)
         yield Fact(
-            f"Another seed gives another map: the area under R_NX varies by {spread:.2f} over {len(values)} seeds.",
+            f"Another seed gives another map: the area under R_NX varies by {spread:.2f} over "
+            f"{len(values)} seeds.",
             severity=min(1.0, spread),
         )

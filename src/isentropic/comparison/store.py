@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,7 @@ from .._values import Floats
 from .runs import Run
 
 _DIGITS = 20  # of the key in the name of a file
+_OLD = 3600.0  # seconds after which a temporary file is a leftover of a process that was killed
 
 
 def fingerprint(X: Floats, y: Any) -> str:
@@ -55,6 +58,7 @@ class Store:
             reason = (error.strerror or str(error)).lower()
             raise FileFormatError(f"{path} cannot be a folder of runs: {reason}. Choose another.") from error
         require_writable(path / "run.json")
+        _sweep(path)
         return cls(path)
 
     def read(self, method: str, key: str) -> Run | None:
@@ -78,3 +82,11 @@ class Store:
     def _path(self, method: str, key: str) -> Path | None:
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", method)
         return None if self.folder is None else self.folder / f"{name}-{key}.json"
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed process left of the Run that it was writing."""
+    for path in folder.glob(f".*-{'[0-9a-f]' * _DIGITS}.json.*.tmp"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _OLD:
+                path.unlink()

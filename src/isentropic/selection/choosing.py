@@ -110,13 +110,13 @@ def _mapped_by(estimator: Any) -> Mapper:
 
 def _tried(mapped: Mapper, X: Any, y: Any, params: dict[str, Any], score: Callable[[Any], float]) -> Trial:
     began = time.perf_counter()
+    value: float | None
     try:
-        Z = np.asarray(mapped(X, y, params), float)
-        value, reason = float(score(Z)), ""
+        value, reason = float(score(np.asarray(mapped(X, y, params), float))), ""
         if not np.isfinite(value):
-            value, reason = None, f"its score is {value}"  # type: ignore[assignment]
+            value, reason = None, f"its score is {value}"
     except Exception as error:  # whatever one set of parameters raises, the others are tried
-        value, reason = None, f"{type(error).__name__}: {error}"  # type: ignore[assignment]
+        value, reason = None, f"{type(error).__name__}: {error}"
     return Trial(params, value, time.perf_counter() - began, reason)
 
 

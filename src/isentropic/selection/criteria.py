@@ -72,6 +72,11 @@ def rows_to_compare(sample: Any, n: int) -> int | None:
     if isinstance(sample, str):
         require(sample == "auto", "sample", f"'auto', None or an integer from 2 to {n}", sample)
         return MOST_ROWS if n > MOST_ROWS else None
-    is_count = isinstance(sample, int | np.integer) and not isinstance(sample, bool) and 2 <= sample <= n
-    require(sample is None or is_count, "sample", f"'auto', None or an integer from 2 to {n}", sample)
+    is_count = isinstance(sample, int | np.integer) and not isinstance(sample, bool)
+    require(
+        sample is None or bool(is_count and 2 <= sample <= n),
+        "sample",
+        f"'auto', None or an integer from 2 to {n}",
+        sample,
+    )
     return sample

@@ -59,8 +59,8 @@ def geometric(low: float, high: float, count: int) -> tuple[Any, ...]:
     values = np.geomspace(low, high, count) if count > 1 else np.array([math.sqrt(low * high)])
     if isinstance(low, Integral) and isinstance(high, Integral):
         return tuple(int(value) for value in np.unique(values.round()))
-    values = [float(f"{value:.6g}") for value in values]
-    return (float(low), *values[1:-1], float(high)) if count > 1 else tuple(values)
+    rounded = tuple(float(f"{value:.6g}") for value in values)
+    return (float(low), *rounded[1:-1], float(high)) if count > 1 else rounded
 
 
 def neighbor_grid(n_rows: int, count: int, default: int | None = None) -> tuple[int, ...]:

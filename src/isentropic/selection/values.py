@@ -41,7 +41,7 @@ class Selection:
     def curve(self, name: str) -> tuple[tuple[Any, float], ...]:
         """Values of one parameter with the score of each trial that did not fail.
 
-        >>> trials = (Trial({"k": 5}, 0.4, 1.0), Trial({"k": 9}, None, 1.0, "why"), Trial({"k": 20}, 0.6, 1.0))
+        >>> trials = (Trial({"k": 5}, 0.4, 1), Trial({"k": 9}, None, 1, "why"), Trial({"k": 20}, 0.6, 1))
         >>> Selection(trials, 2, "rnx_auc", "higher").curve("k")
         ((5, 0.4), (20, 0.6))
         """
