@@ -25,6 +25,9 @@ from .runs import Run
 
 LOCAL_BAR = 0.875  # the mean of trustworthiness and continuity
 GLOBAL_BAR = 0.5  # Kendall's tau
+FINE_BAR = (
+    0.5  # area under R_NX below which neighbourhoods are kept roughly: near stays near, nearest does not
+)
 _MARGIN = 2.0  # times the way from the mean of chance to its 97.5% quantile
 _DIGITS = 6  # scores that agree so far are equal: the earlier map is preferred
 
@@ -154,9 +157,11 @@ def _kept(run: Run, keeps: str, worthless: bool) -> str:
         return (
             f"{run.method} is worthless: no better than the same points in random places ({_numbers(run)})."
         )
+    area = _score(run, "rnx_auc")
+    near = "neighbourhoods" if area is None or area >= FINE_BAR else "neighbourhoods roughly"
     what = {
-        "both": "keeps neighbourhoods and the order of distances",
-        "local": "keeps neighbourhoods (local structure), not the order of distances",
+        "both": f"keeps {near} and the order of distances",
+        "local": f"keeps {near} (local structure), not the order of distances",
         "global": "keeps the order of distances (global structure), not neighbourhoods",
         "neither": "keeps neither neighbourhoods nor the order of distances",
     }[keeps]
