@@ -66,6 +66,14 @@ def test_transform_is_there_only_where_the_inner_one_has_it(rng):
     assert hasattr(Selected(ClassicalMDS(), {"n_components": [2]}).fit(X), "transform")
 
 
+def test_pandas_in_and_out(roll):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame(roll[:60], columns=["a", "b", "c"])
+    selected = Selected(Isomap(), GRID).set_output(transform="pandas").fit(X)
+    assert list(selected.transform(X[:5]).columns) == ["selected0", "selected1"]
+    assert list(selected.feature_names_in_) == ["a", "b", "c"]
+
+
 def test_without_a_grid_neighbours_are_tried(roll):
     selected = Selected(Isomap()).fit(roll[:160])
     tried = [trial.params["n_neighbors"] for trial in selected.selection_.trials]

@@ -10,7 +10,7 @@ from isentropic.selection import CRITERIA, Selection, as_grid, geometric, neighb
 
 def scaled(X, noise=0.0, columns=2):
     """The first columns and noise: a method of two parameters."""
-    return X[:, :columns] + noise * np.random.default_rng(0).normal(size=(len(X), columns))
+    return X[:, :columns] + noise * np.random.default_rng(1).normal(size=(len(X), columns))
 
 
 # ---- what is tried -----------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def verdict(runs: Sequence[Run]) -> Verdict:
 
     >>> from isentropic import compare, datasets
     >>> from isentropic.comparison import verdict
-    >>> roll = datasets.load("builtin:swiss-roll", n_samples=400)
+    >>> roll = datasets.load("builtin:swiss-roll")
     >>> found = verdict(compare(roll.X, methods=["classical-mds", "isomap"], tune=False))
     >>> [(standing.method, standing.keeps) for standing in found.standings]
     [('classical-mds', 'both'), ('isomap', 'local')]

@@ -106,7 +106,6 @@ class Selected(Embedder):
         self._n_features_out = self.embedding_.shape[1]
         return self
 
-    @available_if(_inner_has_transform)
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, as the chosen estimator places them."""
         check_is_fitted(self)
@@ -131,3 +130,7 @@ class Selected(Embedder):
         tags.input_tags = inner.input_tags
         tags.target_tags = inner.target_tags
         return tags
+
+
+# After the class is there: set_output wraps methods when it is made, and would hide the condition.
+Selected.transform = available_if(_inner_has_transform)(Selected.transform)  # type: ignore[method-assign]
