@@ -54,9 +54,10 @@ def test_five_lines_and_the_page(report, pages, flats, tmp_path):
     result = report(flats, "--target", "quarter", "--out", out, *FLATS)
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert len(lines) == 6
+    assert len(lines) == 7
     assert lines[0].startswith(("Recommended: ", "No map of this table"))
-    assert lines[5].startswith(f"wrote {out} in ")
+    assert lines[5].startswith("Compared 2 methods in ")
+    assert lines[6] == f"wrote {out}"
     assert result.stderr == ""
     (call,) = pages
     assert isinstance(call["verdict"], Verdict)
@@ -91,6 +92,7 @@ def test_the_preset_says_what_it_runs(report, pages):
     (call,) = pages
     assert call["facts"]["preset"] == "quick"
     assert call["facts"]["preset_text"] == PRESETS["quick"].text
+    assert f"(preset quick: {PRESETS['quick'].text})." in result.stdout
     assert {"pca", "classical-mds", "isomap"} <= {run.method for run in call["runs"]}
 
 

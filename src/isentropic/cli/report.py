@@ -30,6 +30,7 @@ from ._options import (
 )
 from ._output import require_extra, require_suffix
 from ._report_facts import Told, document, facts_of
+from ._summary import count
 from ._terminal import reporting, show_json
 
 if TYPE_CHECKING:
@@ -144,8 +145,11 @@ def _finish(
     elif not quiet:
         for line in judged.lines:
             typer.echo(line)
+        how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
+        seconds = time.perf_counter() - began
+        typer.echo(f"Compared {count(len(runs), 'method')} in {seconds:.3g} s ({how}).")
         kept = f"; results in {told.folder}" if told.folder is not None else ""
-        typer.echo(f"wrote {told.out} in {time.perf_counter() - began:.3g} s{kept}")
+        typer.echo(f"wrote {told.out}{kept}")
     if all(run.failed for run in runs):
         raise typer.Exit(FAILURE)
 

@@ -67,7 +67,7 @@ def _peak_from_now() -> int | None:
 
 def _memory_since(before: int) -> float | None:
     peak = _status("VmHWM")
-    return None if peak is None else max(peak - before, 0) / 1024
+    return None if peak is None else float(round(max(peak - before, 0) / 1024))  # below 1 MiB is chance
 
 
 def _status(name: str) -> int | None:
