@@ -78,7 +78,8 @@ def selected(tab):
 def colours(tab, figure):
     """How many pixels of a map have each colour, coarsely."""
     script = """(f) => { const { data } = isentropic.views[f].image, found = {};
-      for (let p = 0; p < data.length; p += 4) { const key = [data[p] >> 5, data[p + 1] >> 5, data[p + 2] >> 5].join();
+      for (let p = 0; p < data.length; p += 4) {
+        const key = [data[p] >> 5, data[p + 1] >> 5, data[p + 2] >> 5].join();
         found[key] = (found[key] || 0) + 1; } return found; }"""
     return tab.evaluate(script, figure)
 
@@ -100,13 +101,15 @@ def test_a_brush_selects_the_same_rows_in_every_map(open_page, address, runs):
     Z = runs[1].embedding
     row = int(np.argmin(Z[:, 0]))
     x, y = place(tab, 2, row)
-    drag(tab, (x - 6, y - 40), (x + 60, y + 40))
+    drag(tab, (x - 6, y - 6), (x + 60, y + 40))
     found = selected(tab)
-    box = tab.evaluate("""() => { const v = isentropic.views[2]; return { px: [...v.px], py: [...v.py], ratio: v.ratio }; }""")
-    px, py = np.array(box["px"]) / box["ratio"], np.array(box["py"]) / box["ratio"]
-    left, top = px[row] - 6, py[row] - 40
-    inside = (px >= left) & (px <= left + 66) & (py >= top) & (py <= top + 80)
-    sure = (px >= left + 1) & (px <= left + 65) & (py >= top + 1) & (py <= top + 79)  # not on the very edge
+    places = (
+        "((v) => [[...v.px], [...v.py]].map((list) => list.map((p) => p / v.ratio)))(isentropic.views[2])"
+    )
+    px, py = np.array(tab.evaluate(places))
+    left, top = px[row] - 6, py[row] - 6
+    inside = (px >= left) & (px <= left + 66) & (py >= top) & (py <= top + 46)
+    sure = (px >= left + 1) & (px <= left + 65) & (py >= top + 1) & (py <= top + 45)  # not on the very edge
     assert row in found
     assert set(np.flatnonzero(sure)) <= found
     assert len(found) <= inside.sum() + 2
@@ -141,7 +144,9 @@ def test_hover_shows_the_name_and_the_true_neighbours(open_page, address, table)
     row = tab.evaluate("isentropic.hovered")
     nearest = np.argsort(np.linalg.norm(table.X - table.X[row], axis=1), kind="stable")[1:6]
     assert ", ".join(table.row_names[i] for i in nearest) in tip.inner_text()
-    inked = "(f) => isentropic.views[f].over.getContext('2d').getImageData(0, 0, 4000, 4000).data.some((v) => v)"
+    inked = (
+        "(f) => isentropic.views[f].over.getContext('2d').getImageData(0, 0, 4000, 4000).data.some((v) => v)"
+    )
     tab.evaluate("isentropic.setColor('false')")  # without names of classes on top
     tab.evaluate("for (const v of isentropic.views) v.drawOver()")
     assert tab.evaluate(inked, 3)  # lines in the other maps too
@@ -248,7 +253,8 @@ def test_a_brush_over_nine_maps_of_five_thousand_points_stays_smooth(open_page, 
     tab = open_page(write(tmp_path / "large.html", table, runs, make_verdict(runs)))
     x, y = place(tab, 1, 0)
     tab.evaluate("""() => { window.longest = 0; let last = performance.now();
-      const tick = () => { const now = performance.now(); window.longest = Math.max(window.longest, now - last); last = now;
+      const tick = () => { const now = performance.now(); 
+        window.longest = Math.max(window.longest, now - last); last = now;
         requestAnimationFrame(tick); }; requestAnimationFrame(tick); }""")
     drag(tab, (x - 80, y - 60), (x + 80, y + 60), steps=20)
     assert len(selected(tab)) > 0

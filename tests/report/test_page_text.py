@@ -38,7 +38,10 @@ def visible(html):
 
 def test_the_verdict_and_its_worst_facts_come_first(html, verdict):
     text = visible(html)
-    places = [text.index(words) for words in (verdict.headline, verdict.worst[0].text, "All maps", "Click a heading")]
+    places = [
+        text.index(words)
+        for words in (verdict.headline, verdict.worst[0].text, "All maps", "Click a heading")
+    ]
     assert places == sorted(places)
 
 

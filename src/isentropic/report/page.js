@@ -169,9 +169,19 @@ class App {
     line(`nearest in the data: ${near.join(", ")}`);
     tip.replaceChildren(...lines);
     tip.hidden = false;
-    const box = tip.getBoundingClientRect();
-    tip.style.left = `${x + 18 + box.width > innerWidth ? x - 18 - box.width : x + 18}px`;
-    tip.style.top = `${Math.max(4, Math.min(innerHeight - box.height - 4, y - box.height / 2))}px`;
+    this.placeTip(tip, view, x, y);
+  }
+
+  /* Where it hides no point that matters: beside a small map, in the far corner of a large one. */
+  placeTip(tip, view, x, y) {
+    const map = view.over.getBoundingClientRect(), box = tip.getBoundingClientRect();
+    let left = x < map.left + map.width / 2 ? map.right - box.width - 8 : map.left + 8, top = map.top + 8;
+    if (!view.hero) {
+      left = Math.min(Math.max(map.left, x - box.width / 2), map.right - box.width);
+      top = map.bottom + 6 + box.height < innerHeight ? map.bottom + 6 : map.top - box.height - 6;
+    }
+    tip.style.left = `${left}px`;
+    tip.style.top = `${Math.max(4, Math.min(innerHeight - box.height - 4, top))}px`;
   }
 
   // ---- the page ----
