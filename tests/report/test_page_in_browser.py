@@ -253,7 +253,7 @@ def test_a_brush_over_nine_maps_of_five_thousand_points_stays_smooth(open_page, 
     tab = open_page(write(tmp_path / "large.html", table, runs, make_verdict(runs)))
     x, y = place(tab, 1, 0)
     tab.evaluate("""() => { window.longest = 0; let last = performance.now();
-      const tick = () => { const now = performance.now(); 
+      const tick = () => { const now = performance.now();
         window.longest = Math.max(window.longest, now - last); last = now;
         requestAnimationFrame(tick); }; requestAnimationFrame(tick); }""")
     drag(tab, (x - 80, y - 60), (x + 80, y + 60), steps=20)

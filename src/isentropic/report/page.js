@@ -269,7 +269,7 @@ class App {
     const k = this.data.k;
     const [title, low, high] = own
       ? [this.color === "false" ? `Share of false ones among the ${k} nearest in the map:` : `Tears, by how far the ${k} nearest in the data were moved:`,
-        "0", `${this.data.maps[0][this.color].high} and more`]
+        "0", `${this.data.maps[0][this.color].high}${this.data.maps[0][this.color].high < 1 ? " and more" : ""}`]
       : [`${this.column.name}:`, String(this.column.low), String(this.column.high)];
     return [element("span", {}, title), element("span", {}, `\u00a0${low}`), ramp, element("span", {}, high)];
   }
