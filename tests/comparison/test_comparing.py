@@ -451,3 +451,14 @@ def test_after_kill_9_finished_runs_are_not_computed_again(tmp_path):
         [sys.executable, script, folder, "0"], capture_output=True, text=True, check=True, timeout=100
     )
     assert done.stdout.splitlines() == ["pca read", "isomap read", "slow computed", "classical-mds computed"]
+
+
+def test_the_vote_is_that_of_scikit_learn(rng):
+    from sklearn.neighbors import KNeighborsClassifier
+
+    from isentropic.comparison.fitting import accuracy_between
+
+    known, placed = rng.normal(size=(80, 2)), rng.normal(size=(50, 2))
+    a, b = rng.integers(4, size=80), rng.integers(4, size=50)
+    expected = KNeighborsClassifier(10).fit(known, a).score(placed, b)
+    assert accuracy_between(known, a, placed, b)[0] == pytest.approx(expected)

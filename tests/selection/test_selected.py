@@ -29,7 +29,6 @@ GRID = {"n_neighbors": [3, 5]}
 @parametrize_with_checks(
     [
         Selected(Isomap(), GRID),
-        Selected(Isomap()),
         Selected(Isomap(metric="precomputed"), GRID, criterion="kendall_tau"),
     ],
     expected_failed_checks=lambda estimator: {},

@@ -145,7 +145,7 @@ def _finish(
         for line in judged.lines:
             typer.echo(line)
         kept = f"; results in {told.folder}" if told.folder is not None else ""
-        typer.echo(f"wrote {told.out} in {facts['seconds']:.3g} s{kept}")
+        typer.echo(f"wrote {told.out} in {time.perf_counter() - began:.3g} s{kept}")
     if all(run.failed for run in runs):
         raise typer.Exit(FAILURE)
 

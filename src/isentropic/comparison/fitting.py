@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
-from sklearn.neighbors import KNeighborsClassifier
 
 from .._errors import InvalidInputError
 from .._values import Floats, Integers
+from ..neighbors import nearest_among
 
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured
 _NOISE = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
@@ -98,7 +98,9 @@ class Split:
         n_test = round(HELD_OUT * n)
         stratified = counts[counts > 0].min() >= 2 and n_classes <= min(n_test, n - n_test)
         splitter = StratifiedShuffleSplit if stratified else ShuffleSplit
-        (train, test), *_ = splitter(1, test_size=n_test, random_state=seed).split(classes, classes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that so many classes might be a quantity
+            (train, test), *_ = splitter(1, test_size=n_test, random_state=seed).split(classes, classes)
         return cls(np.sort(train), np.sort(test))
 
 
@@ -118,9 +120,15 @@ def held_out_accuracy(
 def accuracy_between(
     known: Floats, known_classes: Integers, placed: Floats, placed_classes: Integers, n_neighbors: int = 10
 ) -> Accuracy:
-    """Share of the placed rows whose class most of their nearest known rows have; Wilson's 95% interval."""
-    model = KNeighborsClassifier(min(n_neighbors, len(known))).fit(known, known_classes)
-    hits = int(np.count_nonzero(model.predict(placed) == placed_classes))
+    """Share of the placed rows whose class most of their nearest known rows have; Wilson's 95% interval.
+
+    Ties of the vote go to the first class, as in scikit-learn.
+    """
+    sides = (np.ascontiguousarray(placed, float), np.ascontiguousarray(known, float))
+    nearest, _ = nearest_among(*sides, min(n_neighbors, len(known)))
+    votes = np.zeros((len(placed), int(max(known_classes.max(), placed_classes.max())) + 1), np.int64)
+    np.add.at(votes, (np.arange(len(placed))[:, None], known_classes[nearest]), 1)
+    hits = int(np.count_nonzero(votes.argmax(axis=1) == placed_classes))
     return hits / len(placed), *wilson(hits, len(placed))
 
 
