@@ -108,6 +108,15 @@ def test_one_column_and_no_target():
     assert data["rows"]["classes"] is None
 
 
+def test_the_text_says_where_the_damage_is(table, runs):
+    scattered = page(table, runs, make_verdict(runs, range(0, 120, 13)), {})
+    assert "They are scattered, and ringed in the map." in visible(scattered)
+    assert data_of(scattered)["regions"][0]["ringed"]
+    most = page(table, runs, make_verdict(runs, range(100)), {})
+    assert "The worst tenth of all rows" in visible(most)
+    assert data_of(most)["regions"][0]["n"] == 12
+
+
 # ---- data --------------------------------------------------------------------------------------
 
 

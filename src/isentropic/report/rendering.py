@@ -27,6 +27,7 @@ _FACTS = (
     "command", "versions", "seconds", "date", "preset", "preset_text", "seed", "n_seeds", "dimensions",
     "warnings", "how_to_misread", "resumed",
 )  # fmt: skip
+_MOST_RINGS = 200  # scattered rows that are marked one by one
 _FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
 
 
@@ -175,7 +176,7 @@ def _regions(
 
 def _region(run: Run | None, about: Integers, rows: Integers) -> dict[str, Any]:
     if run is None or run.embedding is None or run.quality is None or len(about) == 0:
-        return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False}
+        return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False, "ringed": False}
     points = _plane(run.embedding)
     common = len(about) > len(run.quality.rows) / 2
     if common:
@@ -193,6 +194,7 @@ def _region(run: Run | None, about: Integers, rows: Integers) -> dict[str, Any]:
     return {
         "rows": packed(np.flatnonzero(flags[rows]), "u4"), "n": len(about), "worst": common,
         "outline": rounded(outline.ravel(), 4), "kept": region.damaged_inside / len(about),
+        "ringed": not len(outline) and not common and len(about) <= _MOST_RINGS,
     }  # fmt: skip
 
 
