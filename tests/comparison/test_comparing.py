@@ -249,6 +249,7 @@ def test_parameters_that_json_does_not_know_are_written_out(X):
         ({"methods": "pca"}, r"Say \['pca'\]"),
         ({"methods": {"mine": 3}}, "an estimator or a function"),
         ({"preset": "fast"}, "preset"),
+        ({"criterion": "rnx"}, "Did you mean 'rnx_auc'"),
         ({"budget": 0}, "budget"),
         ({"n_seeds": 1.5}, "n_seeds"),
         ({"random_state": None}, "random_state"),
@@ -294,7 +295,7 @@ def test_grids_fit_small_tables(n, parameter):
     (values,) = grid_of({parameter: 10}, n, 5).values()
     assert list(values) == sorted(values)
     assert min(values) > 0
-    assert max(values) <= (20 if parameter == "percentile" else max(2, n // 2))
+    assert max(values) <= (max(10, 1000 / n) if parameter == "percentile" else max(2, n // 2))
 
 
 # ---- progress ----------------------------------------------------------------------------------

@@ -158,7 +158,7 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[list[Run], i
     with one_bar(shown=shown), computing("the comparison"):
         runs = compare(
             table.X,
-            table.y,
+            table.y if table.class_names else None,  # a target of numbers has no classes
             asked.methods,
             preset=asked.preset,
             random_state=asked.seed,

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._errors import require, require_one_of
 from .._runtime import config_context, get_config, worker_threads
+from ..selection import CRITERIA
 from .data import Data
 from .jobs import Job, Steps, count_steps
 from .presets import PRESETS, Preset, methods_of
@@ -94,13 +95,16 @@ def compare(  # long, with a line for each option
     is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
     require(is_seed and random_state >= 0, "random_state", "a whole number, as seeds count on", random_state)
     worker_threads(n_jobs)  # raises now, not in the middle
-    data = Data.of(X, y, int(random_state))
-    names = methods_of(chosen, len(data.X), has_classes=data.y is not None) if methods is None else methods
-    tasks = as_tasks(names)
-    store = Store.at(folder)
-    steps = Steps(get_config().progress, sum(count_steps(task, chosen, len(data.X)) for task in tasks))
+    require_one_of("criterion", criterion, CRITERIA)
+    progress = get_config().progress
     runs = []
     with config_context(progress=None):  # the bar is about methods, not about blocks of rows
+        data = Data.of(X, y, int(random_state))
+        if methods is None:
+            methods = methods_of(chosen, len(data.X), has_classes=data.classes is not None)
+        tasks = as_tasks(methods)
+        store = Store.at(folder)
+        steps = Steps(progress, sum(count_steps(task, chosen, len(data.X)) for task in tasks))
         for task in tasks:
             job = Job(task, data, chosen, criterion, int(random_state), n_jobs, steps)
             run, read_back = job.stored(store)

@@ -97,9 +97,10 @@ def _neighbors(n_rows: int, count: int, default: Any) -> tuple[Any, ...]:
 
 
 def _percentiles(n_rows: int, count: int, default: Any) -> tuple[Any, ...]:
-    """From where a row has about 5 neighbours to 20% of the rows, whose graph is dense."""
-    low = min(max(100 * 5 / n_rows, 1.0), 10.0)
-    return tuple(float(f"{value:.2g}") for value in geometric(low, 20.0, count))
+    """From where a row has about 5 neighbours to 10% of the rows; beyond, the graph is dense and slow."""
+    high = max(10.0, min(100.0, 100 * 10 / n_rows))
+    low = min(max(100 * 5 / n_rows, 1.0), high)
+    return tuple(dict.fromkeys(float(f"{value:.2g}") for value in geometric(low, high, count)))
 
 
 def _perplexities(n_rows: int, count: int, default: Any) -> tuple[Any, ...]:

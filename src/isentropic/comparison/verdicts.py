@@ -25,9 +25,7 @@ from .runs import Run
 
 LOCAL_BAR = 0.875  # the mean of trustworthiness and continuity
 GLOBAL_BAR = 0.5  # Kendall's tau
-FINE_BAR = (
-    0.5  # area under R_NX below which neighbourhoods are kept roughly: near stays near, nearest does not
-)
+FINE_BAR = 0.5  # area under R_NX: below it near stays near, but which rows are nearest is lost
 _MARGIN = 2.0  # times the way from the mean of chance to its 97.5% quantile
 _DIGITS = 6  # scores that agree so far are equal: the earlier map is preferred
 
