@@ -13,6 +13,7 @@ from made_comparisons import FACTS, make_runs, make_table, make_verdict
 from isentropic._errors import InvalidInputError, MissingExtraError
 from isentropic.quality import assess
 from isentropic.report import page
+from isentropic.report.rows import drawn_rows
 
 pytest.importorskip("jinja2")
 
@@ -38,7 +39,10 @@ def visible(html):
 
 def test_the_verdict_and_its_worst_facts_come_first(html, verdict):
     text = visible(html)
-    places = [text.index(words) for words in (verdict.headline, verdict.worst[0].text, "All maps", "Click a heading")]
+    places = [
+        text.index(words)
+        for words in (verdict.headline, verdict.worst[0].text, "All maps", "Click a heading")
+    ]
     assert places == sorted(places)
 
 
@@ -88,7 +92,8 @@ def test_without_a_trusted_map_the_best_one_is_shown_as_such(table, runs, verdic
     assert "What is wrong with the best of them" in visible(html)
 
 
-def test_failed_runs_alone_make_a_page(table, runs):
+def test_failed_runs_alone_make_a_page(runs):
+    table = make_table(2)
     failed = [runs[-1]]
     verdict = replace(make_verdict(failed), recommended=None, worst=())
     assert "singular" in visible(page(table, failed, verdict, {}))
@@ -101,6 +106,15 @@ def test_one_column_and_no_target():
     data = data_of(page(table, [run], make_verdict([run]), {}))
     assert data["maps"][0]["dimensions"] == 1
     assert data["rows"]["classes"] is None
+
+
+def test_the_text_says_where_the_damage_is(table, runs):
+    scattered = page(table, runs, make_verdict(runs, range(0, 120, 13)), {})
+    assert "They are scattered, and ringed in the map." in visible(scattered)
+    assert data_of(scattered)["regions"][0]["ringed"]
+    most = page(table, runs, make_verdict(runs, range(100)), {})
+    assert "The worst tenth of all rows" in visible(most)
+    assert data_of(most)["regions"][0]["n"] == 12
 
 
 # ---- data --------------------------------------------------------------------------------------
@@ -165,10 +179,17 @@ def test_a_missing_jinja_is_said_in_one_line(monkeypatch, table, runs, verdict):
     assert "\n" not in str(caught.value)
 
 
-def test_nine_maps_of_five_thousand_points_take_less_than_five_megabytes():
-    table = make_table(5_000, n_classes=10, m=300)
-    quality = assess(table.X[:, :5], table.X[:, :2], sample=200, measures="ranks")
-    runs = make_runs(replace(table, X=table.X), 9, quality=quality)
-    html = page(table, runs, make_verdict(runs, range(600)), FACTS)
-    assert len(html.encode()) < 5_000_000
-    assert "the 240 that vary most of 300" in visible(html)
+def test_nine_maps_of_five_thousand_points_take_less_than_five_megabytes(large_page):
+    assert len(large_page.encode()) < 5_000_000
+    assert "the 240 that vary most of 300" in visible(large_page)
+
+
+def test_a_sample_of_many_rows_is_stated(monkeypatch, table, runs, verdict):
+    monkeypatch.setattr(
+        "isentropic.report.rendering.drawn_rows", lambda table, most=50_000: drawn_rows(table, min(most, 60))
+    )
+    html = page(table, runs, verdict, {})
+    assert "60 of 120 rows are drawn, in proportion from every class" in visible(html)
+    data = data_of(html)
+    assert len(data["rows"]["names"]) == data["rows"]["n"] == 60
+    assert len(data["maps"][0]["points"]) == 320  # 60 pairs of two bytes, in base64

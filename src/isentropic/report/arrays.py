@@ -26,7 +26,11 @@ def packed_points(points: np.ndarray) -> dict[str, Any]:
     width = points.max(axis=0) - low
     scale = float(width.max()) or 1.0
     steps = np.rint((points - low) / scale * FINE)
-    return {"points": packed(steps, "u2"), "width": float(width[0] / scale), "height": float(width[1] / scale)}
+    return {
+        "points": packed(steps, "u2"),
+        "width": float(width[0] / scale),
+        "height": float(width[1] / scale),
+    }
 
 
 def packed_shares(values: np.ndarray, low: float = 0.0, high: float = 1.0) -> str:

@@ -100,9 +100,11 @@ def parameter_curve(run: Run) -> dict[str, Any] | None:
     if numeric:
         numbers = np.array(xs, float)
         log = bool(numbers.min() > 0 and numbers.max() >= _GEOMETRIC * numbers.min())
-    points = []
+    points: list[dict[str, Any]] = []
     for i, trial in enumerate(run.trials):
-        label = ", ".join(f"{key}={trial.params[key]}" for key in varying if key in trial.params) or "defaults"
+        label = (
+            ", ".join(f"{key}={trial.params[key]}" for key in varying if key in trial.params) or "defaults"
+        )
         points.append({
             "x": float(numbers[i]) if numeric else i, "label": label, "score": trial.score,
             "reason": trial.reason,

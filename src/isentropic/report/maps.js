@@ -165,7 +165,8 @@ class MapView {
 
   drawRegions(context) {
     const at = (x, y) => [this.left + x * this.scale, this.top + (this.map.height - y) * this.scale];
-    this.app.data.regions.forEach(({ outline }, number) => {
+    this.app.data.regions.forEach(({ outline, ringed, rows }, number) => {
+      if (ringed) this.drawRings(context, this.app.once(`fact${number}`, () => longs(rows)));
       if (!outline.length) return;
       context.beginPath();
       let highest = [0, Infinity];
@@ -186,6 +187,17 @@ class MapView {
       context.stroke();
       if (this.hero) this.drawPin(context, highest, number + 1);
     });
+  }
+
+  /* Rows that are wrong without crowding anywhere. */
+  drawRings(context, rows) {
+    context.strokeStyle = this.app.css("--damage");
+    context.lineWidth = 1.5 * this.ratio;
+    for (const row of rows) {
+      context.beginPath();
+      context.arc(this.px[row], this.py[row], this.radius + 2.5 * this.ratio, 0, 7);
+      context.stroke();
+    }
   }
 
   drawPin(context, [x, y], number) {

@@ -169,9 +169,19 @@ class App {
     line(`nearest in the data: ${near.join(", ")}`);
     tip.replaceChildren(...lines);
     tip.hidden = false;
-    const box = tip.getBoundingClientRect();
-    tip.style.left = `${x + 18 + box.width > innerWidth ? x - 18 - box.width : x + 18}px`;
-    tip.style.top = `${Math.max(4, Math.min(innerHeight - box.height - 4, y - box.height / 2))}px`;
+    this.placeTip(tip, view, x, y);
+  }
+
+  /* Where it hides no point that matters: beside a small map, in the far corner of a large one. */
+  placeTip(tip, view, x, y) {
+    const map = view.over.getBoundingClientRect(), box = tip.getBoundingClientRect();
+    let left = x < map.left + map.width / 2 ? map.right - box.width - 8 : map.left + 8, top = map.top + 8;
+    if (!view.hero) {
+      left = Math.min(Math.max(map.left, x - box.width / 2), map.right - box.width);
+      top = map.bottom + 6 + box.height < innerHeight ? map.bottom + 6 : map.top - box.height - 6;
+    }
+    tip.style.left = `${left}px`;
+    tip.style.top = `${Math.max(4, Math.min(innerHeight - box.height - 4, top))}px`;
   }
 
   // ---- the page ----
@@ -259,7 +269,7 @@ class App {
     const k = this.data.k;
     const [title, low, high] = own
       ? [this.color === "false" ? `Share of false ones among the ${k} nearest in the map:` : `Tears, by how far the ${k} nearest in the data were moved:`,
-        "0", `${this.data.maps[0][this.color].high} and more`]
+        "0", `${this.data.maps[0][this.color].high}${this.data.maps[0][this.color].high < 1 ? " and more" : ""}`]
       : [`${this.column.name}:`, String(this.column.low), String(this.column.high)];
     return [element("span", {}, title), element("span", {}, `\u00a0${low}`), ramp, element("span", {}, high)];
   }

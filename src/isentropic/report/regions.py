@@ -34,9 +34,9 @@ def damaged_region(points: Floats, damaged: np.ndarray) -> Region:
     """The places where damaged rows crowd, or no place where they are scattered as by chance.
 
     Rows are counted on a grid and blurred. A place belongs to the region where the share of damaged rows is
-    twice that of the whole map (or one half), and half of what is usual around a damaged row. Patches with few of
-    the damaged rows (less than 8%, or three) are dropped. The region counts only if it gathers more of them than
-    it would of 19 random choices of as many rows. ``O(n)``.
+    twice that of the whole map (or one half), and half of what is usual around a damaged row. Patches with
+    few of the damaged rows (less than 8%, or three) are dropped. The region counts only if it gathers more
+    of them than of any of 19 random choices of as many rows. ``O(n)``.
     """
     low = points.min(axis=0)
     cell = float((points.max(axis=0) - low).max()) / _CELLS or 1.0
@@ -61,7 +61,7 @@ def _density(at: np.ndarray, shape: tuple[int, ...]) -> Floats:
 
 
 def _crowded(at: np.ndarray, every: Floats, damaged: np.ndarray) -> tuple[Floats, np.ndarray]:
-    """A field that is positive in the region, so that its contour at 0 is the outline; and the rows inside."""
+    """A field that is positive in the region, so that its contour at 0 is the outline; the rows inside."""
     wrong = _density(at[damaged], every.shape)
     places, here = tuple(at.T), tuple(at[damaged].T)
     usual = np.median(wrong[here] / every[here]) if damaged.any() else 1.0

@@ -20,13 +20,14 @@ from .colors import palette
 from .diagrams import DIAGRAM_ROWS, curves, diagrams, parameter_curve
 from .regions import damaged_region
 from .rows import described_rows, drawn_rows
-from .scores import columns, every_measure, first_k, number, seconds, strips
+from .scores import columns, data_accuracy, every_measure, first_k, number, seconds, strips
 
 _SCRIPTS = ("maps.js", "charts.js", "page.js")
 _FACTS = (
-    "command", "versions", "seconds", "date", "preset", "preset_text", "seed", "n_seeds", "dimensions", "warnings",
-    "how_to_misread", "resumed",
+    "command", "versions", "seconds", "date", "preset", "preset_text", "seed", "n_seeds", "dimensions",
+    "warnings", "how_to_misread", "resumed",
 )  # fmt: skip
+_MOST_RINGS = 200  # scattered rows that are marked one by one
 _FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
 
 
@@ -56,15 +57,22 @@ def page(
     rows = drawn_rows(table)
     shown = _shown(runs, verdict)
     payload = _payload(table, runs, verdict, rows, shown, color)
+    known = payload["rows"]
     scripts = "\n".join(_asset(name) for name in _SCRIPTS)
     return _template().render(
-        table=table, runs=runs, verdict=verdict, facts={**dict.fromkeys(_FACTS), **facts}, shown=shown, names=run_names(runs),
-        k=first_k(runs), n_drawn=len(rows), n_diagram=min(len(rows), DIAGRAM_ROWS), methods=METHODS,
-        columns=columns(runs, bool(table.class_names)), strips=[] if shown is None else strips(runs, shown),
-        measures=every_measure(runs), regions=payload["regions"], recall=payload["rows"]["neighbors"]["recall"],
-        n_neighbors=payload["rows"]["neighbors"]["k"], n_columns=len(payload["rows"]["columns"]),
-        data=_json(payload), style=_asset("page.css"), script=scripts, script_hash=_hash(scripts),
+        # what was compared
+        table=table, runs=runs, names=run_names(runs), methods=METHODS, verdict=verdict, shown=shown,
+        facts={**dict.fromkeys(_FACTS), **facts},
+        # what is drawn
+        n_drawn=len(rows), n_diagram=min(len(rows), DIAGRAM_ROWS), grid=_grid(len(payload["maps"])),
+        n_columns=len(known["columns"]), n_neighbors=known["neighbors"]["k"],
+        recall=known["neighbors"]["recall"], regions=payload["regions"],
+        # scores
+        columns=columns(runs, bool(table.class_names)), data_accuracy=data_accuracy(runs),
+        strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
         number=number, seconds=seconds,
+        # what makes it a page
+        data=_json(payload), style=_asset("page.css"), script=scripts, script_hash=_hash(scripts),
     )  # fmt: skip
 
 
@@ -72,9 +80,7 @@ def _shown(runs: Sequence[Run], verdict: Verdict) -> int | None:
     """The map at the top: the recommended one, or the best of those that nobody should trust."""
     if verdict.recommended is not None:
         return int(verdict.recommended)
-    scores = [
-        -np.inf if run.quality is None else run.quality.measures["rnx_auc"].value for run in runs
-    ]
+    scores = [-np.inf if run.quality is None else run.quality.measures["rnx_auc"].value for run in runs]
     best = int(np.argmax(scores)) if scores else 0
     return best if scores and np.isfinite(scores[best]) else None
 
@@ -93,6 +99,11 @@ def parameters(run: Run) -> str:
     'n_neighbors=12'
     """
     return ", ".join(f"{key}={value}" for key, value in run.params.items()) or "defaults"
+
+
+def _grid(n_maps: int) -> int:
+    """Maps in a line: three, or four where that leaves fewer gaps."""
+    return 4 if n_maps in (4, 7, 8) or n_maps > 9 else 3
 
 
 # ---- data of the page --------------------------------------------------------------------------
@@ -141,7 +152,10 @@ def _damages(measured: Sequence[Any], n: int) -> dict[str, list[Floats]]:
     found: dict[str, list[Floats]] = {"false": [], "tears": []}
     for _, run, _, quality in measured:
         share = run.false_share
-        sides = (("false", quality.false_neighbors[:, 0] if share is None else share), ("tears", quality.tears[:, 0]))
+        sides = (
+            ("false", quality.false_neighbors[:, 0] if share is None else share),
+            ("tears", quality.tears[:, 0]),
+        )
         for kind, values in sides:
             scores = np.full(n, np.nan)
             scores[quality.rows] = values
@@ -149,28 +163,39 @@ def _damages(measured: Sequence[Any], n: int) -> dict[str, list[Floats]]:
     return found
 
 
-def _regions(runs: Sequence[Run], verdict: Verdict, rows: Integers, shown: int | None) -> list[dict[str, Any]]:
-    """Where each of the worst facts is, in the map at the top, and which drawn rows it is about."""
-    found = []
-    embedding = None if shown is None else runs[shown].embedding
-    for fact in verdict.worst:
-        about = np.asarray(fact.rows, np.int64)
-        if embedding is None or len(about) == 0:
-            found.append({"rows": "", "n": 0, "inside": 0, "outline": [], "kept": 0.0})
-            continue
-        points = _plane(embedding)
-        flags = np.zeros(len(points), bool)
-        flags[about] = True
-        region = damaged_region(points, flags)
-        drawn = points[rows]
-        low = drawn.min(axis=0)  # the coordinates of the page, as packed_points has them
-        scale = float(np.ptp(drawn, axis=0).max()) or 1.0
-        outline = (region.outline - np.tile(low, 2)) / scale
-        found.append({
-            "rows": packed(np.flatnonzero(flags[rows]), "u4"), "n": len(about), "inside": region.inside,
-            "outline": rounded(outline.ravel(), 4), "kept": region.damaged_inside / len(about),
-        })  # fmt: skip
-    return found
+def _regions(
+    runs: Sequence[Run], verdict: Verdict, rows: Integers, shown: int | None
+) -> list[dict[str, Any]]:
+    """Where each of the worst facts is, in the map at the top, and which drawn rows it is about.
+
+    A fact about more than half of all rows has no place; what is marked then are the worst tenth of them.
+    """
+    run = None if shown is None else runs[shown]
+    return [_region(run, np.asarray(fact.rows, np.int64), rows) for fact in verdict.worst]
+
+
+def _region(run: Run | None, about: Integers, rows: Integers) -> dict[str, Any]:
+    if run is None or run.embedding is None or run.quality is None or len(about) == 0:
+        return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False, "ringed": False}
+    points = _plane(run.embedding)
+    common = len(about) > len(run.quality.rows) / 2
+    if common:
+        damage = run.quality.false_neighbors[:, 0] + run.quality.tears[:, 0]
+        about = run.quality.rows[np.argsort(-damage, kind="stable")[: max(1, len(damage) // 10)]]
+    flags = np.zeros(len(points), bool)
+    flags[about] = True
+    known = run.quality.rows  # where scores were sampled, other rows are neither right nor wrong
+    region = damaged_region(points[known], flags[known])
+    drawn = points[rows]
+    scale = (
+        float(np.ptp(drawn, axis=0).max()) or 1.0
+    )  # the coordinates of the page, as packed_points has them
+    outline = (region.outline - np.tile(drawn.min(axis=0), 2)) / scale
+    return {
+        "rows": packed(np.flatnonzero(flags[rows]), "u4"), "n": len(about), "worst": common,
+        "outline": rounded(outline.ravel(), 4), "kept": region.damaged_inside / len(about),
+        "ringed": not len(outline) and not common and len(about) <= _MOST_RINGS,
+    }  # fmt: skip
 
 
 # ---- text of the page --------------------------------------------------------------------------
@@ -200,5 +225,7 @@ def _template() -> Any:
         raise MissingExtraError(
             "The page needs jinja2, which is not installed. Install it with: pip install 'isentropic[report]'"
         ) from error
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     return environment.from_string(_asset("page.html"))

@@ -29,7 +29,8 @@ def drawn_rows(table: Table, most: int = MOST_ROWS) -> Integers:
     Without classes the strata are tenths of the target, or of the column that varies most.
 
     >>> import numpy as np
-    >>> table = Table(np.eye(6), np.array([0, 0, 0, 0, 0, 1]), ("a",) * 6, ("r",) * 6, ("x", "y"), "t", "none")
+    >>> y = np.array([0, 0, 0, 0, 0, 1])
+    >>> table = Table(np.eye(6), y, ("a",) * 6, ("r",) * 6, ("x", "y"), "t", "none")
     >>> len(drawn_rows(table, 3)), 5 in drawn_rows(table, 3)
     (3, True)
     """

@@ -16,16 +16,17 @@ from ..quality import Measure
 _COLUMNS = (
     ("rnx_auc", "R_NX area", "Neighbours kept beyond chance, all sizes of neighbourhood, the small ones "
      "weighing most: 1 is perfect, 0 is chance."),
-    ("trustworthiness({k})", "T({k})", "Trustworthiness: 1 where no stranger is among the {k} nearest in the map."),
+    ("trustworthiness({k})", "T({k})", "Trustworthiness: 1 where no stranger is among the {k} nearest in the "
+     "map."),
     ("continuity({k})", "C({k})", "Continuity: 1 where none of the {k} nearest in the data is torn away."),
     ("kendall_tau", "tau", "Kendall's tau between distances in the data and in the map: the large picture."),
     ("scaled_stress", "stress", "Kruskal stress at the best scale: 0 where all distances match."),
 )  # fmt: skip
 _LABELLED = (
-    ("knn_accuracy", "k-NN in map", "Share of rows whose class is that of most of their neighbours in the map "
-     "itself. The map has seen these rows: read the held-out accuracy first."),
-    ("silhouette", "silhouette", "How far apart the classes lie in the map, from -1 to 1. Pulling classes apart "
-     "that touch in the data raises it too."),
+    ("knn_accuracy", "k-NN in map", "Share of rows whose class is that of most of their neighbours in the "
+     "map itself. The map has seen these rows: read the held-out accuracy first."),
+    ("silhouette", "silhouette", "How far apart the classes lie in the map, from -1 to 1. Pulling classes "
+     "apart that touch in the data raises it too."),
 )  # fmt: skip
 
 
@@ -98,7 +99,9 @@ def columns(runs: Sequence[Run], labelled: bool) -> list[Column]:
         held_out = [run.accuracy for run in runs]
         found += [_accuracy_column(held_out)] if any(held_out) else []
         found += _measured(runs, _LABELLED, k)
-    found.append(_plain("seconds", "time", "Of the fit that gave the map.", [run.seconds for run in runs], seconds))
+    found.append(
+        _plain("seconds", "time", "Of the fit that gave the map.", [run.seconds for run in runs], seconds)
+    )
     memory = [run.memory_mib for run in runs]
     if any(value is not None for value in memory):
         meaning = "What the fit added to the peak of the process."
@@ -136,7 +139,9 @@ def _interval(measure: Measure, spread: tuple[float, float] | None) -> tuple[flo
 
 def _column(key: str, title: str, meaning: str, measures: Sequence[Measure | None], spreads: Any) -> Column:
     orders = [None if m is None else _order(m) for m in measures]
-    best = min((order for order in orders if order is not None), default=None)
+    best = min((order, number(m.value)) for m, order in zip(measures, orders, strict=True) if m is not None)[
+        1
+    ]
     scores = []
     for measure, spread, order in zip(measures, spreads, orders, strict=True):
         if measure is None:
@@ -144,7 +149,8 @@ def _column(key: str, title: str, meaning: str, measures: Sequence[Measure | Non
             continue
         ends = _interval(measure, spread)
         text = "" if ends is None else f"{number(ends[0])} to {number(ends[1])}"
-        scores.append(Score(number(measure.value), text, order, order == best))
+        # What reads the same is as good: digits that nobody sees decide nothing.
+        scores.append(Score(number(measure.value), text, order, number(measure.value) == best))
     return Column(key, title, meaning, tuple(scores))
 
 
@@ -164,10 +170,16 @@ def _accuracy_column(held_out: Sequence[tuple[float, float, float] | None]) -> C
         for value in held_out
     )
     meaning = (
-        "k-NN accuracy of held-out rows, placed by transform in a map that has not seen them: the honest one. "
-        "Only methods that can place new rows have it."
+        "k-NN accuracy of held-out rows, placed by transform in a map that has not seen them: the honest "
+        "one. Only methods that can place new rows have it."
     )
     return Column("accuracy", "held-out k-NN", meaning, scores)
+
+
+def data_accuracy(runs: Sequence[Run]) -> str:
+    """What k-NN reaches in the data themselves, the most that a map can keep; empty if not known."""
+    found = next((run.data_accuracy for run in runs if run.data_accuracy is not None), None)
+    return "" if found is None else f"{number(found[0])} ({number(found[1])} to {number(found[2])})"
 
 
 def _plain(key: str, title: str, meaning: str, values: Sequence[float | None], write: Any) -> Column:
