@@ -6,7 +6,8 @@ BIN := .venv/bin
 
 run: .venv/installed
 	@mkdir -p out
-	@$(BIN)/isentropic embed builtin:swiss-roll --method isomap --out out/swiss-roll.csv --plot out/swiss-roll.png
+	@$(BIN)/isentropic report builtin:digits --preset standard --out out/digits.html
+	@echo "Open $(CURDIR)/out/digits.html in a browser."
 
 test: lint types layers unit kernels-without-jit
 

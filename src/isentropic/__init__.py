@@ -44,6 +44,9 @@ _PUBLIC = {
     "Percentile": "_values",
     "Pnn": "_values",
     "Radius": "_values",
+    "Run": "comparison",
+    "Selected": "meta",
+    "compare": "comparison",
     "SDD": "methods.sdd",
     "config_context": "_runtime",
     **dict.fromkeys(_ERRORS, "_errors"),
@@ -55,6 +58,7 @@ _PUBLIC = {
     "set_config": "_runtime",
 }
 _SUBMODULES = (
+    "comparison",
     "datasets",
     "divergences",
     "geodesics",

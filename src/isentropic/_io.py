@@ -40,7 +40,8 @@ _VALUES = tuple(
 _FITTED = (
     "isentropic.families.rows.KnownRows",
     "isentropic.linalg.scaling.Scaling",
-    "isentropic.selection.choice.Choice",
+    "isentropic.selection.values.Selection",
+    "isentropic.selection.values.Trial",
 )
 _PLAIN = (
     *(f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "str", "tuple")),

@@ -143,12 +143,13 @@ def test_adaptive_patches_are_those_of_their_rule():
 
 def test_auto_takes_the_k_with_the_best_map():
     auto = quiet(EntropicIsomap("auto"), ROLL[:120])
-    choice = auto.selection_
-    assert choice.candidates.tolist() == [5, 9, 15, 26, 46, 80]
-    areas = [rnx_auc(ROLL[:120], quiet(EntropicIsomap(k), ROLL[:120]).embedding_) for k in choice.candidates]
-    assert_allclose(choice.scores, areas, atol=1e-12)
-    chosen = quiet(EntropicIsomap(choice.best), ROLL[:120])
-    assert choice.best == choice.candidates[np.argmax(areas)]
+    tried, scores = zip(*auto.selection_.curve("n_neighbors"), strict=True)
+    assert tried == (5, 9, 15, 26, 46, 80)
+    areas = [rnx_auc(ROLL[:120], quiet(EntropicIsomap(k), ROLL[:120]).embedding_) for k in tried]
+    assert_allclose(scores, areas, atol=1e-12)
+    best = auto.selection_.params["n_neighbors"]
+    assert best == tried[np.argmax(areas)]
+    chosen = quiet(EntropicIsomap(best), ROLL[:120])
     assert_array_equal(auto.embedding_, chosen.embedding_)
     assert_array_equal(auto.transform(NEW), chosen.transform(NEW))
     assert chosen.selection_ is None

@@ -40,10 +40,10 @@ def require_outputs(files: Files, source: str) -> None:
 
     require_suffix("--out", files.out, TABLES)
     if files.out.suffix.lower() == ".parquet":
-        _require_extra("pyarrow", "parquet", "Parquet files")
+        require_extra("pyarrow", "parquet", "Parquet files")
     if files.plot is not None:
         require_suffix("--plot", files.plot, FIGURES)
-        _require_extra("matplotlib", "plot", "Figures")
+        require_extra("matplotlib", "plot", "Figures")
     paths = list(files.by_option().values())
     resolved = [path.resolve() for path in paths]
     for path, place in zip(paths, resolved, strict=True):
@@ -57,7 +57,7 @@ def require_figure(plot: Path, *sources: str) -> None:
     from .._io import require_writable
 
     require_suffix("--plot", plot, FIGURES)
-    _require_extra("matplotlib", "plot", "Figures")
+    require_extra("matplotlib", "plot", "Figures")
     among_sources = plot.resolve() in [Path(source).resolve() for source in sources]
     require(not among_sources, "--plot", "another file than its sources", str(plot))
     require_writable(plot)
@@ -69,7 +69,7 @@ def require_suffix(option: str, path: Path, known: Sequence[str]) -> None:
         raise InvalidInputError(message(option, f"a file ending in {', '.join(known)}", str(path)))
 
 
-def _require_extra(module: str, extra: str, what: str) -> None:
+def require_extra(module: str, extra: str, what: str) -> None:
     """Say in one line what to install."""
     if find_spec(module) is None:
         raise MissingExtraError(

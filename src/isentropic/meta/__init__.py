@@ -1,5 +1,6 @@
 """Estimators of estimators."""
 
 from .parametric_embedding import ParametricEmbedding
+from .selected import Selected
 
-__all__ = ["ParametricEmbedding"]
+__all__ = ["ParametricEmbedding", "Selected"]

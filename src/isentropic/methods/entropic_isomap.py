@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from .._errors import IsentropicWarning, require_one_of
+from .._errors import require_one_of
 from .._runtime import row_blocks
 from .._values import Knn, NeighborGraph, Neighbors
 from ..divergences import (
@@ -31,8 +29,7 @@ from ..neighbors import (
     listed_graph,
     nearest_neighbors,
 )
-from ..quality import rnx_auc
-from ..selection import Choice, choose, geometric_grid
+from ..selection import Selection, geometric, select
 
 _AUTO = (5, 80, 6)  # least and most neighbours, and how many numbers of them, that "auto" tries
 _NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
@@ -107,8 +104,8 @@ class EntropicIsomap(GeodesicEmbedder):
         The neighbours of every row, nearest first.
     patch_sizes_ : array of shape (n,)
         Rows in the patch of every row: itself and the first of its neighbours.
-    selection_ : Choice or None
-        Where k was chosen: the candidates and their scores.
+    selection_ : Selection or None
+        Where k was chosen among several: what was tried, and the score of each.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
@@ -161,8 +158,8 @@ class EntropicIsomap(GeodesicEmbedder):
         tried = self._candidates(len(X))
         longest = candidate_sizes(tried[-1], len(X) - 1)[-1] if self.adaptive else tried[-1]
         found = nearest_neighbors(X, Knn(int(longest)), random_state=self.random_state, n_jobs=self.n_jobs)
-        self.selection_ = self._selection(X, found, tried) if self.n_neighbors == "auto" else None
-        k = tried[-1] if self.selection_ is None else self.selection_.best
+        self.selection_ = self._selection(X, found, tried) if len(tried) > 1 else None
+        k = tried[-1] if self.selection_ is None else self.selection_.params["n_neighbors"]
         return self._fit_lists(X, found, k)
 
     def _fit_lists(self, X: np.ndarray, found: Neighbors, k: int):
@@ -175,19 +172,18 @@ class EntropicIsomap(GeodesicEmbedder):
 
     def _candidates(self, n: int) -> list[int]:
         if self.n_neighbors == "auto":
-            return geometric_grid(min(_AUTO[0], n - 1), min(_AUTO[1], n - 1), _AUTO[2])
+            return list(geometric(min(_AUTO[0], n - 1), min(_AUTO[1], n - 1), _AUTO[2]))
         return [clipped_neighbors(self.n_neighbors, n - 1)]
 
-    def _selection(self, X: np.ndarray, found: Neighbors, tried: list[int]) -> Choice:
+    def _selection(self, X: np.ndarray, found: Neighbors, tried: list[int]) -> Selection:
         """The area under R_NX of the map of every candidate; the lists of neighbours serve them all."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", IsentropicWarning)  # the chosen one is fitted again, and tells
-            return choose(
-                tried,
-                lambda k: self._fit_lists(X, found, k).embedding_,
-                lambda Z: rnx_auc(X, Z, n_jobs=self.n_jobs),
-                criterion="rnx_auc",
-            )
+        return select(
+            lambda X, n_neighbors: self._fit_lists(X, found, n_neighbors).embedding_,
+            X,
+            {"n_neighbors": tried},
+            criterion="rnx_auc",
+            n_jobs=1,  # one after the other, each on all threads
+        )
 
     def _weighed(self, X: np.ndarray, graph: NeighborGraph) -> NeighborGraph:
         """Edges by the divergence between the patches of their ends."""

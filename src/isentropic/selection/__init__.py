@@ -1,5 +1,17 @@
-"""Parameters chosen by the quality of the map, without labels, with the whole curve kept."""
+"""Parameters chosen by the quality of the map, without labels."""
 
-from .choice import Choice, choose, geometric_grid
+from .choosing import select
+from .criteria import CRITERIA, Criterion
+from .grids import as_grid, geometric, neighbor_grid
+from .values import Selection, Trial
 
-__all__ = ["Choice", "choose", "geometric_grid"]
+__all__ = [
+    "CRITERIA",
+    "Criterion",
+    "Selection",
+    "Trial",
+    "as_grid",
+    "geometric",
+    "neighbor_grid",
+    "select",
+]

@@ -1,0 +1,139 @@
+"""What a report says of itself: command, versions, seconds; and the document for programs."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+
+if TYPE_CHECKING:
+    from .._values import Table
+    from ..comparison import Run, Verdict
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+_DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "seed": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the reader said on the command line."""
+
+    source: str
+    out: Path
+    folder: Path | None
+    options: Mapping[str, Any]
+    preset: str
+    by_preset: bool  # whether the methods are those of the preset
+    seed: int
+
+    @property
+    def command(self) -> str:
+        """The command that repeats the report."""
+        words = ["isentropic", "report", quote(self.source)]
+        for name, value in self.options.items():
+            if value is None or value == _DEFAULTS.get(name):
+                continue
+            for item in value if isinstance(value, list) else [value]:
+                words += [f"--{name}", quote(str(item))]
+        return " ".join([*words, "--out", quote(str(self.out))])
+
+
+def facts_of(
+    table: Table, runs: Sequence[Run], told: Told, seconds: float, resumed: int, warned: Sequence[str]
+) -> dict[str, Any]:
+    """Plain data about the report, for the page and for programs."""
+    from datetime import UTC, datetime
+
+    from ..comparison import PRESETS, intrinsic_dimension
+
+    found = intrinsic_dimension(table.X)
+    preset = PRESETS[told.preset]
+    return {
+        "command": told.command,
+        "versions": _versions(),
+        "seconds": round(seconds, 3),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "preset": told.preset if told.by_preset else None,
+        "preset_text": preset.text
+        if told.by_preset
+        else f"the methods asked for, tuned as by the preset {told.preset}",
+        "seed": told.seed,
+        "n_seeds": preset.n_seeds,
+        "rows": len(table.X),
+        "features": len(table.feature_names),
+        "scaling": table.scaling,
+        "dimensions": {
+            "maximum likelihood": found.maximum_likelihood,
+            "two nearest neighbours": found.two_nearest,
+        },
+        "warnings": list(warned),
+        "how_to_misread": _misreadings(runs),
+        "resumed": resumed,
+    }
+
+
+def _misreadings(runs: Sequence[Run]) -> dict[str, str]:
+    from ..comparison.presets import misreading
+    from ..registry import METHODS
+
+    return {run.method: misreading(METHODS[run.method]) for run in runs if run.method in METHODS}
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    libraries = {name: version(name) for name in _LIBRARIES}
+    return {"isentropic": __version__, "python": platform.python_version(), **libraries}
+
+
+# ---- for programs ------------------------------------------------------------------------------
+
+
+def document(
+    table: Table, runs: Sequence[Run], judged: Verdict, facts: Mapping[str, Any], told: Told
+) -> dict[str, Any]:
+    """Everything but the maps, which the page and the folder hold."""
+    return {
+        "table": table.name,
+        **facts,
+        "out": str(told.out),
+        **({} if told.folder is None else {"folder": str(told.folder)}),
+        "verdict": {
+            **asdict(judged),
+            "recommended": _name(runs, judged.recommended),
+            "best_local": _name(runs, judged.best_local),
+            "best_global": _name(runs, judged.best_global),
+            "worthless": list(judged.worthless),
+            "lines": list(judged.lines),
+        },
+        "runs": [_of_run(run) for run in runs],
+    }
+
+
+def _name(runs: Sequence[Run], position: int | None) -> str | None:
+    return None if position is None else runs[position].method
+
+
+def _of_run(run: Run) -> dict[str, Any]:
+    measures = {} if run.quality is None else run.quality.measures
+    return {
+        "method": run.method,
+        "params": dict(run.params),
+        "seed": run.seed,
+        "seconds": run.seconds,
+        "memory_mib": run.memory_mib,
+        "reason": run.reason,
+        "criterion": run.criterion,
+        "trials": [asdict(trial) for trial in run.trials],
+        "repeats": [dict(repeat) for repeat in run.repeats],
+        "baseline": {name: list(values) for name, values in run.baseline.items()},
+        "accuracy": run.accuracy,
+        "data_accuracy": run.data_accuracy,
+        "measures": {name: {"value": m.value, "low": m.low, "high": m.high} for name, m in measures.items()},
+        "warnings": list(run.warnings),
+    }

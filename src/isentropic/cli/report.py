@@ -1,0 +1,239 @@
+"""``isentropic report``: which map of a table to trust, how much, and where not, as one page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .._errors import InvalidInputError, require, require_one_of
+from ._bar import one_bar
+from ._computation import computing, prompt_interrupt
+from ._failure import FAILURE
+from ._options import (
+    AsJson,
+    Drop,
+    Index,
+    Jobs,
+    Memory,
+    Missing,
+    Nominal,
+    Quiet,
+    Samples,
+    Scaling,
+    Source,
+    Target,
+)
+from ._output import require_extra, require_suffix
+from ._report_facts import Told, document, facts_of
+from ._summary import count
+from ._terminal import reporting, show_json
+
+if TYPE_CHECKING:
+    from .._values import Table
+    from ..comparison import Run
+
+PAGES = (".html", ".htm")
+_FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
+
+Names = Annotated[
+    str | None,
+    typer.Option("--methods", "-m", metavar="A,B", help="Methods to compare; see 'isentropic methods'."),
+]
+PresetName = Annotated[
+    str | None, typer.Option("--preset", metavar="NAME", help="quick, standard (default) or thorough.")
+]
+Color = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Colour the maps by it at first; the target by default.")
+]
+Page = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page: .html.")]
+Folder = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Keep each result there when it is done; go on from what is there."),
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, help="First seed of all that is drawn.")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is compared."""
+
+    methods: tuple[str, ...] | None
+    preset: str
+    seed: int
+    folder: Path | None
+    jobs: int | None
+
+
+def main(  # long, with a line for each option
+    source: Source,
+    target: Target = None,
+    methods: Names = None,
+    preset: PresetName = None,
+    color: Color = None,
+    out: Page = Path("report.html"),
+    folder: Folder = None,
+    drop: Drop = None,
+    index: Index = None,
+    nominal: Nominal = "onehot",
+    missing: Missing = "raise",
+    scaling: Scaling = "auto",
+    samples: Samples = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    memory: Memory = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare methods on a table: which map to trust, how much, and where not. Writes one page.
+
+    \b
+    Examples:
+      isentropic report builtin:digits --out digits.html
+      isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
+    """
+    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs)
+    _require_page(out, source)
+    began = time.perf_counter()
+    with reporting(bars=False, memory=memory) as warned:
+        from ..datasets import load
+
+        with prompt_interrupt():
+            table = load(
+                source, target, drop=drop or (), index=index, nominal=nominal, missing=missing,
+                scaling=scaling, n_samples=samples,
+            )  # fmt: skip
+        _require_table(table)
+        _require_color(table, color)
+        given = {
+            "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
+            "index": index, "nominal": nominal, "missing": missing, "scaling": scaling, "samples": samples,
+            "seed": seed,
+        }  # fmt: skip
+        told = Told(source, out, folder, given, asked.preset, methods is None, seed)
+        runs, resumed = _compared(table, asked, shown=not quiet)
+        _finish(table, runs, told, began, resumed, warned, color, quiet, as_json)
+
+
+def _finish(
+    table: Table,
+    runs: list[Run],
+    told: Told,
+    began: float,
+    resumed: int,
+    warned: list[str],
+    color: str | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Judge, write the page, say the verdict."""
+    from .._io import atomic_write
+    from ..comparison import verdict
+    from ..report import page
+
+    judged = verdict(runs)
+    facts = facts_of(table, runs, told, time.perf_counter() - began, resumed, warned)
+    text = page(table, runs, judged, facts, color=color)
+    with atomic_write(told.out) as file:
+        file.write(text.encode())
+    if as_json:
+        show_json(document(table, runs, judged, facts, told))
+    elif not quiet:
+        for line in judged.lines:
+            typer.echo(line)
+        how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
+        seconds = time.perf_counter() - began
+        typer.echo(f"Compared {count(len(runs), 'method')} in {seconds:.3g} s ({how}).")
+        kept = f"; results in {told.folder}" if told.folder is not None else ""
+        typer.echo(f"wrote {told.out}{kept}")
+    if all(run.failed for run in runs):
+        raise typer.Exit(FAILURE)
+
+
+def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[list[Run], int]:
+    """The Runs, and how many of them were read back."""
+    from ..comparison import compare
+
+    read_back: list[bool] = []
+    with one_bar(shown=shown), computing("the comparison"):
+        runs = compare(
+            table.X,
+            table.y if table.class_names else None,  # a target of numbers has no classes
+            asked.methods,
+            preset=asked.preset,
+            random_state=asked.seed,
+            n_jobs=asked.jobs,
+            folder=asked.folder,
+            on_run=lambda run, found: read_back.append(found),
+        )
+    return runs, sum(read_back)
+
+
+# ---- what is refused ---------------------------------------------------------------------------
+
+
+def _names(methods: str | None, preset: str | None) -> tuple[str, ...] | None:
+    """Names of methods that exist; None for those of the preset."""
+    if preset is not None:
+        from ..comparison import PRESETS
+
+        require_one_of("--preset", preset, PRESETS)
+    if methods is None:
+        return None
+    from .. import registry
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    require(bool(names), "--methods", "names with commas between", methods, "For instance: pca,isomap.")
+    for name in names:
+        require_one_of("--methods", name, registry.METHODS)
+    return tuple(names)
+
+
+def _require_page(out: Path, source: str) -> None:
+    """Refuse now a page that could not be written after the work is done."""
+    from .._io import require_writable
+
+    require_suffix("--out", out, PAGES)
+    require(out.resolve() != Path(source).resolve(), "--out", "another file than the source", str(out))
+    for module in ("bokeh", "jinja2"):
+        require_extra(module, "report", "Reports")
+    require_writable(out)
+
+
+def _require_table(table: Table) -> None:
+    """Refuse a table that has no map, and a target that names rows."""
+    n, m = table.X.shape
+    hint = "Fewer rows have nothing to compare."
+    require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, hint)
+    hint = "One column needs no map: sort by it."
+    require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
+    if table.y is not None and _names_rows(table):
+        name = getattr(table.preparation, "target", None) or "target"
+        raise InvalidInputError(
+            f"--target must be a column of classes or of a quantity, got {name!r}, which names rows: nearly "
+            f"every one of {n} has a value of its own. Say --index instead of --target."
+        )
+
+
+def _names_rows(table: Table) -> bool:
+    """Whether a target is an identifier: words, nearly all different, or the numbers from a to a + n - 1."""
+    import numpy as np
+
+    n, y = len(table.X), table.y
+    if table.class_names:
+        return n >= 10 and 2 * len(table.class_names) > n
+    assert y is not None
+    whole = bool((y == np.floor(y)).all())
+    return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
+
+
+def _require_color(table: Table, color: str | None) -> None:
+    if color is None:
+        return
+    target = getattr(table.preparation, "target", None)
+    known: Sequence[str] = [*table.feature_names, *([target] if target else [])]
+    require_one_of("--color", color, known)

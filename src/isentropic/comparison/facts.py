@@ -1,0 +1,89 @@
+"""The worst that can be said of a map, in plain words, with the rows that it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .runs import Run
+
+_HALF = 0.5  # of the nearest neighbours false: a row is misplaced
+_FAR = 0.1  # of all rows between a row and its neighbours: they are not near
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A sentence; the rows of the table that it is about, none if about all; how bad it is, 0 to 1."""
+
+    text: str
+    rows: tuple[int, ...] = ()
+    severity: float = 0.0
+
+
+def worst_facts(run: Run, count: int = 2) -> tuple[Fact, ...]:
+    """The ``count`` worst, worst first; nothing of a run that failed."""
+    if run.failed or run.quality is None:
+        return ()
+    facts = sorted(_facts(run), key=lambda fact: -fact.severity)
+    return tuple(facts[:count])
+
+
+def _facts(run: Run) -> Iterator[Fact]:
+    quality = run.quality
+    assert quality is not None
+    k, n = quality.n_neighbors[0], quality.n
+    estimated = "" if quality.exact else "about "
+    if run.false_share is not None:
+        yield _about_rows(
+            run,
+            run.false_share > _HALF,
+            f"{estimated}{{share}} of points have more than half of their {k} nearest map neighbours false.",
+        )
+    # a row's score times this is the mean number of rows between it and its neighbours on the other side
+    most = (2 * n - 3 * k - 1) / 2
+    away = f"on average behind more than {_FAR:.0%} of all rows"
+    yield _about_rows(
+        run,
+        quality.tears[:, 0] * most > _FAR * n,
+        f"{estimated}{{share}} of points are torn from their {k} nearest neighbours in the data, which lie "
+        f"{away} in the map.",
+    )
+    yield _about_rows(
+        run,
+        quality.false_neighbors[:, 0] * most > _FAR * n,
+        f"{estimated}{{share}} of points stand among strangers: their {k} nearest map neighbours lie "
+        f"{away} in the data.",
+    )
+    if "kendall_tau" in quality.measures:
+        wrong = (1.0 - quality.measures["kendall_tau"].value) / 2
+        yield Fact(
+            f"Of two distances between points, the map puts {wrong:.0%} in the wrong order (50% is chance).",
+            severity=min(1.0, max(0.0, 2 * wrong)),
+        )
+    yield from _about_seeds(run)
+
+
+def _about_rows(run: Run, bad: npt.NDArray[np.bool_], text: str) -> Fact:
+    assert run.quality is not None
+    share = float(np.mean(bad))
+    rows = tuple(int(row) for row in run.quality.rows[bad])
+    percent = "0%" if share == 0 else "less than 1%" if share < 0.01 else f"{share:.0%}"
+    sentence = text.format(share=percent)
+    return Fact(sentence[:1].upper() + sentence[1:], rows, share)
+
+
+def _about_seeds(run: Run) -> Iterator[Fact]:
+    """How far another seed moves the area under R_NX."""
+    assert run.quality is not None
+    areas = [repeat["rnx_auc"] for repeat in run.repeats if "rnx_auc" in repeat]
+    if areas:
+        values = [run.quality.measures["rnx_auc"].value, *areas]
+        spread = max(values) - min(values)
+        yield Fact(
+            f"Another seed gives another map: the area under R_NX varies by {spread:.2f} over "
+            f"{len(values)} seeds.",
+            severity=min(1.0, spread),
+        )

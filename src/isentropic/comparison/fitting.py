@@ -1,0 +1,144 @@
+"""One fit, watched: its seconds, its memory, its warnings; and how well its map tells classes apart."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+from .._errors import InvalidInputError
+from .._values import Floats, Integers
+from ..neighbors import nearest_among
+
+HELD_OUT = 0.3  # share of the rows on which accuracy is measured
+_NOISE = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
+_NORMAL = 1.959963984540054  # 97.5% quantile
+
+Accuracy = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """A map and what it took."""
+
+    embedding: Floats
+    seconds: float
+    memory_mib: float | None
+    warnings: tuple[str, ...]
+
+
+def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:
+    """Call ``mapped`` for a map of ``n_rows`` rows; raises for one that is none."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        before = _peak_from_now()
+        began = time.perf_counter()
+        Z = np.asarray(mapped(), float)
+        seconds = time.perf_counter() - began
+        memory = None if before is None else _memory_since(before)
+    if Z.ndim != 2 or len(Z) != n_rows:
+        raise InvalidInputError(f"The map must have {n_rows} rows of coordinates, got the shape {Z.shape}.")
+    lost = int(np.count_nonzero(~np.isfinite(Z)))
+    if lost:
+        raise InvalidInputError(f"The map must be finite, got {lost} coordinates that are not.")
+    said = [str(entry.message) for entry in caught if not issubclass(entry.category, _NOISE)]
+    return Fit(np.ascontiguousarray(Z), seconds, memory, tuple(dict.fromkeys(said)))
+
+
+# ---- memory ------------------------------------------------------------------------------------
+
+
+def _peak_from_now() -> int | None:
+    """Let the peak of this process begin anew; the KiB that it holds now, or None where that cannot be."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # Linux
+        return _status("VmRSS")
+    return None
+
+
+def _memory_since(before: int) -> float | None:
+    peak = _status("VmHWM")
+    return None if peak is None else float(round(max(peak - before, 0) / 1024))  # below 1 MiB is chance
+
+
+def _status(name: str) -> int | None:
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+            if line.startswith(f"{name}:"):
+                return int(line.split()[1])
+    return None
+
+
+# ---- classes -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """Rows to learn from, and rows that are held out; classes in equal shares where they allow."""
+
+    train: Integers
+    test: Integers
+
+    @classmethod
+    def of(cls, classes: Integers, seed: int) -> Split | None:
+        """None where there are too few rows or classes to measure anything."""
+        counts = np.bincount(classes)
+        n, n_classes = len(classes), np.count_nonzero(counts)
+        if n < 10 or n_classes < 2:
+            return None
+        n_test = round(HELD_OUT * n)
+        stratified = counts[counts > 0].min() >= 2 and n_classes <= min(n_test, n - n_test)
+        splitter = StratifiedShuffleSplit if stratified else ShuffleSplit
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that so many classes might be a quantity
+            (train, test), *_ = splitter(1, test_size=n_test, random_state=seed).split(classes, classes)
+        return cls(np.sort(train), np.sort(test))
+
+
+def held_out_accuracy(
+    estimator: Any, X: Floats, classes: Integers, split: Split, *, needs_y: bool
+) -> Accuracy:
+    """Fit on the training rows alone, place the others by ``transform``, classify them by their neighbours.
+
+    Labels of held-out rows are seen by nothing but the count of hits.
+    """
+    train, test = split.train, split.test
+    model = clone(estimator)
+    known = model.fit_transform(X[train], classes[train]) if needs_y else model.fit_transform(X[train])
+    return accuracy_between(known, classes[train], model.transform(X[test]), classes[test])
+
+
+def accuracy_between(
+    known: Floats, known_classes: Integers, placed: Floats, placed_classes: Integers, n_neighbors: int = 10
+) -> Accuracy:
+    """Share of the placed rows whose class most of their nearest known rows have; Wilson's 95% interval.
+
+    Ties of the vote go to the first class, as in scikit-learn.
+    """
+    sides = (np.ascontiguousarray(placed, float), np.ascontiguousarray(known, float))
+    nearest, _ = nearest_among(*sides, min(n_neighbors, len(known)))
+    votes = np.zeros((len(placed), int(max(known_classes.max(), placed_classes.max())) + 1), np.int64)
+    np.add.at(votes, (np.arange(len(placed))[:, None], known_classes[nearest]), 1)
+    hits = int(np.count_nonzero(votes.argmax(axis=1) == placed_classes))
+    return hits / len(placed), *wilson(hits, len(placed))
+
+
+def wilson(hits: int, count: int) -> tuple[float, float]:
+    """The 95% interval of a share.
+
+    >>> [round(end, 3) for end in wilson(9, 10)]
+    [0.596, 0.982]
+    """
+    share, square = hits / count, _NORMAL**2 / count
+    centre = (share + square / 2) / (1 + square)
+    half = _NORMAL / (1 + square) * math.sqrt(share * (1 - share) / count + square / (4 * count))
+    return max(0.0, centre - half), min(1.0, centre + half)

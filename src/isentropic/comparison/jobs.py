@@ -1,0 +1,253 @@
+"""One method on one table: parameters chosen, map fitted and measured, held against chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import IsentropicError, require
+from .._runtime import Progress
+from .._values import Floats
+from ..neighbors import nearest_among
+from ..quality import Quality, assess, baseline
+from ..selection import Selection, select
+from .data import Data
+from .fitting import Fit, fitted, held_out_accuracy
+from .presets import Preset, grid_of
+from .runs import Run
+from .store import Store, key_of
+from .tasks import Task
+
+_WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
+
+
+# ---- progress ----------------------------------------------------------------------------------
+
+
+def count_steps(task: Task, preset: Preset, n_rows: int) -> int:
+    """Steps of a task: trials, fits, and one for the measures."""
+    tried = len(grid_for(task, preset, n_rows))
+    return tried + (preset.n_seeds if task.stochastic else 1) + 1
+
+
+@dataclass(slots=True)
+class Steps:
+    """Counts what is done, and names what is being done."""
+
+    progress: Progress | None
+    total: int
+    done: int = 0
+
+    def now(self, what: str, done: int = 0) -> None:
+        self.done = min(self.done + done, self.total)
+        if self.progress is not None:
+            self.progress(what, self.done, self.total)
+
+
+def grid_for(task: Task, preset: Preset, n_rows: int) -> list[dict[str, Any]]:
+    """Sets of parameters that are tried; none where there is nothing to choose."""
+    if not preset.tune or task.make is None or (task.max_rows is not None and n_rows > task.max_rows):
+        return []
+    with suppress(IsentropicError, ImportError):
+        grid = grid_of(task.defaults(), n_rows, preset.budget)
+        sets = [{name: value} for name, values in grid.items() for value in values]
+        return sets if len(sets) > 1 else []
+    return []
+
+
+# ---- one method --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """One method on the data."""
+
+    task: Task
+    data: Data
+    preset: Preset
+    criterion: str
+    seed: int
+    n_jobs: int | None
+    steps: Steps
+
+    def stored(self, store: Store) -> tuple[Run, bool]:
+        """The Run, read back or computed and written; whether it was read back."""
+        label, n = self.task.label, len(self.data.X)
+        key = key_of(self.data.mark, label, self._settings(), self.seed)
+        run = store.read(label, key) if self.task.repeatable else None
+        if run is not None:
+            self.steps.now(label, count_steps(self.task, self.preset, n))
+            return run, True
+        began = self.steps.done
+        run = self._run()
+        store.write(key, run)
+        self.steps.now(label, began + count_steps(self.task, self.preset, n) - self.steps.done)
+        return run, False
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "params": {name: repr(value) for name, value in self.task.params.items()},
+            "grid": grid_for(self.task, self.preset, len(self.data.X)),
+            "criterion": self.criterion,
+            "n_seeds": self.preset.n_seeds if self.task.stochastic else 1,
+            "n_permutations": self.preset.n_permutations,
+        }
+
+    def _run(self) -> Run:
+        task = self.task
+        blank = Run(task.label, _plain(task.params), self._run_seed(0), seconds=0.0, memory_mib=None)
+        try:
+            self._require_possible()
+            return self._computed(blank)
+        except Exception as error:  # whatever a method raises, the others are compared
+            text = str(error) if isinstance(error, IsentropicError) else f"{type(error).__name__}: {error}"
+            return replace(blank, reason=text)
+
+    def _require_possible(self) -> None:
+        task, n = self.task, len(self.data.X)
+        if task.needs_y:
+            require(self.data.y is not None, "y", f"given, because {task.label} learns from it", None)
+        if task.max_rows is not None:
+            hint = "Compare a sample of the rows, or a method of lower cost."
+            require(n <= task.max_rows, "X", f"at most {task.max_rows:,} rows for {task.label}", n, hint)
+
+    def _computed(self, blank: Run) -> Run:
+        label = self.task.label
+        self.steps.now(f"{label}: first rows")
+        self._warm_up()
+        selection = self._selection()
+        params = {} if selection is None else selection.params
+        self.steps.now(f"{label}: map")
+        fit = self._fit(params, 0)
+        self.steps.now(f"{label}: measures", 1)
+        quality = self._assessed(fit)
+        run = replace(
+            blank,
+            params=_plain({**self.task.params, **params}),
+            seconds=fit.seconds,
+            memory_mib=fit.memory_mib,
+            embedding=fit.embedding,
+            quality=quality,
+            criterion="" if selection is None else selection.criterion,
+            trials=() if selection is None else selection.trials,
+            baseline=self._baseline(fit),
+            warnings=fit.warnings,
+            false_share=false_shares(self.data.X, fit.embedding, quality, self.n_jobs),
+        )
+        run = self._with_accuracy(run, params)
+        return replace(run, repeats=self._repeats(params))
+
+    def _warm_up(self) -> None:
+        if self.task.make is not None:
+            with suppress(Exception):  # what is wrong with the method will show on all rows
+                y = None if self.data.y is None else self.data.y[:_WARM_UP]
+                X = self.data.X[:_WARM_UP]
+                fitted(lambda: self._estimator({}, 0).fit_transform(X, y), len(X))
+
+    def _selection(self) -> Selection | None:
+        sets = grid_for(self.task, self.preset, len(self.data.X))
+        if not sets:
+            return None
+        names = [f"{self.task.label}: {_words(params)}" for params in sets]
+        self.steps.now(names[0])
+        return select(
+            self._estimator({}, 0),
+            self.data.X,
+            sets,
+            y=self.data.y if self.task.needs_y else None,
+            criterion=self.criterion,
+            metric="euclidean",
+            n_jobs=self.n_jobs,
+            on_trial=lambda trial, done, total: self.steps.now(names[min(done, total - 1)], 1),
+        )
+
+    def _estimator(self, params: Mapping[str, Any], repeat: int) -> Any:
+        return self.task.estimator(params, self.seed + repeat, self.n_jobs)
+
+    def _fit(self, params: Mapping[str, Any], repeat: int) -> Fit:
+        X = self.data.X
+        if self.task.function is not None:
+            function = self.task.function
+            return fitted(lambda: function(X), len(X))
+        y = self.data.y if self.task.needs_y else None
+        return fitted(lambda: self._estimator(params, repeat).fit_transform(X, y), len(X))
+
+    def _run_seed(self, repeat: int) -> int | None:
+        return self.seed + repeat if self.task.stochastic else None
+
+    def _assessed(self, fit: Fit) -> Quality:
+        return assess(
+            self.data.X, fit.embedding, self.data.classes, random_state=self.seed, n_jobs=self.n_jobs
+        )
+
+    def _baseline(self, fit: Fit) -> dict[str, tuple[float, float]]:
+        found = baseline(
+            self.data.X,
+            fit.embedding,
+            n_permutations=self.preset.n_permutations,
+            random_state=self.seed,
+            n_jobs=self.n_jobs,
+        )
+        weights = 1.0 / np.arange(1, found.chance["r_nx"].shape[1] + 1)
+        chance = {"rnx_auc": found.chance["r_nx"] @ weights / weights.sum()}
+        for name in ("trustworthiness", "continuity"):
+            chance |= {f"{name}({k})": found.chance[name][:, k - 1] for k in found.n_neighbors}
+        return {name: (float(v.mean()), float(np.quantile(v, 0.975))) for name, v in chance.items()}
+
+    def _with_accuracy(self, run: Run, params: Mapping[str, Any]) -> Run:
+        data, task = self.data, self.task
+        if data.classes is None or data.split is None or task.make is None:
+            return run
+        run = replace(run, data_accuracy=data.accuracy)
+        estimator = self._estimator(params, 0)
+        if not hasattr(estimator, "transform"):
+            return run
+        try:
+            found = held_out_accuracy(estimator, data.X, data.classes, data.split, needs_y=task.needs_y)
+        except Exception as error:  # the map stands without it
+            text = f"The accuracy on held-out rows could not be measured: {error}"
+            return replace(run, warnings=(*run.warnings, text))
+        return replace(run, accuracy=found)
+
+    def _repeats(self, params: Mapping[str, Any]) -> tuple[dict[str, float], ...]:
+        if not self.task.stochastic:
+            return ()
+        found = []
+        for repeat in range(1, self.preset.n_seeds):
+            self.steps.now(f"{self.task.label}: seed {self.seed + repeat}", 1)
+            found.append(
+                {"seed": float(self.seed + repeat), **_few(self._assessed(self._fit(params, repeat)))}
+            )
+        return tuple(found)
+
+
+def _few(quality: Quality) -> dict[str, float]:
+    names = ("rnx_auc", "kendall_tau", *(f"trustworthiness({k})" for k in quality.n_neighbors))
+    names += tuple(f"continuity({k})" for k in quality.n_neighbors)
+    return {name: quality.measures[name].value for name in names if name in quality.measures}
+
+
+def false_shares(X: Floats, Z: Floats, quality: Quality, n_jobs: int | None = None) -> Floats:
+    """Of each compared row: the share of its k nearest rows in the map that are not so in the data."""
+    rows, k = quality.rows, quality.n_neighbors[0]
+    near_X, near_Z = (nearest_among(side[rows], side, k, selves=rows, n_jobs=n_jobs)[0] for side in (X, Z))
+    shared = (near_X[:, :, None] == near_Z[:, None, :]).any(axis=2)
+    return 1.0 - shared.mean(axis=1)
+
+
+def _words(params: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in params.items())
+
+
+def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that JSON knows; others as they are written."""
+    known = (bool, int, float, str, type(None))
+    return {
+        name: value if isinstance(value, known) else repr(value)
+        for name, value in params.items()
+        if name not in ("random_state", "n_jobs")
+    }

@@ -1,0 +1,144 @@
+"""What is compared when the analyst does not say: presets, and a small grid for each method.
+
+Presets choose by what the registry says of a method, never by its name: new methods are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from .. import registry
+from ..registry import Method
+from ..selection import geometric, neighbor_grid
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """Which methods, how many sets of parameters of each, how many seeds where a method draws."""
+
+    name: str
+    text: str
+    families: tuple[str, ...]  # empty: all
+    variants: bool  # also presets of a class whose plain form is compared already
+    tune: bool
+    budget: int  # sets of parameters for each method
+    n_seeds: int
+    n_permutations: int
+
+
+_NO_MAPS = ("wrapper",)  # families of estimators that need another one
+
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        preset.name: preset
+        for preset in (
+            Preset(
+                "quick",
+                "linear, stress and geodesic methods as they come, one seed",
+                families=("linear", "stress", "geodesic"),
+                variants=False,
+                tune=False,
+                budget=1,
+                n_seeds=1,
+                n_permutations=19,
+            ),
+            Preset(
+                "standard",
+                "all methods, the best of up to 5 settings of each, 3 seeds where a method draws",
+                families=(),
+                variants=False,
+                tune=True,
+                budget=5,
+                n_seeds=3,
+                n_permutations=19,
+            ),
+            Preset(
+                "thorough",
+                "all methods and variants, the best of up to 12 settings each, 5 seeds where a method draws",
+                families=(),
+                variants=True,
+                tune=True,
+                budget=12,
+                n_seeds=5,
+                n_permutations=99,
+            ),
+        )
+    }
+)
+
+
+def methods_of(preset: Preset, n_rows: int, *, has_classes: bool) -> tuple[str, ...]:
+    """Names of the methods that a preset compares on a table of ``n_rows`` rows, as the registry has them.
+
+    >>> methods_of(PRESETS["quick"], 150, has_classes=False)[:3]
+    ('pca', 'classical-mds', 'isomap')
+    """
+    chosen = [
+        method
+        for method in registry.METHODS.values()
+        if (not preset.families or method.family in preset.families)
+        and method.family not in _NO_MAPS
+        and (has_classes or not method.needs_y)
+    ]
+    plain = {method.target for method in chosen if not method.params and n_rows <= method.max_rows}
+    return tuple(
+        method.name for method in chosen if preset.variants or not method.params or method.target not in plain
+    )
+
+
+# ---- what is tried -----------------------------------------------------------------------------
+
+
+def _neighbors(n_rows: int, count: int, default: Any) -> tuple[Any, ...]:
+    return neighbor_grid(n_rows, count, default if isinstance(default, int) else None)
+
+
+def _percentiles(n_rows: int, count: int, default: Any) -> tuple[Any, ...]:
+    """From where a row has about 5 neighbours to 10% of the rows; beyond, the graph is dense and slow."""
+    high = max(10.0, min(100.0, 100 * 10 / n_rows))
+    low = min(max(100 * 5 / n_rows, 1.0), high)
+    return tuple(dict.fromkeys(float(f"{value:.2g}") for value in geometric(low, high, count)))
+
+
+def _perplexities(n_rows: int, count: int, default: Any) -> tuple[Any, ...]:
+    high = max(2.0, min(100.0, (n_rows - 1) / 3))
+    return tuple(float(f"{value:.3g}") for value in geometric(min(5.0, high), high, count))
+
+
+# the parameter that decides most about a map, and the values of it worth trying; the first that a method has
+TUNED: Mapping[str, Callable[[int, int, Any], tuple[Any, ...]]] = MappingProxyType(
+    {"n_neighbors": _neighbors, "percentile": _percentiles, "perplexity": _perplexities}
+)
+
+
+def grid_of(params: Mapping[str, Any], n_rows: int, count: int) -> dict[str, tuple[Any, ...]]:
+    """A small grid for a method with these parameters; empty where there is nothing to tune.
+
+    >>> grid_of({"n_neighbors": 10, "n_components": 2}, 1000, 5)
+    {'n_neighbors': (5, 10, 22, 47, 100)}
+    >>> grid_of({"whiten": False}, 1000, 5)
+    {}
+    """
+    for name, values in TUNED.items():
+        if name in params:
+            return {name: values(n_rows, count, params[name])}
+    return {}
+
+
+def misreading(method: Method) -> str:
+    """One note on how a map of this family is misread."""
+    return _MISREADINGS.get(method.family, "Axes, gaps and sizes of clusters need not mean anything.")
+
+
+_MISREADINGS = {
+    "linear": "Groups that overlap here may be apart in directions that are not shown.",
+    "stress": "Large distances are kept first: rows that look close may be neighbours only by crowding.",
+    "geodesic": "Distances follow the neighbour graph: an edge across a gap folds the map, and a gap between "
+    "parts has no true width.",
+    "pairs": "The order of distances is kept on the whole; fine neighbourhoods may be mixed.",
+    "spectral": "Distances are those of a diffusion: sparse regions are stretched, dense ones shrunk.",
+    "neighbours": "Sizes of clusters and the gaps between them mean nothing; neighbourhoods do.",
+}

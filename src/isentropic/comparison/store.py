@@ -1,0 +1,92 @@
+"""A folder of Runs: each is written when it is done, and found again by what it was computed from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from .._errors import FileFormatError
+from .._io import atomic_write, require_writable
+from .._values import Floats
+from .runs import Run
+
+_DIGITS = 20  # of the key in the name of a file
+_OLD = 3600.0  # seconds after which a temporary file is a leftover of a process that was killed
+
+
+def fingerprint(X: Floats, y: Any) -> str:
+    """Of a table: equal for equal numbers in an equal shape."""
+    found = hashlib.sha256(repr((X.shape, str(X.dtype))).encode())
+    found.update(np.ascontiguousarray(X).tobytes())
+    if y is not None:
+        found.update(repr(np.asarray(y).tolist()).encode())
+    return found.hexdigest()
+
+
+def key_of(data: str, method: str, settings: Mapping[str, Any], seed: int) -> str:
+    """Of a Run: what its numbers depend on, the version included."""
+    parts = {"data": data, "method": method, "settings": settings, "seed": seed, "version": __version__}
+    text = json.dumps(parts, sort_keys=True, default=repr)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Runs as files ``method-key.json``, each whole or not there; without a folder nothing is kept."""
+
+    folder: Path | None
+
+    @classmethod
+    def at(cls, folder: str | Path | None) -> Store:
+        """Make the folder, and refuse now one that takes no files."""
+        if folder is None:
+            return cls(None)
+        path = Path(folder)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise FileFormatError(f"{path} cannot be a folder of runs: {reason}. Choose another.") from error
+        require_writable(path / "run.json")
+        _sweep(path)
+        return cls(path)
+
+    def read(self, method: str, key: str) -> Run | None:
+        """The Run of this key, unless it failed or is not there: failures are tried again."""
+        path = self._path(method, key)
+        if path is None or not path.is_file():
+            return None
+        try:
+            run = Run.from_json(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, KeyError, TypeError):  # not ours, or damaged: computed again
+            return None
+        return None if run.failed else run
+
+    def write(self, key: str, run: Run) -> None:
+        """Write a Run in one step: a reader, or the next start, sees all of it or nothing."""
+        path = self._path(run.method, key)
+        if path is not None:
+            with atomic_write(path) as file:
+                file.write(run.to_json().encode())
+
+    def _path(self, method: str, key: str) -> Path | None:
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", method)
+        return None if self.folder is None else self.folder / f"{name}-{key}.json"
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed process left of the Run that it was writing."""
+    for path in folder.glob(f".*-{'[0-9a-f]' * _DIGITS}.json.*.tmp"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _OLD:
+                path.unlink()

@@ -1,0 +1,103 @@
+"""What is to be compared, checked before anything is fitted: names, estimators or functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sklearn.base import clone
+
+from .. import registry
+from .._errors import InvalidInputError, require, require_one_of
+
+Methods = Iterable[str] | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One method: how it is made, and what the registry knows of it."""
+
+    label: str
+    make: Callable[..., Any] | None  # parameters -> estimator; None for a function
+    function: Callable[..., Any] | None = None  # X -> map
+    params: Mapping[str, Any] = field(default_factory=dict)  # that differ from the defaults
+    needs_y: bool = False
+    stochastic: bool = False
+    max_rows: int | None = None
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether its parameters say what it computes: a function may compute anything."""
+        return self.function is None
+
+    def defaults(self) -> dict[str, Any]:
+        """All parameters with their values."""
+        return {} if self.make is None else dict(self.make().get_params(deep=False))
+
+    def estimator(self, params: Mapping[str, Any], seed: int, n_jobs: int | None) -> Any:
+        """With these parameters, and the seed and the threads where it takes them."""
+        assert self.make is not None
+        accepted = self.defaults()
+        given = {"random_state": seed, "n_jobs": n_jobs, **params}
+        return self.make(
+            **{name: value for name, value in given.items() if name in accepted or name in params}
+        )
+
+
+def as_tasks(methods: Methods) -> tuple[Task, ...]:
+    """Names of the registry, or names with parameters, or labels with estimators or functions.
+
+    >>> [task.label for task in as_tasks(["pca", "isomap"])]
+    ['pca', 'isomap']
+    """
+    require(not isinstance(methods, str), "methods", "a list of names", methods, f"Say [{methods!r}].")
+    if isinstance(methods, Mapping):
+        tasks = tuple(_task(str(label), given) for label, given in methods.items())
+    else:
+        names = list(dict.fromkeys(methods))  # a name twice is compared once
+        tasks = tuple(_task(name, {}) for name in names)
+    require(bool(tasks), "methods", "at least one", methods)
+    return tasks
+
+
+def _task(label: str, given: Any) -> Task:
+    if isinstance(given, Mapping):
+        require_one_of("method", label, registry.METHODS)
+        method = registry.METHODS[label]
+        return Task(
+            label,
+            make=lambda **params: registry.make(label, **{**given, **params}),
+            params={**method.params, **given},
+            needs_y=method.needs_y,
+            stochastic=method.stochastic,
+            max_rows=method.max_rows,
+        )
+    if hasattr(given, "fit_transform") and hasattr(given, "get_params"):
+        return Task(
+            label,
+            make=lambda **params: clone(given).set_params(**params),
+            params=_changed(given),
+            stochastic=_draws(given),
+        )
+    if callable(given):
+        return Task(label, make=None, function=given)
+    raise InvalidInputError(
+        f"methods[{label!r}] must be parameters, an estimator or a function, got {given!r}."
+    )
+
+
+def _changed(estimator: Any) -> dict[str, Any]:
+    """Parameters that differ from the defaults of the class."""
+    defaults = {p.name: p.default for p in inspect.signature(type(estimator)).parameters.values()}
+    given = estimator.get_params(deep=False)
+    return {name: value for name, value in given.items() if repr(value) != repr(defaults.get(name))}
+
+
+def _draws(estimator: Any) -> bool:
+    """Whether other seeds give other maps, as far as the registry knows the class."""
+    known = [m for m in registry.METHODS.values() if m.target.endswith(f":{type(estimator).__name__}")]
+    if known:
+        return known[0].stochastic
+    return "random_state" in estimator.get_params(deep=False)

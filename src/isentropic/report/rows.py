@@ -1,0 +1,143 @@
+"""Which rows are drawn, and what the page knows of each: name, class, columns, true neighbours."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._errors import LowRecallWarning, require_one_of
+from .._values import Integers, Knn, Table
+from ..neighbors import nearest_neighbors
+from .arrays import packed, packed_shares
+from .colors import MOST_CLASSES
+
+MOST_ROWS = 50_000  # more are slow to brush, and cover each other
+N_NEIGHBORS = 10
+_COLUMN_BYTES = 1_200_000  # what columns to colour by may take
+_FEWEST_COLUMNS = 8
+_LONGEST_NAME = 80
+_STRATA = 10
+_SEED = 0
+
+
+def drawn_rows(table: Table, most: int = MOST_ROWS) -> Integers:
+    """All rows, or ``most`` of them drawn at random from each class in proportion, at least one of each.
+
+    Without classes the strata are tenths of the target, or of the column that varies most.
+
+    >>> import numpy as np
+    >>> y = np.array([0, 0, 0, 0, 0, 1])
+    >>> table = Table(np.eye(6), y, ("a",) * 6, ("r",) * 6, ("x", "y"), "t", "none")
+    >>> len(drawn_rows(table, 3)), 5 in drawn_rows(table, 3)
+    (3, True)
+    """
+    n = len(table.X)
+    if n <= most:
+        return np.arange(n)
+    strata = _strata(table)
+    random = np.random.default_rng(_SEED)
+    # Rows in random order within their stratum, placed evenly from 0 to 1: the first `most` of all have each
+    # stratum in proportion. The first row of every stratum comes before everything else.
+    order = random.permutation(n)
+    order = order[np.argsort(strata[order], kind="stable")]
+    sizes = np.bincount(strata)
+    sizes = sizes[sizes > 0]
+    within = np.concatenate([np.arange(size) for size in sizes])
+    place = (within + 0.5) / np.repeat(sizes, sizes)
+    place[within == 0] = 0.0
+    return np.sort(order[np.argsort(place, kind="stable")[:most]])
+
+
+def _strata(table: Table) -> Integers:
+    if table.y is not None and table.class_names:
+        return np.asarray(table.y, np.int64)
+    numbers = table.X[:, int(np.argmax(table.X.var(axis=0)))] if table.y is None else table.y
+    borders = np.quantile(numbers, np.linspace(0, 1, _STRATA + 1)[1:-1])
+    return np.searchsorted(borders, numbers)
+
+
+def described_rows(table: Table, rows: Integers, color: str | None) -> dict[str, Any]:
+    """Everything about the drawn rows that does not depend on a map."""
+    names = [_short(table.row_names[row]) for row in rows]
+    columns, asked = _columns(table, rows, color)
+    return {
+        "n": len(rows),
+        "n_all": len(table.X),
+        "names": names,
+        "classes": _classes(table, rows),
+        "columns": columns,
+        "asked": asked,
+        "n_columns": len(table.feature_names),
+        "neighbors": _neighbors(table, rows),
+    }
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _classes(table: Table, rows: Integers) -> dict[str, Any] | None:
+    """Codes of the classes in their order; the smallest of too many share the last code."""
+    if table.y is None or not table.class_names:
+        return None
+    codes = np.asarray(table.y, np.int64)
+    names = list(table.class_names)
+    n_grouped = 0
+    if len(names) > MOST_CLASSES:
+        counts = np.bincount(codes, minlength=len(names))
+        kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
+        n_grouped = len(names) - len(kept)
+        code_of = np.full(len(names), len(kept))
+        code_of[kept] = np.arange(len(kept))
+        codes = code_of[codes]
+        names = [names[code] for code in kept] + [f"{n_grouped} smaller classes"]
+    counts = np.bincount(codes[rows], minlength=len(names)).tolist()
+    return {
+        "names": [_short(name) for name in names],
+        "codes": packed(codes[rows], "u1"),
+        "counts": counts,
+        "grouped": n_grouped,
+    }
+
+
+def _columns(table: Table, rows: Integers, color: str | None) -> tuple[list[dict[str, Any]], int | None]:
+    """Columns to colour by, all that fit, and the place of the one asked for.
+
+    Those that vary most have precedence, and the one asked for is there in any case. They stand in the
+    order of the table, after a target of numbers.
+    """
+    names: Sequence[str] = table.feature_names
+    if color is not None:
+        require_one_of("color", color, names)
+    room = max(_FEWEST_COLUMNS, _COLUMN_BYTES // max(1, len(rows)))
+    kept = set(np.argsort(-table.X.var(axis=0), kind="stable")[:room].tolist())
+    kept |= {names.index(color)} if color is not None else set()
+    columns = [_column(names[j], table.X[rows, j]) for j in sorted(kept)]
+    asked = None if color is None else sorted(kept).index(names.index(color))
+    if table.y is not None and not table.class_names:
+        columns.insert(0, _column("target", np.asarray(table.y, float)[rows]))
+        asked = None if asked is None else asked + 1
+    return columns, asked
+
+
+def _column(name: str, values: np.ndarray) -> dict[str, Any]:
+    low, high = float(values.min()), float(values.max())
+    return {
+        "name": _short(name),
+        "values": packed_shares(values, low, high),
+        "low": float(f"{low:.6g}"),
+        "high": float(f"{high:.6g}"),
+    }
+
+
+def _neighbors(table: Table, rows: Integers) -> dict[str, Any]:
+    """The nearest rows in the data, among those drawn."""
+    k = min(N_NEIGHBORS, len(rows) - 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
+        found = nearest_neighbors(table.X[rows], Knn(k, exact_below=20_000), random_state=_SEED)
+    kind = "u2" if len(rows) <= 65_536 else "u4"
+    return {"k": k, "kind": kind, "indices": packed(found.indices, kind), "recall": round(found.recall, 3)}

@@ -1,0 +1,233 @@
+"""The scores of the runs as a reader wants them: in words, with interval, chance, and the best one known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..comparison import Run
+from ..quality import Measure
+
+# name of the measure, heading, what it says; {k} is the first chosen k
+_COLUMNS = (
+    ("rnx_auc", "R_NX area", "Neighbours kept beyond chance, all sizes of neighbourhood, the small ones "
+     "weighing most: 1 is perfect, 0 is chance."),
+    ("trustworthiness({k})", "T({k})", "Trustworthiness: 1 where no stranger is among the {k} nearest in the "
+     "map."),
+    ("continuity({k})", "C({k})", "Continuity: 1 where none of the {k} nearest in the data is torn away."),
+    ("kendall_tau", "tau", "Kendall's tau between distances in the data and in the map: the large picture."),
+    ("scaled_stress", "stress", "Kruskal stress at the best scale: 0 where all distances match."),
+)  # fmt: skip
+_LABELLED = (
+    ("knn_accuracy", "k-NN in map", "Share of rows whose class is that of most of their neighbours in the "
+     "map itself. The map has seen these rows: read the held-out accuracy first."),
+    ("silhouette", "silhouette", "How far apart the classes lie in the map, from -1 to 1. Pulling classes "
+     "apart that touch in the data raises it too."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One cell: the number, its interval, and how it is written. ``order`` sorts, the best first."""
+
+    text: str
+    interval: str = ""
+    order: float | None = None
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One score of every run, in the order of the runs."""
+
+    key: str
+    title: str
+    meaning: str
+    scores: tuple[Score, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A score of the recommended map among those of all maps, as shares of a scale."""
+
+    title: str
+    meaning: str
+    text: str
+    interval: str
+    place: float  # in percent of the scale
+    low: float | None
+    high: float | None
+    others: tuple[float, ...]
+    chance: float | None
+    scale: tuple[str, str]
+
+
+def number(value: float, digits: int = 3) -> str:
+    """As people write it: three decimals below 100, separated thousands above."""
+    if abs(value) >= 1e6:
+        return f"{value:.2e}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+
+
+def seconds(value: float) -> str:
+    """
+    >>> seconds(0.004), seconds(3.21), seconds(200)
+    ('0.00 s', '3.2 s', '3 min 20 s')
+    """
+    if value >= 100:
+        return f"{int(value // 60)} min {round(value % 60)} s"
+    return f"{value:.1f} s" if value >= 1 else f"{value:.2f} s"
+
+
+def first_k(runs: Sequence[Run]) -> int:
+    """The k at which the page speaks of single rows; 0 where no map was assessed."""
+    return next((run.quality.n_neighbors[0] for run in runs if run.quality is not None), 0)
+
+
+def columns(runs: Sequence[Run], labelled: bool) -> list[Column]:
+    """The table of scores; a column that nobody has is left out."""
+    k = first_k(runs)
+    found = _measured(runs, _COLUMNS, k)
+    if labelled:
+        held_out = [run.accuracy for run in runs]
+        found += [_accuracy_column(held_out)] if any(held_out) else []
+        found += _measured(runs, _LABELLED, k)
+    found.append(
+        _plain("seconds", "time", "Of the fit that gave the map.", [run.seconds for run in runs], seconds)
+    )
+    memory = [run.memory_mib for run in runs]
+    if any(value is not None for value in memory):
+        meaning = "What the fit added to the peak of the process."
+        found.append(_plain("memory", "memory", meaning, memory, lambda value: f"{value:,.0f} MiB"))
+    return found
+
+
+def _measured(runs: Sequence[Run], wanted: Sequence[tuple[str, str, str]], k: int) -> list[Column]:
+    found = []
+    for pattern, title, meaning in wanted:
+        name = pattern.format(k=k)
+        measures = [_measure(run, name) for run in runs]
+        if any(measures):
+            spreads = [_spread(run, name) for run in runs]
+            found.append(_column(name, title.format(k=k), meaning.format(k=k), measures, spreads))
+    return found
+
+
+def _measure(run: Run, name: str) -> Measure | None:
+    return None if run.quality is None else run.quality.measures.get(name)
+
+
+def _spread(run: Run, name: str) -> tuple[float, float] | None:
+    """Least and greatest value over all seeds, where there were several."""
+    values = [repeat[name] for repeat in run.repeats if name in repeat]
+    own = _measure(run, name)
+    return (min(*values, own.value), max(*values, own.value)) if values and own is not None else None
+
+
+def _interval(measure: Measure, spread: tuple[float, float] | None) -> tuple[float, float] | None:
+    if measure.low is not None and measure.high is not None:
+        return measure.low, measure.high
+    return spread
+
+
+def _column(key: str, title: str, meaning: str, measures: Sequence[Measure | None], spreads: Any) -> Column:
+    orders = [None if m is None else _order(m) for m in measures]
+    best = min((order, number(m.value)) for m, order in zip(measures, orders, strict=True) if m is not None)[
+        1
+    ]
+    scores = []
+    for measure, spread, order in zip(measures, spreads, orders, strict=True):
+        if measure is None:
+            scores.append(Score("–"))
+            continue
+        ends = _interval(measure, spread)
+        text = "" if ends is None else f"{number(ends[0])} to {number(ends[1])}"
+        # What reads the same is as good: digits that nobody sees decide nothing.
+        scores.append(Score(number(measure.value), text, order, number(measure.value) == best))
+    return Column(key, title, meaning, tuple(scores))
+
+
+def _order(measure: Measure) -> float:
+    """Less is better."""
+    if measure.better == "nearer":
+        return abs(measure.value - measure.best)
+    return -measure.value if measure.better == "higher" else measure.value
+
+
+def _accuracy_column(held_out: Sequence[tuple[float, float, float] | None]) -> Column:
+    best = max((value[0] for value in held_out if value), default=None)
+    scores = tuple(
+        Score(number(value[0]), f"{number(value[1])} to {number(value[2])}", -value[0], value[0] == best)
+        if value
+        else Score("–")
+        for value in held_out
+    )
+    meaning = (
+        "k-NN accuracy of held-out rows, placed by transform in a map that has not seen them: the honest "
+        "one. Only methods that can place new rows have it."
+    )
+    return Column("accuracy", "held-out k-NN", meaning, scores)
+
+
+def data_accuracy(runs: Sequence[Run]) -> str:
+    """What k-NN reaches in the data themselves, the most that a map can keep; empty if not known."""
+    found = next((run.data_accuracy for run in runs if run.data_accuracy is not None), None)
+    return "" if found is None else f"{number(found[0])} ({number(found[1])} to {number(found[2])})"
+
+
+def _plain(key: str, title: str, meaning: str, values: Sequence[float | None], write: Any) -> Column:
+    return Column(
+        key, title, meaning,
+        tuple(Score("–") if value is None else Score(write(value), "", value) for value in values),
+    )  # fmt: skip
+
+
+def strips(runs: Sequence[Run], shown: int) -> list[Strip]:
+    """The main scores of one map, placed among those of all others and of chance."""
+    k = first_k(runs)
+    found = []
+    for pattern, title, meaning in _COLUMNS[:4]:
+        name = pattern.format(k=k)
+        own = _measure(runs[shown], name)
+        if own is None:
+            continue
+        others = [m.value for i, run in enumerate(runs) if i != shown and (m := _measure(run, name))]
+        chance = runs[shown].baseline.get(name)
+        low = min([0.0, own.value, *others]) if "nx" in name or "tau" in name else 0.5
+        low = float(np.floor(min([low, own.value, *others]) * 10 + 0.3) / 10)  # −0.02 still begins at 0
+        ends = _interval(own, _spread(runs[shown], name))
+
+        def place(value: float, low: float = low) -> float:
+            return round(min(100.0, max(0.0, 100 * (value - low) / (1 - low))), 2)
+
+        found.append(Strip(
+            title.format(k=k), meaning.format(k=k), number(own.value),
+            "" if ends is None else f"{number(ends[0])} to {number(ends[1])}", place(own.value),
+            None if ends is None else place(ends[0]), None if ends is None else place(ends[1]),
+            tuple(place(value) for value in others), None if chance is None else place(chance[1]),
+            (f"{low:.1f}".replace("-", "−"), "1"),
+        ))  # fmt: skip
+    return found
+
+
+def every_measure(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:
+    """All measures of all maps by name, for those who look for a certain one."""
+    names = list(dict.fromkeys(name for run in runs if run.quality for name in run.quality.measures))
+    by_stem = {name: i for i, name in enumerate(dict.fromkeys(re.sub(r"\(.*", "", name) for name in names))}
+    names.sort(key=lambda name: by_stem[re.sub(r"\(.*", "", name)])
+    return [(name, [_written(_measure(run, name)) for run in runs if run.quality]) for name in names]
+
+
+def _written(measure: Measure | None) -> str:
+    if measure is None:
+        return "–"
+    if measure.low is None or measure.high is None:
+        return number(measure.value)
+    return f"{number(measure.value)} ({number(measure.low)} to {number(measure.high)})"

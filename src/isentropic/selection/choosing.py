@@ -1,0 +1,154 @@
+"""``select``: try every set of parameters, score each map, keep the whole curve."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+
+from .._errors import InvalidInputError, IsentropicWarning, require
+from .._runtime import config_context, get_config, worker_threads
+from ..quality import distance_rows
+from .criteria import Criterion, checked_criterion, rows_to_compare
+from .grids import Grid, as_grid
+from .values import Selection, Trial
+
+Mapper = Callable[..., Any]  # called with X and the parameters as keywords, returns the map
+OnTrial = Callable[[Trial, int, int], None]  # called with the trial that is done, done, total
+
+
+def select(
+    estimator: Any,
+    X: Any,
+    grid: Grid,
+    *,
+    y: Any = None,
+    criterion: str | Criterion = "rnx_auc",
+    n_neighbors: int = 10,
+    metric: Any = None,
+    sample: Any = "auto",
+    n_jobs: int | None = None,
+    on_trial: OnTrial | None = None,
+) -> Selection:
+    """Fit every set of parameters of ``grid`` and choose the one whose map is best, without labels.
+
+    One fit and one score for each set: ``rnx_auc``, ``trustworthiness`` and ``continuity`` take
+    ``O(s n m)`` for s compared rows, ``kendall_tau`` at most ``O(n^2 log n)``, ``residual_variance``
+    ``O(n^2)``.
+    Trials run in parallel threads, each with one thread of its own; the result does not depend on it.
+    Warnings about the data in the trials are not shown: the fit with the chosen parameters gives its own.
+
+    Parameters
+    ----------
+    estimator : estimator or callable
+        An estimator with ``fit_transform`` and ``set_params``, which is cloned; or a function of X and of
+        parameters by name that returns the map.
+    X : array (n, m)
+        The data; or all distances between them, with ``metric="precomputed"``.
+    grid : mapping of names to lists of values, or list of mappings
+        For a range: ``{"n_neighbors": geometric(5, 100, 6)}``.
+    y : array (n,), optional
+        For methods that learn from classes. The criterion never sees it.
+    criterion : {"rnx_auc", "kendall_tau", "residual_variance", "trustworthiness", "continuity"}
+        Or a :class:`Criterion`.
+    n_neighbors : int
+        k of trustworthiness and continuity; at most less than half of the rows.
+    metric : str or callable, optional
+        Of the data. Default: that of the estimator, where it has one, else Euclidean.
+    sample : "auto", None or int
+        Rows that are compared with all others, ``"auto"`` for at most 1,000, None for all.
+    n_jobs : int or None
+        Trials at the same time. None is all cores, or one inside a parallel worker.
+    on_trial : callable, optional
+        Called with each trial as it is done, the number of those done, and that of all.
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> from isentropic import Isomap, datasets
+    >>> from isentropic.selection import geometric, select
+    >>> roll = datasets.load("builtin:swiss-roll", n_samples=300)
+    >>> selection = select(Isomap(), roll.X, {"n_neighbors": geometric(5, 80, 3)}, criterion="rnx_auc")
+    >>> [trial.params["n_neighbors"] for trial in selection.trials], selection.criterion
+    ([5, 20, 80], 'rnx_auc')
+    >>> selection.params
+    {'n_neighbors': 5}
+    """
+    chosen, sets = checked_criterion(criterion), as_grid(grid)
+    is_estimator = hasattr(estimator, "fit_transform") and hasattr(estimator, "set_params")
+    require(is_estimator or callable(estimator), "estimator", "an estimator or a function", estimator)
+    if metric is None:
+        metric = getattr(estimator, "metric", "euclidean")
+    each = 1 if n_jobs == 1 else None  # threads of a trial: None is one where trials run side by side
+    given = distance_rows(X, metric, n_jobs=each)
+    require(given.n >= 3, "X", "a table of at least 3 rows", given.n)
+    is_count = isinstance(n_neighbors, int | np.integer) and not isinstance(n_neighbors, bool)
+    require(is_count and n_neighbors >= 1, "n_neighbors", "a positive integer", n_neighbors)
+    k = min(int(n_neighbors), max(1, (given.n - 1) // 2))
+    rows = rows_to_compare(sample, given.n)
+
+    def tried(params: dict[str, Any]) -> Trial:
+        return _tried(_mapped_by(estimator), X, y, params, lambda Z: chosen.score(given, Z, k, rows, each))
+
+    trials = tuple(_all_tried(tried, sets, n_jobs, on_trial))
+    return Selection(trials, _best(trials, chosen), chosen.name, chosen.better)
+
+
+def _mapped_by(estimator: Any) -> Mapper:
+    if not hasattr(estimator, "fit_transform"):
+        return lambda X, y, params: estimator(X, **params)
+    return lambda X, y, params: clone(estimator).set_params(**params).fit_transform(X, y)
+
+
+def _tried(mapped: Mapper, X: Any, y: Any, params: dict[str, Any], score: Callable[[Any], float]) -> Trial:
+    began = time.perf_counter()
+    value: float | None
+    try:
+        value, reason = float(score(np.asarray(mapped(X, y, params), float))), ""
+        if not np.isfinite(value):
+            value, reason = None, f"its score is {value}"
+    except Exception as error:  # whatever one set of parameters raises, the others are tried
+        value, reason = None, f"{type(error).__name__}: {error}"
+    return Trial(params, value, time.perf_counter() - began, reason)
+
+
+def _all_tried(
+    tried: Callable[[dict[str, Any]], Trial],
+    sets: tuple[dict[str, Any], ...],
+    n_jobs: int | None,
+    on_trial: OnTrial | None,
+) -> Iterator[Trial]:
+    """The trials in order, as many at the same time as ``n_jobs`` says; progress here, not in the threads."""
+    progress = get_config().progress
+    workers = min(worker_threads(n_jobs), len(sets))
+    with warnings.catch_warnings(), config_context(progress=None):
+        warnings.simplefilter("ignore", IsentropicWarning)
+        if workers == 1:
+            results: Iterator[Trial] = map(tried, sets)
+        else:
+            run = Parallel(n_jobs=workers, prefer="threads", return_as="generator")
+            results = run(delayed(tried)(params) for params in sets)
+        for done, trial in enumerate(results, start=1):
+            if on_trial is not None:
+                on_trial(trial, done, len(sets))
+            elif progress is not None:
+                progress("parameters", done, len(sets))
+            yield trial
+
+
+def _best(trials: tuple[Trial, ...], criterion: Criterion) -> int:
+    sign = 1.0 if criterion.better == "higher" else -1.0
+    scored = [(sign * trial.score, -i) for i, trial in enumerate(trials) if trial.score is not None]
+    if not scored:
+        raise InvalidInputError(
+            f"No set of parameters gave a map. With {dict(trials[0].params)}: {trials[0].reason}"
+        )
+    return -max(scored)[1]

@@ -1,0 +1,52 @@
+"""What a selection tried and found: the whole curve, as frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One set of parameters that was tried, and its score; a failure has a reason instead of a score."""
+
+    params: Mapping[str, Any]
+    score: float | None
+    seconds: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Every trial in the order of the grid, and which of them is best: of equal ones the first."""
+
+    trials: tuple[Trial, ...]
+    best: int  # position among the trials
+    criterion: str
+    better: Literal["higher", "lower"]
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The chosen parameters."""
+        return dict(self.trials[self.best].params)
+
+    @property
+    def score(self) -> float:
+        """The score of the chosen parameters."""
+        score = self.trials[self.best].score
+        assert score is not None  # the best trial is none that failed
+        return score
+
+    def curve(self, name: str) -> tuple[tuple[Any, float], ...]:
+        """Values of one parameter with the score of each trial that did not fail.
+
+        >>> trials = (Trial({"k": 5}, 0.4, 1), Trial({"k": 9}, None, 1, "why"), Trial({"k": 20}, 0.6, 1))
+        >>> Selection(trials, 2, "rnx_auc", "higher").curve("k")
+        ((5, 0.4), (20, 0.6))
+        """
+        return tuple(
+            (trial.params[name], trial.score)
+            for trial in self.trials
+            if trial.score is not None and name in trial.params
+        )

@@ -1,0 +1,304 @@
+"""isentropic report: the verdict, the page, the folder, and what it refuses."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from stubs import with_stubs
+
+import isentropic.report
+from isentropic import registry
+from isentropic.comparison import PRESETS, Verdict
+
+STUBS = Path(__file__).with_name("stubs.py")
+
+
+@pytest.fixture
+def pages(monkeypatch):
+    """A page that holds its verdict; the arguments of each call."""
+    calls = []
+
+    def page(table, runs, verdict, facts, *, color=None):
+        calls.append({"table": table, "runs": runs, "verdict": verdict, "facts": facts, "color": color})
+        return f"<html>{verdict.headline}</html>"
+
+    monkeypatch.setattr(isentropic.report, "page", page, raising=False)
+    monkeypatch.setattr("isentropic.cli.report.require_extra", lambda *given: None)
+    return calls
+
+
+@pytest.fixture
+def report(run, pages, tmp_path, monkeypatch):
+    """Run the command in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def invoke(*arguments, **options):
+        return run("report", *arguments, **options)
+
+    return invoke
+
+
+FLATS = ("--index", "flat", "--methods", "pca,isomap", "--preset", "quick")
+
+
+# ---- what it says and writes -------------------------------------------------------------------
+
+
+def test_five_lines_and_the_page(report, pages, flats, tmp_path):
+    out = tmp_path / "flats.html"
+    result = report(flats, "--target", "quarter", "--out", out, *FLATS)
+    assert result.exit_code == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert len(lines) == 7
+    assert lines[0].startswith(("Recommended: ", "No map of this table"))
+    assert lines[5].startswith("Compared 2 methods in ")
+    assert lines[6] == f"wrote {out}"
+    assert result.stderr == ""
+    (call,) = pages
+    assert isinstance(call["verdict"], Verdict)
+    assert [run.method for run in call["runs"]] == ["pca", "isomap"]
+    assert out.read_text(encoding="utf-8") == f"<html>{call['verdict'].headline}</html>"
+
+
+def test_facts_are_all_there_and_plain(report, pages, flats, tmp_path):
+    report(flats, "--target", "quarter", "--color", "area", "--drop", "heating", *FLATS)
+    (call,) = pages
+    assert call["color"] == "area"
+    facts = json.loads(json.dumps(call["facts"], allow_nan=False))
+    assert facts["command"] == (
+        f"isentropic report {flats} --target quarter --methods pca,isomap --preset quick --color area "
+        "--drop heating --index flat --out report.html"
+    )
+    assert facts["rows"] == 30
+    assert facts["features"] == 2
+    assert facts["preset"] is None
+    assert facts["seed"] == 0
+    assert facts["seconds"] > 0
+    assert set(facts["dimensions"]) == {"maximum likelihood", "two nearest neighbours"}
+    assert set(facts["how_to_misread"]) == {"pca", "isomap"}
+    assert {"isentropic", "python", "numpy"} <= set(facts["versions"])
+    assert facts["date"].endswith("+00:00")
+    assert Path("report.html").exists()
+
+
+def test_the_preset_says_what_it_runs(report, pages):
+    result = report("builtin:iris", "--preset", "quick")
+    assert result.exit_code == 0, result.stderr
+    (call,) = pages
+    assert call["facts"]["preset"] == "quick"
+    assert call["facts"]["preset_text"] == PRESETS["quick"].text
+    assert f"(preset quick: {PRESETS['quick'].text})." in result.stdout
+    assert {"pca", "classical-mds", "isomap"} <= {run.method for run in call["runs"]}
+
+
+def test_json_for_programs(report, flats, tmp_path):
+    result = report(flats, "--target", "quarter", "--json", "--folder", tmp_path / "runs", *FLATS)
+    found = json.loads(result.stdout)
+    assert found["verdict"]["recommended"] in ("pca", "isomap", None)
+    assert len(found["verdict"]["lines"]) == 5
+    assert [run["method"] for run in found["runs"]] == ["pca", "isomap"]
+    assert found["runs"][0]["measures"]["rnx_auc"]["value"] > 0
+    assert found["out"] == "report.html"
+    assert found["folder"] == str(tmp_path / "runs")
+    assert found["resumed"] == 0
+
+
+def test_quiet(report, flats):
+    result = report(flats, "--drop", "quarter", "-q", *FLATS)
+    assert (result.stdout, result.stderr, result.exit_code) == ("", "", 0)
+
+
+def test_the_second_time_nothing_is_computed_again(report, pages, flats, tmp_path):
+    call = (flats, "--target", "quarter", "--folder", tmp_path / "runs", *FLATS)
+    first, second = report(*call), report(*call)
+    assert first.stdout.splitlines()[:5] == second.stdout.splitlines()[:5]
+    assert [call["facts"]["resumed"] for call in pages] == [0, 2]
+    assert "; results in " in second.stdout
+
+
+def test_a_failed_method_is_a_row(report, pages, flats, stub_methods):
+    result = report(flats, "--drop", "quarter", "--index", "flat", "--methods", "labelled,pca")
+    assert result.exit_code == 0, result.stderr
+    (call,) = pages
+    assert [run.failed for run in call["runs"]] == [True, False]
+
+
+def test_if_all_fail_the_page_says_why_and_the_code_is_1(report, flats, stub_methods):
+    result = report(flats, "--drop", "quarter", "--index", "flat", "--methods", "labelled")
+    assert result.exit_code == 1
+    assert "every method failed" in result.stdout
+    assert "labelled learns from it" in result.stdout
+    assert Path("report.html").exists()
+
+
+# ---- bad input ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--methods", "isomup"), "Did you mean 'isomap'"),
+        (("--methods", " , "), "--methods must be names with commas between"),
+        (("--preset", "standart"), "Did you mean 'standard'"),
+        (("--out", "page.pdf"), "--out must be a file ending in .html"),
+        (("--color", "aera"), "Did you mean 'area'"),
+        (("--target", "quartier"), "Did you mean 'quarter'"),
+        (("--target", "flat"), "--target must be a column of classes or of a quantity, got 'flat'"),
+        (("--seed", "-1"), "seed"),
+    ],
+)  # fmt: skip
+def test_usage_errors(report, pages, flats, arguments, text):
+    result = report(flats, *arguments)
+    assert result.exit_code == 2
+    assert text in result.stderr
+    assert "Traceback" not in result.stderr
+    assert pages == []
+    assert not Path("report.html").exists()
+
+
+def test_an_identifier_of_numbers_is_no_target(report, tmp_path):
+    path = tmp_path / "numbered.csv"
+    rows = [f"{1000 + i},{i * 7 % 13},{i * 5 % 11}" for i in range(150)]
+    path.write_text("\n".join(["nr,a,b", *rows]) + "\n", encoding="utf-8")
+    result = report(path, "--target", "nr")
+    assert result.exit_code == 2
+    assert "names rows: nearly every one of 150 has a value of its own. Say --index" in result.stderr
+
+
+def test_fifty_classes(report, pages, tmp_path):
+    path = tmp_path / "classes.csv"
+    rows = [f"c{i % 50},{i * 7 % 101},{i * 31 % 97}" for i in range(200)]
+    path.write_text("\n".join(["kind,a,b", *rows]) + "\n", encoding="utf-8")
+    result = report(path, "--target", "kind", "--methods", "pca")
+    assert result.exit_code == 0, result.stderr
+    assert len(pages[0]["table"].class_names) == 50
+    assert pages[0]["runs"][0].accuracy is not None
+
+
+def test_two_rows_and_one_feature(report, tmp_path):
+    rows, feature = tmp_path / "rows.csv", tmp_path / "feature.csv"
+    rows.write_text("a,b\n1,2.5\n3,4\n", encoding="utf-8")
+    feature.write_text("a\n" + "\n".join(str(i * 0.37 % 1) for i in range(20)) + "\n", encoding="utf-8")
+    result = report(rows)
+    assert result.exit_code == 2
+    assert "SOURCE must be a table of at least 4 rows, got 2." in result.stderr
+    result = report(feature)
+    assert result.exit_code == 2
+    assert "SOURCE must be a table of at least 2 features, got 1. One column needs no map" in result.stderr
+
+
+def test_names_with_markup_go_through_as_they_are(report, pages, tmp_path):
+    path = tmp_path / "markup.csv"
+    rows = [f"{i * 7 % 101},{i * 31 % 97},<b>{i % 3}</b>" for i in range(40)]
+    header = '<script>alert(1)</script>,[red]b[/red],"</script>"'
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    result = report(path, "--target", "</script>", "--color", "[red]b[/red]", "--methods", "pca")
+    assert result.exit_code == 0, result.stderr
+    assert pages[0]["table"].feature_names == ("<script>alert(1)</script>", "[red]b[/red]")
+    assert pages[0]["color"] == "[red]b[/red]"
+
+
+def test_a_folder_that_takes_no_files(report, pages, flats, tmp_path):
+    file = tmp_path / "file"
+    file.write_text("", encoding="utf-8")
+    result = report(flats, "--folder", file, "--drop", "quarter", *FLATS)
+    assert result.exit_code == 1
+    assert "cannot be a folder of runs" in result.stderr
+    result = report(flats, "--out", tmp_path / "nowhere" / "page.html", "--drop", "quarter", *FLATS)
+    assert result.exit_code == 1
+    assert "there is no folder" in result.stderr
+    assert pages == []
+
+
+def test_a_folder_without_rights(report, pages, flats, tmp_path, monkeypatch):
+    locked, real = tmp_path / "locked", open
+
+    def refused(file, *given, **options):  # root may write anywhere: its refusal is played
+        if str(file).startswith(str(locked)):
+            raise PermissionError(13, "Permission denied")
+        return real(file, *given, **options)
+
+    monkeypatch.setattr("builtins.open", refused)
+    result = report(flats, "--folder", locked, "--drop", "quarter", *FLATS)
+    assert result.exit_code == 1
+    assert "cannot be written: permission denied. Choose a folder" in result.stderr
+    assert pages == []
+
+
+def test_a_full_disk_leaves_the_old_page(report, flats, tmp_path, monkeypatch):
+    old = tmp_path / "report.html"
+    old.write_text("old", encoding="utf-8")
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    result = report(flats, "--drop", "quarter", *FLATS)
+    assert result.exit_code == 1
+    assert "cannot be written: no space left on device" in result.stderr
+    assert old.read_text(encoding="utf-8") == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["flats.csv", "report.html"]
+
+
+def test_a_missing_extra_is_named_before_any_work(run, flats, tmp_path, monkeypatch):
+    monkeypatch.setattr("isentropic.cli._output.find_spec", lambda name: None)
+    result = run("report", flats, "--out", tmp_path / "page.html")
+    assert result.exit_code == 1
+    assert "pip install 'isentropic[report]'" in result.stderr
+
+
+def test_ctrl_c_in_the_middle(report, flats, tmp_path, monkeypatch, stub_methods):
+    monkeypatch.setattr(
+        registry, "make", lambda name, real=registry.make, **params: _interrupting(real, name, params)
+    )
+    result = report(flats, "--drop", "quarter", "--folder", tmp_path / "runs", "--methods", "pca,stub")
+    assert result.exit_code == 130
+    assert "Interrupted. No file is half-written." in result.stderr
+    assert not (tmp_path / "report.html").exists()
+    assert [path.name[:4] for path in (tmp_path / "runs").iterdir()] == ["pca-"]
+
+
+def _interrupting(real, name, params):
+    return real(name, **params, does="interrupt") if name == "stub" else real(name, **params)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ")
+def test_ctrl_c_in_a_process(tmp_path):
+    script = tmp_path / "slow.py"
+    script.write_text(
+        f"import sys; sys.path.insert(0, {str(STUBS.parent)!r})\n"
+        "import stubs, isentropic.cli.report\n"
+        "from isentropic import registry\n"
+        "from isentropic.cli import run\n"
+        "isentropic.cli.report.require_extra = lambda *given: None\n"
+        "registry.METHODS = stubs.with_stubs(registry.METHODS)\n"
+        "stubs.Stub.__init__.__kwdefaults__['does'] = 'wait'\n"
+        "run()\n",
+        encoding="utf-8",
+    )
+    assert "stub" in with_stubs(registry.METHODS)
+    command = [sys.executable, script, "report", "builtin:iris", "--methods", "pca,stub", "--folder", "runs"]
+    process = subprocess.Popen(
+        [str(part) for part in command],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "STUBS_SAY": "1"},
+    )
+    try:
+        assert process.stderr.readline() == "fitting\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert stderr == "Interrupted. No file is half-written.\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs", "slow.py"]
+    (kept,) = (tmp_path / "runs").iterdir()
+    assert kept.name.startswith("pca-")

@@ -1,0 +1,164 @@
+"""The verdict on planted truth: rolls, shuffled maps, pure noise; and its words."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from isentropic import Run, compare, datasets, registry
+from isentropic._errors import InvalidInputError
+from isentropic.comparison import verdict
+from isentropic.comparison.facts import worst_facts
+
+GEODESIC = {name for name, method in registry.METHODS.items() if method.family == "geodesic"}
+
+
+# ---- planted truth -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["swiss-roll", "four-cluster-roll"])
+def test_rolls_a_geodesic_method_keeps_what_is_near_and_mds_what_is_far(name):
+    roll = datasets.load(f"builtin:{name}")
+    runs = compare(roll.X, methods=["classical-mds", "isomap"])
+    found = verdict(runs)
+    assert runs[found.best_local].method in GEODESIC
+    assert runs[found.best_global].method == "classical-mds"
+    assert found.recommended == found.best_local
+    keeps = {standing.method: standing.keeps for standing in found.standings}
+    assert keeps["isomap"] == "local"
+    assert keeps["classical-mds"] in ("global", "both")
+    assert "isomap keeps neighbourhoods (local structure), not the order of distances" in found.headline
+    assert any("read classical-mds instead" in reason for reason in found.reasons)
+
+
+def test_a_shuffled_map_is_named_worthless(rng):
+    iris = datasets.load("builtin:iris")
+    runs = compare(
+        iris.X,
+        methods={"map": lambda X: X[:, [0, 2]], "shuffled": lambda X: rng.permutation(X[:, [0, 2]])},
+    )
+    found = verdict(runs)
+    assert found.worthless == ("shuffled",)
+    assert runs[found.recommended].method == "map"
+    assert "shuffled is worthless: no better than the same points in random places" in found.standings[1].text
+    assert "Worthless, no better than chance: shuffled." in found.reasons
+    assert not found.standings[1].trusted
+
+
+def test_no_shuffled_map_passes_for_more(rng, roll):
+    names = [f"shuffled {i}" for i in range(12)]
+    found = verdict(compare(roll[:100], methods={name: lambda X: rng.permutation(X) for name in names}))
+    assert found.recommended is None
+    assert found.worthless == tuple(names)
+
+
+@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("m", [15, 50])
+def test_no_map_of_pure_noise_is_to_be_trusted(n, m):
+    X = np.random.default_rng(n + m).normal(size=(n, m))
+    runs = compare(X, preset="quick")
+    found = verdict(runs)
+    assert found.recommended is found.best_local is found.best_global is None
+    assert found.headline.startswith("No map of this table is to be trusted")
+    assert not any(standing.trusted for standing in found.standings)
+    assert len(found.worst) == 2
+
+
+def test_no_map_of_noise_by_a_method_that_hunts_neighbours_is_to_be_trusted():
+    from sklearn.manifold import TSNE
+
+    X = np.random.default_rng(0).normal(size=(120, 10))
+    Z = TSNE(init="pca", max_iter=400, random_state=0, n_jobs=1).fit_transform(X)
+    found = verdict(compare(X, methods={"tsne": lambda X: Z}))
+    assert found.recommended is None
+    assert found.worthless == ()  # better than chance, which alone is little
+
+
+def test_a_faithful_map_is_trusted(rng):
+    plane = rng.normal(size=(120, 2)) @ np.linalg.qr(rng.normal(size=(6, 6)))[0][:2]
+    found = verdict(compare(plane, methods=["pca"]))
+    assert found.recommended == found.best_local == found.best_global == 0
+    assert found.standings[0].keeps == "both"
+    assert [fact.severity for fact in found.worst] == pytest.approx([0, 0], abs=1e-9)
+
+
+# ---- facts -------------------------------------------------------------------------------------
+
+
+def test_the_share_of_false_neighbours_is_counted_and_its_rows_are_named(rng):
+    """A map in which 12 of 100 rows went elsewhere."""
+    X = rng.uniform(size=(100, 2))
+    Z = X.copy()
+    Z[:12] = Z[rng.permutation(12)] + [5.0, 0.0]  # all right among themselves, far from the rest
+    (run,) = compare(X, methods={"moved": lambda X: Z})
+    (fact,) = [fact for fact in worst_facts(run, 9) if "nearest map neighbours false" in fact.text]
+    bad = np.flatnonzero(run.false_share > 0.5)
+    assert fact.rows == tuple(bad)
+    assert fact.severity == len(bad) / 100
+    assert fact.text == f"{len(bad)}% of points have more than half of their 10 nearest map neighbours false."
+    assert set(range(12)) <= set(fact.rows)
+
+
+def test_pairs_in_the_wrong_order_are_what_tau_says(rng):
+    X = rng.normal(size=(60, 4))
+    (run,) = compare(X, methods={"some": lambda X: X[:, :2]})
+    D, E = (np.sqrt(((S[:, None] - S) ** 2).sum(axis=2))[np.triu_indices(60, 1)] for S in (X, X[:, :2]))
+    wrong = np.mean(np.sign(np.subtract.outer(D, D)) * np.sign(np.subtract.outer(E, E)) < 0)
+    (fact,) = [fact for fact in worst_facts(run, 9) if "wrong order" in fact.text]
+    assert f"puts {wrong:.0%} in the wrong order" in fact.text
+
+
+def test_torn_rows_are_those_whose_neighbours_lie_far_away(rng):
+    """A ring cut open: rows at the two ends lose each other."""
+    angle = np.sort(rng.uniform(0, 2 * np.pi, size=200))
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    (run,) = compare(ring, methods={"cut": lambda X: np.column_stack([angle, 0 * angle])})
+    (fact,) = [fact for fact in worst_facts(run, 9) if "torn" in fact.text]
+    assert 0 < len(fact.rows) <= 20
+    assert all(row < 12 or row > 187 for row in fact.rows)
+
+
+def test_seeds_that_disagree_are_a_fact(rng):
+    X = rng.normal(size=(60, 3))
+    (run,) = compare(X, methods={"pca": {}})
+    area = run.quality.measures["rnx_auc"].value
+    run = replace(run, repeats=({"seed": 1.0, "rnx_auc": area - 0.3}, {"seed": 2.0, "rnx_auc": area}))
+    assert any("varies by 0.30 over 3 seeds" in fact.text for fact in worst_facts(run, 9))
+
+
+# ---- words -------------------------------------------------------------------------------------
+
+
+def test_five_lines_whatever_the_verdict(rng, roll):
+    noise = rng.normal(size=(60, 40))
+    for X in (roll[:200], noise):
+        lines = verdict(compare(X, methods=["pca", "isomap"], tune=False)).lines
+        assert len(lines) == 5
+        assert all(line.endswith(".") and "\n" not in line for line in lines)
+
+
+def test_failed_runs_are_told_and_never_recommended(roll):
+    ok = compare(roll[:100], methods=["pca"])[0]
+    failed = Run("broken", {}, None, 0.0, None, reason="It broke.")
+    found = verdict([failed, ok])
+    assert found.recommended == 1
+    assert found.standings[0].text == "broken gave no map: It broke."
+    assert "broken gave no map: It broke." in found.reasons
+    nothing = verdict([failed])
+    assert nothing.recommended is None
+    assert nothing.worst == ()
+    assert nothing.headline == "No map is to be trusted: every method failed."
+    with pytest.raises(InvalidInputError, match="at least one"):
+        verdict([])
+
+
+def test_equal_maps_are_told_together(roll):
+    runs = compare(roll[:300], methods=["pca", "classical-mds", "isomap"], tune=False)
+    found = verdict(runs)
+    assert found.best_global == 0
+    assert any("read pca or classical-mds instead" in reason for reason in found.reasons)
+
+
+def test_a_verdict_does_not_depend_on_the_way_through_json(roll):
+    runs = compare(roll[:150], methods=["pca", "isomap"], tune=False)
+    assert verdict([Run.from_json(run.to_json()) for run in runs]) == verdict(runs)

@@ -1,0 +1,71 @@
+"""A small comparison, made by hand so that nothing is fitted."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from isentropic._values import Table
+from isentropic.comparison import Fact, Run, Standing, Trial, Verdict
+from isentropic.quality import assess
+
+
+def make_table(n=120, n_classes=3, m=4, *, seed=0, markup=False):
+    random = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    X = random.normal(size=(n, m))
+    X[:, :2] += 5 * np.column_stack([np.cos(y), np.sin(y)])[:, :m]
+    wrap = "<script>alert('{}')</script>" if markup else "{}"
+    return Table(
+        X=X,
+        y=y,
+        feature_names=tuple(wrap.format(f"column {j}") for j in range(m)),
+        row_names=tuple(wrap.format(f"row {i}") for i in range(n)),
+        class_names=tuple(wrap.format(f"class {c}") for c in range(n_classes)),
+        name=wrap.format("made"),
+        scaling="none",
+    )
+
+
+def make_runs(table, n_maps=3, *, quality=None, seed=0):
+    """Maps of single columns, the first the best; the last run failed."""
+    random = np.random.default_rng(seed)
+    runs = []
+    for i in range(n_maps):
+        Z = np.roll(table.X, i, axis=1)[:, :2] + (random.normal(size=(len(table.X), 2)) if i else 0.0)
+        found = assess(table.X, Z, table.y) if quality is None else quality
+        runs.append(Run(f"method-{i}", {"n_neighbors": 5 + i}, None, 0.5 * (i + 1), 10.0 * i, Z, found))
+    runs[0] = replace(
+        runs[0],
+        criterion="rnx_auc",
+        trials=(
+            Trial({"n_neighbors": 5}, 0.6, 0.1),
+            Trial({"n_neighbors": 50}, 0.4, 0.1),
+            Trial({"n_neighbors": 2}, None, 0.1, "the graph falls apart"),
+        ),
+    )
+    return [*runs, Run("broken", {}, None, 0.25, None, reason="the <b>patch</b> is singular")]
+
+
+def make_verdict(runs, rows=()):
+    standings = tuple(
+        Standing(run.method, i, "" if run.failed else "local", 0.5, 0.5, not run.failed, False, f"Map {i}.")
+        for i, run in enumerate(runs)
+    )
+    worst = (Fact("Some rows have false neighbours.", tuple(rows), 0.5), Fact("Much is lost.", (), 0.2))
+    return Verdict(0, 0, 0, "method-0 is recommended.", ("Because.",), worst, standings)
+
+
+FACTS = {
+    "command": "isentropic report made.csv --target 'a <b> c'",
+    "versions": {"isentropic": "0.1.0", "numpy": "2.3.0"},
+    "seconds": 12.0,
+    "date": "2026-01-01T00:00:00Z",
+    "preset": "quick",
+    "preset_text": "few methods",
+    "seed": 0,
+    "n_seeds": 3,
+    "dimensions": {"maximum likelihood": 3.9, "two nearest neighbours": None},
+    "warnings": ["A column is constant."],
+    "how_to_misread": {"method-1": "Do not read its axes."},
+    "resumed": 1,
+}

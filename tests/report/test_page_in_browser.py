@@ -1,0 +1,278 @@
+"""The page in a real browser: quiet, self-contained, and its maps linked."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_comparisons import FACTS, make_runs, make_table, make_verdict
+
+from isentropic.report import page
+
+pytest.importorskip("jinja2")
+pytestmark = pytest.mark.browser
+
+LAPTOP = {"width": 1366, "height": 768}
+READY = "window.isentropic && window.isentropic.ready"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory, table, runs, verdict):
+    return write(tmp_path_factory.mktemp("page") / "made.html", table, runs, verdict)
+
+
+def write(path, table, runs, verdict, **options):
+    path.write_text(page(table, runs, verdict, FACTS, **options), encoding="utf-8")
+    return path.as_uri()
+
+
+class Heard:
+    """What a page asked for and complained about."""
+
+    def __init__(self, tab):
+        self.complaints, self.requests = [], []
+        tab.on("console", lambda message: self.complaints.append(message.text))
+        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
+        tab.on("dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss()))
+        tab.on("request", lambda request: self.requests.append(request.url))
+
+
+@pytest.fixture
+def open_page(browser):
+    tabs = []
+
+    def opened(address, **options):
+        tab = browser.new_page(viewport=LAPTOP, **options)
+        tabs.append(tab)
+        tab.heard = Heard(tab)
+        tab.goto(address)
+        tab.wait_for_function(READY)
+        return tab
+
+    yield opened
+    for tab in tabs:
+        tab.close()
+
+
+def place(tab, figure, row):
+    """Where a row is on the screen, in one of the figures."""
+    view = tab.locator("figure.map").nth(figure)
+    # In the middle: the tools stick to the top of the window, over what lies there.
+    view.evaluate("(figure) => figure.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    box = view.locator("canvas.over").bounding_box()
+    script = "([f, r]) => { const v = isentropic.views[f]; return [v.px[r] / v.ratio, v.py[r] / v.ratio]; }"
+    x, y = tab.evaluate(script, [figure, row])
+    return box["x"] + x, box["y"] + y
+
+
+def drag(tab, start, end, steps=8):
+    tab.mouse.move(*start)
+    tab.mouse.down()
+    tab.mouse.move(*end, steps=steps)
+    tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    tab.mouse.up()
+
+
+def selected(tab):
+    return set(tab.evaluate("[...isentropic.selected.keys()].filter((i) => isentropic.selected[i])"))
+
+
+def colours(tab, figure):
+    """How many pixels of a map have each colour, coarsely."""
+    script = """(f) => { const { data } = isentropic.views[f].image, found = {};
+      for (let p = 0; p < data.length; p += 4) {
+        const key = [data[p] >> 5, data[p + 1] >> 5, data[p + 2] >> 5].join();
+        found[key] = (found[key] || 0) + 1; } return found; }"""
+    return tab.evaluate(script, figure)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_opens_without_complaint_and_asks_for_nothing(open_page, address, scheme):
+    tab = open_page(address, color_scheme=scheme)
+    tab.mouse.wheel(0, 4_000)
+    assert tab.heard.complaints == []
+    assert tab.heard.requests == [address]
+    assert tab.evaluate("document.documentElement.dataset.theme") == scheme
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_brush_selects_the_same_rows_in_every_map(open_page, address, runs):
+    tab = open_page(address)
+    figures = tab.locator("figure.map").count()
+    assert figures == 4  # the recommended map once more, and three maps
+    Z = runs[1].embedding
+    row = int(np.argmin(Z[:, 0]))
+    x, y = place(tab, 2, row)
+    drag(tab, (x - 6, y - 6), (x + 60, y + 40))
+    found = selected(tab)
+    places = (
+        "((v) => [[...v.px], [...v.py]].map((list) => list.map((p) => p / v.ratio)))(isentropic.views[2])"
+    )
+    px, py = np.array(tab.evaluate(places))
+    left, top = px[row] - 6, py[row] - 6
+    inside = (px >= left) & (px <= left + 66) & (py >= top) & (py <= top + 46)
+    sure = (px >= left + 1) & (px <= left + 65) & (py >= top + 1) & (py <= top + 45)  # not on the very edge
+    assert row in found
+    assert set(np.flatnonzero(sure)) <= found
+    assert len(found) <= inside.sum() + 2
+    assert len(found) < len(Z)
+    # The selected rows, and no others, stand out in another map.
+    assert tab.evaluate("""() => { const v = isentropic.views[3], paper = isentropic.paper;
+      const loud = (i) => { const p = 4 * (Math.floor(v.py[i]) * v.width + Math.floor(v.px[i]));
+        return Math.max(...[0, 1, 2].map((c) => Math.abs(v.image.data[p + c] - paper[c]))) > 60; };
+      const chosen = [...isentropic.selected.keys()].filter((i) => isentropic.selected[i]);
+      return chosen.every(loud); }""")
+    assert f"{len(found)} of 120 rows selected" in tab.locator("#status").inner_text()
+    tab.keyboard.press("Escape")
+    assert selected(tab) == set()
+
+
+def test_shift_adds_to_the_selection(open_page, address):
+    tab = open_page(address)
+    for row in (3, 77):
+        x, y = place(tab, 1, row)
+        if row == 77:
+            tab.keyboard.down("Shift")
+        drag(tab, (x - 7, y - 7), (x + 7, y + 7))
+    assert {3, 77} <= selected(tab)
+
+
+def test_hover_shows_the_name_and_the_true_neighbours(open_page, address, table):
+    tab = open_page(address)
+    tab.mouse.move(*place(tab, 1, 5))
+    tip = tab.locator("#tip")
+    name = table.row_names[tab.evaluate("isentropic.hovered")]
+    assert tip.locator("strong").inner_text() == name
+    row = tab.evaluate("isentropic.hovered")
+    nearest = np.argsort(np.linalg.norm(table.X - table.X[row], axis=1), kind="stable")[1:6]
+    assert ", ".join(table.row_names[i] for i in nearest) in tip.inner_text()
+    inked = (
+        "(f) => isentropic.views[f].over.getContext('2d').getImageData(0, 0, 4000, 4000).data.some((v) => v)"
+    )
+    tab.evaluate("isentropic.setColor('false')")  # without names of classes on top
+    tab.evaluate("for (const v of isentropic.views) v.drawOver()")
+    assert tab.evaluate(inked, 3)  # lines in the other maps too
+    tab.mouse.move(2, 2)
+    assert tip.is_hidden()
+    assert not tab.evaluate(inked, 3)
+
+
+def test_a_click_holds_a_row_until_escape(open_page, address):
+    tab = open_page(address)
+    tab.mouse.click(*place(tab, 1, 9))
+    tab.mouse.move(2, 2)
+    assert tab.evaluate("isentropic.active") >= 0
+    tab.keyboard.press("Escape")
+    assert tab.evaluate("isentropic.active") == -1
+
+
+def test_arrow_keys_move_from_row_to_row(open_page, address):
+    tab = open_page(address)
+    tab.locator("canvas.over").nth(1).focus()
+    tab.keyboard.press("ArrowRight")
+    first = tab.evaluate("isentropic.hovered")
+    tab.keyboard.press("ArrowRight")
+    second = tab.evaluate("isentropic.hovered")
+    px = tab.evaluate("[...isentropic.views[1].px]")
+    assert first >= 0
+    assert px[second] > px[first]
+    assert tab.locator("#tip").is_visible()
+
+
+@pytest.mark.parametrize("color", ["false", "tears", "column:2"])
+def test_colours_can_be_switched(open_page, address, color):
+    tab = open_page(address)
+    before = colours(tab, 1)
+    legend = tab.locator(".tools .legend").inner_text()
+    tab.locator("#color").select_option(color)
+    assert colours(tab, 1) != before
+    assert tab.locator(".tools .legend").inner_text() != legend
+    tab.locator("#color").select_option("class")
+    assert colours(tab, 1) == before
+
+
+def test_the_column_that_was_asked_for_colours_first(open_page, tmp_path, table, runs, verdict):
+    tab = open_page(write(tmp_path / "colored.html", table, runs, verdict, color="column 3"))
+    assert tab.locator("#color").input_value() == "column:3"
+    assert "column 3" in tab.locator(".tools .legend").inner_text()
+
+
+def test_the_theme_can_be_changed(open_page, address):
+    tab = open_page(address, color_scheme="light")
+    before = tab.evaluate("getComputedStyle(document.body).backgroundColor"), colours(tab, 1)
+    tab.locator("#theme").click()
+    after = tab.evaluate("getComputedStyle(document.body).backgroundColor"), colours(tab, 1)
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+
+
+def test_the_table_sorts_by_any_score(open_page, address, runs):
+    tab = open_page(address)
+    heads = tab.locator("#scores thead button")
+    rows = tab.locator("#scores tbody th")
+    for column in range(heads.count()):
+        heads.nth(column).click()
+        up = [text.strip() for text in rows.all_inner_texts()]
+        heads.nth(column).click()
+        down = [text.strip() for text in rows.all_inner_texts()]
+        assert "broken" in up[-1]
+        assert "broken" in down[-1]
+    by_time = tab.locator("#scores th[data-key=seconds] button")
+    by_time.click()
+    assert ["method-0" in rows.nth(0).inner_text(), "method-2" in rows.nth(2).inner_text()] == [True, True]
+    by_time.click()
+    assert "method-2" in rows.nth(0).inner_text()
+
+
+def test_the_rows_of_a_fact_can_be_shown(open_page, address, table):
+    tab = open_page(address)
+    tab.locator("[data-fact='0']").click()
+    assert selected(tab) == set(np.flatnonzero(table.y == 1).tolist())
+
+
+def test_markup_in_names_never_runs(open_page, tmp_path):
+    table = make_table(40, markup=True)
+    runs = make_runs(table, 2)
+    tab = open_page(write(tmp_path / "markup.html", table, runs, make_verdict(runs, [1, 2, 3, 4])))
+    tab.mouse.move(*place(tab, 1, 7))
+    assert tab.locator("#tip strong").inner_text().startswith("<script>alert('row")
+    assert "<script>alert('class 1')</script>" in tab.locator(".tools .legend").inner_text()
+    assert tab.heard.complaints == []
+
+
+def test_fifty_classes_and_forty_columns_fit_on_a_laptop(open_page, tmp_path):
+    table = make_table(200, n_classes=50, m=40)
+    runs = make_runs(table, 2)
+    tab = open_page(write(tmp_path / "many.html", table, runs, make_verdict(runs)))
+    assert tab.heard.complaints == []
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_failed_runs_alone_open_without_complaint(open_page, tmp_path, runs):
+    table = replace(make_table(2), y=None, class_names=())
+    verdict = replace(make_verdict([runs[-1]]), recommended=None, worst=())
+    tab = open_page(write(tmp_path / "failed.html", table, [runs[-1]], verdict))
+    assert tab.heard.complaints == []
+
+
+def test_nothing_moves_after_it_was_shown(open_page, address):
+    tab = open_page(address)
+    shifts = """new Promise((done) => { let sum = 0;
+      new PerformanceObserver((list) => list.getEntries().forEach((entry) => { sum += entry.value; }))
+        .observe({ type: "layout-shift", buffered: true });
+      setTimeout(() => done(sum), 300); })"""
+    assert tab.evaluate(shifts) < 0.01
+
+
+def test_a_brush_over_nine_maps_of_five_thousand_points_stays_smooth(open_page, tmp_path, large_page):
+    path = tmp_path / "large.html"
+    path.write_text(large_page, encoding="utf-8")
+    tab = open_page(path.as_uri())
+    x, y = place(tab, 1, 0)
+    tab.evaluate("""() => { window.longest = 0; let last = performance.now();
+      const tick = () => { const now = performance.now();
+        window.longest = Math.max(window.longest, now - last); last = now;
+        requestAnimationFrame(tick); }; requestAnimationFrame(tick); }""")
+    drag(tab, (x - 80, y - 60), (x + 80, y + 60), steps=20)
+    assert len(selected(tab)) > 0
+    # The limit that the page promises, in milliseconds; it takes about a fifth of it on two cores.
+    assert tab.evaluate("window.longest") < 500

@@ -1,0 +1,195 @@
+"""The page as text: all that belongs on it, everything escaped, the same bytes twice, small enough."""
+
+import json
+import re
+import sys
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+import pytest
+from made_comparisons import FACTS, make_runs, make_table, make_verdict
+
+from isentropic._errors import InvalidInputError, MissingExtraError
+from isentropic.quality import assess
+from isentropic.report import page
+from isentropic.report.rows import drawn_rows
+
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(scope="module")
+def html(table, runs, verdict):
+    return page(table, runs, verdict, FACTS)
+
+
+def data_of(html):
+    """What the scripts of the page read."""
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)[1])
+
+
+def visible(html):
+    """The text between the tags, without scripts and styles."""
+    body = re.sub(r"<(script|style)\b.*?</\1>", "", html, flags=re.S)
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", body)))
+
+
+# ---- contents ----------------------------------------------------------------------------------
+
+
+def test_the_verdict_and_its_worst_facts_come_first(html, verdict):
+    text = visible(html)
+    places = [
+        text.index(words)
+        for words in (verdict.headline, verdict.worst[0].text, "All maps", "Click a heading")
+    ]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "failed after 0.25 s: the <b>patch</b> is singular",
+        "isentropic report made.csv --target 'a <b> c'",
+        "maximum likelihood: 3.9; two nearest neighbours: not defined",
+        "isentropic 0.1.0, numpy 2.3.0",
+        "Do not read its axes.",
+        "A column is constant.",
+        "and 2 more for methods that draw at random",
+        "1 of 4 runs were read back",
+        "Scaling: none",
+        "silhouette",
+    ],
+)
+def test_it_says_what_was_done(html, words):
+    assert words in visible(html)
+
+
+def test_no_fact_is_needed(table, runs, verdict):
+    text = visible(page(table, runs, verdict, {}))
+    assert verdict.headline in text
+    assert "None" not in text
+
+
+def test_scores_have_intervals_where_they_were_estimated(table, runs, verdict):
+    quality = assess(table.X, runs[0].embedding, sample=60, measures="ranks")
+    estimated = [replace(runs[0], quality=quality), *runs[1:]]
+    measure = quality.measures["rnx_auc"]
+    assert f"{measure.low:.3f} to {measure.high:.3f}" in visible(page(table, estimated, verdict, {}))
+    assert "low" in data_of(page(table, estimated, verdict, {}))["maps"][0]["curves"]["r_nx"]
+
+
+def test_scores_of_other_seeds_become_an_interval(table, runs, verdict):
+    own = runs[1].quality.measures["rnx_auc"].value
+    repeated = [runs[0], replace(runs[1], repeats=({"rnx_auc": own + 0.1, "seed": 1},)), *runs[2:]]
+    assert f"{own:.3f} to {own + 0.1:.3f}" in visible(page(table, repeated, verdict, {}))
+
+
+def test_without_a_trusted_map_the_best_one_is_shown_as_such(table, runs, verdict):
+    none = replace(verdict, recommended=None, headline="No map is to be trusted.")
+    html = page(table, runs, none, {})
+    assert data_of(html)["shown"] == 0
+    assert "What is wrong with the best of them" in visible(html)
+
+
+def test_failed_runs_alone_make_a_page(runs):
+    table = make_table(2)
+    failed = [runs[-1]]
+    verdict = replace(make_verdict(failed), recommended=None, worst=())
+    assert "singular" in visible(page(table, failed, verdict, {}))
+
+
+def test_one_column_and_no_target():
+    table = replace(make_table(12, m=1), y=None, class_names=())
+    Z = table.X
+    run = replace(make_runs(make_table(12))[0], embedding=Z, quality=assess(table.X, Z), trials=())
+    data = data_of(page(table, [run], make_verdict([run]), {}))
+    assert data["maps"][0]["dimensions"] == 1
+    assert data["rows"]["classes"] is None
+
+
+def test_the_text_says_where_the_damage_is(table, runs):
+    scattered = page(table, runs, make_verdict(runs, range(0, 120, 13)), {})
+    assert "They are scattered, and ringed in the map." in visible(scattered)
+    assert data_of(scattered)["regions"][0]["ringed"]
+    most = page(table, runs, make_verdict(runs, range(100)), {})
+    assert "The worst tenth of all rows" in visible(most)
+    assert data_of(most)["regions"][0]["n"] == 12
+
+
+# ---- data --------------------------------------------------------------------------------------
+
+
+def test_curves_have_few_values_of_k(html, runs):
+    curves = data_of(html)["maps"][0]["curves"]
+    assert len(curves["k"]) <= 200
+    assert curves["k"][-1] == 118
+    quality = runs[0].quality
+    at = [quality.curves.trustworthiness[k - 1] for k in curves["k"]]
+    np.testing.assert_allclose(curves["trustworthiness"]["values"], at, rtol=1e-4)
+
+
+def test_a_float_target_and_any_column_can_colour(table, runs, verdict):
+    numbers = replace(table, y=np.linspace(0, 1, 120), class_names=())
+    data = data_of(page(numbers, runs, verdict, {}, color="column 2"))
+    assert [column["name"] for column in data["rows"]["columns"]][:2] == ["target", "column 0"]
+    assert data["rows"]["columns"][data["rows"]["asked"]]["name"] == "column 2"
+
+
+def test_a_column_that_is_not_there_is_refused(table, runs, verdict):
+    with pytest.raises(InvalidInputError, match="Did you mean 'column 2'"):
+        page(table, runs, verdict, {}, color="colum 2")
+
+
+def test_fifty_classes_are_drawn_as_thirty_two():
+    table = make_table(200, n_classes=50)
+    runs = make_runs(table, 1)
+    classes = data_of(page(table, runs, make_verdict(runs), {}))["rows"]["classes"]
+    assert len(classes["names"]) == 32
+    assert classes["names"][-1] == "19 smaller classes"
+    assert sum(classes["counts"]) == 200
+
+
+# ---- safety ------------------------------------------------------------------------------------
+
+
+def test_markup_in_names_is_shown_and_not_run():
+    table = make_table(40, markup=True)
+    runs = make_runs(table, 1)
+    html = page(table, runs, make_verdict(runs, [1, 2, 3]), FACTS)
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(&#39;made&#39;)&lt;/script&gt;" in html
+    assert html.count("<script") == html.count("</script>") == 2
+    assert data_of(html)["rows"]["names"][3] == "<script>alert('row 3')</script>"
+
+
+def test_nothing_outside_the_page_is_named(html):
+    assert re.findall(r"""(?:src|href)=["'](?!#|data:)""", html) == []
+    assert "default-src 'none'" in html
+
+
+def test_the_same_arguments_give_the_same_bytes(html, table, runs, verdict):
+    assert page(table, runs, verdict, FACTS) == html
+
+
+def test_a_missing_jinja_is_said_in_one_line(monkeypatch, table, runs, verdict):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'isentropic\[report\]'") as caught:
+        page(table, runs, verdict, {})
+    assert "\n" not in str(caught.value)
+
+
+def test_nine_maps_of_five_thousand_points_take_less_than_five_megabytes(large_page):
+    assert len(large_page.encode()) < 5_000_000
+    assert "the 240 that vary most of 300" in visible(large_page)
+
+
+def test_a_sample_of_many_rows_is_stated(monkeypatch, table, runs, verdict):
+    monkeypatch.setattr(
+        "isentropic.report.rendering.drawn_rows", lambda table, most=50_000: drawn_rows(table, min(most, 60))
+    )
+    html = page(table, runs, verdict, {})
+    assert "60 of 120 rows are drawn, in proportion from every class" in visible(html)
+    data = data_of(html)
+    assert len(data["rows"]["names"]) == data["rows"]["n"] == 60
+    assert len(data["maps"][0]["points"]) == 320  # 60 pairs of two bytes, in base64
