@@ -21,7 +21,7 @@ from ..neighbors import rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import lbfgs, momentum_descent
 from .degree_search import Trial
-from .embedder import Embedder
+from .embedder import Embedder, require_array
 from .faithfulness import Tau
 from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
 from .pair_problem import Problem
@@ -103,6 +103,11 @@ class PairsEmbedder(Embedder):
     def _optimizer(self) -> partial:
         if isinstance(self.max_iter, Momentum):
             kind = self.max_iter
+            steps = isinstance(kind.max_iter, int | np.integer) and kind.max_iter >= 0
+            rate = isinstance(kind.learning_rate, int | float | np.number) and 0 < kind.learning_rate < np.inf
+            share = isinstance(kind.momentum, int | float | np.number) and 0 <= kind.momentum < 1
+            must_be = "Momentum with steps of at least 0, a positive rate and a momentum in [0, 1)"
+            require(bool(steps and rate and share), "max_iter", must_be, kind)
             return partial(momentum_descent, max_iter=kind.max_iter, learning_rate=kind.learning_rate,
                            momentum=kind.momentum)  # fmt: skip
         is_count = isinstance(self.max_iter, int | np.integer) and not isinstance(self.max_iter, bool)
@@ -115,8 +120,10 @@ class PairsEmbedder(Embedder):
     def _start(self, distances: Distances, pairs, unit: float, random) -> np.ndarray:
         n, d = pairs.n, self.n_components
         if not isinstance(self.init, str):
-            Z = check_array(self.init, dtype=np.float64)
-            require(Z.shape == (n, d), "init", f"of shape ({n}, {d})", Z.shape)
+            must_be = f"'pca', 'random' or finite coordinates of shape ({n}, {d})"
+            require(np.shape(self.init) == (n, d), "init", must_be, np.shape(self.init) or self.init)
+            Z = check_array(self.init, dtype=np.float64, ensure_all_finite=False)
+            require(bool(np.isfinite(Z).all()), "init", must_be, "infinite or missing numbers")
             return Z / unit if unit else np.zeros((n, d))
         require_one_of("init", self.init, ("pca", "random"), hint="Or give the coordinates to start from.")
         if unit == 0:
@@ -147,6 +154,19 @@ class PairsEmbedder(Embedder):
         if self.metric != "precomputed":
             with threads(self.n_jobs):
                 self._known = KnownRows.of(problem.distances.X.copy())  # the caller may write into X
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        n = len(self.embedding_)
+        require_array("references", self._references, (None,), np.int64, below=n)
+        require_array("degrees", self._degrees, (None,))
+        if self._unit:
+            for means in self._means:
+                require_array("mean weights", means, self._degrees.shape)
+        if self._known is not None:
+            self._known.require_sound(n, self.n_features_in_)
+        elif self._fit_metric != "precomputed":
+            raise ValueError("it has no rows")
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""

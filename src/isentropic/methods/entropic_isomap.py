@@ -21,6 +21,7 @@ from ..divergences import (
     patch_gaussians,
     patch_members,
 )
+from ..families.embedder import require_array
 from ..families.geodesic import GeodesicEmbedder
 from ..families.weights import checked_weights, reweighted
 from ..neighbors import (
@@ -161,7 +162,7 @@ class EntropicIsomap(GeodesicEmbedder):
         tried = self._candidates(len(X))
         longest = candidate_sizes(tried[-1], len(X) - 1)[-1] if self.adaptive else tried[-1]
         found = nearest_neighbors(X, Knn(int(longest)), random_state=self.random_state, n_jobs=self.n_jobs)
-        self.selection_ = self._selection(X, found, tried) if self.n_neighbors == "auto" else None
+        self.selection_ = self._selection(X, found, tried) if self._is_auto() else None
         k = tried[-1] if self.selection_ is None else self.selection_.best
         return self._fit_lists(X, found, k)
 
@@ -173,8 +174,11 @@ class EntropicIsomap(GeodesicEmbedder):
         self._embed_graph(X, self._weighed(X, graph))
         return self
 
+    def _is_auto(self) -> bool:
+        return isinstance(self.n_neighbors, str) and self.n_neighbors == "auto"
+
     def _candidates(self, n: int) -> list[int]:
-        if self.n_neighbors == "auto":
+        if self._is_auto():
             return geometric_grid(min(_AUTO[0], n - 1), min(_AUTO[1], n - 1), _AUTO[2])
         return [clipped_neighbors(self.n_neighbors, n - 1)]
 
@@ -225,6 +229,13 @@ class EntropicIsomap(GeodesicEmbedder):
         formula = divergence if callable(divergence) else EDGE_DIVERGENCES[divergence]
         values = checked_weights(formula(patches, heads, tails), len(heads))
         return np.sqrt(values) if root else values
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        n, longest = self.neighbors_.indices.shape
+        require_array("neighbours", self.neighbors_.indices, (len(self.embedding_), None), np.int32, below=n)
+        require_array("sizes of patches", self.patch_sizes_, (n,), np.int64, below=longest + 2)
+        require_array("sizes tried", self._sizes_tried, (None,), np.int64, below=longest + 1)
 
     def _entries(self, X: np.ndarray) -> Entries:
         rule = Knn(self.neighbors_.indices.shape[1])
