@@ -336,3 +336,10 @@ def test_bad_parameters_are_refused(estimator, message):
 def test_a_degree_for_which_every_weight_vanishes_is_refused(rng):
     with pytest.raises(InvalidInputError, match=r"cost of a map must be finite.*Take a lower degree"):
         SDD(1e6).fit(rng.normal(size=(30, 4)))
+
+
+@pytest.mark.parametrize("estimator", [ParameterFreeSDD(), SDD(1), ParameterFreeSDD(pairs=20)], ids=repr)
+def test_a_start_at_random_is_left(estimator):
+    fitted = clone(estimator).set_params(init="random").fit(IRIS)
+    assert fitted.n_iter_ > 10
+    assert fitted.kendall_tau_ > 0.9

@@ -129,7 +129,7 @@ class PairsEmbedder(Embedder):
         if unit == 0:
             return np.zeros((n, d))
         if self.init == "random":
-            return random_start(n, d, random)
+            return random_start(n, d, random, wide=not isinstance(self.max_iter, Momentum))
         if distances.euclidean:
             return principal_start(distances.X, unit, d)
         return scaled_start(distances, pairs, unit, d, random)
