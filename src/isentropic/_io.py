@@ -44,13 +44,13 @@ _FITTED = (
     "isentropic.selection.values.Trial",
 )
 _PLAIN = (
-    *(f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "str", "tuple")),
+    *(f"builtins.{name}" for name in ("bool", "dict", "float", "int", "list", "set", "str", "tuple")),
     *(f"numpy.{name}" for name in ("bool", "float32", "float64", "int32", "int64", "ndarray")),
 )
 TRUSTED = frozenset(_VALUES + _FITTED + _PLAIN)  # and every method of this package
 # How skops rebuilds each of them. The others can import functions or call constructors.
 _LOADERS = frozenset(
-    {"DictNode", "JsonNode", "ListNode", "NdArrayNode", "ObjectNode", "TupleNode", "TypeNode"}
+    {"DictNode", "JsonNode", "ListNode", "NdArrayNode", "ObjectNode", "SetNode", "TupleNode", "TypeNode"}
 )
 _PLAIN_ONLY = "A model file holds methods of isentropic, plain values and arrays only."
 

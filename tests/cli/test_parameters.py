@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from isentropic import PCA, Can, Isomap, Knn, Landmarks, Percentile, Pnn, Radius
+from isentropic import PCA, Can, Geodesic, Isomap, Knn, Landmarks, Momentum, Percentile, Pnn, Radius
 from isentropic._errors import InvalidInputError
 from isentropic._values import Inflate
 from isentropic.cli._parameters import parse_parameters, parse_value, with_seed_and_jobs
@@ -26,6 +26,9 @@ from isentropic.cli._parameters import parse_parameters, parse_value, with_seed_
         ("", ""),
         ("3px", "3px"),
         ("a=b", "a=b"),
+        ("1,2.5", (1, 2.5)),
+        ("1,b", "1,b"),
+        ("1,", "1,"),
     ],
 )
 def test_words_and_numbers(text, value):
@@ -46,6 +49,8 @@ def test_words_and_numbers(text, value):
         ("pnn:7", Pnn(7)),
         ("landmarks:300,rule=random", Landmarks(300, rule="random")),
         ("inflate:3", Inflate(3)),
+        ("geodesic:12", Geodesic(12)),
+        ("momentum:50,learning_rate=3", Momentum(50, learning_rate=3)),
     ],
 )
 def test_stage_values(text, value):

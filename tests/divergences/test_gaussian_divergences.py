@@ -236,6 +236,7 @@ def test_stacks_of_gaussians_are_compared_one_by_one():
         (([0.0, 0.0], np.eye(2), [0.0, 0.0, 0.0], np.eye(2)), "mean2 must be of dimension 2"),
         (([0.0, 0.0], [[1.0, 2.0], [2.0, 1.0]], [0.0, 0.0], np.eye(2)), "positive definite, got '1 of 2"),
         ((0.0, np.nan, 0.0, 1.0), "finite"),
+        ((np.nan, 1.0, 0.0, 1.0), "mean1 must be finite"),
     ],
 )
 def test_bad_gaussians_are_refused(arguments, message):

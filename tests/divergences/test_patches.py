@@ -164,6 +164,10 @@ def test_the_cheaper_form_is_chosen():
         assert cheapest_form(1000, 41, 30, 40_000) == "low-rank"
         with pytest.raises(MemoryBudgetError, match="1,000 patches in 30 dimensions"):
             patch_gaussians(np.ones((1000, 30)), np.zeros((1000, 3), np.int64), form="full")
+        with pytest.raises(
+            MemoryBudgetError, match=r"Patches of 41 rows around each of 1,000 .*fewer neighbours"
+        ):
+            patch_gaussians(np.ones((1000, 60)), np.zeros((1000, 41), np.int64), form="low-rank")
 
 
 @pytest.mark.parametrize("rule", [-0.1, "oracle", None, True, np.nan])

@@ -7,6 +7,7 @@ from scipy.spatial.distance import pdist
 from scipy.stats import kendalltau
 from sklearn.datasets import load_digits
 from sklearn.manifold import MDS
+from sklearn.neural_network import MLPRegressor
 
 from isentropic import PCA, ParameterFreeSDD, ParametricEmbedding
 from isentropic._errors import InvalidInputError
@@ -89,6 +90,23 @@ def test_all_rows_equal_stay_finite():
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(InvalidInputError, match=message):
         ParametricEmbedding(**parameters).fit(TRAIN[:30])
+
+
+@pytest.mark.parametrize("embedder", ["isomap", 3, PCA])
+def test_what_is_no_estimator_is_refused(embedder):
+    with pytest.raises(
+        InvalidInputError, match=r"embedder must be an estimator .* Give an estimator such as"
+    ):
+        ParametricEmbedding(embedder).fit(TRAIN[:30])
+
+
+def test_ctrl_c_ends_the_training(monkeypatch):
+    def interrupted(self, *args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MLPRegressor, "_backprop", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ParametricEmbedding(PCA(), layers=(4,)).fit(TRAIN[:30])
 
 
 def test_an_embedder_without_a_map_is_refused():

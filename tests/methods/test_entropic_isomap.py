@@ -316,6 +316,8 @@ def test_more_neighbours_than_rows_is_warned_and_clipped():
     [
         ({"n_neighbors": 0}, "n_neighbors must be a positive integer, got 0"),
         ({"divergence": "hellingr"}, "divergence must be one of kl, .*Did you mean 'hellinger'"),
+        ({"n_neighbors": np.array([3, 4])}, "n_neighbors must be a positive integer"),
+        ({"regularization": np.array([1.0, 2.0])}, "regularization must be a number"),
         ({"regularization": -1}, "regularization must be a number of at least 0"),
         ({"n_components": 0}, "n_components must be a positive integer"),
         ({"divergence": lambda patches, heads, tails: np.zeros(3)}, "one number for each of .* edges, got"),
@@ -333,3 +335,12 @@ def test_more_neighbours_than_rows_is_warned_and_clipped():
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(InvalidInputError, match=message):
         quiet(EntropicIsomap(**parameters), ROLL[:60])
+
+
+@pytest.mark.parametrize("regularization", [0, "reference"])
+def test_a_new_row_far_from_all_others_has_a_place_without_regularization(regularization):
+    isomap = quiet(EntropicIsomap(8, regularization=regularization), ROLL)
+    far = np.concatenate([ROLL[:3] + 0.01, ROLL[:1] + 1e9])
+    placed = isomap.transform(far)
+    assert np.isfinite(placed).all()
+    assert_array_equal(isomap.transform(far[:3]), placed[:3])

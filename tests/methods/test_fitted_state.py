@@ -104,7 +104,15 @@ def test_a_pickle_leaves_the_index_behind(X, new):
 
 @pytest.mark.parametrize(
     ("name", "attribute"),
-    [("isomap", "projection"), ("isomap", "hashes"), ("classical-mds", "means"), ("pca", "mean_")],
+    [
+        ("isomap", "projection"),
+        ("isomap", "hashes"),
+        ("classical-mds", "means"),
+        ("pca", "mean_"),
+        ("entropic-isomap", "patch_sizes_"),
+        ("parameter-free-sdd", "hashes"),
+        ("parametric", "_centre"),
+    ],
 )
 def test_a_model_file_whose_arrays_do_not_fit_each_other(name, attribute, X, tmp_path):
     model = isentropic.make(name).fit(X)
@@ -118,3 +126,37 @@ def test_a_model_file_whose_arrays_do_not_fit_each_other(name, attribute, X, tmp
         assert json.loads(archive.read("isentropic.json"))["format"] == 1
     with pytest.raises(FileFormatError, match=r"it is damaged \(its .* have the shape"):
         isentropic.load(tmp_path / "model.skops")
+
+
+def _one_out_of_bounds(model, name):
+    if name == "entropic-isomap":
+        model.neighbors_.indices[3, 1] = 10_000
+    elif name == "kde-isomap":
+        model._lists[1][5] = -4
+    else:
+        model._references[0] = 10_000
+
+
+@pytest.mark.parametrize("name", ["entropic-isomap", "kde-isomap", "parameter-free-sdd"])
+def test_a_model_file_that_points_outside_the_rows(name, X, tmp_path):
+    model = isentropic.make(name).fit(X)
+    _one_out_of_bounds(model, name)
+    isentropic.save(model, tmp_path / "model.skops")
+    with pytest.raises(FileFormatError, match="point outside the rows"):
+        isentropic.load(tmp_path / "model.skops")
+
+
+def test_mean_weights_of_other_degrees_in_a_model_file(X, tmp_path):
+    model = isentropic.MultiSDD((1, 2)).fit(X)
+    model._means = tuple(means[:1].copy() for means in model._means)
+    isentropic.save(model, tmp_path / "model.skops")
+    with pytest.raises(FileFormatError, match="its mean weights have the shape"):
+        isentropic.load(tmp_path / "model.skops")
+
+
+def test_a_set_of_degrees_can_be_saved(X, new, tmp_path):
+    model = isentropic.MultiSDD({1, 2}).fit(X)
+    isentropic.save(model, tmp_path / "model.skops")
+    again = isentropic.load(tmp_path / "model.skops")
+    assert again.degrees == {1, 2}
+    assert_array_equal(again.transform(new), model.transform(new))

@@ -12,8 +12,13 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import silhouette_score
 from sklearn.preprocessing import StandardScaler
 
-from isentropic import KDEIsomap
-from isentropic._errors import DisconnectedGraphWarning, InvalidInputError, NegativeEigenvalueWarning
+from isentropic import KDEIsomap, config_context
+from isentropic._errors import (
+    DisconnectedGraphWarning,
+    InvalidInputError,
+    MemoryBudgetError,
+    NegativeEigenvalueWarning,
+)
 from naive_entropic import naive_kde_weight
 
 WINE = StandardScaler().fit_transform(load_wine().data)
@@ -223,7 +228,9 @@ def test_a_new_row_far_outside_the_grid_has_a_place():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"percentile": 0}, "p must be a percentile in"),
+        ({"percentile": 0}, r"percentile must be a number in \(0, 100\], got 0"),
+        ({"percentile": True}, "percentile must be a number in"),
+        ({"bandwidth_floor": np.ones(2)}, "bandwidth_floor must be a number"),
         ({"bandwidth": "silvermann"}, "bandwidth must be a positive number, or one of silverman"),
         ({"bandwidth": 0.0}, "bandwidth must be a positive number"),
         ({"bandwidth_floor": -1.0}, "bandwidth_floor must be a number of at least 0 or 'reference'"),
@@ -234,3 +241,8 @@ def test_a_new_row_far_outside_the_grid_has_a_place():
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(InvalidInputError, match=message):
         quiet(KDEIsomap(**parameters), WINE[:60])
+
+
+def test_a_grid_that_does_not_fit_the_memory_is_refused():
+    with config_context(memory_limit=2**24), pytest.raises(MemoryBudgetError, match="a smaller n_bins"):
+        quiet(KDEIsomap(20, n_bins=100_000), WINE[:60])

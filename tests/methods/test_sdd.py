@@ -306,7 +306,15 @@ def test_rows_far_from_all_others_stay_finite():
         (MultiSDD((2, 2)), "degrees must be a collection of at least two different positive numbers"),
         (ParameterFreeSDD(0), "n_components must be a positive integer, got 0"),
         (ParameterFreeSDD(init="pac"), "init must be one of pca, random, got 'pac'. Did you mean 'pca'"),
-        (ParameterFreeSDD(init=np.zeros((3, 2))), r"init must be of shape \(150, 2\), got \(3, 2\)"),
+        (ParameterFreeSDD(init=np.zeros((3, 2))), r"init must be .* of shape \(150, 2\), got \(3, 2\)"),
+        (ParameterFreeSDD(init=None), "init must be 'pca', 'random' or finite coordinates.*got None"),
+        (ParameterFreeSDD(init=np.full((150, 2), np.nan)), "init must be .*got 'infinite or missing"),
+        (ParameterFreeSDD(init=1e200 * IRIS[:, :2]), "cost of a map must be finite.*a start as large as"),
+        (SDD(1, max_iter=Momentum(-1)), "max_iter must be Momentum with steps of at least 0"),
+        (
+            SDD(1, max_iter=Momentum(9, learning_rate="a")),
+            "max_iter must be Momentum with .* a positive rate",
+        ),
         (ParameterFreeSDD(pairs="some"), "pairs must be one of auto, all, got 'some'"),
         (ParameterFreeSDD(pairs=1), "pairs must be 'auto', 'all' or a number of partners"),
         (ParameterFreeSDD(pairs=20, metric=Geodesic(5)), "pairs must be 'all' or 'auto' for geodesic"),
@@ -323,3 +331,28 @@ def test_bad_parameters_are_refused(estimator, message):
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
         with pytest.raises(InvalidInputError, match=message):
             estimator.fit(IRIS)
+
+
+def test_a_degree_for_which_every_weight_vanishes_is_refused(rng):
+    with pytest.raises(InvalidInputError, match=r"cost of a map must be finite.*Take a lower degree"):
+        SDD(1e6).fit(rng.normal(size=(30, 4)))
+
+
+@pytest.mark.parametrize("estimator", [ParameterFreeSDD(), SDD(1), ParameterFreeSDD(pairs=20)], ids=repr)
+def test_a_start_at_random_is_left(estimator):
+    fitted = clone(estimator).set_params(init="random").fit(IRIS)
+    assert fitted.n_iter_ > 10
+    assert fitted.kendall_tau_ > 0.9
+
+
+@pytest.mark.parametrize("pairs", ["all", 4])
+def test_equal_rows_get_one_place(pairs):
+    X = np.repeat(np.random.default_rng(5).normal(size=(12, 3)), 5, axis=0)
+    fitted = ParameterFreeSDD(pairs=pairs).fit(X)
+    assert_array_equal(fitted.embedding_, np.repeat(fitted.embedding_[::5], 5, axis=0))
+    assert_array_equal(fitted.transform(X), fitted.embedding_)
+
+
+def test_a_start_in_one_place_is_refused():
+    with pytest.raises(ValueError, match="init must be a start that tells rows apart"):
+        ParameterFreeSDD(init=np.ones((20, 2))).fit(np.random.default_rng(0).normal(size=(20, 3)))

@@ -1,7 +1,7 @@
 """``-p key=value``: words and numbers from the command line as the values that a method takes.
 
 ``neighbors=radius:0.5`` and ``neighbors=knn:15,approximate=false`` name a choice of a stage, its
-first field, and any other fields.
+first field, and any other fields; ``degrees=1,2`` is several numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from .._errors import InvalidInputError, message, require, require_one_of
 
 _WORDS = {"true": True, "false": False, "none": None}
-_STAGES = ("can", "inflate", "knn", "landmarks", "percentile", "pnn", "radius")
+_STAGES = ("can", "geodesic", "inflate", "knn", "landmarks", "momentum", "percentile", "pnn", "radius")
 _STAGE = re.compile(r"(?P<name>[A-Za-z_]+):(?P<fields>.*\d.*)")
 
 
@@ -31,7 +31,7 @@ def parse_parameters(items: Iterable[str]) -> dict[str, Any]:
 
 
 def parse_value(text: str) -> Any:
-    """``true``, ``false`` and ``none``, integers, floats; anything else is text."""
+    """``true``, ``false`` and ``none``, integers, floats, several of them; anything else is text."""
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
     for number in (int, float):
@@ -39,6 +39,9 @@ def parse_value(text: str) -> Any:
             return number(text)
         except ValueError:
             continue
+    numbers = [parse_value(part) for part in text.split(",")] if "," in text else []
+    if numbers and all(type(number) in (int, float) for number in numbers):
+        return tuple(numbers)
     return text
 
 

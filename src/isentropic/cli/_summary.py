@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from .._values import Table
 
 # fitted attributes that say how good a map is, where a method has them
-_FACTS = ("eigenvalues_", "explained_variance_ratio_", "residual_variance_", "euclidean_defect_", "stress_")
+_FACTS = (
+    "eigenvalues_", "explained_variance_ratio_", "residual_variance_", "euclidean_defect_", "stress_",
+    "degree_", "degrees_", "selected_", "cost_", "kendall_tau_", "kendall_tau_interval_",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,11 @@ class LowRankForm:
 
     @property
     def variances(self) -> np.ndarray:
-        return np.array([np.diag(self.covariance(i)) for i in range(len(self.members))])
+        out = np.empty((len(self.members), self.n_features))
+        for i, size in enumerate(self.sizes):
+            U = (self.X[self.members[i, :size]] - self.means[i]).T @ self.axes[i, :size]
+            out[i] = (U * U) @ self.spectrum[i] + self.noise[i]
+        return out
 
     def covariance(self, i: int) -> np.ndarray:
         size = self.sizes[i]

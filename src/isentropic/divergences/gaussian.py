@@ -133,6 +133,8 @@ def _between(formula, mean1: Array, covariance1: Array, mean2: Array, covariance
     """The pairs of Gaussians side by side in one form; a plain number for a single pair."""
     S1, S2 = _matrices(covariance1), _matrices(covariance2)
     mu1, mu2 = (np.atleast_1d(np.asarray(mu, float)) for mu in (mean1, mean2))
+    for name, mu in (("mean1", mu1), ("mean2", mu2)):
+        require(bool(np.isfinite(mu).all()), name, "finite", "infinite or missing numbers")
     m = S1.shape[-1]
     for name, array in (("mean1", mu1), ("mean2", mu2), ("covariance2", S2)):
         require(array.shape[-1] == m, name, f"of dimension {m}, as covariance1", array.shape)

@@ -11,7 +11,7 @@ from numbers import Real
 import numpy as np
 
 from .._errors import require
-from .._runtime import row_blocks
+from .._runtime import require_memory, row_blocks
 from ..kernels._jit import threads
 from ..kernels.densities import (
     FIXED,
@@ -49,7 +49,10 @@ def bandwidth_floors(
     """
     is_share = isinstance(floor, Real) and not isinstance(floor, bool) and 0 <= floor < np.inf
     require(
-        is_share or floor == "reference", "bandwidth_floor", "a number of at least 0 or 'reference'", floor
+        is_share or (isinstance(floor, str) and floor == "reference"),
+        "bandwidth_floor",
+        "a number of at least 0 or 'reference'",
+        floor,
     )
     if isinstance(floor, str):
         below, least = (np.full(X.shape[1], f) for f in REFERENCE_FLOORS.get(str(bandwidth), (0.0, 0.0)))
@@ -80,6 +83,8 @@ def kde_divergences(
     low, high, n_bins = grid
     step = (high - low) / (n_bins - 1)
     n_patches, weights = len(indptr) - 1, np.zeros(len(heads))
+    what = f"Densities of {n_patches:,} patches on {n_bins:,} points"
+    require_memory(16 * n_patches * n_bins, what, "Take a smaller n_bins.")
     densities, logs = np.empty((n_patches, n_bins)), np.empty((n_patches, n_bins))
     columns = np.ascontiguousarray(X.T)
     n_jobs = n_jobs if n_bins * (len(members) + len(heads)) > _WORTH_THREADS else 1

@@ -103,6 +103,8 @@ def _extremes(S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _low_rank(X, members, sizes, regularization, floor, n_edges, n_jobs) -> LowRankForm:
     p, s = members.shape
     n, m = X.shape
+    what = f"Patches of {s:,} rows around each of {p:,}"
+    require_memory(16 * p * s * s, what, "Take fewer neighbours.")  # products, and axes from them
     gram, small = None, np.ones(p, bool)
     blocks = np.empty((p, s, s))
     if _gram_pays(n, m, s, n_edges):

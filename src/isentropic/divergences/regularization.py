@@ -33,7 +33,8 @@ class Moments:
 def checked_regularization(regularization: Regularization) -> Regularization:
     """A share of the mean variance, or the name of a rule."""
     is_share = isinstance(regularization, Real) and not isinstance(regularization, bool)
-    fits = (is_share and 0 <= float(regularization) < np.inf) or regularization in REGULARIZATIONS
+    is_rule = isinstance(regularization, str) and regularization in REGULARIZATIONS
+    fits = is_rule or (is_share and 0 <= float(regularization) < np.inf)
     must_be = f"a number of at least 0, or one of {', '.join(REGULARIZATIONS)}"
     require(fits, "regularization", must_be, regularization)
     return regularization
@@ -52,7 +53,8 @@ def scale_and_noise(
 
     A number c: ``noise = c tr(S)/m``. ``"oas"``, ``"ledoit-wolf"``: shrinkage r towards a multiple of the
     identity by the formulas of those names, ``scale = 1 - r``, ``noise = r tr(S)/m``. ``"reference"``:
-    0.001, only where S is singular as far as double precision can tell. Never less than ``floor``.
+    0.001, only where S is singular as far as double precision can tell. Never less than ``floor``, nor than
+    1e-12 of the mean variance of the patch, which a row far from all others makes large.
     """
     mean_variances = S.traces / S.n_features
     shrinkage = np.zeros(len(mean_variances))
@@ -65,7 +67,7 @@ def scale_and_noise(
         noise = shrinkage * mean_variances
     else:
         noise = float(regularization) * mean_variances
-    return 1.0 - shrinkage, np.maximum(noise, floor)
+    return 1.0 - shrinkage, np.maximum(noise, np.maximum(floor, _FLOOR * mean_variances))
 
 
 def _oas(S: Moments) -> np.ndarray:

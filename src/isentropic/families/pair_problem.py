@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from .._errors import require
 from ..objectives import AllPairs, DrawnPairs, SameDegree
 from ..optim import Minimum, averaged_descent, lbfgs
 from .degree_search import Trial
@@ -41,7 +42,11 @@ class Problem:
         start = self.start if near is None else near.minimum.point
         if self.unit == 0:
             return Trial(degrees, Minimum(start, 0.0, 0, True), math.nan)
-        found = self.optimizer(self.objective(degrees), self.pairs.in_order(start))
+        with np.errstate(all="ignore"):  # weights that vanish are found below
+            found = self.optimizer(self.objective(degrees), self.pairs.in_order(start))
+        sound = math.isfinite(found.value) and bool(np.isfinite(found.point).all())
+        hint = "Take a lower degree, a smaller scale or learning rate, or a start as large as the data."
+        require(sound, "The cost of a map", "finite", f"{found.value} at degrees {degrees}", hint)
         point = self.pairs.out_of_order(found.point)
         minimum = Minimum(point, max(found.value, 0.0), found.n_iter, found.converged)
         return Trial(degrees, minimum, self.tau(point, quick=True).value if score else math.nan)

@@ -17,11 +17,11 @@ from .._runtime import row_blocks
 from .._values import Geodesic, Momentum
 from ..kernels._jit import threads
 from ..kernels.settling import settle_rows
-from ..neighbors import rows_per_block
+from ..neighbors import distinct_rows, rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import lbfgs, momentum_descent
 from .degree_search import Trial
-from .embedder import Embedder
+from .embedder import Embedder, require_array
 from .faithfulness import Tau
 from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
 from .pair_problem import Problem
@@ -103,6 +103,11 @@ class PairsEmbedder(Embedder):
     def _optimizer(self) -> partial:
         if isinstance(self.max_iter, Momentum):
             kind = self.max_iter
+            steps = isinstance(kind.max_iter, int | np.integer) and kind.max_iter >= 0
+            rate = isinstance(kind.learning_rate, int | float | np.number) and 0 < kind.learning_rate < np.inf
+            share = isinstance(kind.momentum, int | float | np.number) and 0 <= kind.momentum < 1
+            must_be = "Momentum with steps of at least 0, a positive rate and a momentum in [0, 1)"
+            require(bool(steps and rate and share), "max_iter", must_be, kind)
             return partial(momentum_descent, max_iter=kind.max_iter, learning_rate=kind.learning_rate,
                            momentum=kind.momentum)  # fmt: skip
         is_count = isinstance(self.max_iter, int | np.integer) and not isinstance(self.max_iter, bool)
@@ -115,14 +120,18 @@ class PairsEmbedder(Embedder):
     def _start(self, distances: Distances, pairs, unit: float, random) -> np.ndarray:
         n, d = pairs.n, self.n_components
         if not isinstance(self.init, str):
-            Z = check_array(self.init, dtype=np.float64)
-            require(Z.shape == (n, d), "init", f"of shape ({n}, {d})", Z.shape)
+            must_be = f"'pca', 'random' or finite coordinates of shape ({n}, {d})"
+            require(np.shape(self.init) == (n, d), "init", must_be, np.shape(self.init) or self.init)
+            Z = check_array(self.init, dtype=np.float64, ensure_all_finite=False)
+            require(bool(np.isfinite(Z).all()), "init", must_be, "infinite or missing numbers")
+            spread = unit == 0 or bool(np.ptp(Z, axis=0).any())
+            require(spread, "init", "a start that tells rows apart", "the same place for all of them")
             return Z / unit if unit else np.zeros((n, d))
         require_one_of("init", self.init, ("pca", "random"), hint="Or give the coordinates to start from.")
         if unit == 0:
             return np.zeros((n, d))
         if self.init == "random":
-            return random_start(n, d, random)
+            return random_start(n, d, random, wide=not isinstance(self.max_iter, Momentum))
         if distances.euclidean:
             return principal_start(distances.X, unit, d)
         return scaled_start(distances, pairs, unit, d, random)
@@ -130,13 +139,16 @@ class PairsEmbedder(Embedder):
     def _keep(self, problem: Problem, trial: Trial) -> None:
         """The chosen map, in the units of the data, and what places new rows in it."""
         trial = problem.refined(trial)
-        self.embedding_ = trial.minimum.point * problem.unit
+        point = trial.minimum.point
+        if self.metric != "precomputed":
+            point = _one_place_for_equals(problem.distances.X, point)
+        self.embedding_ = point * problem.unit
         self.cost_, self.n_iter_ = trial.minimum.value, trial.minimum.n_iter
-        tau = problem.tau(trial.minimum.point) if problem.unit else Tau(math.nan, None)
+        tau = problem.tau(point) if problem.unit else Tau(math.nan, None)
         self.kendall_tau_, self.kendall_tau_interval_ = tau.value, tau.interval
         self._degrees, self._unit = np.array(trial.degrees, float), problem.unit
         if problem.unit:
-            in_order = problem.pairs.in_order(trial.minimum.point)
+            in_order = problem.pairs.in_order(point)
             self._means = problem.objective(trial.degrees).mean_weights(in_order)
         self._n_features_out = self.n_components
         self._fit_metric, self._graph = self.metric, problem.distances.graph  # what transform goes by
@@ -147,6 +159,19 @@ class PairsEmbedder(Embedder):
         if self.metric != "precomputed":
             with threads(self.n_jobs):
                 self._known = KnownRows.of(problem.distances.X.copy())  # the caller may write into X
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        n = len(self.embedding_)
+        require_array("references", self._references, (None,), np.int64, below=n)
+        require_array("degrees", self._degrees, (None,))
+        if self._unit:
+            for means in self._means:
+                require_array("mean weights", means, self._degrees.shape)
+        if self._known is not None:
+            self._known.require_sound(n, self.n_features_in_)
+        elif self._fit_metric != "precomputed":
+            raise ValueError("it has no rows")
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
@@ -180,6 +205,18 @@ class PairsEmbedder(Embedder):
             with threads(self.n_jobs):
                 out[block] = settle_rows(between, self._unit, Z, self._degrees, *self._means)
         return out * self._unit
+
+
+def _one_place_for_equals(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Rows that are equal get the mean of their places: drawn partners may have led them apart."""
+    distinct = distinct_rows(X)
+    if distinct is None:
+        return Z
+    sizes = np.diff(distinct.indptr)
+    means = np.add.reduceat(Z[distinct.members], distinct.indptr[:-1], axis=0) / sizes[:, None]
+    out = np.empty_like(Z)
+    out[distinct.members] = np.repeat(means, sizes, axis=0)
+    return out
 
 
 def _of_rows(metric):

@@ -13,7 +13,8 @@ from ..linalg import classical_scaling, top_eigenpairs
 from ..objectives import AllPairs, DrawnPairs
 from .pair_distances import Distances
 
-SPREAD = 1e-4  # of a start at random, as published
+SPREAD = 1e-4  # of a start at random, as published for descent with momentum
+_WIDE_SPREAD = 0.1  # for L-BFGS, whose first steps in so small a cloud would be too short to matter
 _REFERENCES = 500  # rows that the others are placed by, where there are too many for all distances
 
 
@@ -62,5 +63,5 @@ def scaled_start(
     return Z
 
 
-def random_start(n: int, n_components: int, random: np.random.RandomState) -> np.ndarray:
-    return SPREAD * random.standard_normal((n, n_components))
+def random_start(n: int, n_components: int, random: np.random.RandomState, *, wide: bool) -> np.ndarray:
+    return (_WIDE_SPREAD if wide else SPREAD) * random.standard_normal((n, n_components))

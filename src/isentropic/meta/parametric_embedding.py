@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require
 from .._runtime import row_blocks
-from ..families.embedder import Embedder
+from ..families.embedder import Embedder, require_array
 from ..families.faithfulness import table_tau
 from ..families.pairs import PairsEmbedder
 from ..families.rows import checked_components, checked_rows
@@ -23,6 +23,7 @@ _PATIENCE = 3  # epochs without progress
 _FEWEST_TO_VALIDATE = 20  # rows: the share of fewer says nothing
 _BATCH = 32  # rows
 _ROWS_AT_ONCE = 512
+_INTERRUPTED = "Training interrupted by user"
 
 
 class ParametricEmbedding(Embedder):
@@ -108,15 +109,24 @@ class ParametricEmbedding(Embedder):
         self._extent = float(extent.max()) or 1.0  # one for all coordinates: their proportions are the map
         held_back = int(np.ceil(_VALIDATION * len(X))) if len(X) >= _FEWEST_TO_VALIDATE else 0
         network.set_params(early_stopping=held_back > 0, batch_size=min(_BATCH, len(X) - held_back))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the last epoch is a rule, not a failure
-            network.fit(self._scaled(X), _as_targets((target - self._low) / self._extent))
+        _trained(network, self._scaled(X), (target - self._low) / self._extent)
         self._weights, self._biases = list(network.coefs_), list(network.intercepts_)
         self.n_epochs_, self.loss_ = int(network.n_iter_), float(network.loss_curve_[-1])
         self.target_embedding_ = target
         self._n_features_out = target.shape[1]
         self.embedding_ = self._output(X)
         return self
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        width = self.n_features_in_
+        require_array("centre", self._centre, (width,))
+        for weights, bias in zip(self._weights, self._biases, strict=True):
+            require_array("weights", weights, (width, None))
+            width = weights.shape[1]
+            require_array("biases", bias, (width,))
+        require_array("least coordinates", self._low, (width,))
+        require_array("coordinates", self.embedding_, (None, width))
 
     def transform(self, X) -> np.ndarray:
         """What the network gives for each row."""
@@ -151,11 +161,11 @@ class ParametricEmbedding(Embedder):
         if self.embedder is None:
             seed = self.random_state
             return PairsEmbedder(self.n_components, random_state=seed, n_jobs=self.n_jobs).fit(X).embedding_
-        teacher = clone(self.embedder)
         hint = "Give an estimator such as isentropic.Isomap()."
-        fits = hasattr(teacher, "fit_transform")
+        parts = all(hasattr(self.embedder, name) for name in ("get_params", "fit_transform"))
+        fits = parts and not isinstance(self.embedder, type)
         require(fits, "embedder", "an estimator with fit_transform", self.embedder, hint)
-        target = np.asarray(teacher.fit_transform(X, y), np.float64)
+        target = np.asarray(clone(self.embedder).fit_transform(X, y), np.float64)
         require(
             target.ndim == 2 and len(target) == len(X), "embedder", "one that maps every row", target.shape
         )
@@ -174,6 +184,20 @@ class ParametricEmbedding(Embedder):
                     layer = np.maximum(layer, 0.0)
             Z[block] = layer
         return self._low + self._extent * Z
+
+
+def _trained(network: MLPRegressor, X: np.ndarray, targets: np.ndarray) -> None:
+    """Train, let Ctrl-C through; the last epoch is a rule, not a failure."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        # scikit-learn turns Ctrl-C into a warning and goes on with a network half trained
+        warnings.filterwarnings("error", _INTERRUPTED, UserWarning)
+        try:
+            network.fit(X, _as_targets(targets))
+        except UserWarning as warning:
+            if _INTERRUPTED in str(warning):
+                raise KeyboardInterrupt from None
+            raise
 
 
 def _as_targets(scaled: np.ndarray) -> np.ndarray:

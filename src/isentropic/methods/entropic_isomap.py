@@ -19,6 +19,7 @@ from ..divergences import (
     patch_gaussians,
     patch_members,
 )
+from ..families.embedder import require_array
 from ..families.geodesic import GeodesicEmbedder
 from ..families.weights import checked_weights, reweighted
 from ..neighbors import (
@@ -170,8 +171,11 @@ class EntropicIsomap(GeodesicEmbedder):
         self._embed_graph(X, self._weighed(X, graph))
         return self
 
+    def _is_auto(self) -> bool:
+        return isinstance(self.n_neighbors, str) and self.n_neighbors == "auto"
+
     def _candidates(self, n: int) -> list[int]:
-        if self.n_neighbors == "auto":
+        if self._is_auto():
             return list(geometric(min(_AUTO[0], n - 1), min(_AUTO[1], n - 1), _AUTO[2]))
         return [clipped_neighbors(self.n_neighbors, n - 1)]
 
@@ -221,6 +225,13 @@ class EntropicIsomap(GeodesicEmbedder):
         formula = divergence if callable(divergence) else EDGE_DIVERGENCES[divergence]
         values = checked_weights(formula(patches, heads, tails), len(heads))
         return np.sqrt(values) if root else values
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        n, longest = self.neighbors_.indices.shape
+        require_array("neighbours", self.neighbors_.indices, (len(self.embedding_), None), np.int32, below=n)
+        require_array("sizes of patches", self.patch_sizes_, (n,), np.int64, below=longest + 2)
+        require_array("sizes tried", self._sizes_tried, (None,), np.int64, below=longest + 1)
 
     def _entries(self, X: np.ndarray) -> Entries:
         rule = Knn(self.neighbors_.indices.shape[1])

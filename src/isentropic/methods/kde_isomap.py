@@ -8,6 +8,7 @@ from .._errors import require
 from .._runtime import row_blocks
 from .._values import Percentile
 from ..divergences import bandwidth_floors, checked_bandwidth, kde_divergences
+from ..families.embedder import require_array
 from ..families.geodesic import GeodesicEmbedder
 from ..families.weights import checked_weights, reweighted
 from ..neighbors import Entries, entry_lists, joined_graph, percentile_lists
@@ -133,6 +134,15 @@ class KDEIsomap(GeodesicEmbedder):
         return self
 
     def _checked_rows(self, X) -> np.ndarray:
+        is_number = isinstance(self.percentile, int | float | np.number) and not isinstance(
+            self.percentile, bool
+        )
+        require(
+            is_number and bool(0 < self.percentile <= 100),
+            "percentile",
+            "a number in (0, 100]",
+            self.percentile,
+        )
         checked_bandwidth(self.bandwidth)
         is_count = isinstance(self.n_bins, int | np.integer) and not isinstance(self.n_bins, bool)
         require(is_count and self.n_bins >= 2, "n_bins", "an integer of at least 2", self.n_bins)
@@ -151,6 +161,16 @@ class KDEIsomap(GeodesicEmbedder):
                                  floors=self._floors, n_jobs=self.n_jobs)  # fmt: skip
         values = checked_weights(values, len(heads))
         return np.sqrt(values) if root else values
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        n, (starts, members) = len(self.embedding_), self._lists
+        require_array("starts of the patches", starts, (n + 1,), np.int64, below=len(members) + 1)
+        require_array("rows of the patches", members, (None,), np.int32, below=n)
+        if starts[0] != 0 or starts[-1] != len(members) or (np.diff(starts) < 0).any():
+            raise ValueError("its patches do not add up")
+        for floors in self._floors:
+            require_array("least bandwidths", floors, (self.n_features_in_,))
 
     def _entries(self, X: np.ndarray) -> Entries:
         found = entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)

@@ -35,7 +35,7 @@ class SDD(PairsEmbedder):
         What the largest distance counts as: at more than 1, large distances weigh less.
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
-        ``"random"`` is a small cloud, as published: some end in a worse map.
+        ``"random"`` is a cloud, as small as published with ``Momentum()``: some end in a worse map.
     metric : str, callable or Geodesic
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a

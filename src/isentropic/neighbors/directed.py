@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from .._values import NeighborGraph, Neighbors, Percentile
 from .components import checked_policy, component_labels, repaired
 from .distances import Metric
-from .graphs import _from_lists, _within_radius, union
+from .graphs import directed_lists, directed_within, union
 
 
 def first_neighbors(found: Neighbors, k: int) -> Neighbors:
@@ -22,7 +22,7 @@ def listed_graph(
     X: np.ndarray, found: Neighbors, *, on_disconnected="bridge", n_jobs: int | None = None
 ) -> NeighborGraph:
     """The symmetric graph of neighbour lists that are already known; parts are joined as the policy says."""
-    directed = _from_lists(found.indices, found.distances)
+    directed = directed_lists(found.indices, found.distances)
     return joined_graph(X, directed, "knn", on_disconnected=on_disconnected, exact=found.exact,
                         recall=found.recall, n_jobs=n_jobs)  # fmt: skip
 
@@ -31,7 +31,7 @@ def percentile_lists(
     X: np.ndarray, rule: Percentile, *, metric: Metric = "euclidean", n_jobs: int | None = None
 ) -> csr_array:
     """The rows within each row's own radius, itself left out: directed, with distances. ``O(n^2 m)`` time."""
-    return _within_radius(X, rule, metric, n_jobs)
+    return directed_within(X, rule, metric, n_jobs)
 
 
 def joined_graph(

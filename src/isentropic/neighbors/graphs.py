@@ -82,16 +82,16 @@ def as_rule(neighbors: int | NeighborRule) -> NeighborRule:
 def _directed(X, rule, metric, random_state, n_jobs) -> tuple[csr_array, bool, float]:
     """The directed graph of a rule, before symmetrisation; whether it is exact; its recall."""
     if isinstance(rule, Radius | Percentile):
-        return _within_radius(X, rule, metric, n_jobs), True, 1.0
+        return directed_within(X, rule, metric, n_jobs), True, 1.0
     search = rule
     if isinstance(rule, Can | Pnn):
         # The next neighbour after the k-th sets the scale of the weights.
         search = Knn(clipped_neighbors(rule.k, len(X) - 2, "the other rows but one") + 1)
     found = nearest_neighbors(X, search, metric=metric, random_state=random_state, n_jobs=n_jobs)
     if isinstance(rule, Knn):
-        return _from_lists(found.indices, found.distances), found.exact, found.recall
+        return directed_lists(found.indices, found.distances), found.exact, found.recall
     weigh = can_weights if isinstance(rule, Can) else pnn_weights
-    return _from_lists(found.indices[:, :-1], weigh(found)), found.exact, found.recall
+    return directed_lists(found.indices[:, :-1], weigh(found)), found.exact, found.recall
 
 
 def can_weights(found: Neighbors) -> np.ndarray:
@@ -114,7 +114,8 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray, otherwise: float) -> 
     return np.divide(numerator, denominator, out=out, where=np.broadcast_to(denominator > 0, out.shape))
 
 
-def _from_lists(indices: np.ndarray, weights: np.ndarray) -> csr_array:
+def directed_lists(indices: np.ndarray, weights: np.ndarray) -> csr_array:
+    """The directed graph of lists of k neighbours each, columns in order."""
     n, k = indices.shape
     indptr = np.arange(0, n * k + 1, k, dtype=np.int64)
     graph = csr_array((weights.ravel(), indices.ravel(), indptr), shape=(n, n))
@@ -122,7 +123,9 @@ def _from_lists(indices: np.ndarray, weights: np.ndarray) -> csr_array:
     return graph
 
 
-def _within_radius(X, rule, metric, n_jobs) -> csr_array:
+def directed_within(
+    X: np.ndarray, rule: Radius | Percentile, metric: Metric, n_jobs: int | None
+) -> csr_array:
     """Edges to all rows within the radius, block by block, so that no n×n array is held."""
     if isinstance(rule, Radius):
         hint = "Give a distance in the units of the data."
