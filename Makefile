@@ -21,8 +21,9 @@ types: .venv/installed-for-development
 layers: .venv/installed-for-development
 	$(BIN)/lint-imports
 
+# A process for each core; the tests of a file stay together, as they share what was compiled and fitted.
 unit: .venv/installed-for-development
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 # numba's compiled code is invisible to coverage, so the kernels run once more as plain Python.
 kernels-without-jit: .venv/installed-for-development

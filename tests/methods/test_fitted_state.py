@@ -7,7 +7,7 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 import isentropic
 from isentropic import FileFormatError, Isomap, Knn, Landmarks, LandmarksClippedWarning, LowRecallWarning
@@ -56,7 +56,10 @@ def test_new_parameters_wait_for_the_next_fit(name, changes, X, new):
 def test_tiny_rows_are_placed_as_in_any_batch(name, X):
     fitted = isentropic.make(name).fit(X)
     tiny = np.full((1, 4), 1e-150)
-    assert_array_equal(fitted.transform(np.vstack([tiny, X]))[:1], fitted.transform(tiny))
+    # Where a library multiplies, the last bit may depend on the number of rows.
+    tolerance = 1e-12 * np.ptp(fitted.embedding_)
+    together = fitted.transform(np.vstack([tiny, X]))[:1]
+    assert_allclose(together, fitted.transform(tiny), rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("rule", ["maxmin", "random"])
