@@ -28,7 +28,6 @@ def pages(monkeypatch):
         return f"<html>{verdict.headline}</html>"
 
     monkeypatch.setattr(isentropic.report, "page", page, raising=False)
-    monkeypatch.setattr("isentropic.cli.report.require_extra", lambda *given: None)
     return calls
 
 
@@ -63,6 +62,16 @@ def test_five_lines_and_the_page(report, pages, flats, tmp_path):
     assert isinstance(call["verdict"], Verdict)
     assert [run.method for run in call["runs"]] == ["pca", "isomap"]
     assert out.read_text(encoding="utf-8") == f"<html>{call['verdict'].headline}</html>"
+
+
+def test_the_page_itself(report, tmp_path):
+    """Nothing stands in for anything here: from the table to the file."""
+    out = tmp_path / "iris.html"
+    result = report("builtin:iris", "--methods", "pca,classical-mds", "--preset", "quick", "--out", out)
+    assert result.exit_code == 0, result.stderr
+    text = out.read_text(encoding="utf-8")
+    assert text.lower().startswith("<!doctype html>")
+    assert "classical-mds" in text
 
 
 def test_facts_are_all_there_and_plain(report, pages, flats, tmp_path):
@@ -275,7 +284,6 @@ def test_ctrl_c_in_a_process(tmp_path):
         "import stubs, isentropic.cli.report\n"
         "from isentropic import registry\n"
         "from isentropic.cli import run\n"
-        "isentropic.cli.report.require_extra = lambda *given: None\n"
         "registry.METHODS = stubs.with_stubs(registry.METHODS)\n"
         "stubs.Stub.__init__.__kwdefaults__['does'] = 'wait'\n"
         "run()\n",

@@ -199,8 +199,7 @@ def _require_page(out: Path, source: str) -> None:
 
     require_suffix("--out", out, PAGES)
     require(out.resolve() != Path(source).resolve(), "--out", "another file than the source", str(out))
-    for module in ("bokeh", "jinja2"):
-        require_extra(module, "report", "Reports")
+    require_extra("jinja2", "report", "Reports")
     require_writable(out)
 
 
