@@ -64,8 +64,9 @@ def test_five_lines_and_the_page(report, pages, flats, tmp_path):
     assert out.read_text(encoding="utf-8") == f"<html>{call['verdict'].headline}</html>"
 
 
-def test_the_page_itself(report, tmp_path):
+def test_the_page_itself(report, tmp_path, monkeypatch):
     """Nothing stands in for anything here: from the table to the file."""
+    monkeypatch.undo()
     out = tmp_path / "iris.html"
     result = report("builtin:iris", "--methods", "pca,classical-mds", "--preset", "quick", "--out", out)
     assert result.exit_code == 0, result.stderr
