@@ -1,6 +1,7 @@
 """What every test shares: the settings of hypothesis, a seeded generator, a roll."""
 
 import os
+import signal
 
 # Before scikit-learn is imported: one of its estimator checks needs it, and would be skipped.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
@@ -11,6 +12,10 @@ from hypothesis import settings
 
 # Every folder may have its conftest.py; read as modules with doctests, they would clash by name.
 collect_ignore_glob = ["*conftest.py"]
+
+# A shell starts what runs in the background deaf to Ctrl-C, and so would be the processes of the tests.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run: a failure can be repeated.
 settings.register_profile("repeatable", deadline=None, derandomize=True)
