@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+
+from .._errors import require
 
 DEGREES = tuple(range(1, 16))
 _COARSE = 4  # places between the degrees that are tried first
@@ -21,6 +25,16 @@ class Trial:
 
 
 Fit = Callable[[tuple[float, ...], Any], Trial]  # degrees and the trial to start from, or None
+
+
+def checked_degrees(degrees: Iterable[Any], name: str, must_be: str) -> list[float]:
+    """Positive numbers, as Python has them."""
+    plain = []
+    for degree in degrees:
+        is_number = isinstance(degree, int | float | np.number) and not isinstance(degree, bool)
+        require(is_number and bool(0 < degree < np.inf), name, must_be, degree)
+        plain.append(degree.item() if isinstance(degree, np.number) else degree)
+    return plain
 
 
 def better(trial: Trial, than: Trial) -> bool:

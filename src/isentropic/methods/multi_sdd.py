@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from .._errors import require
-from ..families.degree_search import best_of, better, searched
+from ..families.degree_search import best_of, better, checked_degrees, searched
 from ..families.pairs import PairsEmbedder
 
 
@@ -95,16 +93,10 @@ class MultiSDD(PairsEmbedder):
         random_state=None,
         n_jobs=None,
     ):
+        super().__init__(n_components, init=init, metric=metric, max_iter=max_iter, tol=tol, pairs=pairs,
+                         random_state=random_state, n_jobs=n_jobs)  # fmt: skip
         self.degrees = degrees
-        self.n_components = n_components
         self.scale = scale
-        self.init = init
-        self.metric = metric
-        self.max_iter = max_iter
-        self.tol = tol
-        self.pairs = pairs
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """The best single degree, the sets around it, the best of those by tau."""
@@ -136,11 +128,9 @@ class MultiSDD(PairsEmbedder):
                 isinstance(self.degrees, str) and self.degrees == "auto", "degrees", must_be, self.degrees
             )
             return None
-        degrees = list(self.degrees)
-        numbers = all(isinstance(g, int | float | np.number) and not isinstance(g, bool) for g in degrees)
-        positive = numbers and all(0 < g < np.inf for g in degrees)
-        require(positive and len(set(degrees)) > 1, "degrees", must_be, self.degrees)
-        return tuple(sorted({g.item() if isinstance(g, np.number) else g for g in degrees}))
+        degrees = set(checked_degrees(self.degrees, "degrees", must_be))
+        require(len(degrees) > 1, "degrees", must_be, self.degrees)
+        return tuple(sorted(degrees))
 
 
 def _around(best: float) -> list[tuple[float, ...]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._errors import require
-from ..families.degree_search import DEGREES, Trial, best_of, searched
+from ..families.degree_search import DEGREES, Trial, best_of, checked_degrees, searched
 from ..families.pairs import PairsEmbedder, Problem
 
 
@@ -103,16 +103,10 @@ class SDD(PairsEmbedder):
         random_state=None,
         n_jobs=None,
     ):
+        super().__init__(n_components, init=init, metric=metric, max_iter=max_iter, tol=tol, pairs=pairs,
+                         random_state=random_state, n_jobs=n_jobs)  # fmt: skip
         self.degree = degree
-        self.n_components = n_components
         self.scale = scale
-        self.init = init
-        self.metric = metric
-        self.max_iter = max_iter
-        self.tol = tol
-        self.pairs = pairs
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Distances, a map for each degree that is tried, the best by tau."""
@@ -129,21 +123,13 @@ class SDD(PairsEmbedder):
 
     def _candidates(self) -> Sequence[float] | None:
         """Degrees to try, or None to search for the best."""
+        must_be = "a positive number, a sequence of them or 'auto'"
         if isinstance(self.degree, str):
-            require(
-                self.degree == "auto",
-                "degree",
-                "a positive number, a sequence of them or 'auto'",
-                self.degree,
-            )
+            require(self.degree == "auto", "degree", must_be, self.degree)
             return None
         degrees = np.atleast_1d(np.asarray(self.degree, object)).tolist()
-        for degree in degrees:
-            is_number = isinstance(degree, int | float | np.number) and not isinstance(degree, bool)
-            positive = is_number and bool(0 < degree < np.inf)
-            require(positive, "degree", "a positive number, a sequence of them or 'auto'", degree)
         require(len(degrees) > 0, "degree", "at least one degree", self.degree)
-        return [degree.item() if isinstance(degree, np.number) else degree for degree in degrees]
+        return checked_degrees(degrees, "degree", must_be)
 
     def _trials(self, problem: Problem, degrees: Sequence[float] | None) -> list[Trial]:
         if problem.unit == 0:  # all rows are equal, and so are all degrees
