@@ -2,6 +2,10 @@
 
 ``kernel`` compiles a helper, ``parallel_kernel`` a loop over :data:`rows` that Python calls. Both are
 cached on disk, keep the meaning of NaN and infinity, and compile on first use.
+
+The process that compiles a kernel runs another copy of it than those that load it from disk: the optimiser
+has seen the first one once, the second one twice. Both must give the same bits, so helpers are always
+inlined, and quotients stay quotients.
 """
 
 from __future__ import annotations
@@ -17,9 +21,9 @@ import numba
 from .._runtime import worker_threads
 
 # Reassociation and FMA are welcome; NaN and inf keep their meaning.
-_FLAGS = {"nsz", "arcp", "contract", "afn", "reassoc"}
+_FLAGS = {"nsz", "contract", "afn", "reassoc"}
 
-kernel = numba.njit(fastmath=_FLAGS, cache=True)
+kernel = numba.njit(fastmath=_FLAGS, cache=True, forceinline=True)
 rows = numba.prange
 
 _MOST_THREADS: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009 (numba sets it at run time)
