@@ -17,6 +17,7 @@ _ERRORS = (
     "InvalidInputError",
     "MemoryBudgetError",
     "MissingExtraError",
+    "UndefinedMeasureError",
     "IsentropicWarning",
     "DisconnectedGraphWarning",
     "LandmarksClippedWarning",

@@ -14,6 +14,10 @@ class InvalidInputError(IsentropicError, ValueError):
     """A parameter, a table or an array is not what the call needs."""
 
 
+class UndefinedMeasureError(InvalidInputError):
+    """A measure that these rows leave undefined: a correlation of distances that do not vary, say."""
+
+
 class DisconnectedGraphError(InvalidInputError):
     """The neighbour graph falls into parts and ``on_disconnected="raise"``."""
 

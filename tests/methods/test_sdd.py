@@ -87,12 +87,12 @@ def test_the_published_descent_ends_near_the_same_map():
 # ---- degrees -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("X", [IRIS, WINE, FEW[:100]], ids=["iris", "wine", "digits"])
+@pytest.mark.parametrize("X", [IRIS, WINE, FEW], ids=["iris", "wine", "digits"])
 def test_the_search_agrees_with_trying_every_degree(X):
     search = SDD().fit(X)
     every = SDD(range(1, 16)).fit(X)
     assert len(search.scores_) < len(every.scores_) == 15
-    assert_allclose(search.kendall_tau_, every.kendall_tau_, atol=1e-3)
+    assert_allclose(search.kendall_tau_, every.kendall_tau_, atol=1e-4)
     assert search.scores_[search.degree_] == max(search.scores_.values())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._errors import InvalidInputError
+from .._errors import UndefinedMeasureError
 from ..quality import kendall_tau
 from .pair_distances import Distances
 
@@ -45,7 +45,7 @@ def _tau(given: np.ndarray, Z: np.ndarray, **settings) -> Tau:
         return Tau(math.nan, None)
     try:
         found = kendall_tau(given, Z, **settings)
-    except InvalidInputError:  # distances that are all equal have none either
+    except UndefinedMeasureError:  # distances that are all equal have none either
         return Tau(math.nan, None)
     if found.low is None or found.high is None:
         return Tau(found.value, None)

@@ -69,8 +69,8 @@ class PairsEmbedder(Embedder):
     def _problem(self, X, scale: float) -> Problem:
         """Rows and parameters checked, distances, unit, start."""
         optimizer = self._optimizer()
-        is_scale = isinstance(scale, int | float | np.number) and bool(0 < scale < np.inf)
-        require(is_scale, "scale", "a positive number", scale)
+        is_number = isinstance(scale, int | float | np.number) and not isinstance(scale, bool)
+        require(is_number and bool(0 < scale < np.inf), "scale", "a positive number", scale)
         checked_components(self.n_components)
         X = checked_rows(self, X, metric=_of_rows(self.metric))
         n = len(X)
@@ -98,7 +98,7 @@ class PairsEmbedder(Embedder):
         require(
             is_count and asked >= 2, "pairs", "'auto', 'all' or a number of partners of at least 2", asked
         )
-        return None if asked >= n - 1 else 2 * (int(asked) // 2)
+        return None if asked >= n - 1 else 2 * ((int(asked) + 1) // 2)  # as many ahead as behind
 
     def _optimizer(self) -> partial:
         if isinstance(self.max_iter, Momentum):

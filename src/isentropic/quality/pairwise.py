@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import InvalidInputError, message, require
+from .._errors import UndefinedMeasureError, message, require
 from .._runtime import memory_budget, require_memory
 from .._values import DistanceRows
 from .drawn import ENOUGH, DrawnPairs, drawn_pairs, interval
@@ -96,7 +96,7 @@ def _defined(found: tuple[dict[str, Measure], _Found]) -> dict[str, Measure]:
         if math.isnan(measure.value):
             must_be = f"rows at different distances, or {name} is undefined"
             side = "X" if source.constant[0] else "Z"
-            raise InvalidInputError(message(side, must_be, "rows that are all equally far apart"))
+            raise UndefinedMeasureError(message(side, must_be, "rows that are all equally far apart"))
     return measures
 
 
