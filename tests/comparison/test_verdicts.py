@@ -9,6 +9,7 @@ from isentropic import Run, compare, datasets, registry
 from isentropic._errors import InvalidInputError
 from isentropic.comparison import verdict
 from isentropic.comparison.facts import worst_facts
+from isentropic.comparison.standings import reaches
 
 GEODESIC = {name for name, method in registry.METHODS.items() if method.family == "geodesic"}
 
@@ -64,6 +65,44 @@ def test_no_map_of_pure_noise_is_to_be_trusted(n, m):
     assert len(found.worst) == 2
 
 
+@pytest.mark.parametrize("kind", ["normal", "uniform", "cauchy", "lognormal"])
+@pytest.mark.parametrize("m", [3, 5])
+def test_few_columns_of_noise_draw_well_and_are_not_to_be_trusted(kind, m):
+    """Their maps reach every bar, for two of three columns are most of what there is."""
+    random = np.random.default_rng(m)
+    X = {
+        "normal": random.normal,
+        "uniform": random.uniform,
+        "cauchy": lambda size: random.standard_cauchy(size),
+        "lognormal": lambda size: random.lognormal(0, 1, size),
+    }[kind](size=(200, m))
+    runs = compare(X, methods=["pca"])
+    found = verdict(runs)
+    assert m == 5 or any(reaches(runs[0].quality))  # good as a drawing
+    assert found.recommended is None
+    assert found.headline.startswith("No map of this table is to be trusted")
+
+
+def test_a_table_with_its_columns_shuffled_is_not_to_be_trusted_any_more(rng):
+    iris = datasets.load("builtin:iris").X
+    shuffled = np.column_stack([rng.permutation(column) for column in iris.T])
+    (own,), (other,) = (compare(X, methods=["pca"]) for X in (iris, shuffled))
+    assert own.relation[0] > 0.2
+    assert own.relation[1] == 0.01
+    assert other.relation[0] < 0.05
+    found = verdict([other])
+    assert reaches(other.quality) == (False, True) or reaches(other.quality)[0]  # good as a drawing
+    assert found.standings[0].unrelated
+    assert found.recommended is None
+    assert f"with each column shuffled by itself (p = {other.relation[1]:.2f})" in found.headline
+    assert verdict([own]).recommended == 0
+
+
+def test_a_nearly_exact_drawing_is_right_whatever_it_draws(rng):
+    found = verdict(compare(rng.normal(size=(100, 2)), methods=["pca"]))
+    assert found.recommended == 0
+
+
 def test_no_map_of_noise_by_a_method_that_hunts_neighbours_is_to_be_trusted():
     from sklearn.manifold import TSNE
 
@@ -80,6 +119,40 @@ def test_a_faithful_map_is_trusted(rng):
     assert found.recommended == found.best_local == found.best_global == 0
     assert found.standings[0].keeps == "both"
     assert [fact.severity for fact in found.worst] == pytest.approx([0, 0], abs=1e-9)
+
+
+# ---- why this one ------------------------------------------------------------------------------
+
+
+def test_the_sentence_is_about_the_measure_by_which_the_map_was_chosen(rng):
+    """Maps that keep the order of distances only are compared by tau, whatever their areas are."""
+    X = rng.normal(size=(150, 8)) * [3, 3, 1, 1, 1, 1, 1, 1]
+    X[:, 2] += X[:, 0] / 2
+    runs = compare(X, methods={"first": lambda X: X[:, :2], "other": lambda X: X[:, [0, 2]]})
+    runs = [replace(run, relation=None) for run in runs]
+    found = verdict(runs)
+    assert found.standings[0].keeps == "global"
+    assert found.best_local is None
+    tau = runs[0].quality.measures["kendall_tau"].value
+    assert found.reasons[0].startswith(f"It alone of 2 maps keeps the order of distances: tau {tau:.2f} (")
+    assert not any("also keeps the order" in reason for reason in found.reasons)
+
+
+def test_equal_maps_are_named_and_near_ones_are_not_told_apart(rng):
+    X = np.column_stack([rng.normal(size=(200, 2)), 0.2 * rng.normal(size=(200, 2))])
+    good, near, worse = (
+        X[:, :2],
+        X[:, :2] + 0.01 * rng.normal(size=(200, 2)),
+        X[:, :2] + 0.2 * rng.normal(size=(200, 2)),
+    )
+    maps = {"good": good, "same": -good, "near": near, "worse": worse}
+    runs = compare(X, methods={name: lambda X, Z=Z: Z for name, Z in maps.items()})
+    runs = [replace(run, relation=None) for run in runs]
+    why = verdict(runs).reasons[0]
+    assert why.startswith("Of 4 maps that keep neighbourhoods it keeps most: area under R_NX ")
+    assert "; same as much; next is near with " in why
+    assert why.endswith(", too near to tell them apart.")
+    assert verdict([runs[0], runs[3]]).reasons[0].endswith(", clearly less.")
 
 
 # ---- facts -------------------------------------------------------------------------------------
@@ -138,7 +211,7 @@ def test_five_lines_whatever_the_verdict(rng, roll):
 
 
 def test_failed_runs_are_told_and_never_recommended(roll):
-    ok = compare(roll[:100], methods=["pca"])[0]
+    ok = compare(roll[:300], methods=["pca"])[0]
     failed = Run("broken", {}, None, 0.0, None, reason="It broke.")
     found = verdict([failed, ok])
     assert found.recommended == 1

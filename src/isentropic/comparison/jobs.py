@@ -14,6 +14,7 @@ from .._runtime import Progress
 from .._values import Floats
 from ..neighbors import nearest_among
 from ..quality import Quality, assess, baseline
+from ..quality.paired import left_out
 from ..selection import Selection, select
 from .data import Data
 from .fitting import Fit, fitted, held_out_accuracy
@@ -22,6 +23,7 @@ from .runs import Run
 from .store import Store, key_of
 from .tasks import Task
 
+_FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
 
 
@@ -137,6 +139,8 @@ class Job:
             baseline=self._baseline(fit),
             warnings=fit.warnings,
             false_share=false_shares(self.data.X, fit.embedding, quality, self.n_jobs),
+            without=self._without(fit, quality),
+            relation=self.data.relation,
         )
         run = self._with_accuracy(run, params)
         return replace(run, repeats=self._repeats(params))
@@ -197,6 +201,13 @@ class Job:
         for name in ("trustworthiness", "continuity"):
             chance |= {f"{name}({k})": found.chance[name][:, k - 1] for k in found.n_neighbors}
         return {name: (float(v.mean()), float(np.quantile(v, 0.975))) for name, v in chance.items()}
+
+    def _without(self, fit: Fit, quality: Quality) -> dict[str, tuple[float, ...]]:
+        """How measures vary with the rows; where they were estimated they have an interval already."""
+        if not quality.exact or quality.n < _FEWEST_TO_LEAVE_OUT:
+            return {}
+        found = left_out(self.data.X, fit.embedding, random_state=self.seed, n_jobs=self.n_jobs)
+        return {name: tuple(values.tolist()) for name, values in found.items()}
 
     def _with_accuracy(self, run: Run, params: Mapping[str, Any]) -> Run:
         data, task = self.data, self.task
