@@ -358,6 +358,21 @@ def test_another_version_computes_again(X, stubs, tmp_path, monkeypatch):
     assert FITS
 
 
+def test_other_code_of_the_same_version_computes_again(X, stubs, tmp_path, monkeypatch):
+    compare(X, methods=["stub"], folder=tmp_path)
+    monkeypatch.setattr("isentropic.comparison.store.code_mark", lambda: "another")
+    FITS.clear()
+    compare(X, methods=["stub"], folder=tmp_path)
+    assert FITS
+
+
+def test_another_class_under_the_same_label_is_computed(X, tmp_path):
+    compare(X, methods={"mine": Stub()}, folder=tmp_path, tune=False)
+    (run,) = compare(X, methods={"mine": Placing(noise=0.0)}, folder=tmp_path, tune=False)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert not run.failed
+
+
 def test_failures_are_tried_again_and_damage_is_mended(X, stubs, tmp_path):
     compare(X, methods={"stub": {"does": "fail"}}, folder=tmp_path)
     FITS.clear()

@@ -134,6 +134,7 @@ def _of_run(run: Run) -> dict[str, Any]:
         "baseline": {name: list(values) for name, values in run.baseline.items()},
         "accuracy": run.accuracy,
         "data_accuracy": run.data_accuracy,
+        "relation": run.relation,
         "measures": {name: {"value": m.value, "low": m.low, "high": m.high} for name, m in measures.items()},
         "warnings": list(run.warnings),
     }

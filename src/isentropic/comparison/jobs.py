@@ -24,6 +24,7 @@ from .store import Store, key_of
 from .tasks import Task
 
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
+_BLOCK = 4_096  # rows whose differences are held at a time
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
 
 
@@ -92,6 +93,7 @@ class Job:
 
     def _settings(self) -> dict[str, Any]:
         return {
+            "kind": self.task.kind,
             "params": {name: repr(value) for name, value in self.task.params.items()},
             "grid": grid_for(self.task, self.preset, len(self.data.X)),
             "criterion": self.criterion,
@@ -243,11 +245,20 @@ def _few(quality: Quality) -> dict[str, float]:
 
 
 def false_shares(X: Floats, Z: Floats, quality: Quality, n_jobs: int | None = None) -> Floats:
-    """Of each compared row: the share of its k nearest rows in the map that are not so in the data."""
+    """Of each compared row: the share of its k nearest rows in the map that are not so in the data.
+
+    One that is as near in the data as the k-th there is none that is false: which of equal ones are counted
+    among the k nearest is chance.
+    """
     rows, k = quality.rows, quality.n_neighbors[0]
-    near_X, near_Z = (nearest_among(side[rows], side, k, selves=rows, n_jobs=n_jobs)[0] for side in (X, Z))
-    shared = (near_X[:, :, None] == near_Z[:, None, :]).any(axis=2)
-    return 1.0 - shared.mean(axis=1)
+    farthest = nearest_among(X[rows], X, k, selves=rows, n_jobs=n_jobs)[1][:, -1]
+    near = nearest_among(Z[rows], Z, k, selves=rows, n_jobs=n_jobs)[0]
+    apart = np.empty((len(rows), k))
+    for j in range(k):
+        for start in range(0, len(rows), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            apart[part, j] = np.linalg.norm(X[rows[part]] - X[near[part, j]], axis=1)
+    return (apart > farthest[:, None] * (1 + 1e-9)).mean(axis=1)
 
 
 def _words(params: Mapping[str, Any]) -> str:

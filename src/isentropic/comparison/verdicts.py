@@ -98,8 +98,9 @@ def _headline(
         relation = runs[shown].relation
         chance = "" if relation is None else f" (p = {relation[1]:.2f})"
         return (
-            "No map of this table is to be trusted: its columns cannot be told from unrelated ones. Rows lie no "
-            f"closer together than with each column shuffled by itself{chance}: what a map shows may be noise."
+            "No map of this table is to be trusted: its columns cannot be told from unrelated ones. Rows "
+            f"lie no closer together than with each column shuffled by itself{chance}: what a map shows may "
+            "be noise."
         )
     if any(s.keeps != "neither" for s in standings if s.keeps):
         return "No map of this table is to be trusted: none is better than chance."

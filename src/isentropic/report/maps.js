@@ -131,6 +131,7 @@ class MapView {
   picture(coloring, faded) {
     const key = `${coloring.key}|${this.app.theme}|${faded}`;
     if (!this.kept[key]) {
+      this.painted = (this.painted || 0) + 1;
       const [r, g, b] = this.app.paper, data = this.image.data;
       for (let p = 0; p < data.length; p += 4) { data[p] = r; data[p + 1] = g; data[p + 2] = b; data[p + 3] = 255; }
       this.stamp(coloring.order, null, coloring, faded ? coloring.faded : coloring.colors);
@@ -227,8 +228,9 @@ class MapView {
     this.app.medians(this.map).forEach((median, code) => {
       if (!median) return;
       const name = classes.names[code].length > 14 ? classes.names[code].slice(0, 13) + "…" : classes.names[code];
-      const x = this.left + median[0] * this.scale, y = this.top + (this.map.height - median[1]) * this.scale;
       const half = context.measureText(name).width / 2 + 3 * this.ratio, tall = 8 * this.ratio;
+      const x = Math.max(half, Math.min(this.width - half, this.left + median[0] * this.scale)); // whole, not cut off
+      const y = this.top + (this.map.height - median[1]) * this.scale;
       if (taken.some((t) => Math.abs(t[0] - x) < t[2] + half && Math.abs(t[1] - y) < 2 * tall)) return;
       taken.push([x, y, half]);
       context.strokeStyle = this.app.css("--sheet");

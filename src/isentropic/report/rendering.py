@@ -14,6 +14,7 @@ import numpy as np
 from .._errors import MissingExtraError
 from .._values import Floats, Integers, Table
 from ..comparison import Run, Verdict
+from ..comparison.standings import RELATED
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
 from .colors import palette
@@ -52,7 +53,7 @@ def page(
         How it was done: command, versions, seconds, date, preset, seed, dimensions, notes. What is missing is
         left out.
     color
-        The column that colours the maps at first; by default the classes, where there are some.
+        The column, or the target, that colours the maps at first; by default the classes, if there are some.
     """
     rows = drawn_rows(table)
     shown = _shown(runs, verdict)
@@ -70,10 +71,19 @@ def page(
         # scores
         columns=columns(runs, bool(table.class_names)), data_accuracy=data_accuracy(runs),
         strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
-        number=number, seconds=seconds,
+        number=number, seconds=seconds, related=RELATED, **_about(runs),
         # what makes it a page
         data=_json(payload), style=_asset("page.css"), script=scripts, script_hash=_hash(scripts),
     )  # fmt: skip
+
+
+def _about(runs: Sequence[Run]) -> dict[str, Any]:
+    """What the runs have in common: how they were scored, and what is known of their table."""
+    return {
+        "sampled": any(run.quality is not None and not run.quality.exact for run in runs),
+        "seeded": any(run.repeats for run in runs),
+        "relation": next((run.relation for run in runs if run.relation is not None), None),
+    }
 
 
 def _shown(runs: Sequence[Run], verdict: Verdict) -> int | None:
