@@ -99,7 +99,7 @@ def compare(  # long, with a line for each option
     progress = get_config().progress
     runs = []
     with config_context(progress=None):  # the bar is about methods, not about blocks of rows
-        data = Data.of(X, y, int(random_state), n_jobs)
+        data = Data.of(X, y, int(random_state))
         if methods is None:
             methods = methods_of(chosen, len(data.X), has_classes=data.classes is not None)
         tasks = as_tasks(methods)

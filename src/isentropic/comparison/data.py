@@ -29,7 +29,7 @@ class Data:
     relation: tuple[float, float] | None  # of its columns: strength and chance
 
     @classmethod
-    def of(cls, X: Any, y: Any, seed: int, n_jobs: int | None = None) -> Data:
+    def of(cls, X: Any, y: Any, seed: int) -> Data:
         X = np.ascontiguousarray(X, float)
         require(X.ndim == 2 and X.shape[1] >= 1, "X", "a table of rows and columns", X.shape)
         require(len(X) >= 4, "X", "a table of at least 4 rows", len(X), "Fewer have nothing to compare.")
@@ -45,6 +45,6 @@ class Data:
         if classes is not None and split is not None:
             train, test = split.train, split.test
             accuracy = accuracy_between(X[train], classes[train], X[test], classes[test])
-        found = column_relation(X, seed, n_jobs)
+        found = column_relation(X, seed)
         relation = None if found is None else (found.strength, found.p_value)
         return cls(X, y, classes, split, accuracy, fingerprint(X, y), relation)

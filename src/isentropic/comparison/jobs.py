@@ -20,10 +20,12 @@ from .data import Data
 from .fitting import Fit, fitted, held_out_accuracy
 from .presets import Preset, grid_of
 from .runs import Run
+from .standings import local_rnx
 from .store import Store, key_of
 from .tasks import Task
 
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
+_SMALL = 500  # rows
 _BLOCK = 4_096  # rows whose differences are held at a time
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
 
@@ -90,6 +92,11 @@ class Job:
         store.write(key, run)
         self.steps.now(label, began + count_steps(self.task, self.preset, n) - self.steps.done)
         return run, False
+
+    @property
+    def _threads(self) -> int | None:
+        """For measures: of a small table one thread takes less time than several."""
+        return 1 if len(self.data.X) <= _SMALL else self.n_jobs
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -187,7 +194,7 @@ class Job:
 
     def _assessed(self, fit: Fit) -> Quality:
         return assess(
-            self.data.X, fit.embedding, self.data.classes, random_state=self.seed, n_jobs=self.n_jobs
+            self.data.X, fit.embedding, self.data.classes, random_state=self.seed, n_jobs=self._threads
         )
 
     def _baseline(self, fit: Fit) -> dict[str, tuple[float, float]]:
@@ -196,10 +203,12 @@ class Job:
             fit.embedding,
             n_permutations=self.preset.n_permutations,
             random_state=self.seed,
-            n_jobs=self.n_jobs,
+            n_jobs=self._threads,
         )
         weights = 1.0 / np.arange(1, found.chance["r_nx"].shape[1] + 1)
         chance = {"rnx_auc": found.chance["r_nx"] @ weights / weights.sum()}
+        k = found.n_neighbors[0]
+        chance["rnx_local"] = found.chance["r_nx"][:, :k] @ weights[:k] / weights[:k].sum()
         for name in ("trustworthiness", "continuity"):
             chance |= {f"{name}({k})": found.chance[name][:, k - 1] for k in found.n_neighbors}
         return {name: (float(v.mean()), float(np.quantile(v, 0.975))) for name, v in chance.items()}
@@ -241,7 +250,8 @@ class Job:
 def _few(quality: Quality) -> dict[str, float]:
     names = ("rnx_auc", "kendall_tau", *(f"trustworthiness({k})" for k in quality.n_neighbors))
     names += tuple(f"continuity({k})" for k in quality.n_neighbors)
-    return {name: quality.measures[name].value for name in names if name in quality.measures}
+    found = {name: quality.measures[name].value for name in names if name in quality.measures}
+    return {**found, "rnx_local": local_rnx(quality).value}
 
 
 def false_shares(X: Floats, Z: Floats, quality: Quality, n_jobs: int | None = None) -> Floats:

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..quality import Quality
+import numpy as np
+
+from ..quality import Measure, Quality
 from .runs import Run
 
 LOCAL_BAR = 0.875  # the mean of trustworthiness and continuity
 GLOBAL_BAR = 0.5  # Kendall's tau
-FINE_BAR = 0.5  # area under R_NX: below it near stays near, but which rows are nearest is lost
+FINE_BAR = 0.5  # local R_NX: below it near stays near, but which rows are nearest is lost
 RELATED = 0.01  # p of the columns: closer together than in every one of 99 shuffled tables
 _EXACT_LOCAL, _EXACT_GLOBAL = 0.97, 0.9  # a drawing so exact is right whatever it draws
 _MARGIN = 2.0  # times the way from the mean of chance to its 97.5% quantile
@@ -32,7 +34,7 @@ class Standing:
     method: str
     run: int  # position among the runs
     keeps: str  # "local", "global", "both", "neither", or "" for a run that failed
-    local: float | None  # area under R_NX
+    local: float | None  # area under R_NX up to the smallest k
     overall: float | None  # Kendall's tau
     trusted: bool
     worthless: bool  # not above the permutation baseline
@@ -56,7 +58,7 @@ def standing(run: Run, position: int) -> Standing:
         run.method,
         position,
         keeps,
-        score(run, "rnx_auc"),
+        local_rnx(run.quality).value,
         score(run, "kendall_tau"),
         trusted,
         worthless,
@@ -96,6 +98,23 @@ def _is_exact(run: Run) -> bool:
     return _local(run.quality) >= _EXACT_LOCAL or (tau is not None and tau >= _EXACT_GLOBAL)
 
 
+def local_rnx(quality: Quality) -> Measure:
+    """The area under R_NX for neighbourhoods of 1 to k rows, k the smallest chosen one.
+
+    The area of all sizes would not do: half of its weight are neighbourhoods of more than the root of
+    n rows, by which a map that keeps the large picture alone wins. Where rows were sampled, its interval
+    is the mean of those along the curve, which is a little too wide.
+    """
+    k = quality.n_neighbors[0]
+    value = quality.curves.rnx_area(k)
+    if quality.exact:
+        return Measure(value, best=1.0, range=(-1.0, 1.0))
+    points = [quality.at(j)["r_nx"] for j in range(1, k + 1)]
+    halves = [0.0 if p.low is None or p.high is None else (p.high - p.low) / 2 for p in points]
+    half = float(np.average(halves, weights=1.0 / np.arange(1, k + 1)))
+    return Measure(value, value - half, value + half, best=1.0, range=(-1.0, 1.0))
+
+
 def score(run: Run, name: str) -> float | None:
     """A measure of a map by its name; None where it is not defined."""
     assert run.quality is not None
@@ -116,8 +135,9 @@ def _text(run: Run, keeps: str, worthless: bool, unrelated: bool) -> str:
             f"{run.method} draws columns that cannot be told from unrelated ones, so what it shows may be "
             f"noise: {_numbers(run)}."
         )
-    area = score(run, "rnx_auc")
-    near = "neighbourhoods" if area is None or area >= FINE_BAR else "neighbourhoods roughly"
+    assert run.quality is not None
+    fine = local_rnx(run.quality).value >= FINE_BAR
+    near = "neighbourhoods" if fine else "neighbourhoods roughly"
     what = {
         "both": f"keeps {near} and the order of distances",
         "local": f"keeps {near} (local structure), not the order of distances",
@@ -130,9 +150,22 @@ def _text(run: Run, keeps: str, worthless: bool, unrelated: bool) -> str:
 def _numbers(run: Run) -> str:
     assert run.quality is not None
     trust, continuity = _points(run.quality)
-    k, area, tau = run.quality.n_neighbors[0], score(run, "rnx_auc"), score(run, "kendall_tau")
-    parts = [f"area under R_NX {area:.2f}", f"T({k}) {trust:.2f}", f"C({k}) {continuity:.2f}"]
+    k, tau = run.quality.n_neighbors[0], score(run, "kendall_tau")
+    parts = [
+        f"{local_name(k)} {local_rnx(run.quality).value:.2f}",
+        f"T({k}) {trust:.2f}",
+        f"C({k}) {continuity:.2f}",
+    ]
     return ", ".join(parts if tau is None else [*parts, f"tau {tau:.2f}"])
+
+
+def local_name(k: int) -> str:
+    """As it is written.
+
+    >>> local_name(10)
+    'R_NX(1–10)'
+    """
+    return f"R_NX(1–{k})" if k > 1 else "R_NX(1)"
 
 
 def _points(quality: Quality) -> tuple[float, float]:

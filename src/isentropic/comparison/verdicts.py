@@ -1,8 +1,8 @@
 """Which map to trust, how much, and where not: from Runs to plain sentences.
 
 A map is trusted for what :mod:`~isentropic.comparison.standings` says that it keeps. Recommended is, of the
-maps that keep local structure, the one with the greatest area under R_NX; if there is none, the one with
-the greatest tau. Whether it is better than the next beyond what other rows would give is said too.
+maps that keep local structure, the one with the greatest area under R_NX up to k = 10; if there is none, the
+one with the greatest tau. Whether it is better than the next beyond what other rows would give is said too.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from .._errors import require
 from ..quality.paired import spread
 from .facts import Fact, worst_facts
 from .runs import Run
-from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, score, standing
+from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, local_name, local_rnx, score, standing
 
 _DIGITS = 6  # scores that agree so far are equal: the earlier map is preferred
+_SHOWN = 3  # and to the reader those that the page writes alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +124,11 @@ def _reasons(
     elif recommended is not None:
         by_tau = standings[recommended].keeps == "global"
         reasons.append(_why(runs, standings, recommended, by_tau))
-        if not by_tau:
-            reasons.append(_global_reason(standings, recommended, best_global))
+        reasons.append(
+            "No map to be trusted keeps neighbourhoods: do not read which rows are next to each other."
+            if by_tau
+            else _global_reason(standings, recommended, best_global)
+        )
     worthless = [s.method for s in standings if s.worthless]
     if worthless:
         reasons.append(f"Worthless, no better than chance: {', '.join(worthless)}.")
@@ -149,8 +153,10 @@ def _why(runs: Sequence[Run], standings: Sequence[Standing], recommended: int, b
     if by_tau:
         scored = f"tau {own:.2f} (1 is perfect, 0 is chance"
     else:
-        chance = runs[recommended].baseline.get("rnx_auc", (0.0, 0.0))[1]
-        scored = f"area under R_NX {own:.2f} (1 is perfect, chance at most {max(chance, 0):.2f}"
+        quality, baseline = runs[recommended].quality, runs[recommended].baseline
+        chance = max(0.0, baseline.get("rnx_local", (0.0, 0.0))[1])
+        name = local_name(10 if quality is None else quality.n_neighbors[0])
+        scored = f"{name} {own:.2f} (1 is perfect, chance at most {chance:.2f}"
     first = f"Of {len(rivals)} maps that keep {what} it keeps most"
     if len(rivals) == 1:
         first = f"It keeps {what}" if n_maps == 1 else f"It alone of {n_maps} maps keeps {what}"
@@ -161,13 +167,13 @@ def _compared(runs: Sequence[Run], rivals: Sequence[Standing], recommended: int,
     """How the others stand: equal ones by name, and the next with what its distance is worth."""
     own = next(_score(s, by_tau) for s in rivals if s.run == recommended)
     others = [s for s in rivals if s.run != recommended]
-    equal = [s.method for s in others if round(_score(s, by_tau), _DIGITS) == round(own, _DIGITS)]
+    equal = [s.method for s in others if round(_score(s, by_tau), _SHOWN) == round(own, _SHOWN)]
     said = f"; {' and '.join(equal)} as much" if equal else ""
     lower = [s for s in others if s.method not in equal]
     if not lower:
         return said
     following = max(lower, key=lambda s: _score(s, by_tau))
-    told_apart = _told_apart(runs[recommended], runs[following.run], "kendall_tau" if by_tau else "rnx_auc")
+    told_apart = _told_apart(runs[recommended], runs[following.run], "kendall_tau" if by_tau else "rnx_local")
     worth = {None: "", True: ", clearly less", False: ", too near to tell them apart"}[told_apart]
     return f"{said}; next is {following.method} with {_score(following, by_tau):.2f}{worth}"
 
@@ -177,8 +183,13 @@ def _told_apart(one: Run, other: Run, name: str) -> bool | None:
     first, second = one.without.get(name), other.without.get(name)
     if not first or not second or len(first) != len(second):
         return None
-    difference = (score(one, name) or 0.0) - (score(other, name) or 0.0)
+    difference = _value(one, name) - _value(other, name)
     return difference > spread(np.subtract(first, second))
+
+
+def _value(run: Run, name: str) -> float:
+    assert run.quality is not None
+    return local_rnx(run.quality).value if name == "rnx_local" else score(run, name) or 0.0
 
 
 def _score(found: Standing, by_tau: bool) -> float:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _GROUPS = 20  # of rows that are left out, one after the other
 _ROWS = 1_000  # that "auto" compares with all others
+_FEW = 2_000  # rows whose measures one thread takes
 _TAU_ROWS = 400  # whose distances are put in order, twenty times
 _NAMES = ("trustworthiness", "continuity", "lcmc", "r_nx", "mrre_false", "mrre_missing")
 
@@ -122,7 +123,9 @@ def compare_quality(
 def left_out(
     X: Any, Z: Any, *, n_neighbors: Any = None, random_state: Any = None, n_jobs: int | None = None
 ) -> dict[str, Floats]:
-    """T and C at each k, the area under R_NX and tau with a twentieth of the rows left out, twenty times.
+    """T and C at each k, areas under R_NX and tau with a twentieth of the rows left out, twenty times.
+
+    ``rnx_local`` is the area up to the smallest k.
 
     The groups depend on nothing but the number of rows and ``random_state``: values of two maps of the same
     data can be compared group by group. :func:`spread` turns twenty of them into an interval. Tau is
@@ -133,19 +136,24 @@ def left_out(
     >>> X = np.random.default_rng(0).normal(size=(200, 5))
     >>> found = left_out(X, X[:, :2], n_neighbors=10)
     >>> sorted(found), len(found["rnx_auc"])
-    (['continuity(10)', 'kendall_tau', 'rnx_auc', 'trustworthiness(10)'], 20)
+    (['continuity(10)', 'kendall_tau', 'rnx_auc', 'rnx_local', 'trustworthiness(10)'], 20)
     >>> bool(0.01 < spread(found["rnx_auc"]) < 0.05)
     True
     """
     given, mapped = both_sides(X, Z, fewest=_GROUPS, n_jobs=n_jobs)
+    n_jobs = 1 if given.n <= _FEW else n_jobs  # threads cost more than they save
     ks = checked_neighbors(n_neighbors, given.n)
     order = generator(random_state).permutation(given.n)
     count = min(given.n, _ROWS, max(_TAU_ROWS // 2, 4 * _ROWS * _ROWS // given.n))
     found = []
     for kept, rows in _parts(order, count):
         sums = rank_sums(taken(given, kept), taken(mapped, kept), ks, rows, n_jobs=n_jobs)
-        found.append(_values(sums, ks))
-    names = ["rnx_auc", *(f"{name}({k})" for name in ("trustworthiness", "continuity") for k in ks)]
+        found.append({**_values(sums, ks), "rnx_local": Curves.of(sums).rnx_area(ks[0])})
+    names = [
+        "rnx_auc",
+        "rnx_local",
+        *(f"{name}({k})" for name in ("trustworthiness", "continuity") for k in ks),
+    ]
     values = {name: np.array([one[name] for one in found]) for name in names}
     tau = _tau_without(given, mapped, order[:_TAU_ROWS], n_jobs)
     return {**values, "kendall_tau": tau} if np.isfinite(tau).all() else values

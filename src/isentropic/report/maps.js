@@ -230,7 +230,8 @@ class MapView {
       const name = classes.names[code].length > 14 ? classes.names[code].slice(0, 13) + "…" : classes.names[code];
       const half = context.measureText(name).width / 2 + 3 * this.ratio, tall = 8 * this.ratio;
       const x = Math.max(half, Math.min(this.width - half, this.left + median[0] * this.scale)); // whole, not cut off
-      const y = this.top + (this.map.height - median[1]) * this.scale;
+      let y = this.top + (this.map.height - median[1]) * this.scale;
+      if (median[2] * this.scale < half) y += (y > 4 * tall ? -1 : 1) * (tall + this.radius + 3 * this.ratio); // it would hide them
       if (taken.some((t) => Math.abs(t[0] - x) < t[2] + half && Math.abs(t[1] - y) < 2 * tall)) return;
       taken.push([x, y, half]);
       context.strokeStyle = this.app.css("--sheet");

@@ -37,11 +37,17 @@ class App {
 
   points(map) { return this.once(`points${map.run}`, () => words(map.points)); }
 
+  /* Of each class the median of its rows, and how far most of them spread. */
   medians(map) {
     return this.once(`medians${map.run}`, () => {
       const places = this.classes.names.map(() => [[], []]), points = this.points(map);
       for (let i = 0; i < this.n; i++) for (const c of [0, 1]) places[this.codes[i]][c].push(points[2 * i + c] / 65535);
-      return places.map((sides) => (sides[0].length ? sides.map((list) => list.sort((a, b) => a - b)[list.length >> 1]) : null));
+      const at = (list, share) => list[Math.floor(share * (list.length - 1))];
+      return places.map((sides) => {
+        if (!sides[0].length) return null;
+        for (const list of sides) list.sort((a, b) => a - b);
+        return [...sides.map((list) => list[list.length >> 1]), Math.max(...sides.map((list) => at(list, 0.95) - at(list, 0.05)))];
+      });
     });
   }
 

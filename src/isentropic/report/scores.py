@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 
 from ..comparison import Run
+from ..comparison.standings import local_rnx
 from ..quality import Measure
 from ..quality.paired import spread
 
 # name of the measure, heading, what it says; {k} is the first chosen k
 _COLUMNS = (
-    ("rnx_auc", "R_NX area", "Neighbours kept beyond chance, all sizes of neighbourhood, the small ones "
-     "weighing most: 1 is perfect, 0 is chance."),
+    ("rnx_local", "R_NX(1–{k})", "Nearest neighbours kept beyond chance, in neighbourhoods of 1 to {k} rows, "
+     "the small ones weighing most: 1 is perfect, 0 is chance. Maps that keep neighbours are ranked by it."),
     ("trustworthiness({k})", "T({k})", "Trustworthiness: 1 where no stranger is among the {k} nearest in the "
      "map."),
     ("continuity({k})", "C({k})", "Continuity: 1 where none of the {k} nearest in the data is torn away."),
     ("kendall_tau", "tau", "Kendall's tau between distances in the data and in the map: the large picture."),
+    ("rnx_auc", "R_NX area", "The same for all sizes of neighbourhood: small and large structure "
+     "in one number."),
     ("scaled_stress", "stress", "Kruskal stress at the best scale: 0 where all distances match."),
 )  # fmt: skip
 _LABELLED = (
@@ -123,7 +126,9 @@ def _measured(runs: Sequence[Run], wanted: Sequence[tuple[str, str, str]], k: in
 
 
 def _measure(run: Run, name: str) -> Measure | None:
-    return None if run.quality is None else run.quality.measures.get(name)
+    if run.quality is None:
+        return None
+    return local_rnx(run.quality) if name == "rnx_local" else run.quality.measures.get(name)
 
 
 def interval(run: Run, name: str) -> tuple[float, float] | None:
