@@ -1,8 +1,9 @@
 """Which map to trust, how much, and where not: from Runs to plain sentences.
 
 A map is trusted for what :mod:`~isentropic.comparison.standings` says that it keeps. Recommended is, of the
-maps that keep local structure, the one with the greatest area under R_NX up to k = 10; if there is none, the
-one with the greatest tau. Whether it is better than the next beyond what other rows would give is said too.
+maps that keep local structure, the one with the greatest area under R_NX up to k = 10; of those that cannot
+be told from it, as other rows might turn it round, the one with the greatest area for all k. If there is
+none, it is the one with the greatest tau. Whether it is better than the next beyond what other rows would give is said too.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def verdict(runs: Sequence[Run]) -> Verdict:
     trusted = [standing for standing in standings if standing.trusted]
     best_local = _best([s for s in trusted if s.keeps in ("local", "both")], "local")
     best_global = _best([s for s in trusted if s.keeps in ("global", "both")], "overall")
-    recommended = best_local if best_local is not None else best_global
+    recommended = best_global if best_local is None else _settled(runs, standings, best_local)
     shown = _best([s for s in standings if s.keeps], "local") if recommended is None else recommended
     return Verdict(
         recommended=recommended,
@@ -81,6 +82,18 @@ def _best(standings: Sequence[Standing], score: str) -> int | None:
     if not standings:
         return None
     return max(standings, key=lambda s: (round(getattr(s, score), _DIGITS), -s.run)).run
+
+
+def _settled(runs: Sequence[Run], standings: Sequence[Standing], best_local: int) -> int:
+    """Of the maps that keep as many near neighbours as the best, as far as can be told, the best for all k."""
+    tied = [
+        s.run
+        for s in standings
+        if s.trusted
+        and s.keeps in ("local", "both")
+        and (s.run == best_local or _told_apart(runs[best_local], runs[s.run], "rnx_local") is False)
+    ]
+    return max(tied, key=lambda i: (round(_value(runs[i], "rnx_auc"), _DIGITS), i == best_local, -i))
 
 
 # ---- sentences ---------------------------------------------------------------------------------
@@ -148,6 +161,7 @@ def _why(runs: Sequence[Run], standings: Sequence[Standing], recommended: int, b
     what = "the order of distances" if by_tau else "neighbourhoods"
     kinds = ("global", "both") if by_tau else ("local", "both")
     rivals = [s for s in standings if s.trusted and s.keeps in kinds]
+    nearer = max(rivals, key=lambda s: (round(_score(s, by_tau), _DIGITS), s.run == recommended))
     n_maps = sum(1 for s in standings if s.keeps)
     own = _score(standings[recommended], by_tau)
     if by_tau:
@@ -160,6 +174,13 @@ def _why(runs: Sequence[Run], standings: Sequence[Standing], recommended: int, b
     first = f"Of {len(rivals)} maps that keep {what} it keeps most"
     if len(rivals) == 1:
         first = f"It keeps {what}" if n_maps == 1 else f"It alone of {n_maps} maps keeps {what}"
+    if nearer.run != recommended:
+        areas = (_value(runs[i], "rnx_auc") for i in (recommended, nearer.run))
+        return (
+            f"Of {len(rivals)} maps that keep {what} it has {scored}); {nearer.method} has "
+            f"{_score(nearer, by_tau):.2f}, too near to tell them apart, but keeps less of larger "
+            "neighbourhoods: area under R_NX {:.2f} against {:.2f}.".format(*reversed([*areas]))
+        )
     return f"{first}: {scored}){_compared(runs, rivals, recommended, by_tau)}."
 
 
