@@ -2,8 +2,8 @@
 
 A map is trusted for what :mod:`~isentropic.comparison.standings` says that it keeps. Recommended is, of the
 maps that keep local structure, the one with the greatest area under R_NX up to k = 10; of those that cannot
-be told from it, as other rows might turn it round, the one with the greatest area for all k. If there is
-none, it is the one with the greatest tau. Whether it is better than the next beyond what other rows would give is said too.
+be told from it, the one with the greatest area for all k. If none keeps local structure, it is the one with
+the greatest tau. Whether it is better than the next beyond what other rows would give is said too.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _best(standings: Sequence[Standing], score: str) -> int | None:
 
 
 def _settled(runs: Sequence[Run], standings: Sequence[Standing], best_local: int) -> int:
-    """Of the maps that keep as many near neighbours as the best, as far as can be told, the best for all k."""
+    """Of the maps that keep as many near neighbours as the best, as far as can be told, the best of all."""
     tied = [
         s.run
         for s in standings
