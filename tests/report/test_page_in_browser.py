@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from made_comparisons import FACTS, make_runs, make_table, make_verdict
+from matplotlib.path import Path as MatplotlibPath
 
 from isentropic.report import page
 
@@ -134,6 +135,44 @@ def test_shift_adds_to_the_selection(open_page, address):
             tab.keyboard.down("Shift")
         drag(tab, (x - 7, y - 7), (x + 7, y + 7))
     assert {3, 77} <= selected(tab)
+
+
+def inside(tab, figure, polygon):
+    """Rows inside a polygon on the screen."""
+    box = tab.locator("figure.map").nth(figure).locator("canvas.over").bounding_box()
+    places = "(f) => { const { px, py, ratio } = isentropic.views[f]; return [[...px], [...py], ratio]; }"
+    px, py, ratio = tab.evaluate(places, figure)
+    points = np.column_stack([np.array(px) / ratio + box["x"], np.array(py) / ratio + box["y"]])
+    return set(np.flatnonzero(MatplotlibPath(polygon).contains_points(points)).tolist())
+
+
+def test_a_brush_that_ends_before_the_next_frame_selects_what_it_covers(open_page, address):
+    tab = open_page(address)
+    x, y = place(tab, 1, 3)
+    tab.mouse.move(x - 60, y - 50)
+    tab.mouse.down()
+    for corner in ((x, y), (x + 60, y + 50)):
+        tab.mouse.move(*corner)
+    tab.mouse.up()
+    corners = [(x - 60, y - 50), (x + 60, y - 50), (x + 60, y + 50), (x - 60, y + 50)]
+    assert selected(tab) == inside(tab, 1, corners)
+
+
+def test_with_alt_a_selection_is_drawn_freely(open_page, address):
+    tab = open_page(address)
+    x, y = place(tab, 1, 3)
+    triangle = [(x - 90, y + 60), (x + 90, y + 60), (x, y - 70)]
+    tab.keyboard.down("Alt")
+    tab.mouse.move(*triangle[0])
+    tab.mouse.down()
+    for corner in triangle[1:]:
+        tab.mouse.move(*corner)
+    tab.mouse.up()
+    tab.keyboard.up("Alt")
+    found = selected(tab)
+    assert 3 in found
+    assert found == inside(tab, 1, triangle)
+    assert tab.heard.complaints == []
 
 
 def test_hover_shows_the_name_and_the_true_neighbours(open_page, address, table):

@@ -102,13 +102,19 @@ class App {
   brushed(view, before) {
     this.pending = { view, before };
     if (this.frame) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
-      if (!this.pending.view.brush) return;
-      const found = this.pending.view.within(this.pending.view.brush), kept = this.pending.before;
-      if (kept) for (let i = 0; i < found.length; i++) found[i] |= kept[i];
-      this.select(found);
-    });
+    this.frame = requestAnimationFrame(() => this.settle());
+  }
+
+  /* The selection as the brush stands now; also when it ends before the next frame. */
+  settle() {
+    if (!this.frame) return;
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const { view, before } = this.pending;
+    if (!view.brush) return;
+    const found = view.within();
+    if (before) for (let i = 0; i < found.length; i++) found[i] |= before[i];
+    this.select(found);
   }
 
   select(flags) {
