@@ -149,11 +149,13 @@ def inside(tab, figure, polygon):
 def test_a_brush_that_ends_before_the_next_frame_selects_what_it_covers(open_page, address):
     tab = open_page(address)
     x, y = place(tab, 1, 3)
-    tab.mouse.move(x - 60, y - 50)
-    tab.mouse.down()
-    for corner in ((x, y), (x + 60, y + 50)):
-        tab.mouse.move(*corner)
-    tab.mouse.up()
+    tab.evaluate(
+        """([x, y]) => { const { over } = isentropic.views[1];
+      over.setPointerCapture = () => {}; // these events have no pointer
+      for (const [kind, dx, dy] of [["down", -60, -50], ["move", 0, 0], ["move", 60, 50], ["up", 60, 50]])
+        over.dispatchEvent(new PointerEvent("pointer" + kind, { clientX: x + dx, clientY: y + dy })); }""",
+        [x, y],
+    )
     corners = [(x - 60, y - 50), (x + 60, y - 50), (x + 60, y + 50), (x - 60, y + 50)]
     assert selected(tab) == inside(tab, 1, corners)
 
