@@ -137,7 +137,7 @@ def _text(run: Run, keeps: str, worthless: bool, unrelated: bool) -> str:
         )
     assert run.quality is not None
     fine = local_rnx(run.quality).value >= FINE_BAR
-    near = "neighbourhoods" if fine else "neighbourhoods roughly"
+    near = "neighbourhoods" if fine else "coarse neighbourhoods"
     what = {
         "both": f"keeps {near} and the order of distances",
         "local": f"keeps {near} (local structure), not the order of distances",
