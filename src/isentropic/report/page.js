@@ -168,7 +168,7 @@ class App {
   showTip(row, view, x, y) {
     const tip = document.getElementById("tip"), name = (i) => (/^\d+$/.test(this.names[i]) ? `row ${this.names[i]}` : this.names[i]), lines = [element("strong", {}, name(row))];
     const line = (text) => lines.push(element("span", { class: "quiet" }, text));
-    if (this.classes) lines.push(element("span", {}, this.classes.names[this.codes[row]]));
+    if (this.classes) lines.push(element("span", {}, `class ${this.classes.names[this.codes[row]]}`));
     if (this.color.startsWith("column")) {
       const { name, low, high } = this.column, code = this.coloring(view.map).codes[row];
       line(`${name}: ${Number((low + (code / 254) * (high - low)).toPrecision(3))}`);

@@ -14,7 +14,7 @@ import numpy as np
 from .._errors import MissingExtraError
 from .._values import Floats, Integers, Table
 from ..comparison import Fact, Run, Verdict
-from ..comparison.standings import RELATED
+from ..comparison.standings import FINE_BAR, RELATED
 from ..quality import Quality
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
@@ -72,7 +72,7 @@ def page(
         # scores
         columns=columns(runs, bool(table.class_names)), data_accuracy=data_accuracy(runs),
         strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
-        number=number, seconds=seconds, related=RELATED, **_about(runs),
+        number=number, seconds=seconds, related=RELATED, fine=FINE_BAR, **_about(runs),
         # what makes it a page
         data=_json(payload), style=_asset("page.css"), script=scripts, script_hash=_hash(scripts),
     )  # fmt: skip
