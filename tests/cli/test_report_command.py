@@ -57,6 +57,7 @@ def test_five_lines_and_the_page(report, pages, flats, tmp_path):
     assert len(lines) == 7
     assert lines[0].startswith(("Recommended: ", "No map of this table"))
     assert lines[5].startswith("Compared 2 methods in ")
+    assert lines[5].endswith("(the methods asked for, as they come, as by the preset quick).")
     assert lines[6] == f"wrote {out}"
     assert result.stderr == ""
     (call,) = pages

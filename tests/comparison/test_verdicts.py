@@ -97,6 +97,19 @@ def test_a_table_with_its_columns_shuffled_is_not_to_be_trusted_any_more(rng):
     assert verdict([own]).recommended == 0
 
 
+def test_groups_that_a_distrusted_map_shows_are_told(rng):
+    """Three groups and much noise: who is near whom is lost, the groups are not."""
+    X = rng.normal(size=(300, 25))
+    X[:, :3] += 7 * np.eye(3)[np.arange(300) % 3]
+    poor = {"trustworthiness(10)": 0.7, "continuity(10)": 0.8, "kendall_tau": 0.4}
+    found = verdict([scored(run, **poor) for run in compare(X, methods=["pca"])])
+    assert found.recommended is None
+    assert found.reasons[1].startswith("What may be read from it are large groups only: R_NX is greatest, ")
+    assert 80 <= int(found.reasons[1].split()[-2]) <= 130
+    noise = verdict(compare(rng.normal(size=(300, 25)), methods=["pca"]))
+    assert not any("large groups" in reason for reason in noise.reasons)
+
+
 def test_a_nearly_exact_drawing_is_right_whatever_it_draws(rng):
     found = verdict(compare(rng.normal(size=(100, 2)), methods=["pca"]))
     assert found.recommended == 0

@@ -20,6 +20,7 @@ from .runs import Run
 from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, local_name, local_rnx, score, standing
 
 _DIGITS = 6  # scores that agree so far are equal: the earlier map is preferred
+_KEPT_GROUPS = 0.5  # R_NX of neighbourhoods that are kept at least by half
 _SHOWN = 3  # and to the reader those that the page writes alike
 
 
@@ -146,7 +147,8 @@ def _reasons(
     if worthless:
         reasons.append(f"Worthless, no better than chance: {', '.join(worthless)}.")
     elif recommended is None and shown is not None:
-        reasons.append("All are better than chance, but that alone says little.")
+        said = _large_groups(runs[shown]) if not any(s.unrelated for s in standings) else ""
+        reasons.append(said or "All are better than chance, but that alone says little.")
     unrelated = [s.method for s in standings if s.unrelated]
     if recommended is not None and unrelated:
         reasons.append(
@@ -154,6 +156,19 @@ def _reasons(
         )
     failed = [s.text for s in standings if not s.keeps]
     return (*reasons, *failed)
+
+
+def _large_groups(run: Run) -> str:
+    """What a map that is not to be trusted may show all the same: groups far larger than neighbourhoods."""
+    assert run.quality is not None
+    curve, nearest = run.quality.curves.r_nx, run.quality.n_neighbors[0]
+    k = int(np.argmax(curve[: run.quality.n // 2])) + 1
+    if curve[k - 1] < _KEPT_GROUPS or k < 5 * nearest:
+        return ""
+    return (
+        f"What may be read from it are large groups only: R_NX is greatest, {curve[k - 1]:.2f}, for "
+        f"neighbourhoods of {k:,} rows."
+    )
 
 
 def _why(runs: Sequence[Run], standings: Sequence[Standing], recommended: int, by_tau: bool) -> str:
