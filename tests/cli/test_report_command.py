@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -56,6 +57,7 @@ def test_five_lines_and_the_page(report, pages, flats, tmp_path):
     assert len(lines) == 7
     assert lines[0].startswith(("Recommended: ", "No map of this table"))
     assert lines[5].startswith("Compared 2 methods in ")
+    assert lines[5].endswith("(the methods asked for, as they come, as by the preset quick).")
     assert lines[6] == f"wrote {out}"
     assert result.stderr == ""
     (call,) = pages
@@ -73,6 +75,28 @@ def test_the_page_itself(report, tmp_path, monkeypatch):
     text = out.read_text(encoding="utf-8")
     assert text.lower().startswith("<!doctype html>")
     assert "classical-mds" in text
+
+
+def test_the_same_command_gives_the_same_bytes_but_for_what_is_measured(report, flats, tmp_path, monkeypatch):
+    """Times, memory and the date are marked as measured; nothing else may differ."""
+    monkeypatch.undo()
+    pages = []
+    for _ in range(2):
+        result = report(flats, "--target", "quarter", "--out", tmp_path / "flats.html", *FLATS)
+        assert result.exit_code == 0, result.stderr
+        text = (tmp_path / "flats.html").read_text(encoding="utf-8")
+        cells = re.findall(r'<(td|dd)([^>]*)class="measured">.*?</', text)
+        assert len(cells) == 2 * 2 + 2  # seconds and memory of two runs, time and date of the page
+        pages.append(re.sub(r'<(td|dd)[^>]*class="measured">.*?</', "", text))
+    assert pages[0] == pages[1]
+
+
+def test_the_target_can_colour_the_maps(report, flats, tmp_path, monkeypatch):
+    monkeypatch.undo()
+    out = tmp_path / "flats.html"
+    result = report(flats, "--target", "quarter", "--color", "quarter", "--out", out, *FLATS)
+    assert result.exit_code == 0, result.stderr
+    assert out.exists()
 
 
 def test_facts_are_all_there_and_plain(report, pages, flats, tmp_path):

@@ -155,6 +155,14 @@ def test_false_shares_are_counted(X, rng):
     np.testing.assert_allclose(false_shares(X, Z, found), expected)
 
 
+def test_rows_as_near_as_the_last_neighbour_are_not_false():
+    """On a lattice the tenth neighbour has equals: the map of a turned lattice is perfect all the same."""
+    lattice = np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), axis=-1).reshape(-1, 2)
+    turned = lattice @ np.array([[0.8, 0.6], [-0.6, 0.8]])
+    assert false_shares(lattice, turned, quality.assess(lattice, turned)).max() == 0
+    assert false_shares(lattice, turned[::-1] * [1, 3], quality.assess(lattice, turned)).mean() > 0.2
+
+
 def test_other_methods_change_nothing(X):
     alone, beside = compare(X, methods=["isomap"])[0], compare(X, methods=["pca", "isomap"])[1]
     untimed = [
@@ -356,6 +364,21 @@ def test_another_version_computes_again(X, stubs, tmp_path, monkeypatch):
     FITS.clear()
     compare(X, methods=["stub"], folder=tmp_path)
     assert FITS
+
+
+def test_other_code_of_the_same_version_computes_again(X, stubs, tmp_path, monkeypatch):
+    compare(X, methods=["stub"], folder=tmp_path)
+    monkeypatch.setattr("isentropic.comparison.store.code_mark", lambda: "another")
+    FITS.clear()
+    compare(X, methods=["stub"], folder=tmp_path)
+    assert FITS
+
+
+def test_another_class_under_the_same_label_is_computed(X, tmp_path):
+    compare(X, methods={"mine": Stub()}, folder=tmp_path, tune=False)
+    (run,) = compare(X, methods={"mine": Placing(noise=0.0)}, folder=tmp_path, tune=False)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert not run.failed
 
 
 def test_failures_are_tried_again_and_damage_is_mended(X, stubs, tmp_path):

@@ -5,30 +5,30 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from isentropic import Run, compare, datasets, registry
+from isentropic import Run, compare, datasets
 from isentropic._errors import InvalidInputError
 from isentropic.comparison import verdict
 from isentropic.comparison.facts import worst_facts
-
-GEODESIC = {name for name, method in registry.METHODS.items() if method.family == "geodesic"}
-
+from isentropic.comparison.standings import reaches
 
 # ---- planted truth -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["swiss-roll", "four-cluster-roll"])
-def test_rolls_a_geodesic_method_keeps_what_is_near_and_mds_what_is_far(name):
-    roll = datasets.load(f"builtin:{name}")
-    runs = compare(roll.X, methods=["classical-mds", "isomap"])
+@pytest.mark.parametrize("other", ["classical-mds", "parameter-free-sdd"])
+def test_rolls_a_geodesic_method_keeps_what_is_near_and_the_others_what_is_far(name, other):
+    """The area under R_NX of all sizes would prefer SDD on four clusters: it must be the local one."""
+    roll = datasets.load(f"builtin:{name}", n_samples=400)
+    runs = compare(roll.X, methods={other: {}, "isomap": {"n_neighbors": 6}}, tune=False, n_seeds=1)
     found = verdict(runs)
-    assert runs[found.best_local].method in GEODESIC
-    assert runs[found.best_global].method == "classical-mds"
+    assert runs[found.best_local].method == "isomap"
+    assert runs[found.best_global].method == other
     assert found.recommended == found.best_local
     keeps = {standing.method: standing.keeps for standing in found.standings}
     assert keeps["isomap"] == "local"
-    assert keeps["classical-mds"] in ("global", "both")
-    assert "isomap keeps neighbourhoods (local structure), not the order of distances" in found.headline
-    assert any("read classical-mds instead" in reason for reason in found.reasons)
+    assert keeps[other] in ("global", "both")
+    assert "(local structure), not the order of distances" in found.headline
+    assert f"For distances across the whole table read {other} instead" in found.reasons[1]
 
 
 def test_a_shuffled_map_is_named_worthless(rng):
@@ -64,6 +64,57 @@ def test_no_map_of_pure_noise_is_to_be_trusted(n, m):
     assert len(found.worst) == 2
 
 
+@pytest.mark.parametrize("kind", ["normal", "uniform", "cauchy", "lognormal"])
+@pytest.mark.parametrize("m", [3, 5])
+def test_few_columns_of_noise_draw_well_and_are_not_to_be_trusted(kind, m):
+    """Their maps reach every bar, for two of three columns are most of what there is."""
+    random = np.random.default_rng(m)
+    X = {
+        "normal": random.normal,
+        "uniform": random.uniform,
+        "cauchy": lambda size: random.standard_cauchy(size),
+        "lognormal": lambda size: random.lognormal(0, 1, size),
+    }[kind](size=(200, m))
+    runs = compare(X, methods=["pca"])
+    found = verdict(runs)
+    assert m == 5 or any(reaches(runs[0].quality))  # good as a drawing
+    assert found.recommended is None
+    assert found.headline.startswith("No map of this table is to be trusted")
+
+
+def test_a_table_with_its_columns_shuffled_is_not_to_be_trusted_any_more(rng):
+    iris = datasets.load("builtin:iris").X
+    shuffled = np.column_stack([rng.permutation(column) for column in iris.T])
+    (own,), (other,) = (compare(X, methods=["pca"]) for X in (iris, shuffled))
+    assert own.relation[0] > 0.2
+    assert own.relation[1] == 0.01
+    assert other.relation[0] < 0.05
+    found = verdict([other])
+    assert reaches(other.quality) == (False, True) or reaches(other.quality)[0]  # good as a drawing
+    assert found.standings[0].unrelated
+    assert found.recommended is None
+    assert f"with each column shuffled by itself (p = {other.relation[1]:.2f})" in found.headline
+    assert verdict([own]).recommended == 0
+
+
+def test_groups_that_a_distrusted_map_shows_are_told(rng):
+    """Three groups and much noise: who is near whom is lost, the groups are not."""
+    X = rng.normal(size=(300, 25))
+    X[:, :3] += 7 * np.eye(3)[np.arange(300) % 3]
+    poor = {"trustworthiness(10)": 0.7, "continuity(10)": 0.8, "kendall_tau": 0.4}
+    found = verdict([scored(run, **poor) for run in compare(X, methods=["pca"])])
+    assert found.recommended is None
+    assert found.reasons[1].startswith("What may be read from it are large groups only: R_NX is greatest, ")
+    assert 80 <= int(found.reasons[1].split()[-2]) <= 130
+    noise = verdict(compare(rng.normal(size=(300, 25)), methods=["pca"]))
+    assert not any("large groups" in reason for reason in noise.reasons)
+
+
+def test_a_nearly_exact_drawing_is_right_whatever_it_draws(rng):
+    found = verdict(compare(rng.normal(size=(100, 2)), methods=["pca"]))
+    assert found.recommended == 0
+
+
 def test_no_map_of_noise_by_a_method_that_hunts_neighbours_is_to_be_trusted():
     from sklearn.manifold import TSNE
 
@@ -82,6 +133,78 @@ def test_a_faithful_map_is_trusted(rng):
     assert [fact.severity for fact in found.worst] == pytest.approx([0, 0], abs=1e-9)
 
 
+# ---- why this one ------------------------------------------------------------------------------
+
+
+def scored(run, **values):
+    """The same run with other scores."""
+    found = run.quality.measures
+    changed = {name: replace(found[name], value=value) for name, value in values.items()}
+    return replace(run, relation=None, quality=replace(run.quality, measures={**found, **changed}))
+
+
+def test_the_sentence_is_about_the_measure_by_which_the_map_was_chosen(rng):
+    """Maps that keep the order of distances only are compared by tau, whatever their neighbourhoods are."""
+    X = rng.normal(size=(60, 5))
+    runs = compare(X, methods={"first": lambda X: X[:, :2], "other": lambda X: X[:, 1:3]})
+    poor = {"trustworthiness(10)": 0.8, "continuity(10)": 0.8}
+    runs = [scored(runs[0], **poor, kendall_tau=0.61), scored(runs[1], **poor, kendall_tau=0.52)]
+    found = verdict(runs)
+    assert [standing.keeps for standing in found.standings] == ["global", "global"]
+    assert found.best_local is None
+    assert found.reasons[0].startswith(
+        "Of 2 maps that keep the order of distances it keeps most: tau 0.61 (1 is perfect, 0 is chance); "
+        "next is other with 0.52"
+    )
+    assert "No map to be trusted keeps neighbourhoods" in found.reasons[1]
+    assert len(found.lines) == 5
+
+
+def test_of_maps_that_cannot_be_told_apart_the_one_that_keeps_more_of_all_sizes(rng):
+    X = np.column_stack([rng.normal(size=(200, 2)), 0.3 * rng.normal(size=(200, 2))])
+    runs = compare(X, methods={"fine": lambda X: X[:, :2], "large": lambda X: X[:, :2]})
+    runs = [replace(run, relation=None) for run in runs]
+    shifted = tuple(value - 0.01 for value in runs[1].without["rnx_local"])
+    noisy = tuple(np.add(shifted, 0.02 * np.cos(np.arange(20))).tolist())
+    curves, k = runs[1].quality.curves, np.arange(1, 200)
+    moved = curves.q_nx + np.where(k <= 10, -0.01, 0.02) * (199 - k) / 199  # r_nx by as much
+    changed = replace(runs[1].quality, curves=replace(curves, q_nx=moved))
+    area = changed.curves.rnx_auc
+    runs[1] = scored(replace(runs[1], quality=changed, without={"rnx_local": noisy}), rnx_auc=area)
+    found = verdict(runs)
+    assert (found.best_local, found.recommended) == (0, 1)
+    assert "too near to tell them apart, but keeps less of larger neighbourhoods" in found.reasons[0]
+    runs[1] = replace(runs[1], without={"rnx_local": shifted})  # always less, by the same: no chance
+    assert verdict(runs).recommended == 0
+
+
+def test_a_map_below_the_bar_is_no_rival_however_great_its_area(rng):
+    X = rng.normal(size=(60, 5))
+    poor, good = compare(X, methods={"poor": lambda X: X[:, :4], "good": lambda X: X[:, :2]})
+    below = {"trustworthiness(10)": 0.6, "continuity(10)": 0.6, "kendall_tau": 0.1}
+    above = {"trustworthiness(10)": 0.9, "continuity(10)": 0.9, "kendall_tau": 0.1}
+    found = verdict([scored(poor, **below), scored(good, **above)])
+    assert found.standings[0].local > found.standings[1].local
+    assert found.reasons[0].startswith("It alone of 2 maps keeps neighbourhoods: R_NX(1–10) ")
+
+
+def test_equal_maps_are_named_and_near_ones_are_not_told_apart(rng):
+    X = np.column_stack([rng.normal(size=(200, 2)), 0.2 * rng.normal(size=(200, 2))])
+    good, near, worse = (
+        X[:, :2],
+        X[:, :2] + 0.01 * rng.normal(size=(200, 2)),
+        X[:, :2] + 0.2 * rng.normal(size=(200, 2)),
+    )
+    maps = {"good": good, "same": -good, "near": near, "worse": worse}
+    runs = compare(X, methods={name: lambda X, Z=Z: Z for name, Z in maps.items()})
+    runs = [replace(run, relation=None) for run in runs]
+    why = verdict(runs).reasons[0]
+    assert why.startswith("Of 4 maps that keep neighbourhoods it keeps most: R_NX(1–10) ")
+    assert "; same as much; next is near with " in why
+    assert why.endswith(", too near to tell them apart.")
+    assert verdict([runs[0], runs[3]]).reasons[0].endswith(", clearly less.")
+
+
 # ---- facts -------------------------------------------------------------------------------------
 
 
@@ -97,6 +220,13 @@ def test_the_share_of_false_neighbours_is_counted_and_its_rows_are_named(rng):
     assert fact.severity == len(bad) / 100
     assert fact.text == f"{len(bad)}% of points have more than half of their 10 nearest map neighbours false."
     assert set(range(12)) <= set(fact.rows)
+
+
+def test_strangers_are_told_of_once(rng):
+    (run,) = compare(rng.normal(size=(100, 30)), methods=["pca"])
+    kinds = [fact.kind for fact in worst_facts(run, 9)]
+    assert len({"false", "strangers"} & set(kinds)) == 1
+    assert "torn" in kinds
 
 
 def test_pairs_in_the_wrong_order_are_what_tau_says(rng):
@@ -138,7 +268,7 @@ def test_five_lines_whatever_the_verdict(rng, roll):
 
 
 def test_failed_runs_are_told_and_never_recommended(roll):
-    ok = compare(roll[:100], methods=["pca"])[0]
+    ok = compare(roll[:300], methods=["pca"])[0]
     failed = Run("broken", {}, None, 0.0, None, reason="It broke.")
     found = verdict([failed, ok])
     assert found.recommended == 1

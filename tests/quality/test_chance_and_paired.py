@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import t
+from scipy.spatial.distance import pdist
+from scipy.stats import kendalltau, t
 
 from isentropic._errors import InvalidInputError
 from isentropic.quality import assess, baseline, compare_quality, distance_rows, paired
 from isentropic.quality.distances import taken
-from isentropic.quality.paired import _half_width, _parts
+from isentropic.quality.paired import _half_width, _parts, left_out, spread
 from naive import distances, naive_rank_matrix, naive_rank_measures
 
 
@@ -150,3 +151,32 @@ def test_sampled_rows_and_bad_input_of_two_maps(pair):
         compare_quality(X[:9], Z[:9], Z[:9])
     with pytest.raises(InvalidInputError, match="n_neighbors must be at most 140, to leave out"):
         compare_quality(X, Z, Z, n_neighbors=141)
+
+
+# ---- one map, with rows left out ----------------------------------------------------------------
+
+
+def test_values_without_a_group_are_those_of_the_other_rows(pair):
+    X, Z = pair
+    found = left_out(X, Z, n_neighbors=(5, 30), random_state=3)
+    order = np.random.RandomState(3).permutation(len(X))
+    for group in (0, 7, 19):
+        kept = np.sort(order[np.arange(len(X)) % 20 != group])
+        quality = assess(X[kept], Z[kept], n_neighbors=(5, 30))
+        for name, values in found.items():
+            expected = quality.curves.rnx_area(5) if name == "rnx_local" else quality.measures[name].value
+            assert values[group] == pytest.approx(expected, rel=1e-9)
+
+
+def test_tau_of_some_rows_varies_as_that_of_all_would(rng):
+    X = rng.normal(size=(1600, 4))
+    some = spread(left_out(X, X[:, :2], n_neighbors=10)["kendall_tau"])
+    many = [kendalltau(pdist(part), pdist(part[:, :2])).statistic for part in rng.normal(size=(40, 400, 4))]
+    assert 0.5 < some / (1.96 * np.std(many) / 2) < 2  # four times the rows, half of the deviation
+
+
+def test_the_local_area_is_that_of_small_neighbourhoods(pair):
+    curves = assess(*pair, measures="ranks").curves
+    k = np.arange(1, 11)
+    assert curves.rnx_area(10) == pytest.approx((curves.r_nx[:10] / k).sum() / (1 / k).sum())
+    assert curves.rnx_area(len(curves.r_nx)) == curves.rnx_auc

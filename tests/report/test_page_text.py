@@ -5,6 +5,7 @@ import re
 import sys
 from dataclasses import replace
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from made_comparisons import FACTS, make_runs, make_table, make_verdict
 
 from isentropic._errors import InvalidInputError, MissingExtraError
 from isentropic.quality import assess
+from isentropic.quality.paired import spread
 from isentropic.report import page
 from isentropic.report.rows import drawn_rows
 
@@ -49,7 +51,7 @@ def test_the_verdict_and_its_worst_facts_come_first(html, verdict):
 @pytest.mark.parametrize(
     "words",
     [
-        "failed after 0.25 s: the <b>patch</b> is singular",
+        "failed: the <b>patch</b> is singular",
         "isentropic report made.csv --target 'a <b> c'",
         "maximum likelihood: 3.9; two nearest neighbours: not defined",
         "isentropic 0.1.0, numpy 2.3.0",
@@ -83,6 +85,25 @@ def test_scores_of_other_seeds_become_an_interval(table, runs, verdict):
     own = runs[1].quality.measures["rnx_auc"].value
     repeated = [runs[0], replace(runs[1], repeats=({"rnx_auc": own + 0.1, "seed": 1},)), *runs[2:]]
     assert f"{own:.3f} to {own + 0.1:.3f}" in visible(page(table, repeated, verdict, {}))
+
+
+def test_scores_of_all_rows_have_the_interval_of_rows_left_out(table, runs, verdict):
+    own = runs[1].quality.measures["kendall_tau"].value
+    values = tuple(own + 0.001 * np.arange(-10, 10))
+    varied = [runs[0], replace(runs[1], without={"kendall_tau": values}), *runs[2:]]
+    half = spread(values)
+    html = page(table, varied, verdict, {})
+    assert f"{own - half:.3f} to {own + half:.3f}" in visible(html)
+    assert "what other rows of the same kind would give" in visible(html)
+
+
+def test_it_says_whether_the_columns_are_related(table, runs, verdict):
+    for relation, words in (
+        ((0.3, 0.01), "there is something to show"),
+        ((0.0, 0.4), "cannot be told from unrelated ones"),
+    ):
+        known = [replace(run, relation=relation) for run in runs]
+        assert words in visible(page(table, known, verdict, {}))
 
 
 def test_without_a_trusted_map_the_best_one_is_shown_as_such(table, runs, verdict):
@@ -134,6 +155,31 @@ def test_a_float_target_and_any_column_can_colour(table, runs, verdict):
     data = data_of(page(numbers, runs, verdict, {}, color="column 2"))
     assert [column["name"] for column in data["rows"]["columns"]][:2] == ["target", "column 0"]
     assert data["rows"]["columns"][data["rows"]["asked"]]["name"] == "column 2"
+
+
+@pytest.mark.parametrize("target", [None, "price"])
+def test_the_target_can_be_asked_for_by_its_name(table, runs, verdict, target):
+    preparation = (
+        None
+        if target is None
+        else SimpleNamespace(
+            target=target, scale=SimpleNamespace(centre=np.full(4, 10.0), scale=np.full(4, 2.0))
+        )
+    )
+    prices = replace(table, y=np.linspace(0, 9, 120), class_names=(), preparation=preparation)
+    known = data_of(page(prices, runs, verdict, {}, color=target or "target"))["rows"]
+    assert known["columns"][0]["name"] == (target or "target")
+    assert known["columns"][0]["high"] == 9
+    assert known["asked"] is None  # the page begins with the first one
+    classes = replace(table, preparation=preparation)
+    assert data_of(page(classes, runs, verdict, {}, color=target or "target"))["rows"]["asked"] is None
+
+
+def test_columns_have_the_units_of_the_table(table, runs, verdict):
+    scale = SimpleNamespace(centre=np.full(4, 100.0), scale=np.full(4, 5.0))
+    scaled = replace(table, preparation=SimpleNamespace(target=None, scale=scale))
+    columns = data_of(page(scaled, runs, verdict, {}))["rows"]["columns"]
+    assert columns[2]["high"] == pytest.approx(100 + 5 * table.X[:, 2].max(), rel=1e-5)
 
 
 def test_a_column_that_is_not_there_is_refused(table, runs, verdict):

@@ -13,7 +13,7 @@ from .. import __version__
 
 if TYPE_CHECKING:
     from .._values import Table
-    from ..comparison import Run, Verdict
+    from ..comparison import Preset, Run, Verdict
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 _DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "seed": 0}
@@ -59,9 +59,7 @@ def facts_of(
         "seconds": round(seconds, 3),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "preset": told.preset if told.by_preset else None,
-        "preset_text": preset.text
-        if told.by_preset
-        else f"the methods asked for, tuned as by the preset {told.preset}",
+        "preset_text": preset.text if told.by_preset else _asked_for(preset),
         "seed": told.seed,
         "n_seeds": preset.n_seeds,
         "rows": len(table.X),
@@ -75,6 +73,11 @@ def facts_of(
         "how_to_misread": _misreadings(runs),
         "resumed": resumed,
     }
+
+
+def _asked_for(preset: Preset) -> str:
+    how = "tuned" if preset.tune else "as they come,"
+    return f"the methods asked for, {how} as by the preset {preset.name}"
 
 
 def _misreadings(runs: Sequence[Run]) -> dict[str, str]:
@@ -134,6 +137,7 @@ def _of_run(run: Run) -> dict[str, Any]:
         "baseline": {name: list(values) for name, values in run.baseline.items()},
         "accuracy": run.accuracy,
         "data_accuracy": run.data_accuracy,
+        "relation": run.relation,
         "measures": {name: {"value": m.value, "low": m.low, "high": m.high} for name, m in measures.items()},
         "warnings": list(run.warnings),
     }

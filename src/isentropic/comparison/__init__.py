@@ -4,7 +4,8 @@ from .comparing import compare
 from .dimension import Dimensions, intrinsic_dimension
 from .presets import PRESETS, Preset
 from .runs import Run, Trial
-from .verdicts import Fact, Standing, Verdict, verdict
+from .standings import Standing
+from .verdicts import Fact, Verdict, verdict
 
 __all__ = [
     "Dimensions",

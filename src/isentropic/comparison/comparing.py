@@ -70,8 +70,8 @@ def compare(  # long, with a line for each option
     n_jobs : int or None
         Threads. The maps and their measures do not depend on it.
     folder : path, optional
-        Each Run is written there when it is done. Runs of the same data, method, parameters, seed and version
-        are read back instead of computed; those that failed are tried again.
+        Each Run is written there when it is done. Runs of the same data, method, parameters, seed, code and
+        libraries are read back instead of computed; those that failed are tried again.
     on_run : callable, optional
         Called with each Run, and whether it was read back.
 

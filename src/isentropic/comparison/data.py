@@ -13,6 +13,7 @@ from .._values import Floats, Integers
 from ..quality.labels import class_codes
 from .fitting import Accuracy, Split, accuracy_between
 from .store import fingerprint
+from .structure import column_relation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,6 +26,7 @@ class Data:
     split: Split | None
     accuracy: Accuracy | None  # of k-NN in the data
     mark: str
+    relation: tuple[float, float] | None  # of its columns: strength and chance
 
     @classmethod
     def of(cls, X: Any, y: Any, seed: int) -> Data:
@@ -43,4 +45,6 @@ class Data:
         if classes is not None and split is not None:
             train, test = split.train, split.test
             accuracy = accuracy_between(X[train], classes[train], X[test], classes[test])
-        return cls(X, y, classes, split, accuracy, fingerprint(X, y))
+        found = column_relation(X, seed)
+        relation = None if found is None else (found.strength, found.p_value)
+        return cls(X, y, classes, split, accuracy, fingerprint(X, y), relation)

@@ -21,14 +21,19 @@ class Fact:
     text: str
     rows: tuple[int, ...] = ()
     severity: float = 0.0
+    kind: str = ""  # "false", "strangers" or "torn" where it is about rows: what they suffer from
 
 
 def worst_facts(run: Run, count: int = 2) -> tuple[Fact, ...]:
-    """The ``count`` worst, worst first; nothing of a run that failed."""
+    """The ``count`` worst, worst first; nothing of a run that failed.
+
+    Of the two about strangers in the neighbourhood only the worse one is told: the other says it again.
+    """
     if run.failed or run.quality is None:
         return ()
     facts = sorted(_facts(run), key=lambda fact: -fact.severity)
-    return tuple(facts[:count])
+    again = [fact for fact in facts if fact.kind in ("false", "strangers")][1:]
+    return tuple([fact for fact in facts if not any(fact is other for other in again)][:count])
 
 
 def _facts(run: Run) -> Iterator[Fact]:
@@ -39,6 +44,7 @@ def _facts(run: Run) -> Iterator[Fact]:
     if run.false_share is not None:
         yield _about_rows(
             run,
+            "false",
             run.false_share > _HALF,
             f"{estimated}{{share}} of points have more than half of their {k} nearest map neighbours false.",
         )
@@ -47,12 +53,14 @@ def _facts(run: Run) -> Iterator[Fact]:
     away = f"on average behind more than {_FAR:.0%} of all rows"
     yield _about_rows(
         run,
+        "torn",
         quality.tears[:, 0] * most > _FAR * n,
         f"{estimated}{{share}} of points are torn from their {k} nearest neighbours in the data, which lie "
         f"{away} in the map.",
     )
     yield _about_rows(
         run,
+        "strangers",
         quality.false_neighbors[:, 0] * most > _FAR * n,
         f"{estimated}{{share}} of points stand among strangers: their {k} nearest map neighbours lie "
         f"{away} in the data.",
@@ -66,17 +74,17 @@ def _facts(run: Run) -> Iterator[Fact]:
     yield from _about_seeds(run)
 
 
-def _about_rows(run: Run, bad: npt.NDArray[np.bool_], text: str) -> Fact:
+def _about_rows(run: Run, kind: str, bad: npt.NDArray[np.bool_], text: str) -> Fact:
     assert run.quality is not None
     share = float(np.mean(bad))
     rows = tuple(int(row) for row in run.quality.rows[bad])
     percent = "0%" if share == 0 else "less than 1%" if share < 0.01 else f"{share:.0%}"
     sentence = text.format(share=percent)
-    return Fact(sentence[:1].upper() + sentence[1:], rows, share)
+    return Fact(sentence[:1].upper() + sentence[1:], rows, share, kind)
 
 
 def _about_seeds(run: Run) -> Iterator[Fact]:
-    """How far another seed moves the area under R_NX."""
+    """How far another seed moves the area under R_NX, of all sizes."""
     assert run.quality is not None
     areas = [repeat["rnx_auc"] for repeat in run.repeats if "rnx_auc" in repeat]
     if areas:

@@ -14,14 +14,19 @@ from .._runtime import Progress
 from .._values import Floats
 from ..neighbors import nearest_among
 from ..quality import Quality, assess, baseline
+from ..quality.paired import left_out
 from ..selection import Selection, select
 from .data import Data
 from .fitting import Fit, fitted, held_out_accuracy
 from .presets import Preset, grid_of
 from .runs import Run
+from .standings import local_rnx
 from .store import Store, key_of
 from .tasks import Task
 
+_FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
+_SMALL = 500  # rows
+_BLOCK = 4_096  # rows whose differences are held at a time
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
 
 
@@ -88,8 +93,14 @@ class Job:
         self.steps.now(label, began + count_steps(self.task, self.preset, n) - self.steps.done)
         return run, False
 
+    @property
+    def _threads(self) -> int | None:
+        """For measures: of a small table one thread takes less time than several."""
+        return 1 if len(self.data.X) <= _SMALL else self.n_jobs
+
     def _settings(self) -> dict[str, Any]:
         return {
+            "kind": self.task.kind,
             "params": {name: repr(value) for name, value in self.task.params.items()},
             "grid": grid_for(self.task, self.preset, len(self.data.X)),
             "criterion": self.criterion,
@@ -137,6 +148,8 @@ class Job:
             baseline=self._baseline(fit),
             warnings=fit.warnings,
             false_share=false_shares(self.data.X, fit.embedding, quality, self.n_jobs),
+            without=self._without(fit, quality),
+            relation=self.data.relation,
         )
         run = self._with_accuracy(run, params)
         return replace(run, repeats=self._repeats(params))
@@ -181,7 +194,7 @@ class Job:
 
     def _assessed(self, fit: Fit) -> Quality:
         return assess(
-            self.data.X, fit.embedding, self.data.classes, random_state=self.seed, n_jobs=self.n_jobs
+            self.data.X, fit.embedding, self.data.classes, random_state=self.seed, n_jobs=self._threads
         )
 
     def _baseline(self, fit: Fit) -> dict[str, tuple[float, float]]:
@@ -190,13 +203,22 @@ class Job:
             fit.embedding,
             n_permutations=self.preset.n_permutations,
             random_state=self.seed,
-            n_jobs=self.n_jobs,
+            n_jobs=self._threads,
         )
         weights = 1.0 / np.arange(1, found.chance["r_nx"].shape[1] + 1)
         chance = {"rnx_auc": found.chance["r_nx"] @ weights / weights.sum()}
+        k = found.n_neighbors[0]
+        chance["rnx_local"] = found.chance["r_nx"][:, :k] @ weights[:k] / weights[:k].sum()
         for name in ("trustworthiness", "continuity"):
             chance |= {f"{name}({k})": found.chance[name][:, k - 1] for k in found.n_neighbors}
         return {name: (float(v.mean()), float(np.quantile(v, 0.975))) for name, v in chance.items()}
+
+    def _without(self, fit: Fit, quality: Quality) -> dict[str, tuple[float, ...]]:
+        """How measures vary with the rows; where they were estimated they have an interval already."""
+        if not quality.exact or quality.n < _FEWEST_TO_LEAVE_OUT:
+            return {}
+        found = left_out(self.data.X, fit.embedding, random_state=self.seed, n_jobs=self.n_jobs)
+        return {name: tuple(values.tolist()) for name, values in found.items()}
 
     def _with_accuracy(self, run: Run, params: Mapping[str, Any]) -> Run:
         data, task = self.data, self.task
@@ -228,15 +250,25 @@ class Job:
 def _few(quality: Quality) -> dict[str, float]:
     names = ("rnx_auc", "kendall_tau", *(f"trustworthiness({k})" for k in quality.n_neighbors))
     names += tuple(f"continuity({k})" for k in quality.n_neighbors)
-    return {name: quality.measures[name].value for name in names if name in quality.measures}
+    found = {name: quality.measures[name].value for name in names if name in quality.measures}
+    return {**found, "rnx_local": local_rnx(quality).value}
 
 
 def false_shares(X: Floats, Z: Floats, quality: Quality, n_jobs: int | None = None) -> Floats:
-    """Of each compared row: the share of its k nearest rows in the map that are not so in the data."""
+    """Of each compared row: the share of its k nearest rows in the map that are not so in the data.
+
+    One that is as near in the data as the k-th there is none that is false: which of equal ones are counted
+    among the k nearest is chance.
+    """
     rows, k = quality.rows, quality.n_neighbors[0]
-    near_X, near_Z = (nearest_among(side[rows], side, k, selves=rows, n_jobs=n_jobs)[0] for side in (X, Z))
-    shared = (near_X[:, :, None] == near_Z[:, None, :]).any(axis=2)
-    return 1.0 - shared.mean(axis=1)
+    farthest = nearest_among(X[rows], X, k, selves=rows, n_jobs=n_jobs)[1][:, -1]
+    near = nearest_among(Z[rows], Z, k, selves=rows, n_jobs=n_jobs)[0]
+    apart = np.empty((len(rows), k))
+    for j in range(k):
+        for start in range(0, len(rows), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            apart[part, j] = np.linalg.norm(X[rows[part]] - X[near[part, j]], axis=1)
+    return (apart > farthest[:, None] * (1 + 1e-9)).mean(axis=1)
 
 
 def _words(params: Mapping[str, Any]) -> str:

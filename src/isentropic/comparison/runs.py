@@ -45,6 +45,10 @@ class Run:
     # not among the k nearest in the data
     data_accuracy: tuple[float, float, float] | None = None
     # as ``accuracy``, on the same held-out rows, of k-NN in the data themselves: what there is to keep
+    without: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    # measures with a twentieth of the rows left out, twenty times: how they vary with the rows
+    relation: tuple[float, float] | None = None
+    # of the columns of the table: its strength, and by what chance unrelated ones look so; None: not measured
 
     @property
     def failed(self) -> bool:
@@ -78,6 +82,8 @@ class Run:
             "warnings": list(self.warnings),
             "false_share": None if self.false_share is None else self.false_share.tolist(),
             "data_accuracy": None if self.data_accuracy is None else list(self.data_accuracy),
+            "without": {name: list(values) for name, values in self.without.items()},
+            "relation": None if self.relation is None else list(self.relation),
         }
         return json.dumps(data, allow_nan=False)
 
@@ -96,13 +102,15 @@ class Run:
                 "trials": tuple(Trial(**trial) for trial in data["trials"]),
                 "repeats": tuple(data["repeats"]),
                 "baseline": {name: (mean, high) for name, (mean, high) in data["baseline"].items()},
-                "accuracy": _triple(data["accuracy"]),
+                "accuracy": _tuple(data["accuracy"]),
                 "warnings": tuple(data["warnings"]),
                 "false_share": None if shares is None else np.array(shares, float),
-                "data_accuracy": _triple(data.get("data_accuracy")),
+                "data_accuracy": _tuple(data.get("data_accuracy")),
+                "without": {name: tuple(values) for name, values in data.get("without", {}).items()},
+                "relation": _tuple(data.get("relation")),
             }
         )
 
 
-def _triple(values: Any) -> Any:
+def _tuple(values: Any) -> Any:
     return None if values is None else tuple(values)

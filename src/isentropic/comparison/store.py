@@ -9,6 +9,8 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from .._io import atomic_write, require_writable
 from .._values import Floats
 from .runs import Run
 
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pynndescent")
 _DIGITS = 20  # of the key in the name of a file
 _OLD = 3600.0  # seconds after which a temporary file is a leftover of a process that was killed
 
@@ -34,10 +37,27 @@ def fingerprint(X: Floats, y: Any) -> str:
 
 
 def key_of(data: str, method: str, settings: Mapping[str, Any], seed: int) -> str:
-    """Of a Run: what its numbers depend on, the version included."""
+    """Of a Run: what its numbers depend on, our code and the libraries below it included."""
     parts = {"data": data, "method": method, "settings": settings, "seed": seed, "version": __version__}
+    parts["code"] = code_mark()
     text = json.dumps(parts, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+@cache
+def code_mark() -> str:
+    """Of every file of ours and the versions of the libraries: another one may give other numbers.
+
+    The version alone would not do: between two releases the code changes and the version does not.
+    """
+    found = hashlib.sha256()
+    folder = Path(__file__).parents[1]
+    for path in sorted(folder.rglob("*.py")):
+        found.update(str(path.relative_to(folder)).encode())
+        found.update(path.read_bytes())
+    for name in _LIBRARIES:
+        found.update(f"{name} {version(name)}".encode())
+    return found.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ class Task:
     needs_y: bool = False
     stochastic: bool = False
     max_rows: int | None = None
+    kind: str = ""  # the class, as two may be given under one label
 
     @property
     def repeatable(self) -> bool:
@@ -73,6 +74,7 @@ def _task(label: str, given: Any) -> Task:
             needs_y=method.needs_y,
             stochastic=method.stochastic,
             max_rows=method.max_rows,
+            kind=method.target,
         )
     if hasattr(given, "fit_transform") and hasattr(given, "get_params"):
         return Task(
@@ -80,6 +82,7 @@ def _task(label: str, given: Any) -> Task:
             make=lambda **params: clone(given).set_params(**params),
             params=_changed(given),
             stochastic=_draws(given),
+            kind=f"{type(given).__module__}:{type(given).__qualname__}",
         )
     if callable(given):
         return Task(label, make=None, function=given)

@@ -1,17 +1,9 @@
 """Which map to trust, how much, and where not: from Runs to plain sentences.
 
-A map is held against two things. Against chance: the same points in random places, over and over. A map that
-is no better is **worthless**. And against a bar that does not depend on the table, for being better than
-chance is little: the best map of pure noise in 50 dimensions is that, and shows nothing.
-
-- It keeps **local** structure when the mean of trustworthiness and continuity at the smallest k reaches
-  ``LOCAL_BAR``: three quarters of the way from chance, which gives 0.5, to a perfect map. Maps of isotropic
-  Gaussian noise in 10 dimensions and more stay below, whatever made them: what they do not tear they glue.
-- It keeps **global** structure when Kendall's tau of all distances reaches ``GLOBAL_BAR``: of two pairs of
-  rows, the map puts at least three of four in the right order.
-
-A map that keeps neither is not to be trusted. Recommended is, of the maps that keep local structure, the one
-with the greatest area under R_NX; if there is none, the one with the greatest tau.
+A map is trusted for what :mod:`~isentropic.comparison.standings` says that it keeps. Recommended is, of the
+maps that keep local structure, the one with the greatest area under R_NX up to k = 10; of those that cannot
+be told from it, the one with the greatest area for all k. If none keeps local structure, it is the one with
+the greatest tau. Whether it is better than the next beyond what other rows would give is said too.
 """
 
 from __future__ import annotations
@@ -19,29 +11,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .._errors import require
+from ..quality.paired import spread
 from .facts import Fact, worst_facts
 from .runs import Run
+from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, local_name, local_rnx, score, standing
 
-LOCAL_BAR = 0.875  # the mean of trustworthiness and continuity
-GLOBAL_BAR = 0.5  # Kendall's tau
-FINE_BAR = 0.5  # area under R_NX: below it near stays near, but which rows are nearest is lost
-_MARGIN = 2.0  # times the way from the mean of chance to its 97.5% quantile
 _DIGITS = 6  # scores that agree so far are equal: the earlier map is preferred
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """What one map keeps."""
-
-    method: str
-    run: int  # position among the runs
-    keeps: str  # "local", "global", "both", "neither", or "" for a run that failed
-    local: float | None  # area under R_NX
-    overall: float | None  # Kendall's tau
-    trusted: bool
-    worthless: bool  # not above the permutation baseline
-    text: str
+_KEPT_GROUPS = 0.5  # R_NX of neighbourhoods that are kept at least by half
+_SHOWN = 3  # and to the reader those that the page writes alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +61,11 @@ def verdict(runs: Sequence[Run]) -> Verdict:
     (1, 0, 1)
     """
     require(len(runs) > 0, "runs", "at least one", len(runs))
-    standings = tuple(_standing(run, position) for position, run in enumerate(runs))
+    standings = tuple(standing(run, position) for position, run in enumerate(runs))
     trusted = [standing for standing in standings if standing.trusted]
     best_local = _best([s for s in trusted if s.keeps in ("local", "both")], "local")
     best_global = _best([s for s in trusted if s.keeps in ("global", "both")], "overall")
-    recommended = best_local if best_local is not None else best_global
+    recommended = best_global if best_local is None else _settled(runs, standings, best_local)
     shown = _best([s for s in standings if s.keeps], "local") if recommended is None else recommended
     return Verdict(
         recommended=recommended,
@@ -105,76 +85,19 @@ def _best(standings: Sequence[Standing], score: str) -> int | None:
     return max(standings, key=lambda s: (round(getattr(s, score), _DIGITS), -s.run)).run
 
 
-# ---- one map -----------------------------------------------------------------------------------
+def _settled(runs: Sequence[Run], standings: Sequence[Standing], best_local: int) -> int:
+    """Of the maps that keep as many near neighbours as the best, as far as can be told, the best of all."""
+    tied = [
+        s.run
+        for s in standings
+        if s.trusted
+        and s.keeps in ("local", "both")
+        and (s.run == best_local or _told_apart(runs[best_local], runs[s.run], "rnx_local") is False)
+    ]
+    return max(tied, key=lambda i: (round(_value(runs[i], "rnx_auc"), _DIGITS), i == best_local, -i))
 
 
-def _standing(run: Run, position: int) -> Standing:
-    if run.failed or run.quality is None:
-        text = f"{run.method} gave no map: {run.reason}"
-        return Standing(run.method, position, "", None, None, False, False, text)
-    area, tau = _score(run, "rnx_auc"), _score(run, "kendall_tau")
-    local = sum(_local(run)) / 2 >= LOCAL_BAR
-    overall = tau is not None and tau >= GLOBAL_BAR
-    worthless = is_worthless(run)
-    keeps = {(True, True): "both", (True, False): "local", (False, True): "global"}.get(
-        (local, overall), "neither"
-    )
-    trusted = keeps != "neither" and not worthless
-    text = _kept(run, "neither" if worthless else keeps, worthless)
-    return Standing(run.method, position, keeps, area, tau, trusted, worthless, text)
-
-
-def is_worthless(run: Run) -> bool:
-    """Whether the area under R_NX is that of chance: of the same points in random places.
-
-    ``area <= m + 2 (q - m)`` with m the mean and q the 97.5% quantile over random orders of the rows of the
-    map: some four deviations, so that of a thousand shuffled maps about one passes for more.
-    """
-    assert run.quality is not None
-    if "rnx_auc" not in run.baseline:
-        return False
-    mean, high = run.baseline["rnx_auc"]
-    return run.quality.measures["rnx_auc"].value <= mean + _MARGIN * (high - mean)
-
-
-def _score(run: Run, name: str) -> float | None:
-    assert run.quality is not None
-    measure = run.quality.measures.get(name)
-    return None if measure is None else measure.value
-
-
-def _local(run: Run) -> tuple[float, float]:
-    assert run.quality is not None
-    k = run.quality.n_neighbors[0]
-    found = run.quality.measures
-    return found[f"trustworthiness({k})"].value, found[f"continuity({k})"].value
-
-
-def _kept(run: Run, keeps: str, worthless: bool) -> str:
-    if worthless:
-        return (
-            f"{run.method} is worthless: no better than the same points in random places ({_numbers(run)})."
-        )
-    area = _score(run, "rnx_auc")
-    near = "neighbourhoods" if area is None or area >= FINE_BAR else "neighbourhoods roughly"
-    what = {
-        "both": f"keeps {near} and the order of distances",
-        "local": f"keeps {near} (local structure), not the order of distances",
-        "global": "keeps the order of distances (global structure), not neighbourhoods",
-        "neither": "keeps neither neighbourhoods nor the order of distances",
-    }[keeps]
-    return f"{run.method} {what}: {_numbers(run)}."
-
-
-def _numbers(run: Run) -> str:
-    assert run.quality is not None
-    trust, continuity = _local(run)
-    k, area, tau = run.quality.n_neighbors[0], _score(run, "rnx_auc"), _score(run, "kendall_tau")
-    parts = [f"area under R_NX {area:.2f}", f"T({k}) {trust:.2f}", f"C({k}) {continuity:.2f}"]
-    return ", ".join(parts if tau is None else [*parts, f"tau {tau:.2f}"])
-
-
-# ---- all maps ----------------------------------------------------------------------------------
+# ---- sentences ---------------------------------------------------------------------------------
 
 
 def _headline(
@@ -186,6 +109,16 @@ def _headline(
         return f"Recommended: {run.method}{f' ({chosen})' if chosen else ''}. {standings[recommended].text}"
     if shown is None:
         return "No map is to be trusted: every method failed."
+    if any(s.unrelated for s in standings):
+        relation = runs[shown].relation
+        chance = "" if relation is None else f" (p = {relation[1]:.2f})"
+        return (
+            "No map of this table is to be trusted: its columns cannot be told from unrelated ones. Rows "
+            f"lie no closer together than with each column shuffled by itself{chance}: what a map shows may "
+            "be noise."
+        )
+    if any(s.keeps != "neither" for s in standings if s.keeps):
+        return "No map of this table is to be trusted: none is better than chance."
     return (
         f"No map of this table is to be trusted: none reaches {LOCAL_BAR:g} on average of T and C, "
         f"nor {GLOBAL_BAR:g} by tau."
@@ -203,27 +136,101 @@ def _reasons(
     if recommended is None and shown is not None:
         reasons.append(f"The best of them, {standings[shown].text}")
     elif recommended is not None:
-        reasons.append(_why(runs, standings, recommended))
-        reasons.append(_global_reason(standings, recommended, best_global))
+        by_tau = standings[recommended].keeps == "global"
+        reasons.append(_why(runs, standings, recommended, by_tau))
+        reasons.append(
+            "No map to be trusted keeps neighbourhoods: do not read which rows are next to each other."
+            if by_tau
+            else _global_reason(standings, recommended, best_global)
+        )
     worthless = [s.method for s in standings if s.worthless]
     if worthless:
         reasons.append(f"Worthless, no better than chance: {', '.join(worthless)}.")
     elif recommended is None and shown is not None:
-        reasons.append("All are better than chance, but that alone says little.")
+        said = _large_groups(runs[shown]) if not any(s.unrelated for s in standings) else ""
+        reasons.append(said or "All are better than chance, but that alone says little.")
+    unrelated = [s.method for s in standings if s.unrelated]
+    if recommended is not None and unrelated:
+        reasons.append(
+            f"Perhaps noise, as the columns cannot be told from unrelated ones: {', '.join(unrelated)}."
+        )
     failed = [s.text for s in standings if not s.keeps]
     return (*reasons, *failed)
 
 
-def _why(runs: Sequence[Run], standings: Sequence[Standing], recommended: int) -> str:
-    chance = runs[recommended].baseline.get("rnx_auc", (0.0, 0.0))[1]
-    best = standings[recommended]
-    others = [s.local for s in standings if s.local is not None and s.run != recommended and not s.worthless]
-    next_best = f", the next map {max(others):.2f}" if others else ""
-    by = "the order of distances" if best.keeps == "global" else "neighbourhoods"
+def _large_groups(run: Run) -> str:
+    """What a map that is not to be trusted may show all the same: groups far larger than neighbourhoods."""
+    assert run.quality is not None
+    curve, nearest = run.quality.curves.r_nx, run.quality.n_neighbors[0]
+    k = int(np.argmax(curve[: run.quality.n // 2])) + 1
+    if curve[k - 1] < _KEPT_GROUPS or k < 5 * nearest:
+        return ""
     return (
-        f"It keeps {by} best of {len(standings)}: area under R_NX {best.local:.2f} (1 is perfect, chance at "
-        f"most {chance:.2f}{next_best})."
+        f"What may be read from it are large groups only: R_NX is greatest, {curve[k - 1]:.2f}, for "
+        f"neighbourhoods of {k:,} rows."
     )
+
+
+def _why(runs: Sequence[Run], standings: Sequence[Standing], recommended: int, by_tau: bool) -> str:
+    """Why it is this one: its score, how many others were in question, and how far the next is behind."""
+    what = "the order of distances" if by_tau else "neighbourhoods"
+    kinds = ("global", "both") if by_tau else ("local", "both")
+    rivals = [s for s in standings if s.trusted and s.keeps in kinds]
+    nearer = max(rivals, key=lambda s: (round(_score(s, by_tau), _DIGITS), s.run == recommended))
+    n_maps = sum(1 for s in standings if s.keeps)
+    own = _score(standings[recommended], by_tau)
+    if by_tau:
+        scored = f"tau {own:.2f} (1 is perfect, 0 is chance"
+    else:
+        quality, baseline = runs[recommended].quality, runs[recommended].baseline
+        chance = max(0.0, baseline.get("rnx_local", (0.0, 0.0))[1])
+        name = local_name(10 if quality is None else quality.n_neighbors[0])
+        scored = f"{name} {own:.2f} (1 is perfect, chance at most {chance:.2f}"
+    first = f"Of {len(rivals)} maps that keep {what} it keeps most"
+    if len(rivals) == 1:
+        first = f"It keeps {what}" if n_maps == 1 else f"It alone of {n_maps} maps keeps {what}"
+    if nearer.run != recommended:
+        areas = (_value(runs[i], "rnx_auc") for i in (recommended, nearer.run))
+        return (
+            f"Of {len(rivals)} maps that keep {what} it has {scored}); {nearer.method} has "
+            f"{_score(nearer, by_tau):.2f}, too near to tell them apart, but keeps less of larger "
+            "neighbourhoods: area under R_NX {:.2f} against {:.2f}.".format(*reversed([*areas]))
+        )
+    return f"{first}: {scored}){_compared(runs, rivals, recommended, by_tau)}."
+
+
+def _compared(runs: Sequence[Run], rivals: Sequence[Standing], recommended: int, by_tau: bool) -> str:
+    """How the others stand: equal ones by name, and the next with what its distance is worth."""
+    own = next(_score(s, by_tau) for s in rivals if s.run == recommended)
+    others = [s for s in rivals if s.run != recommended]
+    equal = [s.method for s in others if round(_score(s, by_tau), _SHOWN) == round(own, _SHOWN)]
+    said = f"; {' and '.join(equal)} as much" if equal else ""
+    lower = [s for s in others if s.method not in equal]
+    if not lower:
+        return said
+    following = max(lower, key=lambda s: _score(s, by_tau))
+    told_apart = _told_apart(runs[recommended], runs[following.run], "kendall_tau" if by_tau else "rnx_local")
+    worth = {None: "", True: ", clearly less", False: ", too near to tell them apart"}[told_apart]
+    return f"{said}; next is {following.method} with {_score(following, by_tau):.2f}{worth}"
+
+
+def _told_apart(one: Run, other: Run, name: str) -> bool | None:
+    """Whether the difference is beyond what other rows would give; None where that was not measured."""
+    first, second = one.without.get(name), other.without.get(name)
+    if not first or not second or len(first) != len(second):
+        return None
+    difference = _value(one, name) - _value(other, name)
+    return difference > spread(np.subtract(first, second))
+
+
+def _value(run: Run, name: str) -> float:
+    assert run.quality is not None
+    return local_rnx(run.quality).value if name == "rnx_local" else score(run, name) or 0.0
+
+
+def _score(found: Standing, by_tau: bool) -> float:
+    value = found.overall if by_tau else found.local
+    return 0.0 if value is None else value
 
 
 def _global_reason(standings: Sequence[Standing], recommended: int, best_global: int | None) -> str:
@@ -231,8 +238,9 @@ def _global_reason(standings: Sequence[Standing], recommended: int, best_global:
         best = max(
             (s for s in standings if s.overall is not None), key=lambda s: s.overall or 0, default=None
         )
-        said = "" if best is None else f": the best tau is {best.overall:.2f} ({best.method})"
-        return f"No map keeps the order of distances{said}. Do not read gaps between groups."
+        known = best is not None and (best.overall or 0) < GLOBAL_BAR
+        said = f": the best tau is {best.overall:.2f} ({best.method})" if best is not None and known else ""
+        return f"No map to be trusted keeps the order of distances{said}. Do not read gaps between groups."
     if best_global == recommended:
         return f"It also keeps the order of distances best: tau {standings[best_global].overall:.2f}."
     found = standings[best_global]

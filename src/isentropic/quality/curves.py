@@ -118,7 +118,11 @@ class Curves:
     @property
     def rnx_auc(self) -> float:
         """Area under R_NX over ln k: ``sum R_NX(k) / k / sum 1 / k`` for k = 1, ..., n - 2."""
-        return float(np.average(self.r_nx, weights=1.0 / self.k[:-1]))
+        return self.rnx_area(len(self.r_nx))
+
+    def rnx_area(self, k: int) -> float:
+        """The same for the neighbourhoods of 1 to ``k`` rows only."""
+        return float(np.average(self.r_nx[:k], weights=1.0 / self.k[:-1][:k]))
 
     def as_dict(self) -> dict[str, Floats]:
         """The stored curves by name."""

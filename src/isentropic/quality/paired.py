@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import require
-from .._values import Integers
+from .._values import DistanceRows, Floats, Integers
 from ..neighbors.distances import Metric
 from .curves import Curves
 from .distances import both_sides, distance_rows, taken
 from .measures import Measure
+from .orders import compared, ranked
 from .passes import RankSums, rank_sums
 from .sampling import checked_neighbors, checked_sample, generator
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _GROUPS = 20  # of rows that are left out, one after the other
 _ROWS = 1_000  # that "auto" compares with all others
+_FEW = 2_000  # rows whose measures one thread takes
+_TAU_ROWS = 400  # whose distances are put in order, twenty times
 _NAMES = ("trustworthiness", "continuity", "lcmc", "r_nx", "mrre_false", "mrre_missing")
 
 
@@ -115,6 +118,64 @@ def compare_quality(
         half = _half_width(np.array([b[name] - a[name] for a, b in without]))
         differences[name] = Measure(value, value - half, value + half, best=math.inf)
     return QualityComparison(ks, count, first, second, differences)
+
+
+def left_out(
+    X: Any, Z: Any, *, n_neighbors: Any = None, random_state: Any = None, n_jobs: int | None = None
+) -> dict[str, Floats]:
+    """T and C at each k, areas under R_NX and tau with a twentieth of the rows left out, twenty times.
+
+    ``rnx_local`` is the area up to the smallest k.
+
+    The groups depend on nothing but the number of rows and ``random_state``: values of two maps of the same
+    data can be compared group by group. :func:`spread` turns twenty of them into an interval. Tau is
+    that of at most 400 rows, its deviations shrunk to what all rows would give.
+    ``O(s n m)`` time, twenty times, for s = 1,000 rows, fewer of more than 4,000.
+
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 5))
+    >>> found = left_out(X, X[:, :2], n_neighbors=10)
+    >>> sorted(found), len(found["rnx_auc"])
+    (['continuity(10)', 'kendall_tau', 'rnx_auc', 'rnx_local', 'trustworthiness(10)'], 20)
+    >>> bool(0.01 < spread(found["rnx_auc"]) < 0.05)
+    True
+    """
+    given, mapped = both_sides(X, Z, fewest=_GROUPS, n_jobs=n_jobs)
+    n_jobs = 1 if given.n <= _FEW else n_jobs  # threads cost more than they save
+    ks = checked_neighbors(n_neighbors, given.n)
+    order = generator(random_state).permutation(given.n)
+    count = min(given.n, _ROWS, max(_TAU_ROWS // 2, 4 * _ROWS * _ROWS // given.n))
+    found = []
+    for kept, rows in _parts(order, count):
+        sums = rank_sums(taken(given, kept), taken(mapped, kept), ks, rows, n_jobs=n_jobs)
+        found.append({**_values(sums, ks), "rnx_local": Curves.of(sums).rnx_area(ks[0])})
+    names = [
+        "rnx_auc",
+        "rnx_local",
+        *(f"{name}({k})" for name in ("trustworthiness", "continuity") for k in ks),
+    ]
+    values = {name: np.array([one[name] for one in found]) for name in names}
+    tau = _tau_without(given, mapped, order[:_TAU_ROWS], n_jobs)
+    return {**values, "kendall_tau": tau} if np.isfinite(tau).all() else values
+
+
+def spread(without: Any) -> float:
+    """Half of the 95% interval of a measure, from its values in :func:`left_out`."""
+    return _half_width(np.asarray(without, float))
+
+
+def _tau_without(X: DistanceRows, Z: DistanceRows, order: Integers, n_jobs: int | None) -> Floats:
+    everyone = np.arange(len(order))
+    D, E = (taken(side, order).rows(everyone) for side in (X, Z))
+    found = []
+    for left in range(_GROUPS):
+        kept = np.flatnonzero(everyone % _GROUPS != left)
+        above = np.triu_indices(len(kept), 1)
+        first, second = (np.ascontiguousarray(side[np.ix_(kept, kept)][above]) for side in (D, E))
+        found.append(compared(second, ranked(first, n_jobs=n_jobs), n_jobs=n_jobs).kendall_tau)
+    values = np.array(found)
+    # A statistic of pairs varies as one over the root of the rows.
+    return values.mean() + (values - values.mean()) * math.sqrt(len(order) / X.n)
 
 
 def _parts(order: Integers, count: int) -> Iterator[tuple[Integers, Integers]]:

@@ -131,6 +131,7 @@ class MapView {
   picture(coloring, faded) {
     const key = `${coloring.key}|${this.app.theme}|${faded}`;
     if (!this.kept[key]) {
+      this.painted = (this.painted || 0) + 1;
       const [r, g, b] = this.app.paper, data = this.image.data;
       for (let p = 0; p < data.length; p += 4) { data[p] = r; data[p + 1] = g; data[p + 2] = b; data[p + 3] = 255; }
       this.stamp(coloring.order, null, coloring, faded ? coloring.faded : coloring.colors);
@@ -227,8 +228,10 @@ class MapView {
     this.app.medians(this.map).forEach((median, code) => {
       if (!median) return;
       const name = classes.names[code].length > 14 ? classes.names[code].slice(0, 13) + "…" : classes.names[code];
-      const x = this.left + median[0] * this.scale, y = this.top + (this.map.height - median[1]) * this.scale;
       const half = context.measureText(name).width / 2 + 3 * this.ratio, tall = 8 * this.ratio;
+      const x = Math.max(half, Math.min(this.width - half, this.left + median[0] * this.scale)); // whole, not cut off
+      let y = this.top + (this.map.height - median[1]) * this.scale;
+      if (median[2] * this.scale < half) y += (y > 4 * tall ? -1 : 1) * (tall + this.radius + 3 * this.ratio); // it would hide them
       if (taken.some((t) => Math.abs(t[0] - x) < t[2] + half && Math.abs(t[1] - y) < 2 * tall)) return;
       taken.push([x, y, half]);
       context.strokeStyle = this.app.css("--sheet");
@@ -270,11 +273,15 @@ class MapView {
   drawBrush(context) {
     const [x0, y0, x1, y1] = this.brush;
     context.fillStyle = context.strokeStyle = this.app.css("--accent");
+    context.beginPath();
+    if (this.lasso) this.lasso.forEach((point, i) => (i ? context.lineTo(...point) : context.moveTo(...point)));
+    else context.rect(x0, y0, x1 - x0, y1 - y0);
+    context.closePath();
     context.globalAlpha = 0.1;
-    context.fillRect(x0, y0, x1 - x0, y1 - y0);
+    context.fill();
     context.globalAlpha = 1;
     context.lineWidth = this.ratio;
-    context.strokeRect(x0, y0, x1 - x0, y1 - y0);
+    context.stroke();
   }
 
   // ---- pointer and keys ----
@@ -289,14 +296,27 @@ class MapView {
     return best;
   }
 
-  within([x0, y0, x1, y1]) {
-    const [left, right] = x0 < x1 ? [x0, x1] : [x1, x0], [top, bottom] = y0 < y1 ? [y0, y1] : [y1, y0];
+  /* The rows inside the brush: a box, or the outline that was drawn with Alt held. */
+  within() {
+    const corners = this.lasso || [this.brush.slice(0, 2), this.brush.slice(2)];
+    const xs = corners.map(([x]) => x), ys = corners.map(([, y]) => y);
+    const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys);
     const found = new Uint8Array(this.px.length);
     for (let i = 0; i < found.length; i++) {
       const x = this.px[i], y = this.py[i];
-      if (x >= left && x <= right && y >= top && y <= bottom) found[i] = 1;
+      if (x >= left && x <= right && y >= top && y <= bottom && (!this.lasso || this.encloses(x, y))) found[i] = 1;
     }
     return found;
+  }
+
+  /* Whether a ray from the point crosses the outline an odd number of times. */
+  encloses(x, y) {
+    let inside = false;
+    for (let i = 0, j = this.lasso.length - 1; i < this.lasso.length; j = i++) {
+      const [x1, y1] = this.lasso[i], [x2, y2] = this.lasso[j];
+      if (y1 > y !== y2 > y && x < x1 + ((y - y1) / (y2 - y1)) * (x2 - x1)) inside = !inside;
+    }
+    return inside;
   }
 
   listen() {
@@ -308,6 +328,7 @@ class MapView {
     this.over.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       start = at(event);
+      this.lasso = event.altKey ? [start] : null;
       before = event.shiftKey && this.app.nSelected ? this.app.selected.slice() : null;
       this.over.setPointerCapture(event.pointerId);
     });
@@ -316,6 +337,7 @@ class MapView {
       const far = start && Math.hypot(x - start[0], y - start[1]) > CLICK_REACH * this.ratio;
       if (this.brush || far) {
         this.brush = [...start, x, y];
+        if (this.lasso) this.lasso.push([x, y]);
         this.app.hover(-1);
         this.app.brushed(this, before);
       } else if (!start) {
@@ -323,7 +345,7 @@ class MapView {
       }
     });
     const finish = (event) => {
-      if (this.brush) { this.brush = null; this.drawOver(); }
+      if (this.brush) { this.app.settle(); this.brush = null; this.drawOver(); }
       else if (start) {
         const row = this.nearest(...at(event));
         if (row < 0) this.app.clear(); else this.app.pin(row);

@@ -37,11 +37,17 @@ class App {
 
   points(map) { return this.once(`points${map.run}`, () => words(map.points)); }
 
+  /* Of each class the median of its rows, and how far most of them spread. */
   medians(map) {
     return this.once(`medians${map.run}`, () => {
       const places = this.classes.names.map(() => [[], []]), points = this.points(map);
       for (let i = 0; i < this.n; i++) for (const c of [0, 1]) places[this.codes[i]][c].push(points[2 * i + c] / 65535);
-      return places.map((sides) => (sides[0].length ? sides.map((list) => list.sort((a, b) => a - b)[list.length >> 1]) : null));
+      const at = (list, share) => list[Math.floor(share * (list.length - 1))];
+      return places.map((sides) => {
+        if (!sides[0].length) return null;
+        for (const list of sides) list.sort((a, b) => a - b);
+        return [...sides.map((list) => list[list.length >> 1]), Math.max(...sides.map((list) => at(list, 0.95) - at(list, 0.05)))];
+      });
     });
   }
 
@@ -96,13 +102,19 @@ class App {
   brushed(view, before) {
     this.pending = { view, before };
     if (this.frame) return;
-    this.frame = requestAnimationFrame(() => {
-      this.frame = 0;
-      if (!this.pending.view.brush) return;
-      const found = this.pending.view.within(this.pending.view.brush), kept = this.pending.before;
-      if (kept) for (let i = 0; i < found.length; i++) found[i] |= kept[i];
-      this.select(found);
-    });
+    this.frame = requestAnimationFrame(() => this.settle());
+  }
+
+  /* The selection as the brush stands now; also when it ends before the next frame. */
+  settle() {
+    if (!this.frame) return;
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    const { view, before } = this.pending;
+    if (!view.brush) return;
+    const found = view.within();
+    if (before) for (let i = 0; i < found.length; i++) found[i] |= before[i];
+    this.select(found);
   }
 
   select(flags) {
@@ -156,7 +168,7 @@ class App {
   showTip(row, view, x, y) {
     const tip = document.getElementById("tip"), name = (i) => (/^\d+$/.test(this.names[i]) ? `row ${this.names[i]}` : this.names[i]), lines = [element("strong", {}, name(row))];
     const line = (text) => lines.push(element("span", { class: "quiet" }, text));
-    if (this.classes) lines.push(element("span", {}, this.classes.names[this.codes[row]]));
+    if (this.classes) lines.push(element("span", {}, `class ${this.classes.names[this.codes[row]]}`));
     if (this.color.startsWith("column")) {
       const { name, low, high } = this.column, code = this.coloring(view.map).codes[row];
       line(`${name}: ${Number((low + (code / 254) * (high - low)).toPrecision(3))}`);

@@ -17,6 +17,7 @@ _CERTAIN = 0.5  # or every second row
 _FEWEST = 3  # damaged rows that make a patch of the region rather than stray points,
 _LEAST_SHARE = 0.08  # and which share of all of them
 _SHUFFLES = 19  # random choices of as many rows: what gathers no more is chance, at the level of 5%
+_GATHERED = 0.25  # share of the damaged rows that a region must hold to be worth an outline
 _PAPER = 0.3  # of the usual density around a row: thinner than this, a place is empty paper
 
 
@@ -36,7 +37,7 @@ def damaged_region(points: Floats, damaged: np.ndarray) -> Region:
     Rows are counted on a grid and blurred. A place belongs to the region where the share of damaged rows is
     twice that of the whole map (or one half), and half of what is usual around a damaged row. Patches with
     few of the damaged rows (less than 8%, or three) are dropped. The region counts only if it gathers more
-    of them than of any of 19 random choices of as many rows. ``O(n)``.
+    of them than of any of 19 random choices of as many rows, and a quarter of them at least. ``O(n)``.
     """
     low = points.min(axis=0)
     cell = float((points.max(axis=0) - low).max()) / _CELLS or 1.0
@@ -49,7 +50,7 @@ def damaged_region(points: Floats, damaged: np.ndarray) -> Region:
     for _ in range(_SHUFFLES if gathered < damaged.sum() < len(damaged) else 0):
         flags = random.permutation(damaged)
         by_chance = max(by_chance, int((_crowded(at, every, flags)[1] & flags).sum()))
-    if gathered <= by_chance:
+    if gathered <= max(by_chance, _GATHERED * damaged.sum()):
         return Region(np.empty((0, 4)), 0, 0, int(damaged.sum()))
     outline = (_contour(surplus) + 0.5 - _MARGIN) * cell + np.tile(low, 2)
     return Region(outline, int(inside.sum()), gathered, int(damaged.sum()))

@@ -13,7 +13,9 @@ import numpy as np
 
 from .._errors import MissingExtraError
 from .._values import Floats, Integers, Table
-from ..comparison import Run, Verdict
+from ..comparison import Fact, Run, Verdict
+from ..comparison.standings import FINE_BAR, RELATED
+from ..quality import Quality
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
 from .colors import palette
@@ -52,7 +54,7 @@ def page(
         How it was done: command, versions, seconds, date, preset, seed, dimensions, notes. What is missing is
         left out.
     color
-        The column that colours the maps at first; by default the classes, where there are some.
+        The column, or the target, that colours the maps at first; by default the classes, if there are some.
     """
     rows = drawn_rows(table)
     shown = _shown(runs, verdict)
@@ -70,19 +72,31 @@ def page(
         # scores
         columns=columns(runs, bool(table.class_names)), data_accuracy=data_accuracy(runs),
         strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
-        number=number, seconds=seconds,
+        number=number, seconds=seconds, related=RELATED, fine=FINE_BAR, **_about(runs),
         # what makes it a page
         data=_json(payload), style=_asset("page.css"), script=scripts, script_hash=_hash(scripts),
     )  # fmt: skip
+
+
+def _about(runs: Sequence[Run]) -> dict[str, Any]:
+    """What the runs have in common: how they were scored, and what is known of their table."""
+    return {
+        "sampled": any(run.quality is not None and not run.quality.exact for run in runs),
+        "seeded": any(run.repeats for run in runs),
+        "relation": next((run.relation for run in runs if run.relation is not None), None),
+    }
 
 
 def _shown(runs: Sequence[Run], verdict: Verdict) -> int | None:
     """The map at the top: the recommended one, or the best of those that nobody should trust."""
     if verdict.recommended is not None:
         return int(verdict.recommended)
-    scores = [-np.inf if run.quality is None else run.quality.measures["rnx_auc"].value for run in runs]
+    scores = [
+        -np.inf if standing.local is None or runs[standing.run].failed else standing.local
+        for standing in verdict.standings
+    ]
     best = int(np.argmax(scores)) if scores else 0
-    return best if scores and np.isfinite(scores[best]) else None
+    return verdict.standings[best].run if scores and np.isfinite(scores[best]) else None
 
 
 def run_names(runs: Sequence[Run]) -> list[str]:
@@ -171,16 +185,17 @@ def _regions(
     A fact about more than half of all rows has no place; what is marked then are the worst tenth of them.
     """
     run = None if shown is None else runs[shown]
-    return [_region(run, np.asarray(fact.rows, np.int64), rows) for fact in verdict.worst]
+    return [_region(run, fact, rows) for fact in verdict.worst]
 
 
-def _region(run: Run | None, about: Integers, rows: Integers) -> dict[str, Any]:
+def _region(run: Run | None, fact: Fact, rows: Integers) -> dict[str, Any]:
+    about: Integers = np.asarray(fact.rows, np.int64)
     if run is None or run.embedding is None or run.quality is None or len(about) == 0:
         return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False, "ringed": False}
     points = _plane(run.embedding)
     common = len(about) > len(run.quality.rows) / 2
     if common:
-        damage = run.quality.false_neighbors[:, 0] + run.quality.tears[:, 0]
+        damage = _damage(run, run.quality, fact.kind)
         about = run.quality.rows[np.argsort(-damage, kind="stable")[: max(1, len(damage) // 10)]]
     flags = np.zeros(len(points), bool)
     flags[about] = True
@@ -196,6 +211,14 @@ def _region(run: Run | None, about: Integers, rows: Integers) -> dict[str, Any]:
         "outline": rounded(outline.ravel(), 4), "kept": region.damaged_inside / len(about),
         "ringed": not len(outline) and not common and len(about) <= _MOST_RINGS,
     }  # fmt: skip
+
+
+def _damage(run: Run, quality: Quality, kind: str) -> Floats:
+    """What the rows of a fact suffer from, for each of the compared rows."""
+    strangers, torn = quality.false_neighbors[:, 0], quality.tears[:, 0]
+    if kind == "false" and run.false_share is not None:
+        return run.false_share + strangers / 1e3  # of equal shares the worse strangers
+    return {"strangers": strangers, "torn": torn}.get(kind, strangers + torn)
 
 
 # ---- text of the page --------------------------------------------------------------------------

@@ -110,26 +110,43 @@ def _columns(table: Table, rows: Integers, color: str | None) -> tuple[list[dict
     order of the table, after a target of numbers.
     """
     names: Sequence[str] = table.feature_names
+    target = target_name(table)
+    if color == target and color not in names:
+        color = None  # the classes, or the target of numbers, which come first anyway
     if color is not None:
-        require_one_of("color", color, names)
+        require_one_of("color", color, [*names, *([] if table.y is None else [target])])
     room = max(_FEWEST_COLUMNS, _COLUMN_BYTES // max(1, len(rows)))
     kept = set(np.argsort(-table.X.var(axis=0), kind="stable")[:room].tolist())
     kept |= {names.index(color)} if color is not None else set()
-    columns = [_column(names[j], table.X[rows, j]) for j in sorted(kept)]
+    columns = [_column(names[j], table.X[rows, j], _unit(table, j)) for j in sorted(kept)]
     asked = None if color is None else sorted(kept).index(names.index(color))
     if table.y is not None and not table.class_names:
-        columns.insert(0, _column("target", np.asarray(table.y, float)[rows]))
+        columns.insert(0, _column(target, np.asarray(table.y, float)[rows]))
         asked = None if asked is None else asked + 1
     return columns, asked
 
 
-def _column(name: str, values: np.ndarray) -> dict[str, Any]:
+def target_name(table: Table) -> str:
+    """As the table calls it."""
+    return getattr(table.preparation, "target", None) or "target"
+
+
+def _unit(table: Table, j: int) -> tuple[float, float]:
+    """Centre and scale of a column: what takes its numbers back to those of the table as it was given."""
+    if table.preparation is None:
+        return 0.0, 1.0
+    scale = table.preparation.scale
+    return float(scale.centre[j]), float(scale.scale[j])
+
+
+def _column(name: str, values: np.ndarray, unit: tuple[float, float] = (0.0, 1.0)) -> dict[str, Any]:
     low, high = float(values.min()), float(values.max())
+    centre, scale = unit
     return {
         "name": _short(name),
         "values": packed_shares(values, low, high),
-        "low": float(f"{low:.6g}"),
-        "high": float(f"{high:.6g}"),
+        "low": float(f"{centre + scale * low:.6g}"),
+        "high": float(f"{centre + scale * high:.6g}"),
     }
 
 

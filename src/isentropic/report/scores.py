@@ -10,16 +10,20 @@ from typing import Any
 import numpy as np
 
 from ..comparison import Run
+from ..comparison.standings import local_rnx
 from ..quality import Measure
+from ..quality.paired import spread
 
 # name of the measure, heading, what it says; {k} is the first chosen k
 _COLUMNS = (
-    ("rnx_auc", "R_NX area", "Neighbours kept beyond chance, all sizes of neighbourhood, the small ones "
-     "weighing most: 1 is perfect, 0 is chance."),
+    ("rnx_local", "R_NX(1–{k})", "Nearest neighbours kept beyond chance, in neighbourhoods of 1 to {k} rows, "
+     "the small ones weighing most: 1 is perfect, 0 is chance. Maps that keep neighbours are ranked by it."),
     ("trustworthiness({k})", "T({k})", "Trustworthiness: 1 where no stranger is among the {k} nearest in the "
      "map."),
     ("continuity({k})", "C({k})", "Continuity: 1 where none of the {k} nearest in the data is torn away."),
     ("kendall_tau", "tau", "Kendall's tau between distances in the data and in the map: the large picture."),
+    ("rnx_auc", "R_NX area", "The same for all sizes of neighbourhood: small and large structure "
+     "in one number."),
     ("scaled_stress", "stress", "Kruskal stress at the best scale: 0 where all distances match."),
 )  # fmt: skip
 _LABELLED = (
@@ -48,6 +52,7 @@ class Column:
     title: str
     meaning: str
     scores: tuple[Score, ...]
+    measured: bool = False  # differs from run to run, as seconds do
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,39 +120,45 @@ def _measured(runs: Sequence[Run], wanted: Sequence[tuple[str, str, str]], k: in
         name = pattern.format(k=k)
         measures = [_measure(run, name) for run in runs]
         if any(measures):
-            spreads = [_spread(run, name) for run in runs]
-            found.append(_column(name, title.format(k=k), meaning.format(k=k), measures, spreads))
+            ends = [interval(run, name) for run in runs]
+            found.append(_column(name, title.format(k=k), meaning.format(k=k), measures, ends))
     return found
 
 
 def _measure(run: Run, name: str) -> Measure | None:
-    return None if run.quality is None else run.quality.measures.get(name)
+    if run.quality is None:
+        return None
+    return local_rnx(run.quality) if name == "rnx_local" else run.quality.measures.get(name)
 
 
-def _spread(run: Run, name: str) -> tuple[float, float] | None:
-    """Least and greatest value over all seeds, where there were several."""
-    values = [repeat[name] for repeat in run.repeats if name in repeat]
+def interval(run: Run, name: str) -> tuple[float, float] | None:
+    """Of a score: 95%, and wide enough for every seed that was run; None where nothing is known of it.
+
+    Where rows were sampled the interval is that of the estimate. Where all were compared it says what other
+    rows of the same kind would give, from the values with a twentieth of the rows left out.
+    """
     own = _measure(run, name)
-    return (min(*values, own.value), max(*values, own.value)) if values and own is not None else None
+    if own is None:
+        return None
+    ends = [repeat[name] for repeat in run.repeats if name in repeat]
+    if own.low is not None and own.high is not None:
+        ends += [own.low, own.high]
+    elif run.without.get(name):
+        half = spread(run.without[name])
+        ends += [max(own.range[0], own.value - half), min(own.range[1], own.value + half)]
+    return (min(*ends, own.value), max(*ends, own.value)) if ends else None
 
 
-def _interval(measure: Measure, spread: tuple[float, float] | None) -> tuple[float, float] | None:
-    if measure.low is not None and measure.high is not None:
-        return measure.low, measure.high
-    return spread
-
-
-def _column(key: str, title: str, meaning: str, measures: Sequence[Measure | None], spreads: Any) -> Column:
+def _column(key: str, title: str, meaning: str, measures: Sequence[Measure | None], intervals: Any) -> Column:
     orders = [None if m is None else _order(m) for m in measures]
     best = min((order, number(m.value)) for m, order in zip(measures, orders, strict=True) if m is not None)[
         1
     ]
     scores = []
-    for measure, spread, order in zip(measures, spreads, orders, strict=True):
+    for measure, ends, order in zip(measures, intervals, orders, strict=True):
         if measure is None:
             scores.append(Score("–"))
             continue
-        ends = _interval(measure, spread)
         text = "" if ends is None else f"{number(ends[0])} to {number(ends[1])}"
         # What reads the same is as good: digits that nobody sees decide nothing.
         scores.append(Score(number(measure.value), text, order, number(measure.value) == best))
@@ -171,7 +182,8 @@ def _accuracy_column(held_out: Sequence[tuple[float, float, float] | None]) -> C
     )
     meaning = (
         "k-NN accuracy of held-out rows, placed by transform in a map that has not seen them: the honest "
-        "one. Only methods that can place new rows have it."
+        "one. Only methods that can place new rows have it. Scaling and parameters were chosen on all rows, "
+        "without classes."
     )
     return Column("accuracy", "held-out k-NN", meaning, scores)
 
@@ -186,6 +198,7 @@ def _plain(key: str, title: str, meaning: str, values: Sequence[float | None], w
     return Column(
         key, title, meaning,
         tuple(Score("–") if value is None else Score(write(value), "", value) for value in values),
+        measured=True,
     )  # fmt: skip
 
 
@@ -202,7 +215,7 @@ def strips(runs: Sequence[Run], shown: int) -> list[Strip]:
         chance = runs[shown].baseline.get(name)
         low = min([0.0, own.value, *others]) if "nx" in name or "tau" in name else 0.5
         low = float(np.floor(min([low, own.value, *others]) * 10 + 0.3) / 10)  # −0.02 still begins at 0
-        ends = _interval(own, _spread(runs[shown], name))
+        ends = interval(runs[shown], name)
 
         def place(value: float, low: float = low) -> float:
             return round(min(100.0, max(0.0, 100 * (value - low) / (1 - low))), 2)
