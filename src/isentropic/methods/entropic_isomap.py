@@ -214,7 +214,7 @@ class EntropicIsomap(GeodesicEmbedder):
         members = patch_members(self.neighbors_.indices)
         self._fit_as = self.divergence, self.regularization, self.root
         self._floor = noise_floor(X)
-        self._form = cheapest_form(len(members), members.shape[1], X.shape[1], n_edges)
+        self._form = cheapest_form(*members.shape, X.shape[1], n_edges, self.regularization)
         self.patch_sizes_ = flat_sizes(X, members, self._sizes_tried, *self._flatness)
         return patch_gaussians(X, members, sizes=self.patch_sizes_, regularization=self.regularization,
                                floor=self._floor, form=self._form, n_edges=n_edges,
