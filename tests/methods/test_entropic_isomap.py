@@ -305,6 +305,16 @@ def test_duplicates_share_a_place():
     assert_allclose(Z[200:], np.broadcast_to(Z[200], (60, 2)), atol=1e-6 * width(Z))
 
 
+@pytest.mark.parametrize("policy", ["bridge", "inflate"])
+def test_copies_share_a_place_also_where_nothing_but_rounding_parts_them(policy):
+    X = np.repeat(np.random.default_rng(0).normal(size=(30, 3)), 10, axis=0)
+    isomap = quiet(EntropicIsomap(2, on_disconnected=policy), X)
+    rows = np.repeat(np.arange(300), np.diff(isomap.graph_.indptr))
+    assert_array_equal(isomap.graph_.weights[rows // 10 == isomap.graph_.indices // 10], 0.0)
+    groups = isomap.embedding_.reshape(30, 10, 2)
+    assert np.ptp(groups, axis=1).max() <= 1e-9 * width(isomap.embedding_)
+
+
 def test_more_neighbours_than_rows_is_warned_and_clipped():
     with pytest.warns(NeighborsClippedWarning, match="at most 19.*got 50: 19 are used"):
         clipped = EntropicIsomap(50).fit(ROLL[:20])
@@ -320,6 +330,8 @@ def test_more_neighbours_than_rows_is_warned_and_clipped():
         ({"regularization": np.array([1.0, 2.0])}, "regularization must be a number"),
         ({"regularization": -1}, "regularization must be a number of at least 0"),
         ({"n_components": 0}, "n_components must be a positive integer"),
+        ({"adaptive": "yes"}, "adaptive must be True or False, got 'yes'"),
+        ({"root": 1}, "root must be True or False, got 1"),
         ({"divergence": lambda patches, heads, tails: np.zeros(3)}, "one number for each of .* edges, got"),
         (
             {"divergence": lambda patches, heads, tails: np.full(len(heads), np.nan)},

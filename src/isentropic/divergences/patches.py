@@ -10,6 +10,8 @@ that is precise enough, from the rows themselves elsewhere.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from .._errors import require, require_one_of
@@ -29,6 +31,19 @@ _AGREEING_NOISE = 1e-6  # of a patch's mean variance: with less, rounding tells 
 _PRODUCT_SPEED = 10  # one product of large matrices does so many operations in the time of one elsewhere
 
 
+class RowProducts:
+    """All products of the centred rows of X: found where first asked for, kept for other patches of them."""
+
+    def __init__(self, X: np.ndarray):
+        self._X = X
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """(n, n)."""
+        centred = self._X - self._X.mean(axis=0)
+        return centred @ centred.T
+
+
 def patch_members(indices: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
     """The rows of each patch, ``(n, k + 1)``: the row itself (``first``), then its neighbours."""
     first = np.arange(len(indices)) if first is None else first
@@ -44,12 +59,14 @@ def patch_gaussians(
     floor: float | None = None,
     form: str = "auto",
     n_edges: int = 0,
+    products: RowProducts | None = None,
     n_jobs: int | None = None,
 ) -> FullForm | LowRankForm:
     """The Gaussian of each patch of rows of ``X``, ready for divergences on about ``n_edges`` pairs.
 
     ``members`` is (p, s); of shorter patches only the first ``sizes`` entries count. ``floor`` is the
-    least noise on a diagonal, by default 1e-12 of the mean variance of X.
+    least noise on a diagonal, by default 1e-12 of the mean variance of X. ``products`` of X may be shared
+    by several calls.
 
     >>> import numpy as np
     >>> from isentropic.divergences import EDGE_DIVERGENCES, patch_gaussians
@@ -66,8 +83,10 @@ def patch_gaussians(
     floor = noise_floor(X) if floor is None else floor
     if form == "auto":
         form = cheapest_form(len(members), members.shape[1], X.shape[1], n_edges, regularization)
-    build = _full if form == "full" else _low_rank
-    return build(X, members, sizes, regularization, floor, n_edges, n_jobs)
+    if form == "full":
+        return _full(X, members, sizes, regularization, floor, n_jobs)
+    products = RowProducts(X) if products is None else products
+    return _low_rank(X, members, sizes, regularization, floor, n_edges, products, n_jobs)
 
 
 def cheapest_form(
@@ -89,7 +108,7 @@ def cheapest_form(
     return "full" if full <= low_rank else "low-rank"
 
 
-def _full(X, members, sizes, regularization, floor, n_edges, n_jobs) -> FullForm:
+def _full(X, members, sizes, regularization, floor, n_jobs) -> FullForm:
     p, m = len(members), X.shape[1]
     what = f"Covariances of {p:,} patches in {m:,} dimensions"
     require_memory(16 * p * m * m, what, "Take form='low-rank'.")
@@ -114,7 +133,7 @@ def _extremes(S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values[:, 0], values[:, -1]
 
 
-def _low_rank(X, members, sizes, regularization, floor, n_edges, n_jobs) -> LowRankForm:
+def _low_rank(X, members, sizes, regularization, floor, n_edges, products, n_jobs) -> LowRankForm:
     p, s = members.shape
     n, m = X.shape
     what = f"Patches of {s:,} rows around each of {p:,}"
@@ -122,7 +141,7 @@ def _low_rank(X, members, sizes, regularization, floor, n_edges, n_jobs) -> LowR
     gram, small = None, np.ones(p, bool)
     blocks = np.empty((p, s, s))
     if _gram_pays(n, m, s, n_edges):
-        gram = _gram(X, members, sizes, blocks, n_jobs)
+        gram = _gram(products.gram, members, sizes, blocks, n_jobs)
         total = X.var(axis=0).sum()
         small = np.trace(blocks, axis1=1, axis2=2) / (sizes - 1) < _SMALL_SPREAD**2 * total
     _fill_blocks(X, members, sizes, small, blocks)
@@ -171,10 +190,8 @@ def _gram_pays(n: int, m: int, s: int, n_edges: int) -> bool:
     return fits and n * n * m / _PRODUCT_SPEED < n_edges * s * s * m
 
 
-def _gram(X, members, sizes, blocks, n_jobs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _gram(G, members, sizes, blocks, n_jobs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Products of all rows, centred, with ``C mu`` and ``mu'mu`` of each patch."""
-    centred = X - X.mean(axis=0)
-    G = centred @ centred.T
     own, norms = np.empty(members.shape), np.empty(len(members))
     with threads(n_jobs):
         patch_blocks(G, members, sizes, blocks, own, norms)

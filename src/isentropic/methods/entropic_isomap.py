@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require_one_of
+from .._errors import require_flag, require_one_of
 from .._runtime import row_blocks
 from .._values import Knn, NeighborGraph, Neighbors
 from ..divergences import (
     EDGE_DIVERGENCES,
     Gaussians,
+    RowProducts,
     candidate_sizes,
     cheapest_form,
     checked_regularization,
@@ -159,16 +160,17 @@ class EntropicIsomap(GeodesicEmbedder):
         tried = self._candidates(len(X))
         longest = candidate_sizes(tried[-1], len(X) - 1)[-1] if self.adaptive else tried[-1]
         found = nearest_neighbors(X, Knn(int(longest)), random_state=self.random_state, n_jobs=self.n_jobs)
-        self.selection_ = self._selection(X, found, tried) if len(tried) > 1 else None
+        products = RowProducts(X)
+        self.selection_ = self._selection(X, found, products, tried) if len(tried) > 1 else None
         k = tried[-1] if self.selection_ is None else self.selection_.params["n_neighbors"]
-        return self._fit_lists(X, found, k)
+        return self._fit_lists(X, found, products, k)
 
-    def _fit_lists(self, X: np.ndarray, found: Neighbors, k: int):
+    def _fit_lists(self, X: np.ndarray, found: Neighbors, products: RowProducts, k: int):
         """Everything after the search of neighbours, for one size of patch."""
         self._set_patches(X, found, k)
         graph = listed_graph(X, first_neighbors(found, k), on_disconnected=self.on_disconnected,
                              n_jobs=self.n_jobs)  # fmt: skip
-        self._embed_graph(X, self._weighed(X, graph))
+        self._embed_graph(X, self._weighed(X, graph, products))
         return self
 
     def _is_auto(self) -> bool:
@@ -179,23 +181,25 @@ class EntropicIsomap(GeodesicEmbedder):
             return list(geometric(min(_AUTO[0], n - 1), min(_AUTO[1], n - 1), _AUTO[2]))
         return [clipped_neighbors(self.n_neighbors, n - 1)]
 
-    def _selection(self, X: np.ndarray, found: Neighbors, tried: list[int]) -> Selection:
-        """The area under R_NX of the map of every candidate; the lists of neighbours serve them all."""
+    def _selection(self, X: np.ndarray, found: Neighbors, products: RowProducts, tried) -> Selection:
+        """The area under R_NX of the map of every candidate; lists and products of rows serve them all."""
         return select(
-            lambda X, n_neighbors: self._fit_lists(X, found, n_neighbors).embedding_,
+            lambda X, n_neighbors: self._fit_lists(X, found, products, n_neighbors).embedding_,
             X,
             {"n_neighbors": tried},
             criterion="rnx_auc",
             n_jobs=1,  # one after the other, each on all threads
         )
 
-    def _weighed(self, X: np.ndarray, graph: NeighborGraph) -> NeighborGraph:
+    def _weighed(self, X: np.ndarray, graph: NeighborGraph, products: RowProducts) -> NeighborGraph:
         """Edges by the divergence between the patches of their ends."""
-        patches = self._fitted_patches(X, len(graph.indices) // 2)
+        patches = self._fitted_patches(X, len(graph.indices) // 2, products)
         return reweighted(graph, lambda heads, tails: self._divergences(patches, heads, tails))
 
     def _checked_rows(self, X) -> np.ndarray:
         checked_regularization(self.regularization)
+        require_flag("adaptive", self.adaptive)
+        require_flag("root", self.root)
         if not callable(self.divergence):
             require_one_of("divergence", self.divergence, EDGE_DIVERGENCES, "Or give a function of patches.")
         return super()._checked_rows(X)
@@ -209,7 +213,7 @@ class EntropicIsomap(GeodesicEmbedder):
             self._flatness = self.n_components, float(np.median(shares))
         self.neighbors_ = first_neighbors(found, int(self._sizes_tried[-1]))
 
-    def _fitted_patches(self, X: np.ndarray, n_edges: int) -> Gaussians:
+    def _fitted_patches(self, X: np.ndarray, n_edges: int, products: RowProducts) -> Gaussians:
         """The Gaussian of each row's patch; the form and the floor are kept for new rows."""
         members = patch_members(self.neighbors_.indices)
         self._fit_as = self.divergence, self.regularization, self.root
@@ -217,7 +221,7 @@ class EntropicIsomap(GeodesicEmbedder):
         self._form = cheapest_form(*members.shape, X.shape[1], n_edges, self.regularization)
         self.patch_sizes_ = flat_sizes(X, members, self._sizes_tried, *self._flatness)
         return patch_gaussians(X, members, sizes=self.patch_sizes_, regularization=self.regularization,
-                               floor=self._floor, form=self._form, n_edges=n_edges,
+                               floor=self._floor, form=self._form, n_edges=n_edges, products=products,
                                n_jobs=self.n_jobs)  # fmt: skip
 
     def _divergences(self, patches: Gaussians, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
