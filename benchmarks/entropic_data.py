@@ -65,20 +65,22 @@ def table(file: str) -> tuple[np.ndarray, np.ndarray]:
     return X, pd.factorize(frame.iloc[:, -1])[0]
 
 
-def map_silhouette(model, X: np.ndarray, y: np.ndarray) -> float:
+def silhouette_of(Z: np.ndarray, y: np.ndarray) -> float:
     from sklearn.metrics import silhouette_score
 
-    return float(silhouette_score(model.fit_transform(X), y))
+    return float(silhouette_score(Z, y))
+
+
+def map_silhouette(model, X: np.ndarray, y: np.ndarray) -> float:
+    return silhouette_of(model.fit_transform(X), y)
 
 
 def both_scores(model, X: np.ndarray, y: np.ndarray) -> list[float]:
     """Silhouette by the labels, and the area under R_NX, which knows none."""
-    from sklearn.metrics import silhouette_score
-
     from isentropic.quality import rnx_auc
 
     Z = model.fit_transform(X)
-    return [float(silhouette_score(Z, y)), float(rnx_auc(X, Z))]
+    return [silhouette_of(Z, y), float(rnx_auc(X, Z))]
 
 
 class Cells:

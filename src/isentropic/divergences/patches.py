@@ -54,7 +54,7 @@ def patch_gaussians(
     X: np.ndarray,
     members: np.ndarray,
     *,
-    regularization: Regularization = 1.0,
+    regularization: Regularization = 3.0,
     sizes: np.ndarray | None = None,
     floor: float | None = None,
     form: str = "auto",
@@ -90,7 +90,7 @@ def patch_gaussians(
 
 
 def cheapest_form(
-    n_patches: int, size: int, n_features: int, n_edges: int, regularization: Regularization = 1.0
+    n_patches: int, size: int, n_features: int, n_edges: int, regularization: Regularization = 3.0
 ) -> str:
     """``"full"`` or ``"low-rank"``: the one with fewer operations, the latter where m×m is too large.
 
