@@ -160,17 +160,16 @@ class EntropicIsomap(GeodesicEmbedder):
         tried = self._candidates(len(X))
         longest = candidate_sizes(tried[-1], len(X) - 1)[-1] if self.adaptive else tried[-1]
         found = nearest_neighbors(X, Knn(int(longest)), random_state=self.random_state, n_jobs=self.n_jobs)
-        products = RowProducts(X)
-        self.selection_ = self._selection(X, found, products, tried) if len(tried) > 1 else None
+        self.selection_ = self._selection(X, found, tried) if len(tried) > 1 else None
         k = tried[-1] if self.selection_ is None else self.selection_.params["n_neighbors"]
-        return self._fit_lists(X, found, products, k)
+        return self._fit_lists(X, found, k)
 
-    def _fit_lists(self, X: np.ndarray, found: Neighbors, products: RowProducts, k: int):
+    def _fit_lists(self, X: np.ndarray, found: Neighbors, k: int, products: RowProducts | None = None):
         """Everything after the search of neighbours, for one size of patch."""
         self._set_patches(X, found, k)
         graph = listed_graph(X, first_neighbors(found, k), on_disconnected=self.on_disconnected,
                              n_jobs=self.n_jobs)  # fmt: skip
-        self._embed_graph(X, self._weighed(X, graph, products))
+        self._embed_graph(X, self._weighed(X, graph, products or RowProducts(X)))
         return self
 
     def _is_auto(self) -> bool:
@@ -181,10 +180,11 @@ class EntropicIsomap(GeodesicEmbedder):
             return list(geometric(min(_AUTO[0], n - 1), min(_AUTO[1], n - 1), _AUTO[2]))
         return [clipped_neighbors(self.n_neighbors, n - 1)]
 
-    def _selection(self, X: np.ndarray, found: Neighbors, products: RowProducts, tried) -> Selection:
+    def _selection(self, X: np.ndarray, found: Neighbors, tried: list[int]) -> Selection:
         """The area under R_NX of the map of every candidate; lists and products of rows serve them all."""
+        products = RowProducts(X)
         return select(
-            lambda X, n_neighbors: self._fit_lists(X, found, products, n_neighbors).embedding_,
+            lambda X, n_neighbors: self._fit_lists(X, found, n_neighbors, products).embedding_,
             X,
             {"n_neighbors": tried},
             criterion="rnx_auc",
@@ -196,10 +196,14 @@ class EntropicIsomap(GeodesicEmbedder):
         members, n_edges = patch_members(self.neighbors_.indices), len(graph.indices) // 2
         self._fit_as = self.divergence, self.regularization, self.root
         self._floor = noise_floor(X)
-        self._form = cheapest_form(*members.shape, X.shape[1], n_edges, self.regularization)
+        n, size = members.shape
+        self._form = cheapest_form(n, size, X.shape[1], n_edges, self.regularization)
         self.patch_sizes_ = flat_sizes(X, members, self._sizes_tried, *self._flatness)
-        sizes = self.patch_sizes_
-        return reweighted(graph, lambda *ends: self._divergences(X, members, sizes, *ends, products))
+
+        def weigh(heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+            return self._divergences(X, members, self.patch_sizes_, heads, tails, products)
+
+        return reweighted(graph, weigh)
 
     def _checked_rows(self, X) -> np.ndarray:
         checked_regularization(self.regularization)
