@@ -26,11 +26,12 @@ from .entropic_data import (
     silhouette_of,
     table,
 )
-from .entropic_program import DENSE, published_kde_map, published_kl_map
+from .entropic_program import published_kde_map, published_kl_map
 
 BANDWIDTHS = {"K-ISO-F": 0.1, "K-ISO-SIL": "silverman", "K-ISO-SC": "scott"}
 REGULARIZATIONS = (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, "oas", "ledoit-wolf", "reference")
 ISOMAP_K_001, ISOMAP_K_000 = 40, 20  # neighbours of plain ISOMAP in both sources: found, not printed
+LARGE = 2_500  # rows; beyond that only the printed k is measured at first
 SIZES = (10, 20, 40)  # neighbours at which the regularisations are compared
 
 
@@ -45,7 +46,7 @@ def kl() -> None:
     cells = Cells("kl")
     for name in by_size(TABLE_I):
         X, y = table(TABLE_I[name])
-        grid = {k for k in range(10, 201, 10) if k < len(X)} if len(X) <= DENSE else set()
+        grid = {k for k in range(10, 201, 10) if k < len(X)} if len(X) <= LARGE else set()
         for k in sorted(grid | {PUBLISHED_K.get(name, 20)}):
             model = EntropicIsomap(k, regularization="reference")
             cells.get(name, "ISO-KL", k, measure=partial(map_silhouette, model, X, y))
