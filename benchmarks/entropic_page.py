@@ -12,6 +12,7 @@ from .entropic_data import PUBLISHED_K, TABLE_9, TABLE_I, Cells
 from .reproduce_entropic import BANDWIDTHS, ISOMAP_K_000, ISOMAP_K_001, REGULARIZATIONS, SIZES
 
 PAGE = Path("docs/guide/entropic-reproduction.md")
+GUIDE = Path("docs/guide/entropic-isomap.md")
 NOTES = Path("benchmarks/entropic_notes.md")  # what was found about the cells that differ
 FAR = 0.05
 
@@ -206,8 +207,20 @@ def off(columns: Columns) -> str:
     return text
 
 
+def fill(path: Path, tables: dict[str, str]) -> None:
+    """Put every table between the marks ``<!-- its name -->`` and ``<!-- end -->`` of the page."""
+    text = path.read_text(encoding="utf-8")
+    for name, table in tables.items():
+        before, rest = text.split(f"<!-- {name} -->\n", 1)
+        after = rest.split("<!-- end -->", 1)[1]
+        text = f"{before}<!-- {name} -->\n{table}<!-- end -->{after}"
+    path.write_text(text, encoding="utf-8")
+
+
 def render() -> None:
-    """Write the page from the cells measured so far."""
+    """Write the page, and the tables of the guide, from the cells measured so far."""
+    rules, chosen = regularizations(Cells("regularization").values), settings(Cells("auto").values)
+    fill(GUIDE, {"regularisations": rules, "settings": chosen})
     one, eight, nine = (
         make(Cells(store).values)
         for make, store in ((table_one, "kl"), (table_eight, "kde"), (table_nine, "kde"))
@@ -223,7 +236,7 @@ def render() -> None:
         f"## KDE-ISOMAP (2024), Table 9\n\n{nine.text()}\n{off(nine)}\n\n"
         f"## KDE-ISOMAP (2024), Table 8\n\n{eight.text()}\n{off(eight)}\n\n"
         f"{NOTES.read_text(encoding='utf-8')}\n"
-        f"## Which regularisation\n\n{regularizations(Cells('regularization').values)}\n"
-        f"## One k, a chosen k, a size for each row\n\n{settings(Cells('auto').values)}",
+        f"## Which regularisation\n\n{rules}\n"
+        f"## One k, a chosen k, a size for each row\n\n{chosen}",
         encoding="utf-8",
     )
