@@ -69,7 +69,7 @@ def tight(n, m, spread):
 
 # As near as the precision of the data allows: noise of at least 1e-6 of the mean variance, patches of at
 # least 1e-3 of the spread of the data.
-AGREEING = {"wide": lambda m: curved(50, m) + 5.0, "tight": lambda m: tight(100, m, 0.002)}
+AGREEING = {"wide": lambda m: curved(50, m) + 5.0, "tight": lambda m: tight(60, m, 0.002)}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
 
-_ROUNDING = 16 * 2.0**-52  # of the largest product: what is left of zero
+_ROUNDING = 64 * 2.0**-52  # of the longest row: what is left of zero
 
 
 @kernel
@@ -87,22 +87,31 @@ def near_terms(means, S, heads, tails, out):
 
 
 @kernel
-def _root(G):
-    """R of as few columns as it takes, ``R R' = G`` up to rounding: Cholesky, the largest pivot first."""
-    n = len(G)
-    left = np.diag(G).copy()
-    least = _ROUNDING * left.max()
-    R = np.zeros((n, n))
+def _coordinates(T):
+    """The rows of T in an orthonormal basis of their span: Gram-Schmidt, the longest remainder first.
+
+    From the rows themselves: a factor of ``T T'`` would lose half of the digits of the short directions.
+    """
+    n, m = T.shape
+    left, Q, R = T.copy(), np.empty((n, m)), np.zeros((n, n))
+    squares = np.empty(n)
+    least = 0.0
     for column in range(n):
-        at = np.argmax(left)
-        if not left[at] > least:
+        for t in range(n):
+            squares[t] = _dot(left[t], left[t], m)
+        at = np.argmax(squares)
+        if column == 0:
+            least = squares[at] * _ROUNDING**2
+        if not squares[at] > least:
             return R[:, :column]
-        R[at, column] = np.sqrt(left[at])
-        left[at] = 0.0
-        for i in range(n):
-            if left[i] > 0.0:
-                R[i, column] = (G[i, at] - _dot(R[i], R[at], column)) / R[at, column]
-                left[i] -= R[i, column] ** 2
+        q = left[at] / np.sqrt(squares[at])
+        for p in range(column):  # once more: of a short remainder, rounding is no longer a small part
+            q -= _dot(q, Q[p], m) * Q[p]
+        q /= np.sqrt(_dot(q, q, m))
+        Q[column] = q
+        for t in range(n):
+            R[t, column] = _dot(left[t], q, m)
+            left[t] -= R[t, column] * q
     return R
 
 
@@ -120,18 +129,6 @@ def _covariance(R, start, stop, scale, noise):
 
 
 @kernel
-def _products(T):
-    """``T T'``."""
-    n = len(T)
-    G = np.empty((n, n))
-    for a in range(n):
-        for b in range(a + 1):
-            G[a, b] = _dot(T[a], T[b], T.shape[1])
-            G[b, a] = G[a, b]
-    return G
-
-
-@kernel
 def _near_from_rows(X, members1, members2, mean1, mean2, scale1, scale2, e1, e2, out):
     """Both Gaussians in coordinates of the span of their rows; outside they are ``e1 I`` and ``e2 I``."""
     first, both, m = len(members1), len(members1) + len(members2), X.shape[1]
@@ -141,7 +138,7 @@ def _near_from_rows(X, members1, members2, mean1, mean2, scale1, scale2, e1, e2,
     for s in range(len(members2)):
         T[first + s] = X[members2[s]] - mean2
     T[both] = mean1 - mean2
-    R = T if m <= both + 1 else _root(_products(T))
+    R = T if m <= both + 1 else _coordinates(T)
     S1, S2 = _covariance(R, 0, first, scale1, e1), _covariance(R, first, both, scale2, e2)
     _near(S1, S2, R[both].copy(), out)
     out[0] -= 0.5 * (m - R.shape[1]) * np.log1p(-(((e1 - e2) / (e1 + e2)) ** 2))
