@@ -163,6 +163,21 @@ def test_auto_takes_the_k_with_the_best_map():
     assert chosen.selection_ is None
 
 
+def test_auto_is_the_fit_of_its_k_also_with_copies_of_rows():
+    X = np.repeat(np.random.default_rng(0).normal(size=(30, 3)), 3, axis=0)
+    auto = quiet(EntropicIsomap("auto"), X)
+    chosen = quiet(EntropicIsomap(auto.selection_.params["n_neighbors"]), X)
+    assert_array_equal(auto.embedding_, chosen.embedding_)
+    assert auto.selection_.score == pytest.approx(rnx_auc(X, auto.embedding_))
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_neighbours_are_listed_nearest_first_with_their_distances(adaptive):
+    found = quiet(EntropicIsomap(10, adaptive=adaptive), ROLL).neighbors_
+    expected = np.sort(cdist(ROLL, ROLL), axis=1)[:, 1 : found.indices.shape[1] + 1]
+    assert_allclose(found.distances, expected, atol=1e-9)
+
+
 # ---- laws --------------------------------------------------------------------------------------
 
 
