@@ -162,7 +162,7 @@ def regularizations(cells: dict[str, list[float]]) -> str:
     header = ["regularisation", "mean silhouette", "mean area under R_NX", "mean rank by silhouette",
               "mean rank by R_NX", "mean of both ranks"]  # fmt: skip
     missing = sorted(set(TABLE_I) - {name for name, _ in pairs})
-    text = f"{len(pairs)} pairs of a table of 001 and a k of {', '.join(map(str, SIZES))}"
+    text = f"{len(pairs)} pairs of a table of the paper and a k of {', '.join(map(str, SIZES))}"
     text += f" (without {', '.join(missing)})" if missing else ""
     return f"{text}:\n\n{markdown(header, rows)}"
 
