@@ -74,6 +74,12 @@ def require(condition: bool, name: str, must_be: str, got: object, hint: str = "
         raise InvalidInputError(message(name, must_be, got, hint))
 
 
+def require_flag(name: str, value: object) -> None:
+    """Raise unless ``value`` is True or False: any text would count as true."""
+    is_flag = type(value).__name__ in ("bool", "bool_")  # Python's and numpy's
+    require(is_flag, name, "True or False", value)
+
+
 def require_one_of(name: str, value: object, options: Iterable[str], hint: str = "") -> None:
     """Raise unless ``value`` is one of ``options``; the error offers the nearest of them."""
     known = list(options)

@@ -215,6 +215,17 @@ def test_fisher_rao_is_the_geodesic_length_of_the_half_plane():
     assert fisher_rao_distance(*a, *b) == fisher_rao_distance(*b, *a)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_fisher_rao_is_the_length_of_its_geodesic_by_quadrature(seed):
+    """In x = mu / sqrt(2) the metric is 2 (dx^2 + ds^2) / s^2, and geodesics are circles around (c, 0)."""
+    mean1, s1, mean2, s2 = np.random.default_rng(seed).uniform(0.5, 3.0, size=4)
+    x1, x2 = mean1 / np.sqrt(2), mean2 / np.sqrt(2)
+    centre = (x2**2 + s2**2 - x1**2 - s1**2) / (2 * (x2 - x1))
+    angles = np.arctan2(s1, x1 - centre), np.arctan2(s2, x2 - centre)
+    length = abs(quad(lambda angle: np.sqrt(2) / np.sin(angle), *angles)[0])
+    assert_allclose(fisher_rao_distance(mean1, s1, mean2, s2), length, rtol=1e-9)
+
+
 def test_stacks_of_gaussians_are_compared_one_by_one():
     pairs = [gaussian_pair(3, seed) for seed in range(4)]
     stacked = [np.stack(part) for part in zip(*pairs, strict=True)]

@@ -62,7 +62,16 @@ def test_divergences_of_patches_are_the_printed_formulas(form):
             assert_allclose(found[e], expected, rtol=1e-8, atol=1e-7, err_msg=name)
 
 
-# As far apart as the precision of the data allows: noise of at least 1e-6 of the mean variance.
+def tight(n, m, spread):
+    """Five groups, each ``spread`` wide: patches that nearly coincide, far smaller than the data."""
+    return np.random.default_rng(1).normal(size=(5, m))[np.arange(n) % 5] + spread * curved(n, m) / 3
+
+
+# As near as the precision of the data allows: noise of at least 1e-6 of the mean variance, patches of at
+# least 1e-3 of the spread of the data.
+AGREEING = {"wide": lambda m: curved(50, m) + 5.0, "tight": lambda m: tight(60, m, 0.002)}
+
+
 @pytest.mark.parametrize(
     ("rule", "m", "k"),
     [
@@ -73,8 +82,9 @@ def test_divergences_of_patches_are_the_printed_formulas(form):
     ],
 )
 @pytest.mark.parametrize("route", ["rows", "gram"])
-def test_all_routes_agree(rule, m, k, route):
-    X = curved(50, m) + 5.0
+@pytest.mark.parametrize("table", AGREEING)
+def test_all_routes_agree(rule, m, k, route, table):
+    X = AGREEING[table](m)
     members, heads, tails = neighbours(X, k)
     full = patch_gaussians(X, members, regularization=rule, form="full")
     n_edges = len(heads) if route == "gram" else 0
@@ -83,12 +93,21 @@ def test_all_routes_agree(rule, m, k, route):
     others = {"kl one way": kl, "renyi 0.3": lambda *edges: renyi(*edges, order=ORDER)}
     for name, divergence in {**EDGE_DIVERGENCES, **others}.items():
         a, b = divergence(low, heads, tails), divergence(full, heads, tails)
-        bound = 1e-8 * (m + np.abs(b))
-        squares = name in (
-            "hellinger",
-            "jeffreys-matusita",
-        )  # roots: near 0 their squares carry the precision
-        assert np.all(np.abs(a**2 - b**2) <= bound if squares else np.abs(a - b) <= bound), name
+        assert np.all(np.abs(a - b) <= 1e-8 * (m + np.abs(b))), name
+
+
+@pytest.mark.parametrize("form", ["full", "low-rank"])
+@pytest.mark.parametrize("step", [1e-2, 1e-5, 1e-8])
+def test_nearly_equal_patches_keep_their_digits(form, step):
+    """A patch moved by a step of t: delta' S^-1 delta = t^2 q, so Hellinger = sqrt(1 - exp(-t^2 q / 8))."""
+    X = curved(20, 6)
+    members = np.stack([np.arange(10), 20 + np.arange(10)])
+    moved = np.concatenate([X, X + step * np.arange(1, 7)])
+    patches = patch_gaussians(moved, members, regularization=0.1, form=form)
+    delta = np.arange(1, 7)
+    expected = step * np.sqrt(delta @ np.linalg.solve(patches.covariance(0), delta) / 8)
+    found = EDGE_DIVERGENCES["hellinger"](patches, np.array([0]), np.array([1]))[0]
+    assert_allclose(found, np.sqrt(-np.expm1(-(expected**2))), rtol=1e-6)
 
 
 def test_tight_patches_far_from_the_centre_take_the_route_on_rows():
@@ -160,14 +179,22 @@ def test_threads_and_company_do_not_change_a_bit():
 def test_the_cheaper_form_is_chosen():
     assert cheapest_form(1000, 41, 5, 40_000) == "full"
     assert cheapest_form(5000, 21, 784, 100_000) == "low-rank"
+    assert cheapest_form(10**6, 41, 20, 4 * 10**7) == "low-rank"  # 6.4 GB of matrices
     with config_context(memory_limit=10**6):
-        assert cheapest_form(1000, 41, 30, 40_000) == "low-rank"
         with pytest.raises(MemoryBudgetError, match="1,000 patches in 30 dimensions"):
             patch_gaussians(np.ones((1000, 30)), np.zeros((1000, 3), np.int64), form="full")
         with pytest.raises(
             MemoryBudgetError, match=r"Patches of 41 rows around each of 1,000 .*fewer neighbours"
         ):
             patch_gaussians(np.ones((1000, 60)), np.zeros((1000, 41), np.int64), form="low-rank")
+
+
+def test_memory_decides_only_where_the_forms_agree():
+    with config_context(memory_limit=10**6):
+        for rule in (1.0, 1e-6, "oas", "ledoit-wolf"):
+            assert cheapest_form(1000, 41, 30, 40_000, rule) == "low-rank"
+        for rule in (0.0, 1e-9, "reference"):
+            assert cheapest_form(1000, 41, 30, 40_000, rule) == "full"
 
 
 @pytest.mark.parametrize("rule", [-0.1, "oracle", None, True, np.nan])

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isentropic.kernels.gaussians import log_determinants, mixed_terms, plain_terms, precisions
 from isentropic.kernels.lowrank import patch_blocks, terms_from_gram, terms_from_rows
+from isentropic.kernels.near import near_terms, near_terms_from_rows
 
 HEADS, TAILS = np.array([0, 0, 1, 2]), np.array([1, 2, 2, 2])
 
@@ -101,3 +102,38 @@ def test_terms_of_low_rank(sizes, weight):
         assert not blocks[i, size:].any()
     terms_from_gram(G, members, sizes, own, norms, axes, spectrum, noise, 5, HEADS, TAILS, weight, by_gram)
     assert_allclose(by_gram, expected, rtol=1e-9, atol=1e-10)
+
+
+def test_near_terms_are_the_mixed_ones():
+    means, S = np.random.default_rng(1).normal(size=(3, 4)), matrices(3, 4)
+    out = np.empty((4, 2))
+    near_terms(means, S, HEADS, TAILS, out)
+    assert_allclose(out, expected_mixed(means, S, 0.5), rtol=1e-8, atol=1e-12)
+    assert_array_equal(out[3], 0.0)  # a Gaussian and itself
+    S[1] = -S[1]
+    S[2] = np.diag([1.0, 1.0, 1.0, 0.0])
+    near_terms(means, S, np.array([0, 2]), np.array([1, 0]), out[:2])
+    assert np.isnan(out[0]).all()
+    assert_array_equal(np.isnan(out[1]), [True, False])
+
+
+@pytest.mark.parametrize("m", [5, 20])
+def test_near_terms_from_rows(m):
+    random = np.random.default_rng(2)
+    X, noise, scales = random.normal(size=(9, m)), np.array([0.2, 0.5, 0.1]), np.array([0.3, 0.25, 0.4])
+    members, sizes = np.array([[0, 1, 2, 3], [4, 5, 0, 1], [6, 7, 8, 2]]), np.array([4, 3, 4])
+    patches = [X[row[:size]] for row, size in zip(members, sizes, strict=True)]
+    means = np.array([rows.mean(axis=0) for rows in patches])
+    C = [rows - mean for rows, mean in zip(patches, means, strict=True)]
+    S = np.array([a * c.T @ c + e * np.eye(m) for a, c, e in zip(scales, C, noise, strict=True)])
+    out = np.empty((4, 2))
+    near_terms_from_rows(X, members, sizes, means, scales, noise, HEADS, TAILS, out)
+    assert_allclose(out, expected_mixed(means, S, 0.5), rtol=1e-9, atol=1e-12)
+
+
+def test_near_terms_of_equal_rows():
+    X, members, sizes = np.ones((3, 20)), np.array([[0, 1], [1, 2]]), np.array([2, 2])
+    means, noise, out = np.ones((2, 20)), np.array([1.0, 2.0]), np.empty((1, 2))
+    edge = np.array([0]), np.array([1])
+    near_terms_from_rows(X, members, sizes, means, np.ones(2), noise, *edge, out)
+    assert_allclose(out[0], [20 * np.log(1.5) - 10 * np.log(2.0), 0.0])

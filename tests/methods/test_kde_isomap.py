@@ -234,6 +234,7 @@ def test_a_new_row_far_outside_the_grid_has_a_place():
         ({"bandwidth": "silvermann"}, "bandwidth must be a positive number, or one of silverman"),
         ({"bandwidth": 0.0}, "bandwidth must be a positive number"),
         ({"bandwidth_floor": -1.0}, "bandwidth_floor must be a number of at least 0 or 'reference'"),
+        ({"root": "yes"}, "root must be True or False, got 'yes'"),
         ({"n_bins": 1}, "n_bins must be an integer of at least 2"),
         ({"on_disconnected": "join"}, "on_disconnected must be one of"),
     ],

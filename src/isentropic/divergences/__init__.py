@@ -17,7 +17,7 @@ from .gaussian import (
 )
 from .grids import grid_hellinger, grid_kl, grid_symmetrised_kl, total_variation
 from .kernel_densities import BANDWIDTHS, bandwidth_floors, checked_bandwidth, kde_divergences
-from .patches import cheapest_form, patch_gaussians, patch_members
+from .patches import RowProducts, cheapest_form, patch_gaussians, patch_members
 from .regularization import REGULARIZATIONS, checked_regularization, noise_floor
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Gaussians",
     "LowRankForm",
     "REGULARIZATIONS",
+    "RowProducts",
     "bandwidth_floors",
     "bhattacharyya_coefficient",
     "bhattacharyya_distance",

@@ -9,8 +9,8 @@ from .rows import BLOCK_NUMBERS
 
 
 def candidate_sizes(k: int, available: int) -> np.ndarray:
-    """Numbers of neighbours from half to twice ``k``, a factor of root two apart, as far as rows go."""
-    steps = np.rint(k * np.sqrt(2.0) ** np.arange(-2, 3)).astype(int)
+    """Numbers of neighbours from k over root two to k times root two, as far as rows go."""
+    steps = np.rint(k * np.sqrt(2.0) ** np.arange(-1, 2)).astype(int)
     return np.unique(np.clip(steps, min(2, available), available))
 
 

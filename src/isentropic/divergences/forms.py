@@ -6,6 +6,7 @@ Both forms answer the same three questions, and every divergence is a formula of
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Protocol
 
@@ -16,9 +17,11 @@ from .._runtime import row_blocks
 from ..kernels._jit import threads
 from ..kernels.gaussians import log_determinants, mixed_terms, plain_terms, precisions
 from ..kernels.lowrank import terms_from_gram, terms_from_rows
+from ..kernels.near import near_terms, near_terms_from_rows
 from .rows import patch_means
 
 _WORTH_THREADS = 100_000  # operations: below that, waking threads costs more than the work
+_NEAR = 0.05  # Bhattacharyya distances below it are small differences of large numbers
 _EDGES_AT_ONCE = 1024  # the first block of pairs; the next ones take as many as fit a quarter of a second
 
 
@@ -101,7 +104,25 @@ class FullForm:
             with threads(self._n_jobs):
                 mixed_terms(self.means, self._covariances, log_dets, heads[block], tails[block], weight,
                             out[block])  # fmt: skip
+
+        def again(near: np.ndarray, part: np.ndarray) -> None:
+            near_terms(self.means, self._covariances, heads[near], tails[near], part)
+
+        return _mended(out, weight, again, self._n_jobs)
+
+
+def _mended(out: np.ndarray, weight: float, again: Callable, n_jobs: int | None) -> np.ndarray:
+    """Mixed terms with those of nearly equal Gaussians computed ``again``, without cancellation."""
+    if weight != 0.5:
         return out
+    chosen = np.flatnonzero(out @ [0.5, 0.125] < _NEAR)
+    for block in row_blocks(len(chosen), "near pairs", size=64, adapt=True):
+        near = chosen[block]
+        part = np.empty((len(near), 2))
+        with threads(n_jobs):
+            again(near, part)
+        out[near] = np.where(np.isnan(part), out[near], part)
+    return out
 
 
 def _check_pairs(heads: np.ndarray, tails: np.ndarray, count: int) -> None:
@@ -124,7 +145,8 @@ def _positive_definite(log_dets: np.ndarray) -> np.ndarray:
 class LowRankForm:
     """``U diag(l) U' + e I`` by patches of rows of X: ``O(p s (s + m / s))`` numbers, nothing of size m×m.
 
-    ``axes`` are ``V M^(-1/2)`` of each patch, from ``C C' = V M V'``; see :mod:`..kernels.lowrank`. With
+    ``axes`` are ``V M^(-1/2)`` of each patch, from ``C C' = V M V'``; see :mod:`..kernels.lowrank`. The
+    covariance is ``scales C'C + noise I``. With
     ``gram``, the products of all centred rows and what goes with them, an edge costs ``O(s^3)``, without
     ``O(s^2 m + s^3)``.
     """
@@ -137,13 +159,14 @@ class LowRankForm:
         axes: np.ndarray,
         spectrum: np.ndarray,
         noise: np.ndarray,
+        scales: np.ndarray,
         *,
         gram: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
         small: np.ndarray | None = None,
         n_jobs: int | None = None,
     ):
         self.X, self.members, self.sizes = X, members, sizes
-        self.axes, self.spectrum, self.noise = axes, spectrum, noise
+        self.axes, self.spectrum, self.noise, self._scales = axes, spectrum, noise, scales
         self._gram, self._small = gram, small
         self._n_jobs = n_jobs if members.size * X.shape[1] > _WORTH_THREADS else 1
 
@@ -179,7 +202,13 @@ class LowRankForm:
     def mixed(self, heads: np.ndarray, tails: np.ndarray, weight: float) -> np.ndarray:
         require(0 <= weight <= 1, "order", "in [0, 1] for patches of low rank", weight,
                 "Take another divergence, or regularize and use the full form.")  # fmt: skip
-        return self._terms(heads, tails, weight, np.empty((len(heads), 2)))
+        out = self._terms(heads, tails, weight, np.empty((len(heads), 2)))
+
+        def again(near: np.ndarray, part: np.ndarray) -> None:
+            near_terms_from_rows(self.X, self.members, self.sizes, self.means, self._scales, self.noise,
+                                 heads[near], tails[near], part)  # fmt: skip
+
+        return _mended(out, weight, again, self._n_jobs)
 
     def _terms(self, heads, tails, weight, out):
         _check_pairs(heads, tails, len(self.members))

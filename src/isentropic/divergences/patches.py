@@ -2,10 +2,15 @@
 
 The mean is over the s rows of a patch, the covariance has the divisor ``s - 1`` and is regularised
 (:mod:`.regularization`), since fewer rows than features make it singular. Two forms give the same
-divergences: the full one holds m×m matrices, the one of low rank s×s ones; the cheaper is taken.
+divergences, to ``1e-8 (m + |b|)`` where the noise on the diagonal is at least 1e-6 of the mean variance of
+the patch and its spread at least 1e-3 of the data's: the full one holds m×m matrices, the one of low rank
+s×s ones; the cheaper is taken. The latter takes products of rows from the Gram matrix of the data where
+that is precise enough, from the rows themselves elsewhere.
 """
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 
@@ -18,9 +23,25 @@ from .regularization import Moments, Regularization, checked_regularization, noi
 from .rows import BLOCK_NUMBERS, centred_blocks
 
 FORMS = ("auto", "full", "low-rank")
-_NEGLIGIBLE = 1e-10  # of the largest eigenvalue of a patch
+_NEGLIGIBLE = 1e-14  # of the largest eigenvalue of a patch: what rounding leaves of zero
 _SMALL_SPREAD = 1e-3  # of the data's: below that, centring a Gram matrix cancels too many digits
+_GRAM_NOISE = 1e-6  # of the data's mean variance: with less, the rounding of the Gram matrix shows
+_MOST_BYTES = 2**32  # of matrices m×m, on any machine
+_AGREEING_NOISE = 1e-6  # of a patch's mean variance: with less, rounding tells the forms apart
 _PRODUCT_SPEED = 10  # one product of large matrices does so many operations in the time of one elsewhere
+
+
+class RowProducts:
+    """All products of the centred rows of X: found where first asked for, kept for other patches of them."""
+
+    def __init__(self, X: np.ndarray):
+        self._X = X
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """(n, n)."""
+        centred = self._X - self._X.mean(axis=0)
+        return centred @ centred.T
 
 
 def patch_members(indices: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
@@ -33,17 +54,19 @@ def patch_gaussians(
     X: np.ndarray,
     members: np.ndarray,
     *,
-    regularization: Regularization = 1.0,
+    regularization: Regularization = 3.0,
     sizes: np.ndarray | None = None,
     floor: float | None = None,
     form: str = "auto",
     n_edges: int = 0,
+    products: RowProducts | None = None,
     n_jobs: int | None = None,
 ) -> FullForm | LowRankForm:
     """The Gaussian of each patch of rows of ``X``, ready for divergences on about ``n_edges`` pairs.
 
     ``members`` is (p, s); of shorter patches only the first ``sizes`` entries count. ``floor`` is the
-    least noise on a diagonal, by default 1e-12 of the mean variance of X.
+    least noise on a diagonal, by default 1e-12 of the mean variance of X. ``products`` of X may be shared
+    by several calls.
 
     >>> import numpy as np
     >>> from isentropic.divergences import EDGE_DIVERGENCES, patch_gaussians
@@ -59,23 +82,33 @@ def patch_gaussians(
     sizes = np.full(len(members), members.shape[1]) if sizes is None else sizes
     floor = noise_floor(X) if floor is None else floor
     if form == "auto":
-        form = cheapest_form(len(members), members.shape[1], X.shape[1], n_edges)
-    build = _full if form == "full" else _low_rank
-    return build(X, members, sizes, regularization, floor, n_edges, n_jobs)
+        form = cheapest_form(len(members), members.shape[1], X.shape[1], n_edges, regularization)
+    if form == "full":
+        return _full(X, members, sizes, regularization, floor, n_jobs)
+    products = RowProducts(X) if products is None else products
+    return _low_rank(X, members, sizes, regularization, floor, n_edges, products, n_jobs)
 
 
-def cheapest_form(n_patches: int, size: int, n_features: int, n_edges: int) -> str:
-    """``"full"`` or ``"low-rank"``: the one with fewer operations, the latter where m×m does not fit."""
+def cheapest_form(
+    n_patches: int, size: int, n_features: int, n_edges: int, regularization: Regularization = 3.0
+) -> str:
+    """``"full"`` or ``"low-rank"``: the one with fewer operations, the latter where m×m is too large.
+
+    The memory of the machine decides only where both agree, to ``1e-8 (m + |b|)`` for a divergence b.
+    """
     m, s = n_features, size
-    budget = memory_budget()
-    if budget is not None and 16 * n_patches * m * m > budget // 4:
-        return "low-rank"
     full = n_patches * (s * m**2 + m**3) + n_edges * 4 * m**2
     low_rank = n_patches * (s**2 * m + 10 * s**3) + n_edges * 2 * s**3
+    budget, needed = memory_budget(), 16 * n_patches * m * m
+    noisy = regularization in ("oas", "ledoit-wolf") or (
+        not isinstance(regularization, str) and regularization >= _AGREEING_NOISE
+    )
+    if needed > _MOST_BYTES or (noisy and budget is not None and needed > budget // 4):
+        return "low-rank"
     return "full" if full <= low_rank else "low-rank"
 
 
-def _full(X, members, sizes, regularization, floor, n_edges, n_jobs) -> FullForm:
+def _full(X, members, sizes, regularization, floor, n_jobs) -> FullForm:
     p, m = len(members), X.shape[1]
     what = f"Covariances of {p:,} patches in {m:,} dimensions"
     require_memory(16 * p * m * m, what, "Take form='low-rank'.")
@@ -100,7 +133,7 @@ def _extremes(S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values[:, 0], values[:, -1]
 
 
-def _low_rank(X, members, sizes, regularization, floor, n_edges, n_jobs) -> LowRankForm:
+def _low_rank(X, members, sizes, regularization, floor, n_edges, products, n_jobs) -> LowRankForm:
     p, s = members.shape
     n, m = X.shape
     what = f"Patches of {s:,} rows around each of {p:,}"
@@ -108,16 +141,27 @@ def _low_rank(X, members, sizes, regularization, floor, n_edges, n_jobs) -> LowR
     gram, small = None, np.ones(p, bool)
     blocks = np.empty((p, s, s))
     if _gram_pays(n, m, s, n_edges):
-        gram = _gram(X, members, sizes, blocks, n_jobs)
-        traces = np.trace(blocks, axis1=1, axis2=2) / (sizes - 1)
-        small = traces < _SMALL_SPREAD**2 * X.var(axis=0).sum()
-    rows = np.flatnonzero(small)
-    for block, _, C in centred_blocks(X, members[rows], sizes[rows]):
-        blocks[rows[block]] = C @ C.swapaxes(1, 2)
+        gram = _gram(products.gram, members, sizes, blocks, n_jobs)
+        total = X.var(axis=0).sum()
+        small = np.trace(blocks, axis1=1, axis2=2) / (sizes - 1) < _SMALL_SPREAD**2 * total
+    _fill_blocks(X, members, sizes, small, blocks)
     axes, spectrum, moments = _spectra(blocks, sizes, min(s - 1, m), m)
     scale, noise = scale_and_noise(regularization, moments, floor)
+    if gram is not None and (coarse := ~small & (noise < _GRAM_NOISE * total / m)).any():
+        _fill_blocks(X, members, sizes, coarse, blocks)
+        axes, spectrum, moments = _spectra(blocks, sizes, min(s - 1, m), m)
+        scale, noise = scale_and_noise(regularization, moments, floor)
+        small |= coarse
     spectrum *= scale[:, None]
-    return LowRankForm(X, members, sizes, axes, spectrum, noise, gram=gram, small=small, n_jobs=n_jobs)
+    return LowRankForm(X, members, sizes, axes, spectrum, noise, scale / (sizes - 1), gram=gram, small=small,
+                       n_jobs=n_jobs)  # fmt: skip
+
+
+def _fill_blocks(X, members, sizes, chosen, blocks) -> None:
+    """``C C'`` of the chosen patches from their rows."""
+    rows = np.flatnonzero(chosen)
+    for block, _, C in centred_blocks(X, members[rows], sizes[rows]):
+        blocks[rows[block]] = C @ C.swapaxes(1, 2)
 
 
 def _spectra(blocks, sizes, rank, m) -> tuple[np.ndarray, np.ndarray, Moments]:
@@ -146,10 +190,8 @@ def _gram_pays(n: int, m: int, s: int, n_edges: int) -> bool:
     return fits and n * n * m / _PRODUCT_SPEED < n_edges * s * s * m
 
 
-def _gram(X, members, sizes, blocks, n_jobs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _gram(G, members, sizes, blocks, n_jobs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Products of all rows, centred, with ``C mu`` and ``mu'mu`` of each patch."""
-    centred = X - X.mean(axis=0)
-    G = centred @ centred.T
     own, norms = np.empty(members.shape), np.empty(len(members))
     with threads(n_jobs):
         patch_blocks(G, members, sizes, blocks, own, norms)

@@ -12,11 +12,14 @@ from .._values import NeighborGraph
 
 
 def reweighted(graph: NeighborGraph, weigh: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> NeighborGraph:
-    """The same edges, bridges included; ``weigh(heads, tails)`` is asked once for each, heads < tails."""
+    """The same edges, bridges included; ``weigh(heads, tails)`` is asked once for each, heads < tails.
+
+    An edge of length 0 keeps it: equal rows have equal surroundings, and rounding must not part them.
+    """
     rows = np.repeat(np.arange(graph.n_rows), np.diff(graph.indptr))
     upper = rows < graph.indices
     heads, tails = rows[upper], graph.indices[upper].astype(np.int64)
-    values = checked_weights(weigh(heads, tails), len(heads))
+    values = np.where(graph.weights[upper] > 0, checked_weights(weigh(heads, tails), len(heads)), 0.0)
     weights = np.empty(len(rows))
     weights[upper] = values
     weights[~upper] = values[np.lexsort((heads, tails))]  # the same edges, in the order of their other end

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require_one_of
+from .._errors import require_flag, require_one_of
 from .._runtime import row_blocks
 from .._values import Knn, NeighborGraph, Neighbors
 from ..divergences import (
     EDGE_DIVERGENCES,
-    Gaussians,
+    RowProducts,
     candidate_sizes,
     cheapest_form,
     checked_regularization,
@@ -68,15 +68,16 @@ class EntropicIsomap(GeodesicEmbedder):
         both directions.
     regularization : float, "oas", "ledoit-wolf" or "reference"
         Fewer rows than features make every covariance S singular. A number c adds ``c tr(S)/m`` to its
-        diagonal, as much again as a feature varies on average for the default of 1, which had the best
-        mean silhouette and the second-best area under R_NX of seven on 18 tables (see the guide); the
+        diagonal, three times what a feature varies on average for the default of 3, which had the best mean
+        rank of eleven by silhouette and area under R_NX on the tables of the paper (see the guide); the
         names shrink it as Chen et al. or Ledoit and Wolf do; ``"reference"`` adds 0.001
         where it is singular, as the published programs do. At least 1e-12 of the mean variance of the
         data is always added, so that patches of equal rows stay finite.
     adaptive : bool
-        Give each row a patch of its own size, from half to twice ``n_neighbors``: the largest whose
-        variance outside ``n_components`` directions is not more than the median of all patches. Large
-        where the data are flat, small where they are curved. The edges stay those of ``n_neighbors``.
+        Give each row a patch of its own size, ``n_neighbors`` or that over or times root two: the largest
+        whose variance outside ``n_components`` directions is not more than the median of all patches. Large
+        where the data are flat, small where they are curved. An edge compares its ends at the larger of
+        their two sizes. The edges stay those of ``n_neighbors``.
     root : bool
         Take the square root of the divergence, which is locally a metric.
     n_landmarks : int or Landmarks, optional
@@ -134,7 +135,7 @@ class EntropicIsomap(GeodesicEmbedder):
         n_components=2,
         *,
         divergence="kl",
-        regularization=1.0,
+        regularization=3.0,
         adaptive=False,
         root=False,
         n_landmarks=None,
@@ -163,12 +164,12 @@ class EntropicIsomap(GeodesicEmbedder):
         k = tried[-1] if self.selection_ is None else self.selection_.params["n_neighbors"]
         return self._fit_lists(X, found, k)
 
-    def _fit_lists(self, X: np.ndarray, found: Neighbors, k: int):
+    def _fit_lists(self, X: np.ndarray, found: Neighbors, k: int, products: RowProducts | None = None):
         """Everything after the search of neighbours, for one size of patch."""
         self._set_patches(X, found, k)
         graph = listed_graph(X, first_neighbors(found, k), on_disconnected=self.on_disconnected,
                              n_jobs=self.n_jobs)  # fmt: skip
-        self._embed_graph(X, self._weighed(X, graph))
+        self._embed_graph(X, self._weighed(X, graph, products or RowProducts(X)))
         return self
 
     def _is_auto(self) -> bool:
@@ -180,22 +181,34 @@ class EntropicIsomap(GeodesicEmbedder):
         return [clipped_neighbors(self.n_neighbors, n - 1)]
 
     def _selection(self, X: np.ndarray, found: Neighbors, tried: list[int]) -> Selection:
-        """The area under R_NX of the map of every candidate; the lists of neighbours serve them all."""
+        """The area under R_NX of the map of every candidate; lists and products of rows serve them all."""
+        products = RowProducts(X)
         return select(
-            lambda X, n_neighbors: self._fit_lists(X, found, n_neighbors).embedding_,
+            lambda X, n_neighbors: self._fit_lists(X, found, n_neighbors, products).embedding_,
             X,
             {"n_neighbors": tried},
             criterion="rnx_auc",
             n_jobs=1,  # one after the other, each on all threads
         )
 
-    def _weighed(self, X: np.ndarray, graph: NeighborGraph) -> NeighborGraph:
-        """Edges by the divergence between the patches of their ends."""
-        patches = self._fitted_patches(X, len(graph.indices) // 2)
-        return reweighted(graph, lambda heads, tails: self._divergences(patches, heads, tails))
+    def _weighed(self, X: np.ndarray, graph: NeighborGraph, products: RowProducts) -> NeighborGraph:
+        """Edges by the divergence between the patches of their ends; what new rows need is kept."""
+        members, n_edges = patch_members(self.neighbors_.indices), len(graph.indices) // 2
+        self._fit_as = self.divergence, self.regularization, self.root
+        self._floor = noise_floor(X)
+        n, size = members.shape
+        self._form = cheapest_form(n, size, X.shape[1], n_edges, self.regularization)
+        self.patch_sizes_ = flat_sizes(X, members, self._sizes_tried, *self._flatness)
+
+        def weigh(heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+            return self._divergences(X, members, self.patch_sizes_, heads, tails, products)
+
+        return reweighted(graph, weigh)
 
     def _checked_rows(self, X) -> np.ndarray:
         checked_regularization(self.regularization)
+        require_flag("adaptive", self.adaptive)
+        require_flag("root", self.root)
         if not callable(self.divergence):
             require_one_of("divergence", self.divergence, EDGE_DIVERGENCES, "Or give a function of patches.")
         return super()._checked_rows(X)
@@ -209,21 +222,19 @@ class EntropicIsomap(GeodesicEmbedder):
             self._flatness = self.n_components, float(np.median(shares))
         self.neighbors_ = first_neighbors(found, int(self._sizes_tried[-1]))
 
-    def _fitted_patches(self, X: np.ndarray, n_edges: int) -> Gaussians:
-        """The Gaussian of each row's patch; the form and the floor are kept for new rows."""
-        members = patch_members(self.neighbors_.indices)
-        self._fit_as = self.divergence, self.regularization, self.root
-        self._floor = noise_floor(X)
-        self._form = cheapest_form(len(members), members.shape[1], X.shape[1], n_edges)
-        self.patch_sizes_ = flat_sizes(X, members, self._sizes_tried, *self._flatness)
-        return patch_gaussians(X, members, sizes=self.patch_sizes_, regularization=self.regularization,
-                               floor=self._floor, form=self._form, n_edges=n_edges,
-                               n_jobs=self.n_jobs)  # fmt: skip
-
-    def _divergences(self, patches: Gaussians, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
-        divergence, _, root = self._fit_as
+    def _divergences(self, X, members, sizes, heads, tails, products=None) -> np.ndarray:
+        """Of pairs of patches, both of the larger of their two sizes: unequal ones differ by that alone."""
+        divergence, regularization, root = self._fit_as
         formula = divergence if callable(divergence) else EDGE_DIVERGENCES[divergence]
-        values = checked_weights(formula(patches, heads, tails), len(heads))
+        common, values = np.maximum(sizes[heads], sizes[tails]), np.empty(len(heads))
+        for size in np.unique(common):
+            edges = np.flatnonzero(common == size)
+            used, ends = np.unique(np.concatenate([heads[edges], tails[edges]]), return_inverse=True)
+            patches = patch_gaussians(X, members[used, :size], regularization=regularization, form=self._form,
+                                      floor=self._floor, n_edges=len(edges) if products else 0,
+                                      products=products, n_jobs=self.n_jobs)  # fmt: skip
+            found = formula(patches, ends[: len(edges)], ends[len(edges) :])
+            values[edges] = checked_weights(found, len(edges))
         return np.sqrt(values) if root else values
 
     def _require_sound(self) -> None:
@@ -246,16 +257,15 @@ class EntropicIsomap(GeodesicEmbedder):
     def _weights_of_new(self, X: np.ndarray, neighbors: np.ndarray, n_edges: int) -> np.ndarray:
         """Divergences between the patches of new rows and those of their nearest neighbours."""
         known, tails = np.unique(neighbors[:, :n_edges], return_inverse=True)
-        old = patch_members(self.neighbors_.indices[known], known)
+        # Fewer rows may be left to be neighbours than at the fit, where only the largest part was fitted.
+        available = neighbors.shape[1]
+        old = patch_members(self.neighbors_.indices[known, :available], known)
         used = np.unique(np.concatenate([old.ravel(), neighbors.ravel()]))
         rows = np.concatenate([self._known.X[used], X])
         new = patch_members(np.searchsorted(used, neighbors), len(used) + np.arange(len(X)))
-        # Fewer rows may be left to be neighbours than at the fit, where only the largest part was fitted.
-        tried = np.minimum(self._sizes_tried, neighbors.shape[1])
+        tried = np.minimum(self._sizes_tried, available)
         sizes = np.append(self.patch_sizes_[known], flat_sizes(rows, new, tried, *self._flatness))
-        new = np.pad(new, ((0, 0), (0, old.shape[1] - new.shape[1])))
         members = np.concatenate([np.searchsorted(used, old), new])
-        patches = patch_gaussians(rows, members, sizes=sizes, regularization=self._fit_as[1],
-                                  floor=self._floor, form=self._form, n_jobs=self.n_jobs)  # fmt: skip
         heads = np.repeat(len(known) + np.arange(len(X)), n_edges)
-        return self._divergences(patches, heads, tails.ravel()).reshape(len(X), n_edges)
+        sizes = np.minimum(sizes, available + 1)
+        return self._divergences(rows, members, sizes, heads, tails.ravel()).reshape(len(X), n_edges)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require
+from .._errors import require, require_flag
 from .._runtime import row_blocks
 from .._values import Percentile
 from ..divergences import bandwidth_floors, checked_bandwidth, kde_divergences
@@ -144,6 +144,7 @@ class KDEIsomap(GeodesicEmbedder):
             self.percentile,
         )
         checked_bandwidth(self.bandwidth)
+        require_flag("root", self.root)
         is_count = isinstance(self.n_bins, int | np.integer) and not isinstance(self.n_bins, bool)
         require(is_count and self.n_bins >= 2, "n_bins", "an integer of at least 2", self.n_bins)
         return super()._checked_rows(X)

@@ -118,7 +118,8 @@ def directed_lists(indices: np.ndarray, weights: np.ndarray) -> csr_array:
     """The directed graph of lists of k neighbours each, columns in order."""
     n, k = indices.shape
     indptr = np.arange(0, n * k + 1, k, dtype=np.int64)
-    graph = csr_array((weights.ravel(), indices.ravel(), indptr), shape=(n, n))
+    # copies: sorting works in place, and the lists belong to the caller
+    graph = csr_array((weights.flatten(), indices.flatten(), indptr), shape=(n, n))
     graph.sort_indices()
     return graph
 
