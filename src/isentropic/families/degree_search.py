@@ -54,7 +54,7 @@ def searched(fit: Fit, candidates: Sequence[float] = DEGREES) -> list[Trial]:
 
     The first ones each have a start of their own, so that none is caught where another one ended; the others
     start from the trial whose degree is nearest. The search ends when the best one has a worse, or no,
-    neighbour on either side: 7 to 10 trials of 15.
+    neighbour on either side: 6 to 9 trials of 15.
     """
     first = [*range(0, len(candidates) - 1, _COARSE), len(candidates) - 1]
     tried = {place: fit((candidates[place],), None) for place in first}

@@ -113,8 +113,8 @@ class PairsEmbedder(Embedder):
         is_count = isinstance(self.max_iter, int | np.integer) and not isinstance(self.max_iter, bool)
         must_be = "a number of steps, or Momentum(...)"
         require(is_count and self.max_iter >= 0, "max_iter", must_be, self.max_iter)
-        is_tolerance = isinstance(self.tol, int | float | np.number) and bool(0 <= self.tol < 1)
-        require(is_tolerance, "tol", "a number from 0 to below 1", self.tol)
+        is_number = isinstance(self.tol, int | float | np.number) and not isinstance(self.tol, bool)
+        require(is_number and bool(0 <= self.tol < 1), "tol", "a number from 0 to below 1", self.tol)
         return partial(lbfgs, max_iter=int(self.max_iter), tol=float(self.tol))
 
     def _start(self, distances: Distances, pairs, unit: float, random) -> np.ndarray:

@@ -7,28 +7,22 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
-from .._errors import require
+from .._errors import IsentropicWarning, require
 from .._runtime import row_blocks
 from ..families.embedder import Embedder, require_array
 from ..families.faithfulness import table_tau
 from ..families.pairs import PairsEmbedder
 from ..families.rows import checked_components, checked_rows
+from .training import trained
 
-_VALIDATION = 0.2  # share of the rows
-_PATIENCE = 3  # epochs without progress
-_FEWEST_TO_VALIDATE = 20  # rows: the share of fewer says nothing
-_BATCH = 32  # rows
-_RATES = (1e-3, 1e-4)  # of learning: the second, from where the first ends, takes the noise out
-_ENOUGH = 3000  # rows, fitted and synthetic: with fewer, a network of these layers learns them by heart
+_ENOUGH = 4500  # rows, fitted and synthetic: with fewer, a network of these layers learns them by heart
 _FARTHEST = 0.5  # that a synthetic row lies off its own, in multiples of the way between two others
+_FAR_OFF = 1.5  # from the middle of the map, in extents: an embedder that puts a synthetic row there is lost
 _ROWS_AT_ONCE = 512
-_INTERRUPTED = "Training interrupted by user"
 
 
 class ParametricEmbedding(Embedder):
@@ -36,15 +30,17 @@ class ParametricEmbedding(Embedder):
 
     The embedder maps the rows; a network with ``layers`` of rectified linear units and an identity output
     learns that map, scaled to [0, 1], by mean squared error and Adam, until three epochs in a row bring no
-    progress on a fifth of the rows that is held back, or ``max_epochs`` are over. The features are centred
-    and divided by one number, so that the distances keep their proportions. ``embedding_`` is the network's
-    output, what any row gets; the map that it learnt from is ``target_embedding_``.
+    progress on a fifth of the rows that is held back; then likewise at a tenth of the rate; or until
+    ``max_epochs`` are over. The weights are those of the best epoch. The features are centred and divided by
+    one number, so that the distances keep their proportions. ``embedding_`` is the network's output, what
+    any row gets; the map that it learnt from is ``target_embedding_``.
 
     A few rows say little about what lies between them, and the network would learn them by heart. So where
     the embedder has ``transform``, it also places synthetic rows ``x_i + t (x_j - x_l)``, t uniform from 0 to
     1/2, for the network to learn: it then follows the embedder off the fitted rows too.
 
-    Cost: that of the embedder, and ``O(n w)`` time an epoch for w weights; ``O(w)`` a new row.
+    Cost: that of the embedder, which also places up to 4,500 rows, and ``O(n w)`` time an epoch for w
+    weights; ``O(w)`` a new row.
 
     Parameters
     ----------
@@ -57,12 +53,13 @@ class ParametricEmbedding(Embedder):
     max_epochs : int
         Passes over the rows at most.
     weight_decay : float
-        Factor of the squared weights in the loss: more gives a smoother map.
+        More gives a smoother map: ``alpha`` of scikit-learn's networks.
     synthetic : "auto" or int
-        Number of synthetic rows. ``"auto"`` is as many as bring the rows to 3,000; none where the embedder
-        has no ``transform``, or takes distances or positive numbers only.
+        Number of synthetic rows. ``"auto"`` is as many as bring the rows to 4,500; none where the embedder
+        has no ``transform``, or takes distances or positive numbers only, or the table is of zeros and ones.
     random_state : int, RandomState or None
-        Of the weights, the batches and the rows held back. None is a fixed seed: two runs agree.
+        Of the weights, the batches, the synthetic rows and those held back, and of the default embedder; any
+        other has its own. None is a fixed seed: two runs agree if those of the embedder do.
     n_jobs : int, optional
         Threads of the default embedder.
 
@@ -74,7 +71,7 @@ class ParametricEmbedding(Embedder):
         What the embedder gives for them.
     n_epochs_ : int
     loss_ : float
-        Mean squared error of the last epoch, of coordinates in [0, 1], halved.
+        Mean squared difference between the network's map and the one it learnt, in its greatest extents.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
@@ -119,25 +116,32 @@ class ParametricEmbedding(Embedder):
         """The embedder's map, and a network that gives it."""
         checked_components(self.n_components)
         random = check_random_state(0 if self.random_state is None else self.random_state)
-        network = self._network(int(random.randint(2**31 - 1)))
-        X = checked_rows(self, X)
-        teacher, target = self._taught(X, y)
+        network = self._network(random)
+        given, X = X, checked_rows(self, X)
+        teacher, target = self._taught(given if hasattr(given, "iloc") else X, y, random)
         self._centre = X.mean(axis=0)
         self._spread = float(np.sqrt(((X - self._centre) ** 2).mean())) or 1.0
         self._low, extent = target.min(axis=0), np.ptp(target, axis=0)
         self._extent = float(extent.max()) or 1.0  # one for all coordinates: their proportions are the map
-        between = _synthetic_rows(X, self._count_of_synthetic(teacher, len(X)), random)
-        lesson, answers = X, target
-        if len(between):
-            lesson = np.concatenate([X, between])
-            answers = np.concatenate([target, _placed(teacher, between, target.shape[1])])
-        self.n_epochs_ = _trained(network, self._scaled(lesson), (answers - self._low) / self._extent)
+        lesson, answers = self._scaled(X), (target - self._low) / self._extent
+        count = self._count_of_synthetic(teacher, X)
+        if count:
+            between, places = self._synthetic(teacher, given, _mixed_rows(X, count, random), target)
+            lesson = np.concatenate([lesson, self._scaled(between)])
+            answers = np.concatenate([answers, places])
+        self.n_epochs_ = trained(network, lesson, answers, int(self.max_epochs), random)
         self._weights, self._biases = list(network.coefs_), list(network.intercepts_)
-        self.loss_ = float(network.loss_curve_[-1])
         self.target_embedding_ = target
         self._n_features_out = target.shape[1]
         self.embedding_ = self._output(X)
+        self.loss_ = float((((self.embedding_ - target) / self._extent) ** 2).mean())
         return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if hasattr(self.embedder, "__sklearn_tags__") and not isinstance(self.embedder, type):
+            tags.input_tags.pairwise = get_tags(self.embedder).input_tags.pairwise
+        return tags
 
     def _require_sound(self) -> None:
         super()._require_sound()
@@ -156,11 +160,11 @@ class ParametricEmbedding(Embedder):
         return self._output(checked_rows(self, X, fitting=False))
 
     def score(self, X, y=None) -> float:
-        """Kendall's tau of the distances of these rows, in the data and where the network puts them."""
+        """Kendall's tau of the Euclidean distances of these rows and of those where the network puts them."""
         Z = self.transform(X)
         return table_tau(checked_rows(self, X, fitting=False), Z, n_jobs=self.n_jobs).value
 
-    def _network(self, seed: int) -> MLPRegressor:
+    def _network(self, random: np.random.RandomState) -> MLPRegressor:
         sizes = tuple(self.layers) if np.iterable(self.layers) else (self.layers,)
         whole = all(isinstance(size, int | np.integer) and not isinstance(size, bool) for size in sizes)
         positive = whole and len(sizes) > 0 and min(sizes) > 0
@@ -180,30 +184,50 @@ class ParametricEmbedding(Embedder):
             hidden_layer_sizes=sizes,
             activation="relu",
             solver="adam",
-            max_iter=int(self.max_epochs),
-            validation_fraction=_VALIDATION,
-            n_iter_no_change=_PATIENCE,
             alpha=float(self.weight_decay),
+            max_iter=1,  # and warm: a fit is an epoch
             warm_start=True,
-            random_state=seed,
+            random_state=random,
         )
 
-    def _count_of_synthetic(self, teacher, n: int) -> int:
-        tags = get_tags(teacher).input_tags  # sums of rows are no rows of such tables
-        asked, places = (
-            self.synthetic,
-            hasattr(teacher, "transform") and not (tags.pairwise or tags.positive_only),
-        )
-        if isinstance(asked, str):
-            return max(_ENOUGH - n, 0) if places else 0
-        hint = "Give synthetic=0."
-        require(asked == 0 or places, "embedder", "one that can place synthetic rows", teacher, hint)
-        return int(asked)
+    def _count_of_synthetic(self, teacher, X: np.ndarray) -> int:
+        if self.synthetic == 0 or not hasattr(teacher, "transform"):
+            self._require_not_asked(teacher)
+            return 0
+        tags = get_tags(teacher).input_tags
+        if tags.pairwise or tags.positive_only or bool(np.isin(X, (0, 1)).all()):  # sums are no such rows
+            self._require_not_asked(teacher)
+            return 0
+        return max(_ENOUGH - len(X), 0) if self.synthetic == "auto" else int(self.synthetic)
 
-    def _taught(self, X: np.ndarray, y) -> tuple[Any, np.ndarray]:
+    def _require_not_asked(self, teacher) -> None:
+        asked = self.synthetic not in ("auto", 0)
+        require(not asked, "embedder", "one that can place synthetic rows", teacher, "Give synthetic=0.")
+
+    def _synthetic(
+        self, teacher, given, rows: np.ndarray, target: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Synthetic rows and where the embedder puts them, in extents; without those it puts far off."""
+        try:
+            table = type(given)(rows, columns=given.columns) if hasattr(given, "iloc") else rows
+            places = (np.asarray(teacher.transform(table), np.float64) - self._low) / self._extent
+            if places.shape != (len(rows), target.shape[1]) or not np.isfinite(places).all():
+                raise ValueError(f"it gives {places.shape} numbers, or some that are not finite")
+        except Exception as reason:  # whatever the embedder of somebody else may raise
+            hint = f"Give synthetic=0: its transform fails on sums of rows ({reason})."
+            require(self.synthetic == "auto", "embedder", "one that can place synthetic rows", teacher, hint)
+            text = (
+                f"The network learns the fitted rows alone: the embedder places no synthetic ones ({reason})."
+            )
+            warnings.warn(text, IsentropicWarning, stacklevel=3)
+            return rows[:0], np.empty((0, target.shape[1]))
+        near = (np.abs(places - 0.5) <= _FAR_OFF).all(axis=1)
+        return rows[near], places[near]
+
+    def _taught(self, X, y, random: np.random.RandomState) -> tuple[Any, np.ndarray]:
         """The fitted embedder, and the map to learn, (n, d)."""
         if self.embedder is None:
-            seed = self.random_state
+            seed = int(random.randint(2**31 - 1))
             sdd = PairsEmbedder(self.n_components, random_state=seed, n_jobs=self.n_jobs).fit(X)
             return sdd, sdd.embedding_
         hint = "Give an estimator such as isentropic.Isomap()."
@@ -212,9 +236,10 @@ class ParametricEmbedding(Embedder):
         require(fits, "embedder", "an estimator with fit_transform", self.embedder, hint)
         teacher = clone(self.embedder)
         target = np.asarray(teacher.fit_transform(X, y), np.float64)
-        require(
-            target.ndim == 2 and len(target) == len(X), "embedder", "one that maps every row", target.shape
-        )
+        every = target.ndim == 2 and len(target) == len(X)
+        require(every, "embedder", "one that maps every row", target.shape)
+        finite = bool(np.isfinite(target).all())
+        require(finite, "embedder", "one that gives finite coordinates", "infinite or missing ones")
         return teacher, target
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
@@ -232,48 +257,7 @@ class ParametricEmbedding(Embedder):
         return self._low + self._extent * Z
 
 
-def _synthetic_rows(X: np.ndarray, count: int, random: np.random.RandomState) -> np.ndarray:
+def _mixed_rows(X: np.ndarray, count: int, random: np.random.RandomState) -> np.ndarray:
     """``count`` rows ``x_i + t (x_j - x_l)``: off the fitted ones, in directions in which those differ."""
     base, end, start = random.randint(len(X), size=(3, count))
     return X[base] + random.uniform(0.0, _FARTHEST, size=(count, 1)) * (X[end] - X[start])
-
-
-def _placed(teacher, rows: np.ndarray, n_components: int) -> np.ndarray:
-    """Where the embedder puts synthetic rows."""
-    places = np.asarray(teacher.transform(rows), np.float64)
-    got, hint = places.shape, "Give synthetic=0 to do without its transform."
-    require(
-        got == (len(rows), n_components), "embedder.transform", f"{len(rows)} x {n_components}", got, hint
-    )
-    return places
-
-
-def _trained(network: MLPRegressor, X: np.ndarray, targets: np.ndarray) -> int:
-    """Train at one rate after the other, let Ctrl-C through; the epochs that it took."""
-    held_back = int(np.ceil(_VALIDATION * len(X))) if len(X) >= _FEWEST_TO_VALIDATE else 0
-    network.set_params(early_stopping=held_back > 0, batch_size=min(_BATCH, len(X) - held_back))
-    most, epochs = network.max_iter, 0
-    for rate in _RATES:
-        if epochs < most:
-            _train(network.set_params(learning_rate_init=rate, max_iter=most - epochs), X, targets)
-            epochs += int(network.n_iter_)
-    return epochs
-
-
-def _train(network: MLPRegressor, X: np.ndarray, targets: np.ndarray) -> None:
-    # One thread: products of 32 rows gain nothing from more, and lose much where others are busy.
-    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the last epoch is a rule, not a failure
-        # scikit-learn turns Ctrl-C into a warning and goes on with a network half trained
-        warnings.filterwarnings("error", _INTERRUPTED, UserWarning)
-        try:
-            network.fit(X, _as_targets(targets))
-        except UserWarning as warning:
-            if _INTERRUPTED in str(warning):
-                raise KeyboardInterrupt from None
-            raise
-
-
-def _as_targets(scaled: np.ndarray) -> np.ndarray:
-    """scikit-learn takes a single coordinate as a list."""
-    return scaled.ravel() if scaled.shape[1] == 1 else scaled

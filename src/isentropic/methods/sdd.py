@@ -22,7 +22,7 @@ class SDD(PairsEmbedder):
     normalisers held.
 
     Cost: ``O(n^2)`` time a step and ``8 n^2`` bytes up to 8,000 rows; above, ``O(n s)`` and ``8 n s`` bytes
-    for s partners of each row. 20 to 200 steps a degree, 7 to 10 degrees for ``"auto"``.
+    for s partners of each row. 20 to 200 steps a degree, 6 to 9 degrees for ``"auto"``.
 
     Parameters
     ----------
