@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 from .._runtime import row_blocks
 from .minimum import Minimum, Objective
@@ -32,14 +33,17 @@ def lbfgs(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float)
         cost, gradient = objective(flat.reshape(start.shape))
         return cost / value, gradient.ravel() / value
 
-    found = minimize(
-        scaled,
-        start.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        callback=lambda flat: next(progress, None),
-        options={"maxiter": max_iter, "maxfun": 4 * max_iter, "maxcor": _MEMORY, "ftol": tol, "gtol": 0.0},
-    )
+    options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "maxcor": _MEMORY, "ftol": tol, "gtol": 0.0}
+    # The threads of BLAS wait for work by spinning, and would take the cores from those of the objective.
+    with threadpool_limits(1, user_api="blas"):
+        found = minimize(
+            scaled,
+            start.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            callback=lambda flat: next(progress, None),
+            options=options,
+        )
     # A line search that finds nothing lower has met the rounding of the cost.
     converged = found.nit < max_iter and found.nfev < 4 * max_iter
     return Minimum(found.x.reshape(start.shape), float(found.fun * value), int(found.nit), converged)
