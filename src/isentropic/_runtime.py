@@ -123,6 +123,18 @@ def _inside_parallel_worker() -> bool:
     return bool(backend.nesting_level)
 
 
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS on one thread where its calls are short, or take turns with kernels.
+
+    Its idle threads wait for work by spinning, for tens of milliseconds, and take the cores from the kernels.
+    """
+    from threadpoolctl import threadpool_limits  # here, so that the command line starts at once
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
 def row_blocks(
     n_rows: int, what: str, *, size: int, adapt: bool = False, seconds: float = 0.25
 ) -> Iterator[slice]:

@@ -12,7 +12,7 @@ from scipy.sparse import csc_array, issparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._errors import InvalidInputError, require
-from .._runtime import require_memory
+from .._runtime import one_blas_thread, require_memory
 from .signs import fixed_signs
 
 # Where the iteration ends early it starts again from a random vector; older versions of scipy fix its seed.
@@ -58,7 +58,7 @@ def _by_lanczos(times, n: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     """
     operator = LinearOperator((n, n), matvec=lambda x: times(x.ravel()), dtype=np.float64)
     start = {"v0": start_vector(n), **_SEED}
-    with suppress(ArpackError):
+    with suppress(ArpackError), one_blas_thread():  # it takes turns with the operator
         return eigsh(operator, count, which="LA", maxiter=_RESTARTS, **start)
     if n <= _AFFORDABLE:
         require_memory(40 * n * n, f"All eigenvalues of {n:,} rows", "Take fewer components, or landmarks.")

@@ -7,9 +7,8 @@ import warnings
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPRegressor
-from threadpoolctl import threadpool_limits
 
-from .._runtime import row_blocks
+from .._runtime import one_blas_thread, row_blocks
 
 _VALIDATION = 0.2  # share of the rows
 _PATIENCE = 3  # epochs without progress
@@ -57,8 +56,7 @@ def _set_weights(network: MLPRegressor, weights: list[np.ndarray]) -> None:
 
 def _train(network: MLPRegressor, X: np.ndarray, targets: np.ndarray) -> None:
     """One epoch; Ctrl-C ends it."""
-    # One thread: products of 32 rows gain nothing from more, and lose much where others are busy.
-    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
+    with warnings.catch_warnings(), one_blas_thread():  # products of 32 rows gain nothing from more
         warnings.simplefilter("ignore", ConvergenceWarning)  # an epoch is not all of the training
         # scikit-learn turns Ctrl-C into a warning and goes on with a network half trained
         warnings.filterwarnings("error", _INTERRUPTED, UserWarning)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
-from threadpoolctl import threadpool_limits
 
-from .._runtime import row_blocks
+from .._runtime import one_blas_thread, row_blocks
 from .minimum import Minimum, Objective
 
 _MEMORY = 12  # pairs of steps that stand for the curvature
@@ -34,8 +33,7 @@ def lbfgs(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float)
         return cost / value, gradient.ravel() / value
 
     options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "maxcor": _MEMORY, "ftol": tol, "gtol": 0.0}
-    # The threads of BLAS wait for work by spinning, and would take the cores from those of the objective.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():  # the objective takes turns with it
         found = minimize(
             scaled,
             start.ravel(),
