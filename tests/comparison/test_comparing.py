@@ -137,6 +137,11 @@ def test_seeds_are_repeated_only_where_a_method_draws(X, stubs):
     assert drawn.repeats[1]["kendall_tau"] == quality.kendall_tau(X, third).value
 
 
+def test_a_seed_that_changes_nothing_is_tried_once(X, stubs):
+    (run,) = compare(X, methods={"drawn": {"noise": 0.0}}, tune=False, random_state=7)
+    assert run.repeats == ()
+
+
 def test_the_baseline_is_what_permutation_gives(X):
     (run,) = compare(X, methods=["pca"], tune=False)
     chance = quality.baseline(X, run.embedding, n_permutations=19, random_state=0)
@@ -312,7 +317,7 @@ def test_grids_fit_small_tables(n, parameter):
 def test_progress_names_the_method_and_the_parameter(roll, stubs):
     seen = []
     with config_context(progress=lambda what, done, total: seen.append((what, done, total))):
-        compare(roll[:80], methods={"isomap": {}, "drawn": {}, "small": {}}, budget=3)
+        compare(roll[:80], methods={"isomap": {}, "drawn": {"noise": 1.0}, "small": {}}, budget=3)
     words = [what for what, _, _ in seen]
     assert "isomap: n_neighbors = 5" in words
     assert "drawn: seed 2" in words

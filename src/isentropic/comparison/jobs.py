@@ -152,7 +152,7 @@ class Job:
             relation=self.data.relation,
         )
         run = self._with_accuracy(run, params)
-        return replace(run, repeats=self._repeats(params))
+        return replace(run, repeats=self._repeats(params, fit.embedding))
 
     def _warm_up(self) -> None:
         if self.task.make is not None:
@@ -235,15 +235,16 @@ class Job:
             return replace(run, warnings=(*run.warnings, text))
         return replace(run, accuracy=found)
 
-    def _repeats(self, params: Mapping[str, Any]) -> tuple[dict[str, float], ...]:
-        if not self.task.stochastic:
-            return ()
-        found = []
-        for repeat in range(1, self.preset.n_seeds):
+    def _repeats(self, params: Mapping[str, Any], first: Floats) -> tuple[dict[str, float], ...]:
+        """Measures of the maps of other seeds; none where the next seed gives the very same map."""
+        found: list[dict[str, float]] = []
+        for repeat in range(1, self.preset.n_seeds if self.task.stochastic else 1):
             self.steps.now(f"{self.task.label}: seed {self.seed + repeat}", 1)
-            found.append(
-                {"seed": float(self.seed + repeat), **_few(self._assessed(self._fit(params, repeat)))}
-            )
+            fit = self._fit(params, repeat)
+            if not found and np.array_equal(fit.embedding, first):  # it draws only for larger tables
+                self.steps.now(self.task.label, self.preset.n_seeds - 1 - repeat)
+                return ()
+            found.append({"seed": float(self.seed + repeat), **_few(self._assessed(fit))})
         return tuple(found)
 
 
