@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ._state import Array, Flag, Number, OneOf, Starts, State, Text, Value, Whole
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
 
@@ -28,6 +30,7 @@ class Knn:
     k: int = 10
     approximate: bool | Literal["auto"] = "auto"
     exact_below: int = 50_000
+    _state = State(k=Whole(1), approximate=OneOf(Flag(), Text("auto")), exact_below=Number())
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class Radius:
 
     kind: ClassVar[str] = "radius"
     eps: float
+    _state = State(eps=Number(above=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Percentile:
 
     kind: ClassVar[str] = "percentile"
     p: float = 10.0
+    _state = State(p=Number(above=0, most=100))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,7 @@ class Can:
 
     kind: ClassVar[str] = "can"
     k: int = 10
+    _state = State(k=Whole(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class Pnn:
 
     kind: ClassVar[str] = "pnn"
     k: int = 10
+    _state = State(k=Whole(1))
 
 
 NeighborRule = Knn | Radius | Percentile | Can | Pnn
@@ -71,6 +78,7 @@ class Landmarks:
 
     n: int
     rule: Literal["maxmin", "random"] = "maxmin"
+    _state = State(n=Whole(1), rule=Text("maxmin", "random"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,7 @@ class Inflate:
     """
 
     factor: float = 10.0
+    _state = State(factor=Number(above=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,11 @@ class Geodesic:
     neighbors: int | NeighborRule = 10
     metric: str = "euclidean"
     on_disconnected: str = "bridge"
+    _state = State(
+        neighbors=OneOf(Whole(1), Value(Knn), Value(Radius), Value(Percentile)),
+        metric=Text(),
+        on_disconnected=Text("bridge", "raise"),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +117,7 @@ class Momentum:
     max_iter: int = 2000
     learning_rate: float = 7.0
     momentum: float = 0.8
+    _state = State(max_iter=Whole(0), learning_rate=Number(above=0), momentum=Number(0))
 
 
 # ---- what the stages hand on -------------------------------------------------------------------
@@ -117,6 +132,13 @@ class Neighbors:
     metric: str
     exact: bool
     recall: float = 1.0  # share of true neighbours found, estimated on sampled rows when not exact
+    _state = State(
+        indices=Array("n", "k", dtype=np.int32, below="n"),
+        distances=Array("n", "k", least=0),
+        metric=Text(),
+        exact=Flag(),
+        recall=Number(0),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +158,16 @@ class NeighborGraph:
     bridges: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 2), np.int32))
     exact: bool = True
     recall: float = 1.0
+    _state = State(
+        weights=Array("edges", least=0, empty=True),
+        indptr=Starts("n", "edges"),
+        indices=Array("edges", dtype=np.int32, below="n", empty=True),
+        kind=Text("knn", "radius", "percentile", "can", "pnn"),
+        components=Array("n", dtype=np.int32, below="n"),
+        bridges=Array("bridges", 2, dtype=np.int32, below="n", empty=True),
+        exact=Flag(),
+        recall=Number(0),
+    )
 
     @property
     def n_rows(self) -> int:

@@ -1,6 +1,7 @@
 """isentropic transform: new rows in a saved map."""
 
 import json
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import isentropic
+from isentropic._io import load_with_extra
 
 
 @pytest.fixture
@@ -75,13 +77,67 @@ def test_a_model_saved_without_its_table_says_what_to_do(run, flats, tmp_path):
     assert "save it with 'isentropic embed --save'" in result.stderr
 
 
-def test_a_damaged_preparation_is_no_bug(run, flats, tmp_path):
-    isentropic.save(
-        isentropic.make("pca").fit(np.eye(4)), tmp_path / "model.skops", extra={"preparation": {"format": 1}}
-    )
-    result = run("transform", tmp_path / "model.skops", flats, "-o", tmp_path / "out.csv")
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"preparation": {"format": 1}},
+        {"preparation": None},
+        {"preparation": ["a"]},
+        {"preparation.target": {"a": 1}},
+        {"preparation.target": ["a", "b"]},
+        {"preparation.index": 3},
+        {"preparation.drop": {"a": 1}},
+        {"preparation.class_names": [[]]},
+        {"preparation.fill": [10**400]},
+        {"preparation.columns": []},
+        {"method": ["pca"]},
+    ],
+    ids=str,
+)
+def test_what_travels_with_a_model_is_checked(run, model, flats, tmp_path, change):
+    estimator, extra = load_with_extra(model)
+    for place, value in change.items():
+        *outer, name = place.split(".")
+        (extra[outer[0]] if outer else extra)[name] = value
+    isentropic.save(estimator, model, extra=extra)
+    result = run("transform", model, flats, "-o", tmp_path / "out.csv")
     assert result.exit_code == 1
-    assert "This is a bug" not in result.stderr
+    assert result.stderr.startswith(f"Error: {model} ")
+    assert len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_preparation_of_another_table_is_refused(run, model, flats, tmp_path):
+    estimator, extra = load_with_extra(model)
+    extra["preparation"] = isentropic.datasets.load("builtin:wine").preparation.to_json()
+    isentropic.save(estimator, model, extra=extra)
+    result = run("transform", model, flats, "-o", tmp_path / "out.csv")
+    assert result.exit_code == 1
+    assert "its preparation gives 13 features, and its map takes 4" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["graph_", "_require_sound", "removed"])
+def test_a_tampered_model_is_a_failure_in_one_line(run, model, flats, tmp_path, name):
+    with ZipFile(model) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    schema = json.loads(members["schema.json"])
+    attributes = schema["content"]["content"]
+    if name == "removed":
+        attributes.pop("_fit_rule")
+    else:
+        attributes[name] = attributes["n_jobs"]
+    schema["content"]["key_types"]["content"] = schema["content"]["key_types"]["content"][:1] * len(
+        attributes
+    )
+    with ZipFile(model, "w") as archive:
+        for member, content in (members | {"schema.json": json.dumps(schema)}).items():
+            archive.writestr(member, content)
+    result = run("transform", model, flats, "-o", tmp_path / "out.csv")
+    assert result.exit_code == 1
+    assert result.stderr.startswith(
+        f"Error: {model} must be a model saved by isentropic, but it is damaged (its "
+    )
+    assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_method_that_cannot_place_rows_says_so(run, flats, tmp_path, monkeypatch):

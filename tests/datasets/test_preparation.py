@@ -190,6 +190,14 @@ def test_choices_are_made_once(option):
         ({"columns": [{"name": "a", "kind": "picture", "levels": []}]}, "kind must be one of"),
         ({"columns": [{"name": "a"}]}, "'kind'"),
         ({"columns": 3}, "what to_json"),
+        ({"columns": [{"name": ["a"], "kind": "number", "levels": []}]}, "name must be a string"),
+        ({"columns": [{"name": "a", "kind": "number", "levels": "xy"}]}, "levels must be a list of strings"),
+        ({"format": True}, "preparation must be of format 1, got True"),
+        ({"fill": [10**400] * 5}, "what to_json"),
+        *(({name: {"a": 1}}, f"{name} must be a string") for name in ("target", "index")),
+        *(({name: ["a", "b"]}, f"{name} must be a string") for name in ("target", "index")),
+        *(({name: 3}, f"{name} must be a list of strings") for name in ("drop", "class_names")),
+        *(({name: [["a"]]}, f"{name} must be a string") for name in ("drop", "class_names")),
     ],
 )
 def test_a_damaged_preparation_is_refused(change, text):

@@ -1,16 +1,22 @@
 """What was fitted stays fitted: whatever is done to the data, the parameters or the process afterwards."""
 
+import copy
 import json
 import pickle
 import warnings
+from functools import reduce
 from zipfile import ZipFile
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 
 import isentropic
-from isentropic import FileFormatError, Isomap, Knn, Landmarks, LandmarksClippedWarning, LowRecallWarning
+from isentropic import FileFormatError, Isomap, Knn, Landmarks, LandmarksClippedWarning, LowRecallWarning, _io
+from isentropic._state import StateError, attributes, declared, require_state
+from isentropic._values import Neighbors
+from isentropic.meta import Selected
 from isentropic.registry import METHODS
 
 NAMES = sorted(METHODS)
@@ -105,56 +111,175 @@ def test_a_pickle_leaves_the_index_behind(X, new):
     assert_array_equal(again.transform(new), placed)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_method_declares_all_that_a_fit_sets(name, X):
+    fitted = isentropic.make(name).fit(X)
+    assert set(fitted.__getstate__()) <= attributes(type(fitted))
+    missing = {key for key, kind in declared(type(fitted)).items() if not kind.may_miss} - set(vars(fitted))
+    assert not missing
+    require_state(fitted)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_second_fit_leaves_nothing_of_the_first(name, X, tmp_path):
+    model = isentropic.make(name)
+    others = {"n_landmarks": 9, "metric": "manhattan", "on_disconnected": "largest"}
+    model.set_params(**{key: value for key, value in others.items() if key in model.get_params()})
+    model.fit(X[:60])
+    model.set_params(
+        **{key: value for key, value in isentropic.make(name).get_params().items() if key in others}
+    )
+    if METHODS[name].precomputed:
+        model.set_params(metric="precomputed")
+        X = cdist(X, X)
+    isentropic.save(model.fit(X), tmp_path / "model.skops")
+    assert_array_equal(isentropic.load(tmp_path / "model.skops").transform(X[:5]), model.transform(X[:5]))
+
+
+def tampered(path, model, attribute, change):
+    """Save a model of which one attribute, ``a.b`` for one of its parts, is changed; no check is made."""
+    *outer, name = attribute.split(".")
+    holder = reduce(getattr, outer, model)
+    object.__setattr__(holder, name, change(getattr(holder, name, None)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_io, "require_state", lambda model: None)
+        isentropic.save(model, path)
+    return path
+
+
+def refusal(path):
+    with pytest.raises(FileFormatError) as caught:
+        isentropic.load(path)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def shorter(array):
+    return array[:-3].copy()
+
+
+def with_last(value):
+    def change(array):
+        array = array.copy()
+        array.reshape(-1)[-1] = value
+        return array
+
+    return change
+
+
+TAMPERED = [
+    ("landmark-isomap", "landmarks_", lambda array: array[:1]),
+    ("landmark-isomap", "_landmark_nodes", lambda array: array[:1]),
+    ("landmark-isomap", "_landmark_nodes", with_last(2**30)),
+    ("isomap", "graph_.indices", with_last(2**30)),
+    ("isomap", "graph_.indices", with_last(-1)),
+    ("isomap", "graph_.indptr", with_last(2**40)),
+    ("isomap", "graph_.indptr", with_last(0)),
+    ("isomap", "graph_.weights", with_last(-1.0)),
+    ("isomap", "graph_.weights", with_last(np.nan)),
+    ("isomap", "graph_.components", shorter),
+    ("isomap", "graph_.exact", lambda exact: "no"),
+    ("isomap", "graph_", lambda graph: Neighbors(graph.indices, graph.weights, "euclidean", True)),
+    ("isomap", "graph_", lambda graph: None),
+    ("isomap", "_scaling.projection", shorter),
+    ("isomap", "_known.hashes", shorter),
+    ("isomap", "_known", lambda known: None),
+    ("isomap", "_fit_rule", lambda rule: Landmarks(3)),
+    ("isomap", "_fit_rule.k", lambda k: -5),
+    ("isomap", "_fit_metric", lambda metric: "precomputed"),
+    ("isomap", "_fit_metric", lambda metric: "no such metric"),
+    ("isomap", "n_jobs", lambda n_jobs: "all"),
+    ("classical-mds", "_scaling.means", shorter),
+    ("pca", "mean_", shorter),
+    ("pca", "mean_", with_last(np.inf)),
+    ("pca", "_projection", lambda array: array.T.copy()),
+    ("pca", "_projection", lambda array: array.astype(np.float32)),
+    ("pca", "n_features_in_", lambda m: 10**9),
+    ("entropic-isomap", "patch_sizes_", shorter),
+    ("entropic-isomap", "neighbors_.indices", with_last(10_000)),
+    ("entropic-isomap", "_sizes_tried", with_last(10_000)),
+    ("entropic-isomap", "_n_edges", lambda k: 10_000),
+    ("kde-isomap", "_lists", lambda lists: (lists[0], with_last(-4)(lists[1]))),
+    ("kde-isomap", "_lists", lambda lists: (with_last(0)(lists[0]), lists[1])),
+    ("kde-isomap", "_floors", lambda floors: (floors[0], 0 * floors[1])),
+    ("sdd", "_degrees", lambda degrees: np.ones(4000)),
+    ("sdd", "_means", lambda means: (means[0],)),
+    ("sdd", "_means", lambda means: None),
+    ("multi-sdd", "_means", lambda means: tuple(mean[:1].copy() for mean in means)),
+    ("parameter-free-sdd", "_references", with_last(10_000)),
+    ("parameter-free-sdd", "_references", lambda array: array[:0]),
+    ("parameter-free-sdd", "_known.hashes", shorter),
+    ("parametric", "_centre", shorter),
+    ("parametric", "_weights", lambda weights: weights[:-1]),
+    ("selected", "best_estimator_.graph_.indices", with_last(2**30)),
+    ("selected", "best_estimator_.graph_.indptr", with_last(2**40)),
+    ("selected", "best_estimator_._scaling.projection", shorter),
+    ("selected", "best_estimator_", lambda inner: isentropic.PCA().fit(np.eye(3))),
+    ("selected", "selection_.best", lambda best: 7),
+]
+
+
+def fitted(name, X):
+    if name == "selected":
+        return Selected(Isomap(), {"n_neighbors": [5, 8]}, n_jobs=1).fit(X)
+    return isentropic.make(name, **{"landmark-isomap": {"n_landmarks": 20}}.get(name, {})).fit(X)
+
+
+@pytest.mark.parametrize(("name", "attribute", "change"), TAMPERED)
+def test_a_tampered_part_is_refused_by_its_name(name, attribute, change, X, tmp_path):
+    text = refusal(tampered(tmp_path / "model.skops", fitted(name, X), attribute, change))
+    # two arrays that should agree: either is the wrong one
+    assert "it is damaged (its " in text
+    assert text.split("(its ")[1].split(".")[0].split()[0].split("[")[0] in {
+        attribute.split(".")[0],
+        *RELATED,
+    }
+
+
+RELATED = ("_landmark_nodes", "_scaling", "_fit_X", "_means", "_weights", "embedding_", "components_")
+
+
 @pytest.mark.parametrize(
-    ("name", "attribute"),
-    [
-        ("isomap", "projection"),
-        ("isomap", "hashes"),
-        ("classical-mds", "means"),
-        ("pca", "mean_"),
-        ("entropic-isomap", "patch_sizes_"),
-        ("parameter-free-sdd", "hashes"),
-        ("parametric", "_centre"),
-    ],
+    "name", ["_require_sound", "transform", "__class__", "_placed", "_landmark_geodesics", "x_"]
 )
-def test_a_model_file_whose_arrays_do_not_fit_each_other(name, attribute, X, tmp_path):
-    model = isentropic.make(name).fit(X)
-    holder = next(
-        value for value in (model, getattr(model, "_scaling", None), getattr(model, "_known", None))
-        if hasattr(value, attribute)
-    )  # fmt: skip
-    object.__setattr__(holder, attribute, getattr(holder, attribute)[:-3].copy())
-    isentropic.save(model, tmp_path / "model.skops")
-    with ZipFile(tmp_path / "model.skops") as archive:
-        assert json.loads(archive.read("isentropic.json"))["format"] == 1
-    with pytest.raises(FileFormatError, match=r"it is damaged \(its .* have the shape"):
-        isentropic.load(tmp_path / "model.skops")
+def test_an_attribute_that_is_not_declared_is_refused(name, X, tmp_path):
+    model = fitted("landmark-isomap", X)
+    vars(model)[name] = 3
+    if name == "_landmark_geodesics":  # it is never saved
+        vars(model)["x_"] = 3
+    path = tampered(tmp_path / "model.skops", model, "n_jobs", lambda n_jobs: n_jobs)
+    if name == "_landmark_geodesics":
+        rename_attribute(path, "x_", name)
+    assert f"it is damaged (its {name} is no attribute of Isomap)" in refusal(path)
 
 
-def _one_out_of_bounds(model, name):
-    if name == "entropic-isomap":
-        model.neighbors_.indices[3, 1] = 10_000
-    elif name == "kde-isomap":
-        model._lists[1][5] = -4
-    else:
-        model._references[0] = 10_000
+def rename_attribute(path, old, new):
+    with ZipFile(path) as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    schema = json.loads(members["schema.json"])
+    schema["content"]["content"] = {
+        new if key == old else key: node for key, node in schema["content"]["content"].items()
+    }
+    members["schema.json"] = json.dumps(schema).encode()
+    with ZipFile(path, "w") as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
 
 
-@pytest.mark.parametrize("name", ["entropic-isomap", "kde-isomap", "parameter-free-sdd"])
-def test_a_model_file_that_points_outside_the_rows(name, X, tmp_path):
-    model = isentropic.make(name).fit(X)
-    _one_out_of_bounds(model, name)
-    isentropic.save(model, tmp_path / "model.skops")
-    with pytest.raises(FileFormatError, match="point outside the rows"):
-        isentropic.load(tmp_path / "model.skops")
-
-
-def test_mean_weights_of_other_degrees_in_a_model_file(X, tmp_path):
-    model = isentropic.MultiSDD((1, 2)).fit(X)
-    model._means = tuple(means[:1].copy() for means in model._means)
-    isentropic.save(model, tmp_path / "model.skops")
-    with pytest.raises(FileFormatError, match="its mean weights have the shape"):
-        isentropic.load(tmp_path / "model.skops")
+@pytest.mark.parametrize("name", [*NAMES, "selected"])
+def test_every_attribute_that_is_missing_is_named_with_the_next_step(name, X, tmp_path):
+    model = fitted(name, X)
+    optional = {key for key, kind in declared(type(model)).items() if kind.may_miss}
+    for attribute in sorted(set(model.__getstate__()) - optional):
+        lacking = copy.copy(model)
+        del vars(lacking)[attribute]
+        with pytest.raises(StateError, match=f"^its {attribute} is missing$"):
+            require_state(lacking)
+    del vars(model)["n_features_in_"]
+    text = refusal(tampered(tmp_path / "model.skops", model, "n_jobs", lambda n_jobs: n_jobs))
+    assert text.endswith(
+        "(its n_features_in_ is missing). Fit the model again, and save it with this version."
+    )
 
 
 def test_a_set_of_degrees_can_be_saved(X, new, tmp_path):

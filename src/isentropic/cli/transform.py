@@ -16,7 +16,7 @@ from ._summary import Summary, show_summary
 from ._terminal import reporting
 
 if TYPE_CHECKING:
-    from .._values import Table
+    from ..datasets import Preparation
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that 'isentropic embed --save' wrote.")]
 
@@ -37,16 +37,21 @@ def main(
     """
     require_outputs(Files(out), source)
     with reporting(bars=not quiet, memory=memory) as warned:
-        from .._io import load_with_extra
+        from .._io import load_with_extra, refusal
+        from ..datasets import load
 
         with prompt_interrupt():
             estimator, extra = load_with_extra(model)
-        name = str(extra.get("method", type(estimator).__name__))
+        name = extra.get("method", type(estimator).__name__)
+        if not isinstance(name, str):
+            raise FileFormatError(refusal(model, f"its method must be a name, got {name!r}"))
         if not hasattr(estimator, "transform"):
             raise InvalidInputError(
                 f"{name} cannot place new rows. Embed them together with the first table."
             )
-        table = _read(source, model, extra)
+        preparation = _preparation(model, extra, estimator.n_features_in_)
+        with prompt_interrupt():
+            table = load(source, preparation=preparation)
         began = time.perf_counter()
         with computing(name):
             Z = estimator.transform(table.X)
@@ -56,8 +61,9 @@ def main(
     show_summary(summary, quiet=quiet, as_json=as_json)
 
 
-def _read(source: str, model: Path, extra: dict[str, Any]) -> Table:
-    from ..datasets import Preparation, load
+def _preparation(model: Path, extra: dict[str, Any], n_features: int) -> Preparation:
+    from .._io import refusal
+    from ..datasets import Preparation
 
     if "preparation" not in extra:
         raise FileFormatError(
@@ -68,5 +74,8 @@ def _read(source: str, model: Path, extra: dict[str, Any]) -> Table:
         preparation = Preparation.from_json(extra["preparation"])
     except InvalidInputError as error:
         raise FileFormatError(f"{model} is damaged: {error}") from error
-    with prompt_interrupt():
-        return load(source, preparation=preparation)
+    count = len(preparation.feature_names)
+    if count != n_features:
+        reason = f"its preparation gives {count} features, and its map takes {n_features}"
+        raise FileFormatError(refusal(model, reason))
+    return preparation

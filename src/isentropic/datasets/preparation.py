@@ -67,7 +67,7 @@ class Preparation:
         """The preparation that :meth:`to_json` described; raises for anything else."""
         form = data.get("format") if isinstance(data, Mapping) else data
         require(
-            form == _FORMAT,
+            type(form) is int and form == _FORMAT,
             "preparation",
             f"of format {_FORMAT}",
             form,
@@ -75,7 +75,7 @@ class Preparation:
         )
         try:
             preparation = cls._from_fields(data)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, OverflowError, TypeError, ValueError) as error:
             raise InvalidInputError(
                 f"preparation must hold what to_json() gives, got something else ({error}). "
                 "Load the table and save its preparation again."
@@ -85,7 +85,7 @@ class Preparation:
     @classmethod
     def _from_fields(cls, data: Mapping[str, Any]) -> Self:
         columns = tuple(
-            Column(str(item["name"]), item["kind"], tuple(map(str, item["levels"])))
+            Column(_text("name", item["name"]), item["kind"], _texts("levels", item["levels"]))
             for item in data["columns"]
         )
         for column in columns:
@@ -101,16 +101,30 @@ class Preparation:
         require(bool((scale > 0).all()), "scale", "positive", float(scale.min(initial=1.0)))
         return cls(
             columns=columns,
-            target=data["target"],
-            index=data["index"],
-            drop=tuple(data["drop"]),
-            class_names=tuple(map(str, data["class_names"])),
+            target=_text_or_none("target", data["target"]),
+            index=_text_or_none("index", data["index"]),
+            drop=_texts("drop", data["drop"]),
+            class_names=_texts("class_names", data["class_names"]),
             nominal=data["nominal"],
             missing=data["missing"],
             scaling=data["scaling"],
             fill=fill,
             scale=Scale(centre, scale),
         )
+
+
+def _text(name: str, value: Any) -> str:
+    require(isinstance(value, str), name, "a string", value)
+    return str(value)
+
+
+def _text_or_none(name: str, value: Any) -> str | None:
+    return None if value is None else _text(name, value)
+
+
+def _texts(name: str, values: Any) -> tuple[str, ...]:
+    require(isinstance(values, list), name, "a list of strings", values)
+    return tuple(_text(name, value) for value in values)
 
 
 def feature_names(columns: Sequence[Column], nominal: str) -> tuple[str, ...]:

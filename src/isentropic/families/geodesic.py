@@ -7,6 +7,7 @@ A method of this family builds its graph in ``fit`` and calls :meth:`GeodesicEmb
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import squareform
@@ -14,23 +15,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require
 from .._runtime import row_blocks
+from .._state import Absent, Array, Checked, Maybe, Number, State, StateError, Tuple, Value
 from .._values import Inflate, Landmarks, NeighborGraph
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments
 from ..kernels.placement import through_neighbors
-from ..linalg import classical_scaling, residual_variance, unexplained
+from ..linalg import Scaling, classical_scaling, residual_variance, unexplained
 from ..neighbors import (
     Entries,
     RowIndex,
+    checked_metric,
     checked_policy,
     distances_between,
     rows_per_block,
     warn_of_isolated,
 )
-from .embedder import Embedder, require_array
+from .embedder import Embedder
 from .landmarks import chosen_landmarks
-from .rows import KnownRows, checked_components, checked_rows
+from .rows import KnownRows, checked_components, checked_coordinates, checked_rows, require_columns
 
 _PLACED_AT_ONCE = 256  # new rows whose distances to all fitted rows are held together
 _FOUND_AGAIN = ("_landmark_geodesics", "_index_of_fitted")
@@ -39,8 +42,24 @@ _FOUND_AGAIN = ("_landmark_geodesics", "_index_of_fitted")
 class GeodesicEmbedder(Embedder):
     """Classical scaling of shortest paths, exact or through landmarks, and the placement of new rows."""
 
+    _state = State(  # g rows are in the graph, r of them are references: landmarks, or all
+        graph_=Value(NeighborGraph, n="g"),
+        _fitted=Array("g", dtype=np.int64, below="n"),
+        _unreachable=Number(0, infinite=True),
+        _fit_metric=Checked(checked_metric),
+        _fit_X=Array("g", "columns", empty=True),
+        _known=Absent(Value(KnownRows, n="n", m="m")),
+        landmarks_=Maybe(Array("r", dtype=np.int64, below="n")),
+        _landmark_nodes=Absent(Array("r", dtype=np.int64, below="g")),
+        _scaling=Value(Scaling, n="r", d="d"),
+        eigenvalues_=Array("d"),
+        euclidean_defect_=Tuple(Number(), Number()),
+        residual_variance_=Number(),
+    )
     # Parameters of every member: n_components, n_landmarks, on_disconnected, metric, random_state, n_jobs.
     landmarks_: np.ndarray | None
+    _landmark_nodes: Any
+    _known: Any  # KnownRows, or None where distances are given
     _index_of_fitted: RowIndex | None
     _landmark_geodesics: np.ndarray | None
 
@@ -82,7 +101,7 @@ class GeodesicEmbedder(Embedder):
         """
         self._index_of_fitted = None
         if self._fit_metric == "precomputed":
-            self._fit_X = np.empty((len(fitted), 0))
+            self._fit_X, self._known = np.empty((len(fitted), 0)), None
             return
         with threads(self.n_jobs):
             self._known = KnownRows.of(X.copy())
@@ -103,7 +122,7 @@ class GeodesicEmbedder(Embedder):
         n = self.graph_.n_rows
         G = all_pairs(self.graph_, n_jobs=self.n_jobs)
         self._inflate(G)
-        self.landmarks_, self._landmark_geodesics = None, None
+        self.landmarks_, self._landmark_nodes, self._landmark_geodesics = None, None, None
         self._set_scaling(classical_scaling(G, n, n_components, n_jobs=self.n_jobs))
         self.embedding_ = self._scaling.embedding
         self.residual_variance_ = residual_variance(G, self.embedding_, n_jobs=self.n_jobs)
@@ -137,18 +156,15 @@ class GeodesicEmbedder(Embedder):
             np.copyto(G, self._unreachable, where=np.isinf(G))
 
     def _require_sound(self) -> None:
-        super()._require_sound()
-        n, d = self.graph_.n_rows, self._n_features_out
-        require_array("fitted rows", self._fitted, (n,), np.int64, below=len(self.embedding_))
-        n_references = n
-        if self.landmarks_ is not None:
-            require_array("landmarks", self._landmark_nodes, (None,), np.int64, below=n)
-            n_references = len(self._landmark_nodes)
-        require_array("means", self._scaling.means, (n_references,))
-        require_array("projection", self._scaling.projection, (n_references, d))
-        if self._fit_metric != "precomputed":
-            require_array("rows of the graph", self._fit_X, (n, self.n_features_in_))
-            self._known.require_sound(len(self.embedding_), self.n_features_in_)
+        require_columns(self, self._fit_X)
+        if not self.graph_.is_distance:
+            raise StateError("graph_.kind", "must be one whose weights are distances")
+        if self._fit_metric != "precomputed" and getattr(self, "_known", None) is None:
+            raise StateError("_known", "must be there for rows of features")
+        if self.landmarks_ is None and len(self._scaling.means) != self.graph_.n_rows:
+            raise StateError("_scaling.means", "must be one for each row of the graph")
+        if self.landmarks_ is not None and getattr(self, "_landmark_nodes", None) is None:
+            raise StateError("_landmark_nodes", "must be there for landmarks")
 
     def __getstate__(self):
         """Without what is large and can be found again: landmarks' geodesics, the index of the rows."""
@@ -189,7 +205,7 @@ class GeodesicEmbedder(Embedder):
         Z = self.embedding_[known]
         if len(new):
             Z[new] = self._placed(_rows_of(X, new, self._fit_metric, columns=self._fitted))
-        return Z
+        return checked_coordinates(Z)
 
     def _find(self, X: np.ndarray) -> np.ndarray:
         """The fitted row that each row of ``X`` is, or -1."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
@@ -14,18 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require, require_one_of
 from .._runtime import row_blocks
-from .._values import Geodesic, Momentum
+from .._state import Absent, Array, Checked, Maybe, Number, OneOf, State, StateError, Tuple, Value, Whole
+from .._values import Geodesic, Momentum, NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.settling import settle_rows
-from ..neighbors import distinct_rows, rows_per_block
+from ..neighbors import checked_metric, distinct_rows, rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import lbfgs, momentum_descent
 from .degree_search import Trial
-from .embedder import Embedder, require_array
+from .embedder import Embedder
 from .faithfulness import Tau
 from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
 from .pair_problem import Problem
-from .rows import KnownRows, checked_components, checked_rows
+from .rows import KnownRows, checked_components, checked_coordinates, checked_rows
 from .starts import principal_start, random_start, scaled_start
 
 _PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
@@ -38,6 +40,20 @@ class PairsEmbedder(Embedder):
 
     As it stands it is parameter-free: degree 1, the largest distance counting as 2.
     """
+
+    _state = State(  # new rows are placed against r of the fitted ones, by g degrees
+        cost_=Number(nan=True),
+        n_iter_=Whole(0),
+        kendall_tau_=Number(nan=True),
+        kendall_tau_interval_=Maybe(Tuple(Number(), Number())),
+        _degrees=Array("g", above=0),
+        _unit=Number(0),
+        _means=Absent(Tuple(Array("g", above=0), Array("g", above=0))),
+        _fit_metric=OneOf(Checked(checked_metric), Value(Geodesic)),
+        _graph=Maybe(Value(NeighborGraph, n="n")),
+        _references=Array("r", dtype=np.int64, below="n"),
+        _known=Maybe(Value(KnownRows, n="n", m="m")),
+    )
 
     def __init__(
         self,
@@ -147,6 +163,7 @@ class PairsEmbedder(Embedder):
         tau = problem.tau(point) if problem.unit else Tau(math.nan, None)
         self.kendall_tau_, self.kendall_tau_interval_ = tau.value, tau.interval
         self._degrees, self._unit = np.array(trial.degrees, float), problem.unit
+        self._means: Any = None
         if problem.unit:
             in_order = problem.pairs.in_order(point)
             self._means = problem.objective(trial.degrees).mean_weights(in_order)
@@ -161,17 +178,18 @@ class PairsEmbedder(Embedder):
                 self._known = KnownRows.of(problem.distances.X.copy())  # the caller may write into X
 
     def _require_sound(self) -> None:
-        super()._require_sound()
-        n = len(self.embedding_)
-        require_array("references", self._references, (None,), np.int64, below=n)
-        require_array("degrees", self._degrees, (None,))
-        if self._unit:
-            for means in self._means:
-                require_array("mean weights", means, self._degrees.shape)
-        if self._known is not None:
-            self._known.require_sound(n, self.n_features_in_)
-        elif self._fit_metric != "precomputed":
-            raise ValueError("it has no rows")
+        if self._unit and getattr(self, "_means", None) is None:
+            raise StateError("_means", "must be there where rows differ")
+        if (self._known is None) != (self._fit_metric == "precomputed"):
+            raise StateError("_known", "must be there for rows of features, and for no others")
+        if (self._graph is None) == isinstance(self._fit_metric, Geodesic):
+            raise StateError("_graph", "must be there for geodesic distances, and for no others")
+        if self._graph is not None and not self._graph.is_distance:
+            raise StateError("_graph.kind", "must be one whose weights are distances")
+        of_rows = _of_rows(self._fit_metric)
+        checked_metric(of_rows)
+        if of_rows == "precomputed" and self.n_features_in_ != len(self.embedding_):
+            raise StateError("n_features_in_", "must be the number of rows, for distances to them")
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
@@ -182,7 +200,7 @@ class PairsEmbedder(Embedder):
         new = np.flatnonzero(known < 0)
         if len(new):
             Z[new] = self._placed(X[new])
-        return Z
+        return checked_coordinates(Z)
 
     def _find(self, X: np.ndarray) -> np.ndarray:
         """The fitted row that each row of ``X`` is, or -1."""

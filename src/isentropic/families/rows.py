@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._errors import require
+from .._state import Array, State, StateError
 from ..neighbors import (
     Metric,
     checked_distance_matrix,
@@ -16,7 +17,6 @@ from ..neighbors import (
     checked_metric,
     hashes_of,
 )
-from .embedder import require_array
 
 
 def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> np.ndarray:
@@ -38,6 +38,23 @@ def checked_components(n_components: int) -> int:
     return int(n_components)
 
 
+def require_columns(model, rows: np.ndarray) -> None:
+    """The fitted rows have the features of new ones; distances instead come with the new rows themselves."""
+    precomputed = model._fit_metric == "precomputed"
+    if rows.shape[1] != (0 if precomputed else model.n_features_in_):
+        raise StateError("_fit_X", f"must have the features of new rows, got {rows.shape[1]}")
+    if precomputed and model.n_features_in_ != len(model.embedding_):
+        raise StateError("n_features_in_", "must be the number of rows, for distances to them")
+
+
+def checked_coordinates(Z: np.ndarray) -> np.ndarray:
+    """Coordinates that are all finite: what overflows on the way is an error, never a map."""
+    finite = np.isfinite(Z).all(axis=1)
+    hint = "These rows are too far from the fitted ones, or the model is damaged."
+    require(bool(finite.all()), "Coordinates", "finite", f"row {int(finite.argmin())} without", hint)
+    return Z
+
+
 @dataclass(frozen=True, slots=True)
 class KnownRows:
     """The fitted rows, to be found again by their exact values. ``O(n)`` memory beyond the rows."""
@@ -45,18 +62,17 @@ class KnownRows:
     X: np.ndarray
     hashes: np.ndarray  # sorted
     order: np.ndarray  # row of each sorted hash, equal hashes in row order
+    _state = State(
+        X=Array("n", "m"),
+        hashes=Array("n", dtype=np.uint64),
+        order=Array("n", dtype=np.int64, below="n"),
+    )
 
     @classmethod
     def of(cls, X: np.ndarray) -> KnownRows:
         hashes = hashes_of(X)
         order = np.argsort(hashes, kind="stable")
         return cls(X, hashes[order], order)
-
-    def require_sound(self, n_rows: int, n_features: int) -> None:
-        """Raise ValueError unless the arrays fit each other."""
-        require_array("known rows", self.X, (n_rows, n_features))
-        require_array("hashes", self.hashes, (n_rows,), np.uint64)
-        require_array("order of the hashes", self.order, (n_rows,), np.int64, below=n_rows)
 
     def find(self, X: np.ndarray) -> np.ndarray:
         """Number of the first fitted row with the same values as each row of ``X``, or -1."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._errors import NegativeEigenvalueWarning, require
 from .._runtime import require_memory
+from .._state import Array, Number, State, Tuple
 from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments, comoments, fourth_power_sums, squared_times
 from ..kernels.placement import project_squared
@@ -31,6 +32,13 @@ class Scaling:
     projection: np.ndarray  # (n, d): eigenvector over sqrt(eigenvalue), zero where it is not positive
     means: np.ndarray  # (n,) mean squared distance of each reference row to all
     euclidean_defect: tuple[float, float]  # bounds of the negative share of the spectrum
+    _state = State(
+        eigenvalues=Array("d"),
+        embedding=Array("n", "d"),
+        projection=Array("n", "d"),
+        means=Array("n", least=0),
+        euclidean_defect=Tuple(Number(), Number()),
+    )
 
     def place(self, distances: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
         """Coordinates of rows at these distances from the references: the kernel formula, row by row."""

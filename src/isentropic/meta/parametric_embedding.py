@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import IsentropicWarning, require
 from .._runtime import row_blocks
-from ..families.embedder import Embedder, require_array
+from .._state import Array, Each, Maybe, Model, Number, State, StateError, Whole
+from ..families.embedder import Embedder
 from ..families.faithfulness import table_tau
 from ..families.pairs import PairsEmbedder
-from ..families.rows import checked_components, checked_rows
+from ..families.rows import checked_components, checked_coordinates, checked_rows
 from .training import trained
 
 _ENOUGH = 4500  # rows, fitted and synthetic: with fewer, a network of these layers learns them by heart
@@ -91,6 +93,19 @@ class ParametricEmbedding(Embedder):
     True
     """
 
+    _state = State(
+        target_embedding_=Array("n", "d"),
+        n_epochs_=Whole(0),
+        loss_=Number(0),
+        _centre=Array("m"),
+        _spread=Number(above=0),
+        _low=Array("d"),
+        _extent=Number(above=0),
+        _weights=Each(Array(None, None), list),
+        _biases=Each(Array(None), list),
+    )
+    _parameters = State(embedder=Maybe(Model(fitted=False)))
+
     def __init__(
         self,
         embedder=None,
@@ -144,20 +159,15 @@ class ParametricEmbedding(Embedder):
         return tags
 
     def _require_sound(self) -> None:
-        super()._require_sound()
-        width = self.n_features_in_
-        require_array("centre", self._centre, (width,))
-        for weights, bias in zip(self._weights, self._biases, strict=True):
-            require_array("weights", weights, (width, None))
-            width = weights.shape[1]
-            require_array("biases", bias, (width,))
-        require_array("least coordinates", self._low, (width,))
-        require_array("coordinates", self.embedding_, (None, width))
+        widths = [self.n_features_in_, *(len(bias) for bias in self._biases)]
+        shapes = list(pairwise(widths))  # a layer takes what the one before it gives
+        if [weights.shape for weights in self._weights] != shapes or widths[-1] != self._n_features_out:
+            raise StateError("_weights", "must lead from the features to the coordinates, layer by layer")
 
     def transform(self, X) -> np.ndarray:
         """What the network gives for each row."""
         check_is_fitted(self)
-        return self._output(checked_rows(self, X, fitting=False))
+        return checked_coordinates(self._output(checked_rows(self, X, fitting=False)))
 
     def score(self, X, y=None) -> float:
         """Kendall's tau of the Euclidean distances of these rows and of those where the network puts them."""

@@ -9,9 +9,10 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require
+from .._state import Dict, Model, Plain, State, Text, Value
 from ..families.embedder import Embedder
 from ..families.rows import checked_rows
-from ..selection import neighbor_grid, select
+from ..selection import Selection, neighbor_grid, select
 
 _TRIALS = 6  # where no grid is given
 
@@ -74,6 +75,13 @@ class Selected(Embedder):
     >>> len(selected.selection_.trials), selected.transform(roll.X[:4]).shape
     (3, (4, 2))
     """
+
+    _state = State(
+        selection_=Value(Selection),
+        best_params_=Dict(Text(), Plain()),
+        best_estimator_=Model(n="n", m="m", d="d"),
+    )
+    _parameters = State(estimator=Model(fitted=False))
 
     def __init__(
         self, estimator, grid=None, *, criterion="rnx_auc", n_neighbors=10, sample="auto", n_jobs=None

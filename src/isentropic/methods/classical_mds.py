@@ -7,12 +7,13 @@ from scipy.spatial.distance import squareform
 from sklearn.utils.validation import check_is_fitted
 
 from .._runtime import require_memory, row_blocks
-from ..families.embedder import Embedder, require_array
-from ..families.rows import checked_components, checked_rows
+from .._state import Array, Checked, Number, State, Tuple, Value
+from ..families.embedder import Embedder
+from ..families.rows import checked_components, checked_coordinates, checked_rows, require_columns
 from ..kernels._jit import threads
 from ..kernels.condensed import store_rows
-from ..linalg import classical_scaling, residual_variance
-from ..neighbors import distances_between, rows_per_block
+from ..linalg import Scaling, classical_scaling, residual_variance
+from ..neighbors import checked_metric, distances_between, rows_per_block
 
 
 class ClassicalMDS(Embedder):
@@ -59,6 +60,15 @@ class ClassicalMDS(Embedder):
     np.True_
     """
 
+    _state = State(
+        eigenvalues_=Array("d"),
+        residual_variance_=Number(),
+        euclidean_defect_=Tuple(Number(), Number()),
+        _scaling=Value(Scaling, n="n", d="d"),
+        _fit_metric=Checked(checked_metric),
+        _fit_X=Array("n", "columns", empty=True),
+    )
+
     def __init__(self, n_components=2, *, metric="euclidean", n_jobs=None):
         self.n_components = n_components
         self.metric = metric
@@ -81,12 +91,7 @@ class ClassicalMDS(Embedder):
         return self
 
     def _require_sound(self) -> None:
-        super()._require_sound()
-        n = len(self.embedding_)
-        require_array("means", self._scaling.means, (n,))
-        require_array("projection", self._scaling.projection, (n, self._n_features_out))
-        m = 0 if self._fit_metric == "precomputed" else self.n_features_in_
-        require_array("fitted rows", self._fit_X, (n, m))
+        require_columns(self, self._fit_X)
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each by its distances to the fitted rows."""
@@ -96,7 +101,7 @@ class ClassicalMDS(Embedder):
         for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._fit_X))):
             D = distances_between(X[block], self._fit_X, self._fit_metric, self.n_jobs)
             Z[block] = self._scaling.place(D, n_jobs=self.n_jobs)
-        return Z
+        return checked_coordinates(Z)
 
 
 def all_distances(X: np.ndarray, metric, n_jobs: int | None) -> np.ndarray:

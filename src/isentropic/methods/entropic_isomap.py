@@ -6,6 +6,7 @@ import numpy as np
 
 from .._errors import require_flag, require_one_of
 from .._runtime import row_blocks
+from .._state import Array, Checked, Flag, Maybe, Number, State, Text, Tuple, Value, Whole
 from .._values import Knn, NeighborGraph, Neighbors
 from ..divergences import (
     EDGE_DIVERGENCES,
@@ -19,7 +20,6 @@ from ..divergences import (
     patch_gaussians,
     patch_members,
 )
-from ..families.embedder import require_array
 from ..families.geodesic import GeodesicEmbedder
 from ..families.weights import checked_weights, reweighted
 from ..neighbors import (
@@ -128,6 +128,17 @@ class EntropicIsomap(GeodesicEmbedder):
     """
 
     metric = "euclidean"
+    _state = State(  # the longest list has k neighbours, t sizes of patches were tried
+        neighbors_=Value(Neighbors, n="n", k="k"),
+        patch_sizes_=Array("n", dtype=np.int64, least=2, below="k + 2"),
+        selection_=Maybe(Value(Selection)),
+        _fit_as=Tuple(Text(*EDGE_DIVERGENCES), Checked(checked_regularization), Flag()),
+        _floor=Number(above=0),
+        _form=Text("full", "low-rank"),
+        _n_edges=Whole(1, below="k + 1"),
+        _sizes_tried=Array("t", dtype=np.int64, least=1, below="k + 1"),
+        _flatness=Tuple(Whole(1), Number(0, infinite=True)),
+    )
 
     def __init__(
         self,
@@ -236,13 +247,6 @@ class EntropicIsomap(GeodesicEmbedder):
             found = formula(patches, ends[: len(edges)], ends[len(edges) :])
             values[edges] = checked_weights(found, len(edges))
         return np.sqrt(values) if root else values
-
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        n, longest = self.neighbors_.indices.shape
-        require_array("neighbours", self.neighbors_.indices, (len(self.embedding_), None), np.int32, below=n)
-        require_array("sizes of patches", self.patch_sizes_, (n,), np.int64, below=longest + 2)
-        require_array("sizes tried", self._sizes_tried, (None,), np.int64, below=longest + 1)
 
     def _entries(self, X: np.ndarray) -> Entries:
         rule = Knn(self.neighbors_.indices.shape[1])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._errors import require
-from .._values import Can, Pnn
+from .._state import OneOf, State, Value
+from .._values import Can, Knn, Percentile, Pnn, Radius
 from ..families.geodesic import GeodesicEmbedder
 from ..neighbors import as_rule, entry_lists, neighbor_graph
 
@@ -78,6 +79,8 @@ class Isomap(GeodesicEmbedder):
     >>> bool((isomap.transform(roll.X[:5]) == isomap.embedding_[:5]).all())
     True
     """
+
+    _state = State(_fit_rule=OneOf(Value(Knn), Value(Radius), Value(Percentile)))
 
     def __init__(
         self,

@@ -6,9 +6,9 @@ import numpy as np
 
 from .._errors import require, require_flag
 from .._runtime import row_blocks
+from .._state import Array, Checked, Flag, Number, Starts, State, Tuple, Value, Whole
 from .._values import Percentile
 from ..divergences import bandwidth_floors, checked_bandwidth, kde_divergences
-from ..families.embedder import require_array
 from ..families.geodesic import GeodesicEmbedder
 from ..families.weights import checked_weights, reweighted
 from ..neighbors import Entries, entry_lists, joined_graph, percentile_lists
@@ -94,6 +94,13 @@ class KDEIsomap(GeodesicEmbedder):
     """
 
     metric = "euclidean"
+    _state = State(
+        _fit_rule=Value(Percentile),
+        _fit_as=Tuple(Checked(checked_bandwidth), Flag()),
+        _lists=Tuple(Starts("n", "members"), Array("members", dtype=np.int32, below="n", empty=True)),
+        _grid=Tuple(Number(), Number(), Whole(2)),
+        _floors=Tuple(Array("m", above=0), Array("m", above=0)),
+    )
 
     def __init__(
         self,
@@ -162,16 +169,6 @@ class KDEIsomap(GeodesicEmbedder):
                                  floors=self._floors, n_jobs=self.n_jobs)  # fmt: skip
         values = checked_weights(values, len(heads))
         return np.sqrt(values) if root else values
-
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        n, (starts, members) = len(self.embedding_), self._lists
-        require_array("starts of the patches", starts, (n + 1,), np.int64, below=len(members) + 1)
-        require_array("rows of the patches", members, (None,), np.int32, below=n)
-        if starts[0] != 0 or starts[-1] != len(members) or (np.diff(starts) < 0).any():
-            raise ValueError("its patches do not add up")
-        for floors in self._floors:
-            require_array("least bandwidths", floors, (self.n_features_in_,))
 
     def _entries(self, X: np.ndarray) -> Entries:
         found = entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .._errors import require
+from .._state import Dict, Each, Maybe, Number, State, Text
 from ..families.degree_search import best_of, better, checked_degrees, searched
 from ..families.pairs import PairsEmbedder
 
@@ -78,6 +79,13 @@ class MultiSDD(PairsEmbedder):
     >>> multi.degrees_
     (3, 4)
     """
+
+    _state = State(
+        degrees_=Each(Number(above=0)),
+        degree_=Maybe(Number(above=0)),
+        selected_=Maybe(Text("multi", "single")),
+        scores_=Dict(Text(), Number(nan=True)),
+    )
 
     def __init__(
         self,

@@ -7,8 +7,9 @@ from sklearn.decomposition import PCA as _PCA
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require
-from ..families.embedder import Embedder, require_array
-from ..families.rows import checked_components, checked_rows
+from .._state import Array, State
+from ..families.embedder import Embedder
+from ..families.rows import checked_components, checked_coordinates, checked_rows
 from ..kernels._jit import threads
 from ..kernels.placement import project_centred
 from ..linalg import fixed_signs
@@ -54,6 +55,14 @@ class PCA(Embedder):
     [0.73, 0.229]
     """
 
+    _state = State(
+        components_=Array("d", "m"),
+        mean_=Array("m"),
+        explained_variance_=Array("d"),
+        explained_variance_ratio_=Array("d"),
+        _projection=Array("m", "d"),
+    )
+
     def __init__(self, n_components=2, *, whiten=False, n_jobs=None):
         self.n_components = n_components
         self.whiten = whiten
@@ -79,15 +88,10 @@ class PCA(Embedder):
         self.embedding_ = self._placed(X)
         return self
 
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        require_array("means", self.mean_, (self.n_features_in_,))
-        require_array("projection", self._projection, (self.n_features_in_, self._n_features_out))
-
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each by itself."""
         check_is_fitted(self)
-        return self._placed(checked_rows(self, X, fitting=False))
+        return checked_coordinates(self._placed(checked_rows(self, X, fitting=False)))
 
     def _scaled_directions(self) -> np.ndarray:
         projection = np.ascontiguousarray(self.components_.T)

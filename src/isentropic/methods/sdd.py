@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._errors import require
+from .._state import Dict, Number, State
 from ..families.degree_search import DEGREES, Trial, best_of, checked_degrees, searched
 from ..families.pairs import PairsEmbedder, Problem
 
@@ -88,6 +89,8 @@ class SDD(PairsEmbedder):
     >>> bool((sdd.transform(iris.X[:5]) == sdd.embedding_[:5]).all())
     True
     """
+
+    _state = State(degree_=Number(above=0), scores_=Dict(Number(), Number(nan=True)))
 
     def __init__(
         self,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from .._state import Dict, Each, Maybe, Number, Plain, State, StateError, Text, Value, Whole
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
@@ -15,6 +17,12 @@ class Trial:
     score: float | None
     seconds: float
     reason: str = ""
+    _state = State(
+        params=Dict(Text(), Plain()),
+        score=Maybe(Number()),
+        seconds=Number(0),
+        reason=Text(),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,16 @@ class Selection:
     best: int  # position among the trials
     criterion: str
     better: Literal["higher", "lower"]
+    _state = State(
+        trials=Each(Value(Trial)),
+        best=Whole(0),
+        criterion=Text(),
+        better=Text("higher", "lower"),
+    )
+
+    def _require_sound(self) -> None:
+        if self.best >= len(self.trials) or self.trials[self.best].score is None:
+            raise StateError("best", "must be the number of a trial with a score")
 
     @property
     def params(self) -> dict[str, Any]:

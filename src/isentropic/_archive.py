@@ -1,0 +1,164 @@
+"""Reads the parts of a skops archive: plain values, arrays, and objects of classes that declare their state.
+
+skops writes these files; here they are read without it, so that what is rebuilt is what is declared and
+nothing else runs: an object gets its attributes, no ``__setstate__`` of its own is called.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from math import prod
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+from numpy.lib import format as npy
+
+from ._state import StateError, attributes, inside
+
+_DEEPEST = 32  # parts within parts; those of a model are about ten deep
+_JSON_COST = 20  # bytes of memory that a byte of JSON may take as objects
+_KEYS = {"builtins.str": str, "builtins.int": int, "builtins.float": float}
+_COLLECTIONS = {"ListNode": list, "SetNode": set, "TupleNode": tuple}
+_SCALARS = {f"numpy.{name}" for name in ("bool", "float32", "float64", "int32", "int64")}
+
+Node = dict[str, Any]
+
+
+class UntrustedTypeError(ValueError):
+    """The archive asks for something that is no part of a model."""
+
+    def __init__(self, name: str):
+        super().__init__(f"it asks for {name}, which is not trusted")
+
+
+def unpacked_size(archive: ZipFile) -> int:
+    """Bytes of memory that reading may take. Each member is read once, however many parts name it."""
+    members = archive.infolist()
+    text = sum(member.file_size for member in members if member.filename.endswith(".json"))
+    return 2 * sum(member.file_size for member in members) + _JSON_COST * text
+
+
+def type_name(node: Node) -> str:
+    """What a node says that it is."""
+    return f"{node.get('__module__')}.{node.get('__class__')}"
+
+
+class ArchiveReader:
+    """The parts of one archive; ``class_of`` gives the class of a name, None for one that is not trusted."""
+
+    def __init__(self, archive: ZipFile, class_of: Callable[[str], type | None]):
+        self._archive, self._class_of = archive, class_of
+        self._arrays: dict[str, np.ndarray] = {}
+
+    def read(self) -> Any:
+        """The object that the archive holds."""
+        return self._part(json.loads(self._archive.read("schema.json")), "", 0)
+
+    def _part(self, node: Any, part: str, depth: int) -> Any:
+        if depth > _DEEPEST:
+            raise StateError(part[:60], f"is more than {_DEEPEST} parts deep")
+        try:
+            return self._value(node, part, depth + 1)
+        except (StateError, UntrustedTypeError, MemoryError):
+            raise
+        except Exception as error:  # whatever a node that is not as skops writes it leads to
+            raise StateError(part, f"cannot be read ({type(error).__name__}: {error})") from error
+
+    def _value(self, node: Node, part: str, depth: int) -> Any:
+        loader, name = node["__loader__"], type_name(node)
+        if loader == "JsonNode" and name == "builtins.str":
+            return _scalar(json.loads(node["content"]), part)
+        if loader == "NdArrayNode" and (name == "numpy.ndarray" or name in _SCALARS):
+            return self._numbers(node, name, part, depth)
+        if loader == "DictNode" and name == "builtins.dict":
+            return self._dictionary(node, part, depth)
+        collection = _COLLECTIONS.get(loader)
+        if collection is not None and name == f"builtins.{collection.__name__}":
+            return collection(self._items(node["content"], part, depth))
+        kind = self._class_of(name) if loader == "ObjectNode" else None
+        if kind is None:
+            raise UntrustedTypeError(name)
+        return self._object(kind, node["content"], part, depth)
+
+    def _items(self, nodes: list[Node], part: str, depth: int) -> list[Any]:
+        return [self._part(node, f"{part}[{i}]", depth) for i, node in enumerate(nodes)]
+
+    def _dictionary(self, node: Node, part: str, depth: int) -> dict[Any, Any]:
+        kinds = [_KEYS[type_name(kind)] for kind in node["key_types"]["content"]]
+        return {
+            kind(key): self._part(value, f"{part}[{key!r}]", depth)
+            for kind, (key, value) in zip(kinds, node["content"].items(), strict=True)
+        }
+
+    def _object(self, kind: type, content: Node, part: str, depth: int) -> Any:
+        if is_dataclass(kind):
+            names = [field.name for field in fields(kind)][: len(content["content"])]
+            nodes = zip(names, content["content"], strict=True)
+            return kind(**{name: self._part(node, inside(part, name), depth) for name, node in nodes})
+        known = attributes(kind)
+        for name in content["content"]:
+            if name not in known:
+                raise StateError(inside(part, name), f"is no attribute of {kind.__name__}")
+        model: Any = object.__new__(kind)
+        for name, node in content["content"].items():
+            vars(model)[name] = self._part(node, inside(part, name), depth)
+        return model
+
+    def _numbers(self, node: Node, name: str, part: str, depth: int) -> Any:
+        if node["type"] == "json" and name == "numpy.ndarray":  # the names of columns
+            items = self._items(node["content"], part, depth)
+            out = np.empty(len(items), object)
+            out[:] = items
+            return out
+        found = self._member(node["file"], part)
+        if name == "numpy.ndarray":
+            return found
+        if found.shape != () or f"numpy.{found.dtype}" != name:
+            raise StateError(part, f"must be one {name}, got {found.dtype} of shape {found.shape}")
+        return found[()]
+
+    def _member(self, name: str, part: str) -> np.ndarray:
+        """An array in C order; a member that several parts name is read once, and they share it."""
+        if name not in self._arrays:
+            self._arrays[name] = self._array(name, part)
+        return self._arrays[name]
+
+    def _array(self, name: str, part: str) -> np.ndarray:
+        size = self._archive.getinfo(name).file_size
+        with self._archive.open(name) as stream:
+            shape, fortran, dtype = _header(stream)
+            if dtype.kind not in "biuf":
+                raise StateError(part, f"must be an array of numbers, got {dtype}")
+            # before anything is allocated: the header may claim any shape
+            if min(shape, default=0) < 0 or prod(shape) * dtype.itemsize != size - stream.tell():
+                raise StateError(part, f"has the shape {shape}, which is not what the file holds")
+            out = np.empty(shape, dtype, order="F" if fortran else "C")
+            _fill(out.T if fortran else out, stream, part)
+        return out if out.flags.c_contiguous else np.ascontiguousarray(out)
+
+
+def _header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
+    version = npy.read_magic(stream)
+    read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
+    return read(stream)
+
+
+def _fill(out: np.ndarray, stream: Any, part: str) -> None:
+    """Read the numbers of ``out``, and the end of the member, where its checksum is compared."""
+    left = out.reshape(-1).view(np.uint8).data if out.size else memoryview(b"")
+    while len(left):
+        count = stream.readinto(left)
+        if not count:
+            raise StateError(part, "ends too early")
+        left = left[count:]
+    if stream.read(1):
+        raise StateError(part, "has more numbers than its shape")
+
+
+def _scalar(value: Any, part: str) -> Any:
+    if value is not None and type(value) not in (bool, int, float, str):
+        raise StateError(part, f"must be a number, a string or None, got a {type(value).__name__}")
+    return value

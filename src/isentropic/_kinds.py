@@ -1,0 +1,302 @@
+"""What a part of a fitted model can be: a number, a word, an array of certain sizes, or several of those.
+
+Sizes have names, and a size is the same wherever its name appears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, isfinite, isinf, isnan
+from typing import Any
+
+import numpy as np
+
+Sizes = dict[str, int]
+
+
+class StateError(ValueError):
+    """A part of a model is not what its class declares; the text begins with the name of the part."""
+
+    def __init__(self, part: str, problem: str, *, missing: bool = False):
+        super().__init__(f"its {part} {problem}" if part else f"it {problem}")
+        self.part, self.problem = part, problem
+        self.missing = missing  # as in a file of another version
+
+
+class Kind:
+    """What a part must be. ``may_miss``: the attribute may be absent, or None."""
+
+    may_miss = False
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        """Raise :class:`StateError` unless ``value`` is of this kind; sizes met first are noted."""
+        raise NotImplementedError
+
+
+# ---- numbers and words -------------------------------------------------------------------------
+
+
+class _Range:
+    """Bounds of numbers: at ``least``, ``above``, at ``most``, ``below`` a number or a size by its name."""
+
+    def __init__(self, least=None, above=None, most=None, below: str | int | None = None):
+        self.least, self.above, self.most, self.below = least, above, most, below
+
+    def check(self, smallest: Any, largest: Any, part: str, sizes: Sizes) -> None:
+        if self.least is not None and smallest < self.least:
+            raise StateError(part, f"must be at least {self.least}, got {smallest}")
+        if self.above is not None and smallest <= self.above:
+            raise StateError(part, f"must be above {self.above}, got {smallest}")
+        if self.most is not None and largest > self.most:
+            raise StateError(part, f"must be at most {self.most}, got {largest}")
+        if self.below is not None and largest >= (end := _size_of(self.below, sizes)):
+            raise StateError(part, f"must be below {end}, got {largest}")
+
+
+class Whole(Kind):
+    """A whole number."""
+
+    def __init__(self, least: int | None = None, *, below: str | int | None = None, zero: bool = True):
+        self.range, self.zero = _Range(least, below=below), zero
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not int and not isinstance(value, np.integer):
+            raise wrong(part, "a whole number", value)
+        if value == 0 and not self.zero:
+            raise StateError(part, "must not be 0")
+        self.range.check(value, value, part, sizes)
+
+
+class Size(Kind):
+    """A positive whole number that other parts have as a size."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        Whole(1).check(value, part, sizes)
+        note(self.name, int(value), part, sizes)
+
+
+class Number(Kind):
+    """A finite number, or any where ``nan`` or ``infinite`` ones have a meaning."""
+
+    def __init__(
+        self,
+        least: float | None = None,
+        *,
+        above: float | None = None,
+        most: float | None = None,
+        nan: bool = False,
+        infinite: bool = False,
+    ):
+        self.range, self.nan, self.infinite = _Range(least, above, most), nan, infinite
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) not in (int, float) and not isinstance(value, np.integer | np.floating):
+            raise wrong(part, "a number", value)
+        if (isnan(value) and not self.nan) or (isinf(value) and not self.infinite):
+            raise StateError(part, f"must be finite, got {value}")
+        self.range.check(value, value, part, sizes)
+
+
+class Flag(Kind):
+    """True or False."""
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not bool and type(value) is not np.bool_:
+            raise wrong(part, "True or False", value)
+
+
+class Text(Kind):
+    """A string, one of ``options`` if there are any."""
+
+    def __init__(self, *options: str):
+        self.options = options
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not str or (self.options and value not in self.options):
+            raise wrong(part, f"one of {', '.join(self.options)}" if self.options else "a string", value)
+
+
+class Checked(Kind):
+    """A string or a number that a function of the stage accepts: it raises ValueError for any other."""
+
+    def __init__(self, accept: Callable[[Any], Any]):
+        self.accept = accept
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        OneOf(Text(), Number()).check(value, part, sizes)
+        try:
+            self.accept(value)
+        except ValueError as error:
+            raise StateError(part, f"is refused ({error})") from error
+
+
+# ---- arrays ------------------------------------------------------------------------------------
+
+
+class Array(Kind):
+    """An array in C order. Sizes are names, numbers, or None for any; ``"n + 1"`` is one more than n.
+
+    Numbers are finite doubles unless ``dtype`` says otherwise; no size with a name is 0 unless ``empty``.
+    """
+
+    def __init__(
+        self,
+        *shape: str | int | None,
+        dtype: Any = np.float64,
+        least: float | None = None,
+        above: float | None = None,
+        below: str | int | None = None,
+        empty: bool = False,
+    ):
+        least = 0 if below is not None and least is None else least  # numbers of rows start at 0
+        self.shape, self.dtype, self.empty = shape, np.dtype(dtype), empty
+        self.range = _Range(least, above, below=below)
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not np.ndarray or value.dtype != self.dtype or value.ndim != len(self.shape):
+            raise wrong(part, f"an array of {self.dtype} with {len(self.shape)} axes", value)
+        for wanted, length in zip(self.shape, value.shape, strict=True):
+            if not isinstance(wanted, int) and length == 0 and not self.empty:
+                raise StateError(part, f"have the shape {value.shape}: nothing is there")
+            if wanted is not None:
+                note(wanted, length, part, sizes)
+        if value.size == 0:
+            return
+        smallest, largest = value.min(), value.max()
+        if self.dtype.kind == "f" and not (isfinite(smallest) and isfinite(largest)):
+            raise StateError(part, "must be finite, but there are infinite or missing numbers")
+        self.range.check(smallest, largest, part, sizes)
+
+
+class Starts(Array):
+    """Where the lists of ``rows`` rows begin in one array of ``total`` entries, and the end: CSR."""
+
+    def __init__(self, rows: str, total: str):
+        super().__init__(f"{rows} + 1", dtype=np.int64)
+        self.total = total
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        super().check(value, part, sizes)
+        if value[0] != 0 or (value[1:] < value[:-1]).any():
+            raise StateError(part, "must rise from 0")
+        note(self.total, int(value[-1]), part, sizes)
+
+
+class Names(Kind):
+    """An array of strings, as scikit-learn keeps the names of columns."""
+
+    def __init__(self, size: str):
+        self.size = size
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        is_list = type(value) is np.ndarray and value.dtype == object and value.ndim == 1
+        if not is_list or not all(type(name) is str for name in value):
+            raise wrong(part, "an array of strings", value)
+        note(self.size, len(value), part, sizes)
+
+
+# ---- parts made of parts -----------------------------------------------------------------------
+
+
+class Maybe(Kind):
+    """None, or a part of another kind."""
+
+    def __init__(self, kind: Kind):
+        self.kind = kind
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if value is not None:
+            self.kind.check(value, part, sizes)
+
+
+class Absent(Maybe):
+    """As :class:`Maybe`, for what some fits do not set at all."""
+
+    may_miss = True
+
+
+class OneOf(Kind):
+    """Of any of these kinds."""
+
+    def __init__(self, *kinds: Kind):
+        self.kinds = kinds
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        problem = None
+        for kind in self.kinds:
+            try:
+                return kind.check(value, part, sizes)
+            except StateError as error:
+                problem = error
+        assert problem is not None
+        raise problem
+
+
+class Tuple(Kind):
+    """A tuple of these kinds, in order."""
+
+    def __init__(self, *kinds: Kind):
+        self.kinds = kinds
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not tuple or len(value) != len(self.kinds):
+            raise wrong(part, f"a tuple of {len(self.kinds)}", value)
+        for i, (kind, item) in enumerate(zip(self.kinds, value, strict=True)):
+            kind.check(item, f"{part}[{i}]", sizes)
+
+
+class Each(Kind):
+    """A list or tuple whose items are all of one kind."""
+
+    def __init__(self, kind: Kind, container: type[list[Any]] | type[tuple[Any, ...]] = tuple):
+        self.kind, self.container = kind, container
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not self.container:
+            raise wrong(part, f"a {self.container.__name__}", value)
+        for i, item in enumerate(value):
+            self.kind.check(item, f"{part}[{i}]", sizes)
+
+
+class Dict(Kind):
+    """A dictionary of keys and values of one kind each."""
+
+    def __init__(self, keys: Kind, values: Kind):
+        self.keys, self.values = keys, values
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not dict:
+            raise wrong(part, "a dictionary", value)
+        for key, item in value.items():
+            self.keys.check(key, f"key of {part}", sizes)
+            self.values.check(item, f"{part}[{key!r}]", sizes)
+
+
+# ---- sizes ---------------------------------------------------------------------------------------
+
+
+def _size_of(size: str | int, sizes: Sizes) -> float:
+    if isinstance(size, int):
+        return size
+    name, _, more = size.partition(" + ")
+    return sizes.get(name, -inf) + int(more or 0)
+
+
+def note(size: str | int, length: int, part: str, sizes: Sizes) -> None:
+    """A size is what it was where it was met first."""
+    if isinstance(size, str):
+        name, _, more = size.partition(" + ")
+        sizes.setdefault(name, length - int(more or 0))
+    wanted = _size_of(size, sizes)
+    if wanted != length:
+        raise StateError(part, f"must have a size of {wanted:.0f}, got {length}")
+
+
+def wrong(part: str, must_be: str, value: Any) -> StateError:
+    if isinstance(value, np.ndarray):
+        return StateError(part, f"must be {must_be}, got {value.dtype} of shape {value.shape}")
+    text = repr(value) if value is None or type(value) in (bool, int, float, str) else type(value).__name__
+    return StateError(part, f"must be {must_be}, got {text[:60]}")
