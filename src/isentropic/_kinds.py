@@ -95,9 +95,20 @@ class Number(Kind):
     def check(self, value: Any, part: str, sizes: Sizes) -> None:
         if type(value) not in (int, float) and not isinstance(value, np.integer | np.floating):
             raise wrong(part, "a number", value)
+        if isinstance(value, int) and abs(value) >= 2**63:
+            raise StateError(part, "must be a number that fits into 64 bits")
         if (isnan(value) and not self.nan) or (isinf(value) and not self.infinite):
             raise StateError(part, f"must be finite, got {value}")
         self.range.check(value, value, part, sizes)
+
+
+class Double(Number):
+    """A number in double precision: what kernels were compiled for."""
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if not isinstance(value, float):  # numpy's doubles are such too
+            raise wrong(part, "a float", value)
+        super().check(value, part, sizes)
 
 
 class Flag(Kind):
@@ -126,7 +137,8 @@ class Checked(Kind):
         self.accept = accept
 
     def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        OneOf(Text(), Number()).check(value, part, sizes)
+        if type(value) is not str:
+            Number().check(value, part, sizes)
         try:
             self.accept(value)
         except ValueError as error:
@@ -137,7 +149,7 @@ class Checked(Kind):
 
 
 class Array(Kind):
-    """An array in C order. Sizes are names, numbers, or None for any; ``"n + 1"`` is one more than n.
+    """An array. Sizes are names, numbers, or None for any; ``"n + 1"`` is one more than n.
 
     Numbers are finite doubles unless ``dtype`` says otherwise; no size with a name is 0 unless ``empty``.
     """
@@ -149,11 +161,13 @@ class Array(Kind):
         least: float | None = None,
         above: float | None = None,
         below: str | int | None = None,
+        within: float | None = None,
         empty: bool = False,
     ):
+        least = -within if within is not None else least
         least = 0 if below is not None and least is None else least  # numbers of rows start at 0
         self.shape, self.dtype, self.empty = shape, np.dtype(dtype), empty
-        self.range = _Range(least, above, below=below)
+        self.range = _Range(least, above, within, below)
 
     def check(self, value: Any, part: str, sizes: Sizes) -> None:
         if type(value) is not np.ndarray or value.dtype != self.dtype or value.ndim != len(self.shape):
@@ -196,83 +210,6 @@ class Names(Kind):
         if not is_list or not all(type(name) is str for name in value):
             raise wrong(part, "an array of strings", value)
         note(self.size, len(value), part, sizes)
-
-
-# ---- parts made of parts -----------------------------------------------------------------------
-
-
-class Maybe(Kind):
-    """None, or a part of another kind."""
-
-    def __init__(self, kind: Kind):
-        self.kind = kind
-
-    def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        if value is not None:
-            self.kind.check(value, part, sizes)
-
-
-class Absent(Maybe):
-    """As :class:`Maybe`, for what some fits do not set at all."""
-
-    may_miss = True
-
-
-class OneOf(Kind):
-    """Of any of these kinds."""
-
-    def __init__(self, *kinds: Kind):
-        self.kinds = kinds
-
-    def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        problem = None
-        for kind in self.kinds:
-            try:
-                return kind.check(value, part, sizes)
-            except StateError as error:
-                problem = error
-        assert problem is not None
-        raise problem
-
-
-class Tuple(Kind):
-    """A tuple of these kinds, in order."""
-
-    def __init__(self, *kinds: Kind):
-        self.kinds = kinds
-
-    def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        if type(value) is not tuple or len(value) != len(self.kinds):
-            raise wrong(part, f"a tuple of {len(self.kinds)}", value)
-        for i, (kind, item) in enumerate(zip(self.kinds, value, strict=True)):
-            kind.check(item, f"{part}[{i}]", sizes)
-
-
-class Each(Kind):
-    """A list or tuple whose items are all of one kind."""
-
-    def __init__(self, kind: Kind, container: type[list[Any]] | type[tuple[Any, ...]] = tuple):
-        self.kind, self.container = kind, container
-
-    def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        if type(value) is not self.container:
-            raise wrong(part, f"a {self.container.__name__}", value)
-        for i, item in enumerate(value):
-            self.kind.check(item, f"{part}[{i}]", sizes)
-
-
-class Dict(Kind):
-    """A dictionary of keys and values of one kind each."""
-
-    def __init__(self, keys: Kind, values: Kind):
-        self.keys, self.values = keys, values
-
-    def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        if type(value) is not dict:
-            raise wrong(part, "a dictionary", value)
-        for key, item in value.items():
-            self.keys.check(key, f"key of {part}", sizes)
-            self.values.check(item, f"{part}[{key!r}]", sizes)
 
 
 # ---- sizes ---------------------------------------------------------------------------------------

@@ -18,37 +18,109 @@ from typing import Any
 import numpy as np
 
 from ._kinds import (
-    Absent,
     Array,
     Checked,
-    Dict,
-    Each,
+    Double,
     Flag,
     Kind,
-    Maybe,
     Names,
     Number,
-    OneOf,
     Size,
     Sizes,
     Starts,
     StateError,
     Text,
-    Tuple,
     Whole,
     note,
     wrong,
 )
 
 __all__ = [
-    "Absent", "Array", "Checked", "Dict", "Each", "Flag", "Kind", "Maybe", "Model", "Names", "Number",
-    "OneOf", "Plain", "Size", "Starts", "State", "StateError", "Text", "Tuple", "Value", "Whole",
+    "Absent", "Array", "Checked", "Dict", "Double", "Each", "Flag", "Kind", "Maybe", "Model", "Names",
+    "Number", "OneOf", "Plain", "Size", "Starts", "State", "StateError", "Text", "Tuple", "Value", "Whole",
     "attributes", "declared", "inside", "is_fitted", "is_model", "require_state",
 ]  # fmt: skip
 
 
 class State(dict[str, Kind]):
     """A table of attributes: the name of each, and what it must be."""
+
+
+# ---- parts made of parts -----------------------------------------------------------------------
+
+
+class Maybe(Kind):
+    """None, or a part of another kind."""
+
+    def __init__(self, kind: Kind):
+        self.kind = kind
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if value is not None:
+            self.kind.check(value, part, sizes)
+
+
+class Absent(Maybe):
+    """As :class:`Maybe`, for what some fits do not set at all."""
+
+    may_miss = True
+
+
+class OneOf(Kind):
+    """Of any of these kinds."""
+
+    def __init__(self, *kinds: Kind):
+        self.kinds = kinds
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        problem = None
+        for kind in self.kinds:
+            try:
+                return kind.check(value, part, sizes)
+            except StateError as error:
+                problem = error
+        assert problem is not None
+        raise problem
+
+
+class Tuple(Kind):
+    """A tuple of these kinds, in order."""
+
+    def __init__(self, *kinds: Kind):
+        self.kinds = kinds
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not tuple or len(value) != len(self.kinds):
+            raise wrong(part, f"a tuple of {len(self.kinds)}", value)
+        for i, (kind, item) in enumerate(zip(self.kinds, value, strict=True)):
+            kind.check(item, f"{part}[{i}]", sizes)
+
+
+class Each(Kind):
+    """A list or tuple whose items are all of one kind."""
+
+    def __init__(self, kind: Kind, container: type[list[Any]] | type[tuple[Any, ...]] = tuple):
+        self.kind, self.container = kind, container
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not self.container:
+            raise wrong(part, f"a {self.container.__name__}", value)
+        for i, item in enumerate(value):
+            self.kind.check(item, f"{part}[{i}]", sizes)
+
+
+class Dict(Kind):
+    """A dictionary of keys and values of one kind each."""
+
+    def __init__(self, keys: Kind, values: Kind):
+        self.keys, self.values = keys, values
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not dict:
+            raise wrong(part, "a dictionary", value)
+        for key, item in value.items():
+            self.keys.check(key, f"key of {part}", sizes)
+            self.values.check(item, f"{part}[{key!r}]", sizes)
 
 
 # ---- parts that declare their own --------------------------------------------------------------

@@ -111,18 +111,31 @@ def test_a_pickle_leaves_the_index_behind(X, new):
     assert_array_equal(again.transform(new), placed)
 
 
+SMALL = {
+    "landmark-isomap": {"n_landmarks": 20},
+    "sdd": {"degree": [1, 2]},
+    "multi-sdd": {"degrees": {1, 2}},
+    "parametric": {"layers": (4,), "max_epochs": 2, "synthetic": 0},
+}
+
+
+def small(name):
+    if name == "selected":
+        return Selected(Isomap(), {"n_neighbors": [5, 8]}, n_jobs=1)
+    return isentropic.make(name, **SMALL.get(name, {}))
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_method_declares_all_that_a_fit_sets(name, X):
-    fitted = isentropic.make(name).fit(X)
-    assert set(fitted.__getstate__()) <= attributes(type(fitted))
-    missing = {key for key, kind in declared(type(fitted)).items() if not kind.may_miss} - set(vars(fitted))
-    assert not missing
-    require_state(fitted)
+    model = small(name).fit(X)
+    assert set(model.__getstate__()) <= attributes(type(model))
+    assert not {key for key, kind in declared(type(model)).items() if not kind.may_miss} - set(vars(model))
+    require_state(model)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_second_fit_leaves_nothing_of_the_first(name, X, tmp_path):
-    model = isentropic.make(name)
+    model = small(name)
     others = {"n_landmarks": 9, "metric": "manhattan", "on_disconnected": "largest"}
     model.set_params(**{key: value for key, value in others.items() if key in model.get_params()})
     model.fit(X[:60])
@@ -204,6 +217,8 @@ TAMPERED = [
     ("kde-isomap", "_floors", lambda floors: (floors[0], 0 * floors[1])),
     ("sdd", "_degrees", lambda degrees: np.ones(4000)),
     ("sdd", "_means", lambda means: (means[0],)),
+    ("sdd", "_unit", lambda unit: 2**63),
+    ("sdd", "_unit", lambda unit: np.nan),
     ("sdd", "_means", lambda means: None),
     ("multi-sdd", "_means", lambda means: tuple(mean[:1].copy() for mean in means)),
     ("parameter-free-sdd", "_references", with_last(10_000)),
@@ -219,15 +234,9 @@ TAMPERED = [
 ]
 
 
-def fitted(name, X):
-    if name == "selected":
-        return Selected(Isomap(), {"n_neighbors": [5, 8]}, n_jobs=1).fit(X)
-    return isentropic.make(name, **{"landmark-isomap": {"n_landmarks": 20}}.get(name, {})).fit(X)
-
-
 @pytest.mark.parametrize(("name", "attribute", "change"), TAMPERED)
 def test_a_tampered_part_is_refused_by_its_name(name, attribute, change, X, tmp_path):
-    text = refusal(tampered(tmp_path / "model.skops", fitted(name, X), attribute, change))
+    text = refusal(tampered(tmp_path / "model.skops", small(name).fit(X), attribute, change))
     # two arrays that should agree: either is the wrong one
     assert "it is damaged (its " in text
     assert text.split("(its ")[1].split(".")[0].split()[0].split("[")[0] in {
@@ -243,7 +252,7 @@ RELATED = ("_landmark_nodes", "_scaling", "_fit_X", "_means", "_weights", "embed
     "name", ["_require_sound", "transform", "__class__", "_placed", "_landmark_geodesics", "x_"]
 )
 def test_an_attribute_that_is_not_declared_is_refused(name, X, tmp_path):
-    model = fitted("landmark-isomap", X)
+    model = small("landmark-isomap").fit(X)
     vars(model)[name] = 3
     if name == "_landmark_geodesics":  # it is never saved
         vars(model)["x_"] = 3
@@ -268,7 +277,7 @@ def rename_attribute(path, old, new):
 
 @pytest.mark.parametrize("name", [*NAMES, "selected"])
 def test_every_attribute_that_is_missing_is_named_with_the_next_step(name, X, tmp_path):
-    model = fitted(name, X)
+    model = small(name).fit(X)
     optional = {key for key, kind in declared(type(model)).items() if kind.may_miss}
     for attribute in sorted(set(model.__getstate__()) - optional):
         lacking = copy.copy(model)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require
 from .._runtime import row_blocks
-from .._state import Absent, Array, Checked, Maybe, Number, State, StateError, Tuple, Value
+from .._state import Absent, Array, Checked, Double, Maybe, Number, State, StateError, Tuple, Value
 from .._values import Inflate, Landmarks, NeighborGraph
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
@@ -23,6 +23,7 @@ from ..kernels.condensed import combined_comoments
 from ..kernels.placement import through_neighbors
 from ..linalg import Scaling, classical_scaling, residual_variance, unexplained
 from ..neighbors import (
+    LARGEST,
     Entries,
     RowIndex,
     checked_metric,
@@ -45,9 +46,9 @@ class GeodesicEmbedder(Embedder):
     _state = State(  # g rows are in the graph, r of them are references: landmarks, or all
         graph_=Value(NeighborGraph, n="g"),
         _fitted=Array("g", dtype=np.int64, below="n"),
-        _unreachable=Number(0, infinite=True),
+        _unreachable=Double(0, infinite=True),
         _fit_metric=Checked(checked_metric),
-        _fit_X=Array("g", "columns", empty=True),
+        _fit_X=Array("g", "columns", within=LARGEST, empty=True),
         _known=Absent(Value(KnownRows, n="n", m="m")),
         landmarks_=Maybe(Array("r", dtype=np.int64, below="n")),
         _landmark_nodes=Absent(Array("r", dtype=np.int64, below="g")),

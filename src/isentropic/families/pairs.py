@@ -15,7 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require, require_one_of
 from .._runtime import row_blocks
-from .._state import Absent, Array, Checked, Maybe, Number, OneOf, State, StateError, Tuple, Value, Whole
+from .._state import (
+    Absent,
+    Array,
+    Checked,
+    Double,
+    Maybe,
+    Number,
+    OneOf,
+    State,
+    StateError,
+    Tuple,
+    Value,
+    Whole,
+)
 from .._values import Geodesic, Momentum, NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.settling import settle_rows
@@ -47,7 +60,7 @@ class PairsEmbedder(Embedder):
         kendall_tau_=Number(nan=True),
         kendall_tau_interval_=Maybe(Tuple(Number(), Number())),
         _degrees=Array("g", above=0),
-        _unit=Number(0),
+        _unit=Double(0),
         _means=Absent(Tuple(Array("g", above=0), Array("g", above=0))),
         _fit_metric=OneOf(Checked(checked_metric), Value(Geodesic)),
         _graph=Maybe(Value(NeighborGraph, n="n")),
@@ -187,7 +200,7 @@ class PairsEmbedder(Embedder):
         if self._graph is not None and not self._graph.is_distance:
             raise StateError("_graph.kind", "must be one whose weights are distances")
         of_rows = _of_rows(self._fit_metric)
-        checked_metric(of_rows)
+        Checked(checked_metric).check(of_rows, "_fit_metric.metric", {})
         if of_rows == "precomputed" and self.n_features_in_ != len(self.embedding_):
             raise StateError("n_features_in_", "must be the number of rows, for distances to them")
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 from .._errors import require
 from .._state import Array, State, StateError
 from ..neighbors import (
+    LARGEST,
     Metric,
     checked_distance_matrix,
     checked_distance_rows,
@@ -63,7 +64,7 @@ class KnownRows:
     hashes: np.ndarray  # sorted
     order: np.ndarray  # row of each sorted hash, equal hashes in row order
     _state = State(
-        X=Array("n", "m"),
+        X=Array("n", "m", within=LARGEST),
         hashes=Array("n", dtype=np.uint64),
         order=Array("n", dtype=np.int64, below="n"),
     )

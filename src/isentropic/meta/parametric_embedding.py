@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import IsentropicWarning, require
 from .._runtime import row_blocks
-from .._state import Array, Each, Maybe, Model, Number, State, StateError, Whole
+from .._state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
 from ..families.embedder import Embedder
 from ..families.faithfulness import table_tau
 from ..families.pairs import PairsEmbedder
@@ -98,9 +98,9 @@ class ParametricEmbedding(Embedder):
         n_epochs_=Whole(0),
         loss_=Number(0),
         _centre=Array("m"),
-        _spread=Number(above=0),
+        _spread=Double(above=0),
         _low=Array("d"),
-        _extent=Number(above=0),
+        _extent=Double(above=0),
         _weights=Each(Array(None, None), list),
         _biases=Each(Array(None), list),
     )

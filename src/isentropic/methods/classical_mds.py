@@ -13,7 +13,7 @@ from ..families.rows import checked_components, checked_coordinates, checked_row
 from ..kernels._jit import threads
 from ..kernels.condensed import store_rows
 from ..linalg import Scaling, classical_scaling, residual_variance
-from ..neighbors import checked_metric, distances_between, rows_per_block
+from ..neighbors import LARGEST, checked_metric, distances_between, rows_per_block
 
 
 class ClassicalMDS(Embedder):
@@ -66,7 +66,7 @@ class ClassicalMDS(Embedder):
         euclidean_defect_=Tuple(Number(), Number()),
         _scaling=Value(Scaling, n="n", d="d"),
         _fit_metric=Checked(checked_metric),
-        _fit_X=Array("n", "columns", empty=True),
+        _fit_X=Array("n", "columns", within=LARGEST, empty=True),
     )
 
     def __init__(self, n_components=2, *, metric="euclidean", n_jobs=None):

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._errors import require_flag, require_one_of
 from .._runtime import row_blocks
-from .._state import Array, Checked, Flag, Maybe, Number, State, Text, Tuple, Value, Whole
+from .._state import Array, Checked, Double, Flag, Maybe, State, Text, Tuple, Value, Whole
 from .._values import Knn, NeighborGraph, Neighbors
 from ..divergences import (
     EDGE_DIVERGENCES,
@@ -133,11 +133,11 @@ class EntropicIsomap(GeodesicEmbedder):
         patch_sizes_=Array("n", dtype=np.int64, least=2, below="k + 2"),
         selection_=Maybe(Value(Selection)),
         _fit_as=Tuple(Text(*EDGE_DIVERGENCES), Checked(checked_regularization), Flag()),
-        _floor=Number(above=0),
+        _floor=Double(above=0),
         _form=Text("full", "low-rank"),
         _n_edges=Whole(1, below="k + 1"),
         _sizes_tried=Array("t", dtype=np.int64, least=1, below="k + 1"),
-        _flatness=Tuple(Whole(1), Number(0, infinite=True)),
+        _flatness=Tuple(Whole(1), Double(0, infinite=True)),
     )
 
     def __init__(

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._errors import require, require_flag
 from .._runtime import row_blocks
-from .._state import Array, Checked, Flag, Number, Starts, State, Tuple, Value, Whole
+from .._state import Array, Checked, Double, Flag, Starts, State, Tuple, Value, Whole
 from .._values import Percentile
 from ..divergences import bandwidth_floors, checked_bandwidth, kde_divergences
 from ..families.geodesic import GeodesicEmbedder
@@ -98,7 +98,7 @@ class KDEIsomap(GeodesicEmbedder):
         _fit_rule=Value(Percentile),
         _fit_as=Tuple(Checked(checked_bandwidth), Flag()),
         _lists=Tuple(Starts("n", "members"), Array("members", dtype=np.int32, below="n", empty=True)),
-        _grid=Tuple(Number(), Number(), Whole(2)),
+        _grid=Tuple(Double(), Double(), Whole(2)),
         _floors=Tuple(Array("m", above=0), Array("m", above=0)),
     )
 

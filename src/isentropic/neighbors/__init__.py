@@ -5,6 +5,7 @@ from .components import POLICIES, checked_policy, component_labels, repaired
 from .directed import first_neighbors, joined_graph, listed_graph, percentile_lists
 from .distances import (
     EUCLIDEAN,
+    LARGEST,
     Metric,
     checked_distance_matrix,
     checked_distance_rows,
@@ -23,6 +24,7 @@ from .search import clipped_neighbors, nearest_among, nearest_neighbors, use_app
 
 __all__ = [
     "EUCLIDEAN",
+    "LARGEST",
     "Entries",
     "Metric",
     "POLICIES",

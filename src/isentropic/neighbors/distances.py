@@ -13,6 +13,7 @@ from ..kernels.nearest import euclidean_rows
 Metric = str | Callable[..., float]
 
 EUCLIDEAN = ("euclidean", "l2")
+LARGEST = 1e150  # number whose square, and sums of such, are finite
 _BLOCK_BYTES = 2**24  # a block of distances stays within 16 MiB
 
 
@@ -28,7 +29,7 @@ def checked_magnitude(X: np.ndarray, *, fitting: bool = True) -> None:
     """
     largest = float(max(X.max(initial=0.0), -X.min(initial=0.0)))
     hint = "Rescale the features, by scaling='standard' for example."
-    require(largest < 1e150, "X", "of magnitude below 1e150", largest, hint)
+    require(largest < LARGEST, "X", "of magnitude below 1e150", largest, hint)
     vanishes = fitting and 0 < largest < 1e-140
     require(not vanishes, "X", "of magnitude above 1e-140, or zero", largest, hint)
 

@@ -1,0 +1,70 @@
+"""No damaged model file crashes, places rows at NaN, or becomes another class: see model_fuzz.py."""
+
+import os
+import zlib
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import model_fuzz
+from isentropic import PCA, Isomap
+
+COUNT = int(os.environ.get("ISENTROPIC_FUZZ", "1000"))  # mutations of each method
+
+
+def test_damaged_files_of_every_method():
+    names = model_fuzz.specimen_names()
+    report = model_fuzz.watched(names, COUNT, seed=0, timeout=60 + 2 * COUNT)
+    assert report["failures"] == []
+    assert sum(report["counts"].values()) == COUNT * len(names)
+    assert report["counts"]["refused"] > report["counts"]["placed"] > 0
+
+
+def test_a_worker_that_dies_is_reported():
+    report = model_fuzz.watched(["no-such-method"], 1, seed=0, timeout=120)
+    assert "the worker ended with 1 after" in report["failures"][0]
+
+
+@pytest.fixture(scope="module")
+def specimen():
+    return model_fuzz.made("pca")
+
+
+@pytest.fixture
+def path(specimen, tmp_path):
+    content = model_fuzz.zipped({**specimen.members, "schema.json": specimen.schema.encode()})
+    (tmp_path / "model.skops").write_bytes(content)
+    return tmp_path / "model.skops"
+
+
+def test_a_whole_file_places_rows(specimen, path):
+    assert model_fuzz.outcome(specimen, path) == "placed"
+
+
+def test_another_class_is_noticed(specimen, path):
+    with pytest.raises(AssertionError, match="another class"):
+        model_fuzz.outcome(replace(specimen, kind=Isomap), path)
+
+
+def test_places_that_are_not_finite_are_noticed(specimen, path, monkeypatch):
+    monkeypatch.setattr(PCA, "transform", lambda self, X: np.full((len(X), 2), np.nan))
+    with pytest.raises(AssertionError, match="not finite"):
+        model_fuzz.outcome(specimen, path)
+
+
+def test_a_refusal_without_the_file_is_noticed(specimen, path, monkeypatch):
+    path.write_bytes(b"junk")
+    monkeypatch.setattr("isentropic._io.refusal", lambda *args: "no")
+    assert model_fuzz.outcome(specimen, path) == "refused badly: no"
+
+
+def test_mutations_are_of_many_kinds_and_the_same_again(specimen):
+    def drawn(number):
+        return model_fuzz.mutated(specimen, np.random.default_rng([number, zlib.crc32(b"pca")]))
+
+    kinds = Counter(drawn(number)[1].split(": ")[-1] for number in range(400))
+    assert len(kinds) > 60
+    assert drawn(7) == drawn(7)
+    assert len({drawn(number)[0] for number in range(50)}) > 45
