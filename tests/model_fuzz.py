@@ -333,7 +333,9 @@ def mutated(specimen, rng):
         return zipped({**members, "schema.json": json.dumps(schema).encode()}), "header"
     done = []
     for _ in range(_drawn([1, 1, 1, 2, 3], rng)):
-        with suppress(LookupError, TypeError, ValueError, AttributeError):  # the first left nothing to change
+        with suppress(
+            LookupError, TypeError, ValueError, AttributeError, MemoryError
+        ):  # the first left nothing to change
             done.append(_mutate_node(schema, members, rng))
     if where < 0.04:
         content = json.dumps(schema).encode()

@@ -25,6 +25,7 @@ from isentropic._archive import ArchiveReader
 from isentropic._errors import FileFormatError, InvalidInputError, MemoryBudgetError
 from isentropic._io import VALUES, atomic_write, load, load_with_extra, require_writable, save
 from isentropic._state import declared, require_state
+from isentropic.meta import Selected
 from isentropic.registry import METHODS
 
 OURS = [name for name, method in METHODS.items() if method.module.startswith("isentropic.")]
@@ -291,6 +292,18 @@ def test_only_estimators_are_saved(tmp_path):
         save(isentropic.make("pca"), tmp_path / "model.skops")
     with pytest.raises(InvalidInputError, match=r"^model must be a fitted estimator of isentropic, got Log"):
         save(LogisticRegression(), tmp_path / "model.skops")
+
+
+class Mine(isentropic.PCA):
+    """It would not load again: a file names classes of isentropic only."""
+
+
+def test_an_estimator_of_another_place_is_not_saved(tmp_path, X):
+    with pytest.raises(InvalidInputError, match=r"^model must be a fitted estimator of isentropic, got Mine"):
+        save(Mine().fit(X), tmp_path / "model.skops")
+    selected = Selected(Mine(), {"whiten": [True, False]}, n_jobs=1).fit(X)
+    with pytest.raises(InvalidInputError, match=r"its estimator must be a method of isentropic, got Mine"):
+        save(selected, tmp_path / "model.skops")
 
 
 def test_an_attribute_that_is_not_declared_is_not_saved(model, tmp_path):

@@ -19,7 +19,7 @@ from numpy.lib import format as npy
 from ._state import StateError, attributes, inside
 
 _DEEPEST = 32  # parts within parts; those of a model are about ten deep
-_JSON_COST = 20  # bytes of memory that a byte of JSON may take as objects
+_JSON_COST = 40  # bytes of memory that a byte of JSON may take as objects
 _KEYS = {"builtins.str": str, "builtins.int": int, "builtins.float": float}
 _COLLECTIONS = {"ListNode": list, "SetNode": set, "TupleNode": tuple}
 _SCALARS = {f"numpy.{name}" for name in ("bool", "float32", "float64", "int32", "int64")}

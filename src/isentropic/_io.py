@@ -209,7 +209,7 @@ def _model(archive: ZipFile) -> Any:
 
 def _trusted(name: str) -> type | None:
     """The class of this name, if it is one of ours that a model may hold."""
-    if name not in VALUES and not _METHOD.fullmatch(name):
+    if name not in VALUES and not _METHOD.fullmatch(name):  # nothing else is imported
         return None
     module, _, kind = name.rpartition(".")
     try:

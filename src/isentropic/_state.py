@@ -42,6 +42,9 @@ __all__ = [
 ]  # fmt: skip
 
 
+_PLACES = ("isentropic.methods.", "isentropic.meta.")  # of the estimators that a file may hold
+
+
 class State(dict[str, Kind]):
     """A table of attributes: the name of each, and what it must be."""
 
@@ -150,7 +153,7 @@ class Model(Kind):
         if self.fitted or is_fitted(value):
             _check_inner(value, part, sizes, self.names)
         else:
-            _require_parameters(value, part)
+            _require_unfitted(value, part)
 
 
 class Plain(Kind):
@@ -181,8 +184,8 @@ def declares(kind: type) -> bool:
 
 
 def is_model(kind: type) -> bool:
-    """Whether a class is an estimator with a table."""
-    return declares(kind) and hasattr(kind, "_get_param_names")
+    """Whether a class is an estimator of this package: one of another would not load again."""
+    return declares(kind) and hasattr(kind, "_get_param_names") and kind.__module__.startswith(_PLACES)
 
 
 def is_fitted(model: Any) -> bool:
@@ -229,6 +232,16 @@ def _require_parameters(model: Any, part: str) -> None:
         if name not in held:
             raise _missing(inside(part, name))
         kinds.get(name, Plain()).check(held[name], inside(part, name), {})
+
+
+def _require_unfitted(model: Any, part: str) -> None:
+    _require_parameters(model, part)
+    kinds = declared(type(model))
+    for name, value in _held(model).items():
+        if name in kinds and not kinds[name].may_miss:
+            raise _missing(inside(part, "embedding_"))
+        if name in kinds:
+            kinds[name].check(value, inside(part, name), {})
 
 
 def _check_inner(value: Any, part: str, sizes: Sizes, names: dict[str, str]) -> None:

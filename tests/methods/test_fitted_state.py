@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 import isentropic
 from isentropic import FileFormatError, Isomap, Knn, Landmarks, LandmarksClippedWarning, LowRecallWarning, _io
 from isentropic._state import StateError, attributes, declared, require_state
-from isentropic._values import Neighbors
+from isentropic._values import NeighborGraph, Neighbors
 from isentropic.meta import Selected
 from isentropic.registry import METHODS
 
@@ -231,6 +231,9 @@ TAMPERED = [
     ("selected", "best_estimator_._scaling.projection", shorter),
     ("selected", "best_estimator_", lambda inner: isentropic.PCA().fit(np.eye(3))),
     ("selected", "selection_.best", lambda best: 7),
+    ("selected", "estimator.graph_", lambda none: NeighborGraph(*5 * (np.arange(3),))),
+    ("selected", "estimator.feature_names_in_", lambda none: np.arange(3)),
+    ("selected", "estimator", lambda none: Knn(3)),
 ]
 
 
