@@ -58,3 +58,54 @@ def test_nothing_is_said_of_equal_rows_and_wide_tables_take_few_of_them(rng):
 def test_the_same_table_has_the_same_relation(rng):
     X = rng.normal(size=(80, 5))
     assert column_relation(X, 3) == column_relation(X.copy(), 3)
+
+
+# ---- offsets, units and single cells -----------------------------------------------------------
+
+
+def monotone(random):
+    """Three columns that follow from one number; multiples of 2^-20, so that an offset rounds nothing."""
+    t = random.uniform(size=100)
+    return np.round(np.column_stack([t, np.exp(3 * t), t**3]) * 2**20) / 2**20
+
+
+def unrelated(random):
+    return np.round(random.normal(size=(100, 4)) * 2**20) / 2**20
+
+
+@pytest.mark.parametrize("table", [monotone, unrelated])
+@pytest.mark.parametrize("offset", [2.0**10, -(2.0**24), 2.0**30])  # 1e3, 1e7, 1e9
+def test_an_offset_changes_no_relation(table, offset, rng):
+    X = table(rng)
+    expected = column_relation(X)
+    assert column_relation(X + offset) == expected
+    X[:, 1] += offset
+    assert column_relation(X) == expected
+
+
+@pytest.mark.parametrize("table", [monotone, unrelated])
+@pytest.mark.parametrize("unit", [1e-280, 1e-3, 1e9, 1e306])
+def test_the_unit_of_a_table_changes_no_relation(table, unit, rng):
+    X = table(rng)
+    found, expected = column_relation(unit * X), column_relation(X)
+    assert found.p_value == expected.p_value
+    assert found.strength == pytest.approx(expected.strength, abs=1e-8)
+
+
+@pytest.mark.parametrize("cell", [1e3, -1e9, 1e100])
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_one_cell_hides_no_relation_and_makes_none(cell, column, rng):
+    X, noise = monotone(rng), unrelated(rng)
+    strength = column_relation(X).strength
+    X[7, column] = noise[7, column] = cell
+    assert column_relation(X).p_value == 0.01
+    assert column_relation(X).strength == pytest.approx(strength, abs=0.02)
+    assert column_relation(noise).p_value > 0.05
+
+
+def test_equal_rows_stay_equal_far_from_the_others(rng):
+    """Ten places of ten rows each, one of them far off: the distances of its rows are 0 up to rounding."""
+    X = np.repeat(rng.normal(size=(10, 6)), 10, axis=0)
+    near = column_relation(X).strength
+    X[:10] += 1e5
+    assert column_relation(X).strength == pytest.approx(near, abs=0.02)

@@ -182,6 +182,17 @@ def test_columns_have_the_units_of_the_table(table, runs, verdict):
     assert columns[2]["high"] == pytest.approx(100 + 5 * table.X[:, 2].max(), rel=1e-5)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e6, -1e9])
+def test_an_offset_hides_no_digits_of_a_column(table, runs, verdict, offset):
+    X = table.X + offset
+    found = data_of(page(replace(table, X=X), runs, verdict, {}))["rows"]["columns"]
+    for column, values in zip(found, X.T, strict=True):
+        span = values.max() - values.min()
+        assert [column["low"], column["high"]] == pytest.approx([values.min(), values.max()], abs=1e-3 * span)
+        steps = np.linspace(column["low"], column["high"], 50)
+        assert len({f"{step:.{column['digits']}g}" for step in steps}) == 50
+
+
 def test_a_column_that_is_not_there_is_refused(table, runs, verdict):
     with pytest.raises(InvalidInputError, match="Did you mean 'column 2'"):
         page(table, runs, verdict, {}, color="colum 2")

@@ -19,6 +19,8 @@ _ROWS, _FEWEST = 400, 60  # of more rows so many are drawn, fewer of wide tables
 _COLUMNS = 2_000  # of more as many are drawn
 _WORK = 2e8  # squares of rows times columns, for each shuffled table
 _NEIGHBOR = 5  # whose distance is measured: the first one is often a copy
+_FARTHEST = 1e6  # units: a cell beyond counts as so far off, and no farther
+_TINY = 1e-7  # of the length of a row: equal rows are so far apart, by rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ def column_relation(X: Floats, random_state: int = 0) -> Relation | None:
     """Whether rows lie closer together than columns that are unrelated would put them; None if all are equal.
 
     The measure is the mean over rows of ``d / (d + c)`` with d the distance to the fifth neighbour and c the
-    median of all d: long tails do not decide it. The strength is by how much it is less than in the mean of
+    median of all d: neither long tails nor single cells decide it, nor does the unit or an offset of the
+    columns matter. The strength is by how much it is less than in the mean of
     99 tables with shuffled columns. A permutation test: of tables whose columns are independent, one in a
     hundred has p = 0.01. Columns that are the levels of one nominal column are shuffled together.
     ``O(100 s^2 m)`` for s = 400 rows, fewer where m is large, of which 2,000 are read.
@@ -54,18 +57,30 @@ def column_relation(X: Floats, random_state: int = 0) -> Relation | None:
     parts = blocks(X)
     if len(parts) > _COLUMNS:
         parts = [parts[i] for i in np.sort(random.permutation(len(parts))[:_COLUMNS])]
-    table = np.ascontiguousarray(X[rows][:, np.concatenate(parts)])
+    table = _in_units(X[rows][:, np.concatenate(parts)])
     widths = [len(part) for part in parts]
     shuffled = (_distances(_shuffled(table, widths, random)) for _ in range(SHUFFLES))
     found = np.array([_distances(table), *shuffled])
-    tiny = 1e-7 * found.max()  # equal rows are so far apart, by rounding
-    if not (found > tiny).any():
+    if not found.any():
         return None
-    found[found <= tiny] = 0.0
     shares = (found / (found + np.median(found[found > 0]))).mean(axis=1).round(9)
     own, others = shares[0], shares[1:]
     strength = 1.0 - own / others.mean() if others.mean() > 0 else 0.0
     return Relation(float(max(0.0, strength)), (1 + int((others <= own).sum())) / (1 + SHUFFLES))
+
+
+def _in_units(table: Floats) -> Floats:
+    """Each column less its median, in one unit for all: the widest column is about 1 wide.
+
+    An offset would drown the digits of distances by a product of matrices, and a mean that one cell pulls
+    away is an offset too.
+    """
+    middle = (len(table) - 1) // 2
+    table = np.ldexp(table, -np.frexp(np.abs(table).max())[1])  # so that no difference overflows
+    off = table - np.partition(table, middle, axis=0)[middle]
+    sizes = np.abs(off)
+    widths = [np.median(column[column > 0]) for column in sizes.T if column.any()]
+    return np.ascontiguousarray(np.clip(off / max(widths, default=1.0), -_FARTHEST, _FARTHEST))
 
 
 def _shuffled(table: Floats, widths: list[int], random: np.random.Generator) -> Floats:
@@ -77,7 +92,8 @@ def _shuffled(table: Floats, widths: list[int], random: np.random.Generator) -> 
 def _distances(X: Floats) -> Floats:
     """Of every row to its fifth neighbour, by a product of matrices: digits that it loses decide nothing."""
     k = min(_NEIGHBOR, len(X) - 1)
-    return np.partition(euclidean_distances(X), k, axis=1)[:, k]  # at 0 stands the row itself
+    found: Floats = np.partition(euclidean_distances(X), k, axis=1)[:, k]  # at 0 stands the row itself
+    return np.where(found > _TINY * np.linalg.norm(X, axis=1), found, 0.0)
 
 
 def blocks(X: Floats) -> list[Integers]:

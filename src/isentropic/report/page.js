@@ -170,8 +170,8 @@ class App {
     const line = (text) => lines.push(element("span", { class: "quiet" }, text));
     if (this.classes) lines.push(element("span", {}, `class ${this.classes.names[this.codes[row]]}`));
     if (this.color.startsWith("column")) {
-      const { name, low, high } = this.column, code = this.coloring(view.map).codes[row];
-      line(`${name}: ${Number((low + (code / 254) * (high - low)).toPrecision(3))}`);
+      const { name, low, high, digits } = this.column, code = this.coloring(view.map).codes[row];
+      line(`${name}: ${Number((low + (code / 254) * (high - low)).toPrecision(digits))}`);
     }
     for (const [kind, title] of [["false", "false neighbours"], ["tears", "tears"]]) {
       const { values, high } = view.map[kind], code = this.once(`${kind}${view.map.run}`, () => bytes(values))[row];

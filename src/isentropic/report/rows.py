@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -142,12 +143,27 @@ def _unit(table: Table, j: int) -> tuple[float, float]:
 def _column(name: str, values: np.ndarray, unit: tuple[float, float] = (0.0, 1.0)) -> dict[str, Any]:
     low, high = float(values.min()), float(values.max())
     centre, scale = unit
+    ends = centre + scale * low, centre + scale * high
+    digits = _digits(*ends)
     return {
         "name": _short(name),
         "values": packed_shares(values, low, high),
-        "low": float(f"{centre + scale * low:.6g}"),
-        "high": float(f"{centre + scale * high:.6g}"),
+        "low": float(f"{ends[0]:.{3 + digits}g}"),
+        "high": float(f"{ends[1]:.{3 + digits}g}"),
+        "digits": digits,
     }
+
+
+def _digits(low: float, high: float) -> int:
+    """Digits that tell numbers between the two ends apart: three, and those that all of them share.
+
+    >>> _digits(0.0, 5.0), _digits(1e9, 1e9 + 5)
+    (3, 12)
+    """
+    span, largest = high - low, max(abs(low), abs(high))
+    if not 0 < span < largest:
+        return 3
+    return min(14, 3 + math.floor(math.log10(largest)) - math.floor(math.log10(span)))
 
 
 def _neighbors(table: Table, rows: Integers) -> dict[str, Any]:
