@@ -22,10 +22,10 @@ from .sampling import (
     Sample,
     checked_neighbors,
     generator,
-    half_width,
     half_widths,
-    row_means,
+    plausible_borders,
     sampled_rank_sums,
+    summary_errors,
 )
 from .values import Quality, Ties
 
@@ -179,15 +179,16 @@ def _points(quality: Quality) -> dict[str, Measure]:
 
 def _summaries(found: RankSums, curves: Curves) -> dict[str, Measure]:
     """What sums up a curve; with an interval unless exact."""
-    rows = {} if found.exact else row_means(found, curves.k_max)
-    widths = {name: half_width(values, found.n) for name, values in rows.items()}
-    found_max = f"{curves.k_max}, where LCMC is greatest"  # also the interval is that for this k
-    notes = {"q_local": f"k up to {found_max}", "q_global": f"k from {found_max}"}
+    borders = np.array([curves.k_max]) if found.exact else plausible_borders(found, curves)
+    errors = {} if found.exact else summary_errors(found, curves, borders)
+    between = f" (of all rows between {borders[0]} and {borders[-1]}, at 95%)" if len(borders) > 1 else ""
+    greatest = f"{curves.k_max}, where LCMC is greatest{between}"
+    notes = {"q_local": f"k up to {greatest}", "q_global": f"k from {greatest}"}
     out = {}
     for name, pattern in _SUMMARIES.items():
-        value = getattr(curves, name)
-        low = max(value - widths[name], pattern.range[0]) if widths else None
-        high = min(value + widths[name], pattern.range[1]) if widths else None
+        value, (least, most) = getattr(curves, name), pattern.range
+        below, above = errors.get(name, (0.0, 0.0))
+        low, high = (max(value - below, least), min(value + above, most)) if errors else (None, None)
         out[name] = replace(pattern, value=value, low=low, high=high, note=notes.get(name, ""))
     return out
 

@@ -115,6 +115,11 @@ class Curves:
         """Mean of ``Q_NX(k)`` for k from K_max on."""
         return float(self.q_nx[self.k_max - 1 :].mean())
 
+    def q_means(self, k: Integers) -> tuple[Floats, Floats]:
+        """What ``q_local`` and ``q_global`` would be, were the border at each of these k."""
+        sums = np.cumsum(self.q_nx)
+        return sums[k - 1] / k, (sums[-1] - sums[k - 1] + self.q_nx[k - 1]) / (self.n - k)
+
     @property
     def rnx_auc(self) -> float:
         """Area under R_NX over ln k: ``sum R_NX(k) / k / sum 1 / k`` for k = 1, ..., n - 2."""
