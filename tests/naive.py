@@ -316,6 +316,8 @@ def naive_topological_product(D, DZ):
 
 
 def naive_konig_measure(D, DZ, k1, k2):
+    """The mean is over the neighbours that there are: k1 of them, or all n - 1 of few rows."""
+    k1, k2 = min(k1, len(D) - 1), min(k2, len(D) - 1)
     near, near_Z = naive_neighbors(D, k1)[0].tolist(), naive_neighbors(DZ, k2)[0].tolist()
     score = 0
     for row, row_Z in zip(near, near_Z, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 
@@ -15,7 +15,14 @@ class InvalidInputError(IsentropicError, ValueError):
 
 
 class UndefinedMeasureError(InvalidInputError):
-    """A measure that these rows leave undefined: a correlation of distances that do not vary, say."""
+    """A measure that these rows leave undefined: a correlation of distances that do not vary, say.
+
+    ``defined`` holds those, by name, that were asked for in the same call and are defined.
+    """
+
+    def __init__(self, text: str, defined: Mapping[str, object] | None = None) -> None:
+        super().__init__(text)
+        self.defined = dict(defined or {})
 
 
 class DisconnectedGraphError(InvalidInputError):

@@ -291,7 +291,7 @@ def test_a_map_of_one_point_is_told(run, flats, flat_map, tmp_path):
     result = run("quality", flats, tmp_path / "point.csv", "--plot", tmp_path / "q.png", *OPTIONS)
     assert result.exit_code == 0, result.stderr
     assert "All rows of Z are equal" in result.stderr + result.stdout
-    assert "Z must be rows at different distances, or kendall_tau is undefined" in result.stdout
+    assert "Z must be rows at different distances, or kendall_tau" in result.stdout
     assert "kendall_tau" not in measures(result)
     assert measures(result)["normalized_stress"] == 1
 

@@ -32,7 +32,7 @@ from .values import Quality, Ties
 # What adds measures to those of ranks. Each is called as
 # contribute(X, Z, sampled_rows, y=, n_neighbors=, random_state=, n_jobs=) with two DistanceRows, and the
 # numbers of the rows that were drawn, or None for all. What it cannot compute it raises as
-# InvalidInputError: the reason becomes a note.
+# InvalidInputError: the reason becomes a note. An UndefinedMeasureError brings along what is defined.
 Contribution = Callable[..., Mapping[str, Measure]]
 CONTRIBUTIONS: list[Contribution] = [*EVERY]
 
@@ -135,6 +135,7 @@ def _contributed(
         try:
             found.update(contribute(X, Z, rows, **options))
         except InvalidInputError as error:
+            found.update(getattr(error, "defined", {}))
             notes.append(str(error))
     return found, notes
 

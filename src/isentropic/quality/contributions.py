@@ -1,21 +1,23 @@
 """What :func:`assess` adds to the measures of ranks, all of it as (X, Z, sampled_rows, options) -> measures.
 
-``sampled_rows`` is None for all rows. A measure that the rows leave undefined is missing, or an error whose
-text says why.
+``sampled_rows`` is None for all rows. Measures that the rows leave undefined are an error whose text says
+why, and which brings along those that are defined.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from .._errors import UndefinedMeasureError, message
 from .._values import DistanceRows, Integers
 from .labels import label_measures
 from .measures import Measure
 from .neighborhoods import Konig, NeighborhoodStress, RankError, TopologicalProduct, count_rows, read_rows
-from .pairwise import pair_measures
+from .pairwise import are_undefined, pair_measures
 from .passes import thinned
 
 _CORRELATIONS = ("kendall_tau", "spearman_rho", "pearson_r", "residual_variance")
+_NEED_DISTANCE = ("neighborhood_stress", "scaled_neighborhood_stress", "topological_product")
 _STRESSES = ("raw_stress", "normalized_stress", "scaled_stress", "sammon_stress")
 
 
@@ -66,7 +68,12 @@ def topology_measures(
     rows = None if sampled_rows is None else thinned(sampled_rows)
     n = count_rows(X, rows)
     readers = (NeighborhoodStress(n, n_neighbors), TopologicalProduct(n), Konig(n), RankError(n))
-    return read_rows(readers, X, Z, rows, n_jobs=n_jobs)
+    found = read_rows(readers, X, Z, rows, n_jobs=n_jobs)
+    undefined = [name for name in _NEED_DISTANCE if name not in found]
+    if undefined:
+        must_be = f"rows of which some neighbours differ, or {are_undefined(undefined)}"
+        raise UndefinedMeasureError(message("X and Z", must_be, "rows equal to their neighbours"), found)
+    return found
 
 
 def class_measures(

@@ -73,11 +73,9 @@ class PairSums:
 
     @property
     def scaled_stress(self) -> float:
-        """``sqrt(sum (d - s z)^2 / sum d^2)`` with the best ``s = sum d z / sum z^2``; 1 if every z is 0."""
-        if self.d_square == 0:
+        """``sqrt(sum (d - s z)^2 / sum d^2)``, best ``s = sum d z / sum z^2``; NaN if every d or z is 0."""
+        if self.d_square == 0 or self.z_square == 0:
             return math.nan
-        if self.z_square == 0:
-            return 1.0
         left = self.rest - self.rest_z * (self.rest_z / self.z_square)  # the square may be too small
         return min(1.0, math.sqrt(max(left, 0.0) / self.d_square))
 

@@ -108,10 +108,10 @@ class Konig:
         kernels.konig_scores(rows.orders_X, rows.orders_Z, k1, k2, self._scores[block])
 
     def measures(self, n: int, sampled: bool) -> dict[str, Measure]:
-        pattern = Measure(math.nan, best=1.0, better="higher", range=(0.0, 1.0))
-        return {
-            "konig_measure": mean_measure(self._scores / (3.0 * min(self._k1, n - 1)), n, sampled, pattern)
-        }
+        k1, k2 = min(self._k1, n - 1), min(self._k2, n - 1)
+        note = f"k1 = {k1}, k2 = {k2}, all there are among {n} rows" if k2 < self._k2 else ""
+        pattern = Measure(math.nan, best=1.0, better="higher", range=(0.0, 1.0), note=note)
+        return {"konig_measure": mean_measure(self._scores / (3.0 * k1), n, sampled, pattern)}
 
 
 class RankError:
@@ -130,7 +130,10 @@ class RankError:
 
 
 class NeighborhoodStress:
-    """Stress of the ``n_neighbors`` nearest rows in X and of ``n_random`` drawn ones, as it is and scaled."""
+    """Stress of the ``n_neighbors`` nearest rows in X and of ``n_random`` drawn ones, as it is and scaled.
+
+    Missing where all these are at distance 0: in X both, in Z the scaled one.
+    """
 
     def __init__(
         self,
@@ -163,16 +166,15 @@ class NeighborhoodStress:
         gap, d_square, z_square, rest, rest_z = self._sums.T
         if not d_square.any():
             return {}
-        better = rest_z.sum() / z_square.sum() if z_square.any() else 0.0  # to be added to the scale
-        rest = np.maximum(rest - 2 * better * rest_z + better**2 * z_square, 0.0)
         note = f"{self._n_neighbors} neighbours" + (f", {self._n_random} drawn" if self._n_random else "")
         pattern = Measure(math.nan, best=0.0, better="lower", range=(0.0, math.inf), note=note)
-        return {
-            "neighborhood_stress": _root_of_ratio(gap, d_square, n, sampled, pattern),
-            "scaled_neighborhood_stress": _root_of_ratio(
-                rest, d_square, n, sampled, replace(pattern, range=(0.0, 1.0))
-            ),
-        }
+        found = {"neighborhood_stress": _root_of_ratio(gap, d_square, n, sampled, pattern)}
+        if z_square.any():  # in one place, neighbours have no scale
+            better = rest_z.sum() / z_square.sum()  # to be added to the scale
+            rest = np.maximum(rest - 2 * better * rest_z + better**2 * z_square, 0.0)
+            pattern = replace(pattern, range=(0.0, 1.0))
+            found["scaled_neighborhood_stress"] = _root_of_ratio(rest, d_square, n, sampled, pattern)
+        return found
 
 
 def _root_of_ratio(above: Floats, below: Floats, n: int, sampled: bool, pattern: Measure) -> Measure:

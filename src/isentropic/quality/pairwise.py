@@ -33,6 +33,7 @@ BY_SUMS = {
     "sammon_stress": _LOSS,
 }
 MEASURES = {**BY_ORDER, **BY_SUMS}
+_CORRELATIONS = (*BY_ORDER, "pearson_r", "residual_variance")
 
 
 def pair_measures(
@@ -92,12 +93,28 @@ class _Found:
 
 def _defined(found: tuple[dict[str, Measure], _Found]) -> dict[str, Measure]:
     measures, source = found
-    for name, measure in measures.items():
-        if math.isnan(measure.value):
-            must_be = f"rows at different distances, or {name} is undefined"
-            side = "X" if source.constant[0] else "Z"
-            raise UndefinedMeasureError(message(side, must_be, "rows that are all equally far apart"))
-    return measures
+    undefined = [name for name, measure in measures.items() if math.isnan(measure.value)]
+    correlated = any(name in _CORRELATIONS for name in undefined)
+    if correlated:  # all of them: distances that vary by rounding have an order by chance
+        undefined = [name for name in measures if name in _CORRELATIONS or name in undefined]
+    if not undefined:
+        return measures
+    differ, got = "of which some differ", "rows that are all equal"
+    if correlated:
+        differ, got = "at different distances", "rows that are all equally far apart"
+    side = "X" if source.constant[0] else "Z"
+    defined = {name: measure for name, measure in measures.items() if name not in undefined}
+    must_be = f"rows {differ}, or {are_undefined(undefined)}"
+    raise UndefinedMeasureError(message(side, must_be, got), defined)
+
+
+def are_undefined(names: Sequence[str]) -> str:
+    """
+    >>> are_undefined(["pearson_r"]), are_undefined(["pearson_r", "kendall_tau"])
+    ('pearson_r is undefined', 'pearson_r and kendall_tau are undefined')
+    """
+    *others, last = names
+    return f"{', '.join(others)} and {last} are undefined" if others else f"{last} is undefined"
 
 
 def _by_order(names: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_one_of
+from .._errors import UndefinedMeasureError, message, require, require_one_of
 from .._values import Floats
 from ..neighbors.distances import Metric
 from .distances import both_sides
@@ -25,7 +25,8 @@ def kruskal_stress(
     """Kruskal's stress over the pairs of rows i < j, with d the distances in ``X`` and z those in ``Z``.
 
     ``"normalized"``: ``sqrt(sum (d - z)^2 / sum d^2)``. ``"scaled"``: the same after the best scaling of the
-    map, ``s z`` with ``s = sum d z / sum z^2``; the one to read where a method sets no scale, as t-SNE.
+    map, ``s z`` with ``s = sum d z / sum z^2``; the one to read where a method sets no scale, as t-SNE. It
+    is undefined, and an error, for a map of one place.
     ``"raw"``: ``sqrt(sum (d - z)^2)``. ``O(n^2)`` time beyond the distances, ``O(n)`` memory.
 
     >>> kruskal_stress([[0.0], [1.0], [3.0]], [[0.0], [1.0], [3.0]])
@@ -102,10 +103,12 @@ def neighborhood_stress(
     require(is_count and n_random >= 0, "n_random", "an integer from 0 on", n_random)
     reader = NeighborhoodStress(given.n, n_neighbors, n_random, generator(random_state))
     found = read_rows([reader], given, mapped, n_jobs=n_jobs)
-    require(
-        bool(found), "X", "rows of which some neighbours differ", "rows that are equal to their neighbours"
-    )
-    return found["neighborhood_stress" if kind == "normalized" else "scaled_neighborhood_stress"].value
+    name = "neighborhood_stress" if kind == "normalized" else "scaled_neighborhood_stress"
+    if name not in found:
+        side = "Z" if found else "X"
+        must_be = f"rows of which some differ, or {name} is undefined"
+        raise UndefinedMeasureError(message(side, must_be, "rows that are equal to their neighbours"), found)
+    return found[name].value
 
 
 # ---- the Shepard diagram -----------------------------------------------------------------------

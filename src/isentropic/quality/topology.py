@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import InvalidInputError, message, require
+from .._errors import UndefinedMeasureError, message, require
 from .._runtime import require_memory, row_blocks
 from ..kernels._jit import threads
 from ..kernels.pairs import rank_differences
@@ -35,7 +35,7 @@ def topological_product(X: Any, Z: Any, *, metric: Metric = "euclidean", n_jobs:
     found = read_rows([TopologicalProduct(given.n)], given, mapped, n_jobs=n_jobs)
     if not found:
         must_be = "tables of which some rows differ, or the topological product is undefined"
-        raise InvalidInputError(message("X and Z", must_be, "equal rows only"))
+        raise UndefinedMeasureError(message("X and Z", must_be, "equal rows only"))
     return found["topological_product"].value
 
 
@@ -45,7 +45,8 @@ def konig_measure(
     """König's measure of the ``k1`` nearest rows in ``X``, from 0 to 1.
 
     Each scores 3 where it has the same rank in ``Z``, 2 if it is among the ``k1`` nearest there, 1 if it is
-    among the ``k2`` nearest; the mean over all, divided by 3. Of few rows all others are taken.
+    among the ``k2`` nearest; the mean over all, divided by 3. Of few rows all others are taken, and the mean
+    is over these: a perfect map has 1, of three rows too.
     ``O(n^2 m)`` time, ``O(n)`` memory.
 
     >>> konig_measure([[0.0], [1.0], [3.0], [7.0]], [[0.0], [2.0], [6.0], [14.0]], k1=2, k2=3)
