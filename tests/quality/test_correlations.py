@@ -1,5 +1,7 @@
 """Correlations of distances: formulas, laws, agreement with scipy, intervals."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -48,6 +50,33 @@ def test_matches_the_formula(function, X, Z):
     assert found.value == pytest.approx(NAIVE[function](d, z), abs=1e-13)
     assert found.exact
     assert (found.best, found.better, found.range) == (1.0, "higher", (-1.0, 1.0))
+
+
+def exact_squares(X):
+    """Squared distances of all pairs, as fractions: nothing is rounded."""
+    rows = [[Fraction(value) for value in row] for row in X.tolist()]
+    return [
+        sum((a - b) ** 2 for a, b in zip(rows[i], rows[j], strict=True))
+        for i in range(len(rows))
+        for j in range(i + 1, len(rows))
+    ]
+
+
+def test_tau_counts_distances_as_they_are_computed(rng):
+    """To the last bit: the order of those that rounding alone tells apart is not that of exact numbers."""
+    X = rng.normal(size=(12, 4))
+    X = np.vstack([X, X + 1e-16 * rng.normal(size=X.shape)])
+    Z = X[:, :2]
+    every = np.arange(len(X))
+    computed = [condensed(side.rows(every)) for side in both_sides(X, Z)]
+    found = kendall_tau(X, Z).value
+    assert found == pytest.approx(naive_kendall_tau(*computed), abs=1e-15)
+    exact = naive_kendall_tau(exact_squares(X), exact_squares(Z))
+    assert 1e-6 < abs(found - exact) < 1e-2
+    whole = np.round(64 * X)  # of which no distance is rounded to that of another
+    assert kendall_tau(whole, whole[:, :2]).value == pytest.approx(
+        naive_kendall_tau(exact_squares(whole), exact_squares(whole[:, :2])), abs=1e-15
+    )
 
 
 @every

@@ -94,15 +94,19 @@ def test_all_at_once_is_the_same(Z, y):
     }
 
 
-def test_intervals_of_sampled_rows_cover():
+@pytest.mark.parametrize(
+    ("apart", "sizes", "drawn"), [(1.5, [80, 80, 80], 80), (3.5, [80, 80, 80], 50), (1.5, [190, 40, 10], 50)]
+)
+def test_intervals_of_sampled_rows_cover(apart, sizes, drawn):
+    """Also of a map on which nearly all rows agree, and a sample of it may well hold no other."""
     rng = np.random.default_rng(0)
-    Z = rng.normal(size=(240, 2)) + 1.5 * np.repeat(np.eye(3, 2), 80, axis=0)
-    y = np.repeat([0, 1, 2], 80)
+    y = np.repeat([0, 1, 2], sizes)
+    Z = rng.normal(size=(240, 2)) + apart * np.eye(3, 2)[y]
     rows_Z = distance_rows(Z, n_jobs=1)
     truth = label_measures(rows_Z, y, n_jobs=1)
     hits = dict.fromkeys(truth, 0)
     for _ in range(400):
-        rows = rng.choice(240, 80, replace=False)
+        rows = rng.choice(240, drawn, replace=False)
         for name, found in label_measures(rows_Z, y, rows, n_jobs=1).items():
             hits[name] += found.low <= truth[name].value <= found.high
     coverage = {name: count / 400 for name, count in hits.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 import warnings
 from collections.abc import Callable
@@ -18,10 +17,10 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from .._errors import InvalidInputError
 from .._values import Floats, Integers
 from ..neighbors import nearest_among
+from ..quality.drawn import wilson
 
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured
 _NOISE = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
-_NORMAL = 1.959963984540054  # 97.5% quantile
 
 Accuracy = tuple[float, float, float]
 
@@ -129,16 +128,4 @@ def accuracy_between(
     votes = np.zeros((len(placed), int(max(known_classes.max(), placed_classes.max())) + 1), np.int64)
     np.add.at(votes, (np.arange(len(placed))[:, None], known_classes[nearest]), 1)
     hits = int(np.count_nonzero(votes.argmax(axis=1) == placed_classes))
-    return hits / len(placed), *wilson(hits, len(placed))
-
-
-def wilson(hits: int, count: int) -> tuple[float, float]:
-    """The 95% interval of a share.
-
-    >>> [round(end, 3) for end in wilson(9, 10)]
-    [0.596, 0.982]
-    """
-    share, square = hits / count, _NORMAL**2 / count
-    centre = (share + square / 2) / (1 + square)
-    half = _NORMAL / (1 + square) * math.sqrt(share * (1 - share) / count + square / (4 * count))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return hits / len(placed), *wilson(hits / len(placed), len(placed))

@@ -23,6 +23,7 @@ from .measures import Measure
 BATCHES = 64
 ENOUGH = 2**20  # pairs; tau of that many, drawn one by one and free of ties, is known within 0.004
 FEWEST = 10 * BATCHES
+_NORMAL = 1.959963984540054  # 97.5% quantile
 _PER_ROW = 256  # pairs that share a row, at most, where distances come as whole rows only
 _ROWS = 32  # of a batch, at least: one row says little about pairs of other rows
 
@@ -107,6 +108,23 @@ def mean_interval(
     half = float(t.ppf(0.975, drawn - 1) * row_values.std(ddof=1) / math.sqrt(drawn) * left_out)
     mean = float(row_values.mean())
     return max(least, mean - half), min(greatest, mean + half)
+
+
+def wilson(share: float, count: float) -> tuple[float, float]:
+    """The 95% interval of a share of so many draws: not empty where all or none of them hit.
+
+    >>> [round(end, 3) for end in wilson(0.9, 10)]
+    [0.596, 0.982]
+    """
+    square = _NORMAL**2 / count
+    centre = (share + square / 2) / (1 + square)
+    half = _NORMAL / (1 + square) * math.sqrt(share * (1 - share) / count + square / (4 * count))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def share_interval(share: float, drawn: int, n_rows: int) -> tuple[float, float]:
+    """The same of rows drawn without replacement, which count for more the more of all they are."""
+    return (share, share) if drawn == n_rows else wilson(share, drawn / (1 - drawn / n_rows))
 
 
 def mean_measure(row_values: Floats, n_rows: int, sampled: bool, measure: Measure) -> Measure:

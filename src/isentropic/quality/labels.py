@@ -16,7 +16,7 @@ from ..kernels.nearest import nearest_in_rows
 from ..kernels.pairs import class_sums
 from ..neighbors.distances import Metric, rows_per_block
 from .distances import distance_rows
-from .drawn import mean_measure
+from .drawn import mean_measure, share_interval
 from .measures import Measure
 
 _SILHOUETTE = Measure(math.nan, best=1.0, better="higher", range=(-1.0, 1.0))
@@ -175,7 +175,9 @@ def _silhouette(terms: _Terms, n: int, sampled: bool) -> Measure:
 
 
 def _accuracy(terms: _Terms, n: int, sampled: bool) -> Measure:
-    return mean_measure((terms.own == terms.voted).astype(float), n, sampled, _SHARE)
+    agree = float((terms.own == terms.voted).mean())
+    low, high = share_interval(agree, len(terms.own), n) if sampled else (None, None)
+    return replace(_SHARE, value=agree, low=low, high=high)
 
 
 def _kappa(terms: _Terms, n: int, sampled: bool) -> Measure:
@@ -189,5 +191,11 @@ def _kappa(terms: _Terms, n: int, sampled: bool) -> Measure:
     value = float((agree.mean() - by_chance) / (1 - by_chance))
     # what each row adds to first order: to the agreement, and to that by chance
     chance = voted[terms.own] + own[terms.voted] - 2 * by_chance
-    rows = value + ((agree - agree.mean()) - (1 - value) * chance) / (1 - by_chance)
-    return replace(mean_measure(rows, n, sampled, _KAPPA), value=value)
+    rows = (agree - agree.mean()) - (1 - value) * chance
+    if not sampled:
+        return replace(_KAPPA, value=value)
+    # that of the agreement, not empty where all rows agree, as much wider as chance varies too
+    wider = float(rows.std() / agree.std()) if 0 < agree.mean() < 1 else 1.0
+    ends = np.array(share_interval(float(agree.mean()), len(agree), n)) - agree.mean()
+    low, high = np.clip(value + wider * ends / (1 - by_chance), *_KAPPA.range).tolist()
+    return replace(_KAPPA, value=value, low=low, high=high)
