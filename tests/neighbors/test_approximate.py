@@ -253,3 +253,15 @@ def test_the_descent_runs_on_one_thread(rng, finds):
         approximate_neighbors(X, 4, n_jobs=n_jobs)
         assert Descent.threads == 1
     assert numba.get_num_threads() == before
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "correlation"])
+def test_an_offset_or_another_unit_hides_no_neighbour(metric):
+    """The descent holds numbers in single precision; nothing here is rounded but there."""
+    X = np.round(rows(3, 600) * 2**20) / 2**20
+    plain = approximate_neighbors(X, 10, metric=metric)
+    offset = 1e7 if metric == "correlation" else np.append(1e7, np.full(19, -1e3))
+    for table in (X + offset, np.ldexp(X, 260), np.ldexp(X, -260)):
+        found = approximate_neighbors(table, 10, metric=metric)
+        assert found.recall > plain.recall - 0.02
+        assert (found.indices == plain.indices).mean() > 0.97

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -13,7 +12,7 @@ from .._runtime import row_blocks
 from .._values import NeighborGraph, Neighbors
 from ..kernels._jit import threads, threadsafe
 from ..kernels.nearest import measured_lists, nearest_in_rows, searched_lists
-from .distances import EUCLIDEAN, Metric, distances_between, metric_name
+from .distances import BY_DIFFERENCES, EUCLIDEAN, Metric, distances_between, metric_name
 from .duplicates import distinct_rows
 from .index import RowIndex, members_of
 
@@ -64,13 +63,30 @@ def can_descend(metric: Metric) -> bool:
 def _descended(X, k, metric, seed, n_jobs):
     from pynndescent import NNDescent
 
-    asked = min(max(k + 1, 16), len(X))
+    asked, held = min(max(k + 1, 16), len(X)), _in_single_precision(X, metric)
     with threadsafe(), threads(1), warnings.catch_warnings():
         # Rows for which the descent finds too few are filled in below, so its warning is not ours.
         warnings.filterwarnings("ignore", "Failed to correctly find n_neighbors", UserWarning)
-        index = NNDescent(X, metric=metric, n_neighbors=asked, random_state=seed)
+        index = NNDescent(held, metric=metric, n_neighbors=asked, random_state=seed)
         candidates, _ = index.neighbor_graph
     return _measured(X, candidates.astype(np.int64), k, metric, n_jobs)
+
+
+def _in_single_precision(X: np.ndarray, metric: str) -> np.ndarray:
+    """The rows as the descent holds them, without what would use up the 24 bits of its numbers.
+
+    Distances by differences do not change with an offset of a feature, correlations not with one of a row,
+    and neither, nor any other distance of numbers, changes its order in another unit.
+    """
+    if metric == "hamming":  # counts unequal entries: codes are as good as numbers
+        codes = [np.unique(column, return_inverse=True)[1] for column in X.T]
+        return np.column_stack(codes).astype(np.float32)
+    if metric in BY_DIFFERENCES:
+        X = X - X.mean(axis=0)
+    elif metric == "correlation":
+        X = X - X.mean(axis=1, keepdims=True)
+    _, exponent = np.frexp(np.abs(X).max(initial=0.0))
+    return np.ldexp(X, -exponent).astype(np.float32)
 
 
 def _among_distinct(X, distinct, k, metric, seed, n_jobs):
@@ -105,19 +121,13 @@ def _measured(X, candidates, k, metric, n_jobs):
 
 def _measured_one_by_one(X, candidates, k, metric, indices, distances):
     """The library holds its distances in single precision; other metrics than ours go row by row."""
-    from sklearn.metrics import DistanceMetric
-
-    exact = None  # slower, a row at a time by the library that measures everything else
-    with suppress(ValueError):
-        exact = DistanceMetric.get_metric(metric)
     found = np.zeros(len(X), np.int64)
     for block in row_blocks(len(X), "neighbours", size=1024):
         for i in range(block.start, block.stop):
             others = candidates[i][(candidates[i] >= 0) & (candidates[i] != i)]
             if len(others) == 0:
                 continue
-            row = X[i : i + 1]
-            d = exact.pairwise(row, X[others]) if exact else distances_between(row, X[others], metric, 1)
+            d = distances_between(X[i : i + 1], X[others], metric, 1)
             order = np.lexsort((others, d[0]))[:k]
             indices[i, : len(order)], distances[i, : len(order)] = others[order], d[0][order]
             found[i] = len(order)
@@ -131,8 +141,7 @@ def _recall(X, found, sample, metric, n_jobs):
     D = distances_between(X[sample], X, metric, n_jobs)
     with threads(n_jobs):
         nearest_in_rows(D, sample, indices, distances)
-    # A margin, since a library may round a distance otherwise in a longer row.
-    return float((found[sample] <= distances[:, -1:] * (1 + 1e-12)).mean())
+    return float((found[sample] <= distances[:, -1:]).mean())
 
 
 def search_graph(

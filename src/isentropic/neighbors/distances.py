@@ -9,11 +9,15 @@ import numpy as np
 from .._errors import InvalidInputError, require, require_one_of
 from ..kernels._jit import threads
 from ..kernels.nearest import euclidean_rows
+from .directions import DIRECTIONS, between_directions
 
 Metric = str | Callable[..., float]
 
 EUCLIDEAN = ("euclidean", "l2")
 LARGEST = 1e150  # number whose square, and sums of such, are finite
+CITY_BLOCK = ("cityblock", "l1", "manhattan")
+BY_DIFFERENCES = (*EUCLIDEAN, "sqeuclidean", *CITY_BLOCK, "chebyshev", "minkowski")  # of two rows
+_BY_SCIPY = ("braycurtis", "canberra", "chebyshev", "hamming", "minkowski", "sqeuclidean", *CITY_BLOCK)
 _BLOCK_BYTES = 2**24  # a block of distances stays within 16 MiB
 
 
@@ -22,16 +26,18 @@ _BLOCK_BYTES = 2**24  # a block of distances stays within 16 MiB
 _NOT_OFFERED = ("haversine", "mahalanobis", "nan_euclidean", "pyfunc", "russellrao", "seuclidean")
 
 
-def checked_magnitude(X: np.ndarray, *, fitting: bool = True) -> None:
+def checked_magnitude(X: np.ndarray, *, metric: Metric = "euclidean", fitting: bool = True) -> None:
     """Refuse numbers whose squares overflow or vanish: distances between them would be infinite or zero.
 
-    A new row may be small: it is compared with rows that are not.
+    Methods square a distance: one that is a square already leaves half of the range. A new row may be small:
+    it is compared with rows that are not.
     """
     largest = float(max(X.max(initial=0.0), -X.min(initial=0.0)))
+    least, most = (1e-70, 1e75) if metric == "sqeuclidean" else (1e-140, LARGEST)
     hint = "Rescale the features, by scaling='standard' for example."
-    require(largest < LARGEST, "X", "of magnitude below 1e150", largest, hint)
-    vanishes = fitting and 0 < largest < 1e-140
-    require(not vanishes, "X", "of magnitude above 1e-140, or zero", largest, hint)
+    require(largest < most, "X", f"of magnitude below {most:.3g}", largest, hint)
+    vanishes = fitting and 0 < largest < least
+    require(not vanishes, "X", f"of magnitude above {least:.3g}, or zero", largest, hint)
 
 
 def checked_metric(metric: Metric) -> None:
@@ -92,15 +98,30 @@ def distances_between(
         with threads(n_jobs):
             euclidean_rows(queries, data, out)
         return out
+    if isinstance(metric, str) and metric in DIRECTIONS:
+        return sound_distances(between_directions(queries, data, metric, n_jobs), metric)
+    return sound_distances(_by_library(queries, data, metric), metric)
+
+
+def _by_library(queries: np.ndarray, data: np.ndarray, metric: Metric) -> np.ndarray:
+    """Metrics that a library measures one pair after the other, so that no batch changes a bit."""
+    if isinstance(metric, str) and metric in _BY_SCIPY:
+        from scipy.spatial.distance import cdist
+
+        return cdist(queries, data, "cityblock" if metric in CITY_BLOCK else metric)
     from sklearn.metrics import pairwise_distances
+    from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
-    return _sound(pairwise_distances(queries, data, metric=metric), metric)
+    of_flags = isinstance(metric, str) and metric in PAIRWISE_BOOLEAN_FUNCTIONS
+    if of_flags and all(np.isin(X, (0, 1)).all() for X in (queries, data)):
+        queries, data = queries.astype(bool), data.astype(bool)  # nothing is lost, nothing to warn of
+    return pairwise_distances(queries, data, metric=metric)
 
 
-def _sound(D: np.ndarray, metric: Metric) -> np.ndarray:
-    """Distances that a path can add up: finite, none below 0 but by rounding."""
+def sound_distances(D: np.ndarray, metric: Metric) -> np.ndarray:
+    """Distances that can be added up and squared: finite, none below 0 but by rounding."""
     least, largest = float(D.min(initial=0.0)), float(D.max(initial=0.0))  # NaN if any is
-    sound = np.isfinite(least) and np.isfinite(largest) and least >= -1e-9 * max(largest, 1.0)
+    sound = largest < _MOST and least >= -1e-9 * max(largest, 1.0)
     hint = "A row may have no such distance (one without variance no correlation): drop it, or take another."
     got = least if np.isnan(least) or least < 0 else largest
     require(sound, f"metric {metric_name(metric)!r}", "finite and at least 0 between all rows", got, hint)
