@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import laws
-from isentropic import METHODS, make
+from isentropic import METHODS, ClassicalMDS, Geodesic, Isomap, ParameterFreeSDD, Percentile, Radius, make
 
-ORDINARY = np.random.default_rng(0).normal(size=(240, 3)) * [3, 2, 1]
-NEW = np.random.default_rng(1).normal(size=(7, 3)) * [3, 2, 1]
+ORDINARY, NEW = laws.numbers(0, 240), laws.numbers(1, 7)
 names = pytest.mark.parametrize("name", METHODS)
 pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
 
@@ -48,7 +47,7 @@ def fitted():
 
 @names
 def test_a_fitted_row_stays(name, fitted):
-    laws.assert_fitted_rows_stay(fitted(name), ORDINARY, METHODS[name].out_of_sample)
+    laws.assert_fitted_rows_stay(fitted(name), ORDINARY)
 
 
 @names
@@ -66,7 +65,9 @@ def test_threads_change_no_bit(name):
 def test_degenerate_tables_have_a_map(name, table):
     X = TABLES[table]
     scale = np.abs(X).max()
-    laws.assert_finite(laws.fit(make(name), X), X, scale * NEW[:2])
+    fitted = laws.fit(make(name), X)
+    laws.assert_finite(fitted, X, scale * NEW[:2])
+    laws.assert_fitted_rows_stay(fitted, X)
 
 
 @names
@@ -74,3 +75,36 @@ def test_one_feature(name):
     X = np.random.default_rng(3).normal(size=(60, 1))
     estimator = make(name, n_components=1)
     laws.assert_finite(laws.fit(estimator, X), X, X[:2] + 0.1)
+
+
+# ---- every metric ------------------------------------------------------------------------------
+
+PLACES = {
+    "isomap": lambda metric: Isomap(5, metric=metric),
+    "landmarks": lambda metric: Isomap(5, metric=metric, n_landmarks=12),
+    "radius": lambda metric: Isomap(neighbors=Radius(0.4), metric=metric),
+    "percentile": lambda metric: Isomap(neighbors=Percentile(15), metric=metric),
+    "mds": lambda metric: ClassicalMDS(metric=metric),
+    "sdd": lambda metric: ParameterFreeSDD(metric=metric, max_iter=10),
+    "drawn pairs": lambda metric: ParameterFreeSDD(metric=metric, max_iter=10, pairs=8),
+    "geodesic sdd": lambda metric: ParameterFreeSDD(metric=Geodesic(5, metric), max_iter=10),
+}
+
+
+def whole_numbers(kind):
+    """Sixty rows with many equal distances, and as many new ones; the first columns give all a direction."""
+    rng = np.random.default_rng(5)
+    X = rng.random((120, 8)) < 0.4 if kind == "binary" else rng.poisson(1.0, size=(120, 8))
+    X = X.astype(float)
+    X[:, :2] = [1, 0]
+    return X[:60], X[60:]
+
+
+@pytest.mark.parametrize("kind", ["binary", "counts"])
+@pytest.mark.parametrize("metric", ["cosine", "correlation", "manhattan"])
+@pytest.mark.parametrize("method", PLACES)
+def test_a_row_is_placed_by_itself_by_any_metric(method, metric, kind):
+    X, new = whole_numbers(kind)
+    fitted = laws.fit(PLACES[method](metric), X)
+    laws.assert_rows_by_themselves(fitted, new)
+    laws.assert_fitted_rows_stay(fitted, X)

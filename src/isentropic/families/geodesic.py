@@ -34,7 +34,15 @@ from ..neighbors import (
 )
 from .embedder import Embedder
 from .landmarks import chosen_landmarks
-from .rows import KnownRows, checked_components, checked_coordinates, checked_rows, require_columns
+from .rows import (
+    KnownRows,
+    checked_components,
+    checked_coordinates,
+    checked_rows,
+    found_at_zero,
+    one_place_for_equals,
+    require_columns,
+)
 
 _PLACED_AT_ONCE = 256  # new rows whose distances to all fitted rows are held together
 _FOUND_AGAIN = ("_landmark_geodesics", "_index_of_fitted")
@@ -58,6 +66,7 @@ class GeodesicEmbedder(Embedder):
         residual_variance_=Number(),
     )
     # Parameters of every member: n_components, n_landmarks, on_disconnected, metric, random_state, n_jobs.
+    embedding_: np.ndarray
     landmarks_: np.ndarray | None
     _landmark_nodes: Any
     _known: Any  # KnownRows, or None where distances are given
@@ -94,6 +103,8 @@ class GeodesicEmbedder(Embedder):
         self._n_features_out = n_components
         self._remember(X, fitted)
         self._place_unfitted(X)
+        if self._fit_metric != "precomputed":
+            self.embedding_ = one_place_for_equals(X, self.embedding_)
 
     def _remember(self, X: np.ndarray, fitted: np.ndarray) -> None:
         """Keep the rows that new ones are compared with; distances come with the new rows themselves.
@@ -213,8 +224,7 @@ class GeodesicEmbedder(Embedder):
         if self._fit_metric != "precomputed":
             with threads(self.n_jobs):
                 return self._known.find(X)
-        nearest = X.argmin(axis=1)
-        return np.where(X[np.arange(len(X)), nearest] == 0, nearest, -1)
+        return found_at_zero(X)
 
     def _placed(self, X: np.ndarray) -> np.ndarray:
         Z = np.empty((len(X), self._n_features_out))

@@ -32,7 +32,7 @@ from .._state import (
 from .._values import Geodesic, Momentum, NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.settling import settle_rows
-from ..neighbors import checked_metric, distinct_rows, rows_per_block
+from ..neighbors import checked_metric, rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import lbfgs, momentum_descent
 from .degree_search import Trial
@@ -40,7 +40,14 @@ from .embedder import Embedder
 from .faithfulness import Tau
 from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
 from .pair_problem import Problem
-from .rows import KnownRows, checked_components, checked_coordinates, checked_rows
+from .rows import (
+    KnownRows,
+    checked_components,
+    checked_coordinates,
+    checked_rows,
+    found_at_zero,
+    one_place_for_equals,
+)
 from .starts import principal_start, random_start, scaled_start
 
 _PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
@@ -170,7 +177,7 @@ class PairsEmbedder(Embedder):
         trial = problem.refined(trial)
         point = trial.minimum.point
         if self.metric != "precomputed":
-            point = _one_place_for_equals(problem.distances.X, point)
+            point = one_place_for_equals(problem.distances.X, point)
         self.embedding_ = point * problem.unit
         self.cost_, self.n_iter_ = trial.minimum.value, trial.minimum.n_iter
         tau = problem.tau(point) if problem.unit else Tau(math.nan, None)
@@ -220,8 +227,7 @@ class PairsEmbedder(Embedder):
         if self._known is not None:
             with threads(self.n_jobs):
                 return self._known.find(X)
-        nearest = X.argmin(axis=1)
-        return np.where(X[np.arange(len(X)), nearest] == 0, nearest, -1)
+        return found_at_zero(X)
 
     def _placed(self, X: np.ndarray) -> np.ndarray:
         out = np.zeros((len(X), self._n_features_out))
@@ -236,18 +242,6 @@ class PairsEmbedder(Embedder):
             with threads(self.n_jobs):
                 out[block] = settle_rows(between, self._unit, Z, self._degrees, *self._means)
         return out * self._unit
-
-
-def _one_place_for_equals(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """Rows that are equal get the mean of their places: drawn partners may have led them apart."""
-    distinct = distinct_rows(X)
-    if distinct is None:
-        return Z
-    sizes = np.diff(distinct.indptr)
-    means = np.add.reduceat(Z[distinct.members], distinct.indptr[:-1], axis=0) / sizes[:, None]
-    out = np.empty_like(Z)
-    out[distinct.members] = np.repeat(means, sizes, axis=0)
-    return out
 
 
 def _of_rows(metric):

@@ -16,6 +16,7 @@ from ..neighbors import (
     checked_distance_rows,
     checked_magnitude,
     checked_metric,
+    distinct_rows,
     hashes_of,
 )
 
@@ -26,7 +27,7 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
     X = validate_data(
         estimator, X, dtype=np.float64, order="C", reset=fitting, ensure_min_samples=2 if fitting else 1
     )
-    checked_magnitude(X, fitting=fitting)
+    checked_magnitude(X, metric=metric, fitting=fitting)
     if metric == "precomputed":
         check = checked_distance_matrix if fitting else checked_distance_rows
         check(X)
@@ -54,6 +55,24 @@ def checked_coordinates(Z: np.ndarray) -> np.ndarray:
     hint = "These rows are too far from the fitted ones, or the model is damaged."
     require(bool(finite.all()), "Coordinates", "finite", f"row {int(finite.argmin())} without", hint)
     return Z
+
+
+def one_place_for_equals(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Rows that are equal get the mean of their places: drawn pairs, or rounding, may have led them apart."""
+    distinct = distinct_rows(X)
+    if distinct is None:
+        return Z
+    sizes = np.diff(distinct.indptr)
+    means = np.add.reduceat(Z[distinct.members], distinct.indptr[:-1], axis=0) / sizes[:, None]
+    out = np.empty_like(Z)
+    out[distinct.members] = np.repeat(means, sizes, axis=0)
+    return out
+
+
+def found_at_zero(D: np.ndarray) -> np.ndarray:
+    """The first fitted row at distance 0 of each row of distances, or -1."""
+    nearest = D.argmin(axis=1)
+    return np.where(D[np.arange(len(D)), nearest] == 0, nearest, -1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from ..families.embedder import Embedder
 from ..families.faithfulness import table_tau
 from ..families.pairs import PairsEmbedder
 from ..families.rows import checked_components, checked_coordinates, checked_rows
+from ..kernels._jit import threads
+from ..kernels.layers import write_layer
 from .training import trained
 
 _ENOUGH = 4500  # rows, fitted and synthetic: with fewer, a network of these layers learns them by heart
@@ -260,9 +262,9 @@ class ParametricEmbedding(Embedder):
         for block in row_blocks(len(X), "network", size=_ROWS_AT_ONCE):
             layer = self._scaled(X[block])
             for i, (weights, bias) in enumerate(zip(self._weights, self._biases, strict=True)):
-                layer = layer @ weights + bias
-                if i < len(self._weights) - 1:
-                    layer = np.maximum(layer, 0.0)
+                given, layer = layer, np.empty((len(layer), len(bias)))
+                with threads(self.n_jobs):
+                    write_layer(given, weights, bias, i < len(self._weights) - 1, layer)
             Z[block] = layer
         return self._low + self._extent * Z
 

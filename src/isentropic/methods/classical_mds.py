@@ -9,7 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 from .._runtime import require_memory, row_blocks
 from .._state import Array, Checked, Number, State, Tuple, Value
 from ..families.embedder import Embedder
-from ..families.rows import checked_components, checked_coordinates, checked_rows, require_columns
+from ..families.rows import (
+    KnownRows,
+    checked_components,
+    checked_coordinates,
+    checked_rows,
+    found_at_zero,
+    one_place_for_equals,
+    require_columns,
+)
 from ..kernels._jit import threads
 from ..kernels.condensed import store_rows
 from ..linalg import Scaling, classical_scaling, residual_variance
@@ -21,7 +29,8 @@ class ClassicalMDS(Embedder):
 
     The leading eigenvectors of ``B = -1/2 H (D ∘ D) H``, each times the root of its eigenvalue; ``B`` is
     never formed. Distances that are not Euclidean give negative eigenvalues: their coordinates are zero,
-    with a warning, never NaN. A new row is placed by its distances to the fitted rows.
+    with a warning, never NaN. A new row is placed by its distances to the fitted rows, and a fitted one gets
+    its own coordinates.
 
     Cost: ``O(n^2 (m + i))`` time for i iterations, ``4 n^2`` bytes, estimated before they are taken.
 
@@ -87,20 +96,38 @@ class ClassicalMDS(Embedder):
         self.residual_variance_ = residual_variance(D, self.embedding_, n_jobs=self.n_jobs)
         del D  # before the rows are copied: the caller may write into X
         self._fit_X = np.empty((len(X), 0)) if self.metric == "precomputed" else X.copy()
+        if self.metric != "precomputed":
+            self.embedding_ = one_place_for_equals(X, self.embedding_)
+            with threads(self.n_jobs):
+                self._known = KnownRows.of(self._fit_X)
         self._n_features_out = n_components
         return self
+
+    def __getstate__(self):
+        """Without what is found again: which row has which values."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_known"}
+
+    def _find(self, X: np.ndarray) -> np.ndarray:
+        """The fitted row that each row of ``X`` is, or -1."""
+        if self._fit_metric == "precomputed":
+            return found_at_zero(X)
+        with threads(self.n_jobs):
+            if not hasattr(self, "_known"):
+                self._known = KnownRows.of(self._fit_X)
+            return self._known.find(X)
 
     def _require_sound(self) -> None:
         require_columns(self, self._fit_X)
 
     def transform(self, X) -> np.ndarray:
-        """Coordinates of rows, each by its distances to the fitted rows."""
+        """Coordinates of rows, each by its distances to the fitted rows; a fitted row gets its own."""
         check_is_fitted(self)
         X = checked_rows(self, X, metric=self._fit_metric, fitting=False)
-        Z = np.empty((len(X), self._n_features_out))
-        for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._fit_X))):
-            D = distances_between(X[block], self._fit_X, self._fit_metric, self.n_jobs)
-            Z[block] = self._scaling.place(D, n_jobs=self.n_jobs)
+        known = self._find(X)
+        Z, new = self.embedding_[known], np.flatnonzero(known < 0)
+        for block in row_blocks(len(new), "placing rows", size=rows_per_block(len(self._fit_X))):
+            D = distances_between(X[new[block]], self._fit_X, self._fit_metric, self.n_jobs)
+            Z[new[block]] = self._scaling.place(D, n_jobs=self.n_jobs)
         return checked_coordinates(Z)
 
 

@@ -121,7 +121,7 @@ def _by_library(queries: np.ndarray, data: np.ndarray, metric: Metric) -> np.nda
 def sound_distances(D: np.ndarray, metric: Metric) -> np.ndarray:
     """Distances that can be added up and squared: finite, none below 0 but by rounding."""
     least, largest = float(D.min(initial=0.0)), float(D.max(initial=0.0))  # NaN if any is
-    sound = largest < _MOST and least >= -1e-9 * max(largest, 1.0)
+    sound = largest < LARGEST and least >= -1e-9 * max(largest, 1.0)
     hint = "A row may have no such distance (one without variance no correlation): drop it, or take another."
     got = least if np.isnan(least) or least < 0 else largest
     require(sound, f"metric {metric_name(metric)!r}", "finite and at least 0 between all rows", got, hint)

@@ -54,7 +54,7 @@ def neighbor_graph(
     checked_policy(on_disconnected)
     X = check_array(X, dtype=np.float64, order="C")
     checked_metric(metric)
-    checked_magnitude(X)
+    checked_magnitude(X, metric=metric)
     if metric == "precomputed":
         checked_distance_matrix(X)
     fewest = 3 if isinstance(rule, Can | Pnn) else 2

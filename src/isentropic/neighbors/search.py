@@ -24,7 +24,7 @@ def nearest_neighbors(
 
     Tree: ``O(n log n)`` for few features. Brute force: ``O(n^2 m)``. Approximate: about ``O(n^1.1 m)``.
     """
-    checked_magnitude(X)
+    checked_magnitude(X, metric=metric)
     k = clipped_neighbors(rule.k, len(X) - 1)
     require_room(len(X) * k, "Take fewer neighbours.")
     if use_approximate(rule, X, metric):
