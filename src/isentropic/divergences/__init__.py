@@ -16,7 +16,13 @@ from .gaussian import (
     symmetrised_kl_divergence,
 )
 from .grids import grid_hellinger, grid_kl, grid_symmetrised_kl, total_variation
-from .kernel_densities import BANDWIDTHS, bandwidth_floors, checked_bandwidth, kde_divergences
+from .kernel_densities import (
+    BANDWIDTHS,
+    bandwidth_floors,
+    checked_bandwidth,
+    density_unit,
+    kde_divergences,
+)
 from .patches import RowProducts, cheapest_form, patch_gaussians, patch_members
 from .regularization import REGULARIZATIONS, checked_regularization, noise_floor
 
@@ -44,6 +50,7 @@ __all__ = [
     "grid_symmetrised_kl",
     "hellinger_distance",
     "jeffreys_matusita_distance",
+    "density_unit",
     "kde_divergences",
     "kl_divergence",
     "noise_floor",

@@ -40,6 +40,16 @@ def checked_bandwidth(bandwidth: float | str) -> tuple[int, float]:
     return FIXED, float(bandwidth)
 
 
+def density_unit(X: np.ndarray) -> float:
+    """The root mean variance of the features that vary; 1 where none does.
+
+    In multiples of it, densities and what keeps them above 0 do not depend on the scale of a table.
+    """
+    variances = X.var(axis=0)
+    varying = variances[variances > 0]
+    return float(np.sqrt(varying.mean())) if len(varying) else 1.0
+
+
 def bandwidth_floors(
     X: np.ndarray, bandwidth: float | str, floor: float | str, step: float
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -117,8 +117,10 @@ def _full(X, members, sizes, regularization, floor, n_jobs) -> FullForm:
         means[block] = mu
         covariances = C.swapaxes(1, 2) @ C / (sizes[block] - 1)[:, None, None]
         traces = np.trace(covariances, axis1=1, axis2=2)
-        squares = np.einsum("pab,pab->p", covariances, covariances)
-        fourths = (np.einsum("psa,psa->ps", C, C) ** 2).sum(axis=1)
+        units = np.where(traces > 0, traces, 1.0)
+        shares = covariances / units[:, None, None]
+        squares = np.einsum("pab,pab->p", shares, shares)
+        fourths = ((np.einsum("psa,psa->ps", C, C) / units[:, None]) ** 2).sum(axis=1)
         smallest, largest = _extremes(covariances) if regularization == "reference" else (traces, traces)
         moments = Moments(traces, squares, fourths, smallest, largest, sizes[block], m)
         scale, noise = scale_and_noise(regularization, moments, floor)
@@ -178,8 +180,10 @@ def _spectra(blocks, sizes, rank, m) -> tuple[np.ndarray, np.ndarray, Moments]:
         spectrum[block] = values / (sizes[block] - 1)[:, None]
     norms = np.diagonal(blocks, axis1=1, axis2=2)
     smallest = spectrum[:, 0] if rank == m else np.zeros(p)
-    moments = Moments(spectrum.sum(axis=1), (spectrum**2).sum(axis=1), (norms**2).sum(axis=1), smallest,
-                      spectrum[:, -1], sizes, m)  # fmt: skip
+    traces = spectrum.sum(axis=1)
+    units = np.where(traces > 0, traces, 1.0)[:, None]
+    moments = Moments(traces, ((spectrum / units) ** 2).sum(axis=1), ((norms / units) ** 2).sum(axis=1),
+                      smallest, spectrum[:, -1], sizes, m)  # fmt: skip
     return axes, spectrum, moments
 
 

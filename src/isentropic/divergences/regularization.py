@@ -22,6 +22,7 @@ class Moments:
     """What the regularisations ask of covariances S of patches of ``sizes`` rows, divisor ``sizes - 1``."""
 
     traces: np.ndarray  # tr(S)
+    # Of S and of the squared distances to the mean over tr(S), 1 where that is 0: fourth powers may overflow.
     squares: np.ndarray  # sum of the squared entries of S
     fourths: np.ndarray  # sum over the rows of the fourth power of the distance to the mean
     smallest: np.ndarray  # least and largest eigenvalue of S
@@ -75,7 +76,7 @@ def _oas(S: Moments) -> np.ndarray:
     m = S.n_features
     if m == 1:
         return np.zeros(len(S.traces))
-    mean_square, squared_mean = S.squares / m**2, (S.traces / m) ** 2
+    mean_square, squared_mean = S.squares / m**2, (S.traces > 0) / m**2
     above = mean_square + squared_mean
     below = (S.sizes + 1) * (mean_square - squared_mean / m)
     return np.minimum(np.divide(above, below, out=np.ones_like(above), where=below > 0), 1.0)
@@ -85,7 +86,7 @@ def _ledoit_wolf(S: Moments) -> np.ndarray:
     """Ledoit and Wolf (2004): the variance of S over its distance to the target; divisor ``sizes``."""
     m, n = S.n_features, S.sizes
     unbiased = (n - 1) / n
-    squares, traces = unbiased**2 * S.squares, unbiased * S.traces
+    squares, traces = unbiased**2 * S.squares, unbiased * (S.traces > 0)
     distance = np.maximum(squares - traces**2 / m, 0.0) / m
     variance = np.minimum((S.fourths / n - squares) / (m * n), distance)
     return np.divide(np.maximum(variance, 0.0), distance, out=np.zeros_like(distance), where=distance > 0)

@@ -10,6 +10,8 @@ import numpy as np
 from .._errors import require
 from .._values import NeighborGraph
 
+_LEAST, _MOST = 1e-140, 1e150  # whose squares are numbers: scaling takes those of whole paths
+
 
 def reweighted(graph: NeighborGraph, weigh: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> NeighborGraph:
     """The same edges, bridges included; ``weigh(heads, tails)`` is asked once for each, heads < tails.
@@ -20,6 +22,10 @@ def reweighted(graph: NeighborGraph, weigh: Callable[[np.ndarray, np.ndarray], n
     upper = rows < graph.indices
     heads, tails = rows[upper], graph.indices[upper].astype(np.int64)
     values = np.where(graph.weights[upper] > 0, checked_weights(weigh(heads, tails), len(heads)), 0.0)
+    most = float(values.max(initial=0.0))
+    must_be = f"0 on every edge, or between {_LEAST:g} and {_MOST:g} on the longest"
+    hint = "Standardise the features, or set parameters in the units of the data."
+    require(most == 0 or _LEAST < most < _MOST, "A divergence", must_be, most, hint)
     weights = np.empty(len(rows))
     weights[upper] = values
     weights[~upper] = values[np.lexsort((heads, tails))]  # the same edges, in the order of their other end

@@ -6,9 +6,9 @@ import numpy as np
 
 from .._errors import require, require_flag
 from .._runtime import row_blocks
-from .._state import Array, Checked, Double, Flag, Starts, State, Tuple, Value, Whole
+from .._state import Absent, Array, Checked, Double, Flag, Starts, State, Tuple, Value, Whole
 from .._values import Percentile
-from ..divergences import bandwidth_floors, checked_bandwidth, kde_divergences
+from ..divergences import bandwidth_floors, checked_bandwidth, density_unit, kde_divergences
 from ..families.geodesic import GeodesicEmbedder
 from ..families.weights import checked_weights, reweighted
 from ..neighbors import Entries, entry_lists, joined_graph, percentile_lists
@@ -26,7 +26,9 @@ class KDEIsomap(GeodesicEmbedder):
     paths and classical scaling follow as in ISOMAP. A new row makes a patch with the fitted rows within
     its own radius, and enters the graph by the divergences to their patches, by itself.
 
-    Standardise the features first: they share one grid. As published, the weight is a squared norm and
+    Standardise the features first: they share one grid. Densities are those of the table in units of the
+    root mean variance of its features, 1 where they are standardised, so that the map of a table and of its
+    multiple are the same. As published, the weight is a squared norm and
     ISOMAP squares the path again, so that one long coordinate may be all there is; ``root=True`` takes
     the norm.
 
@@ -94,10 +96,12 @@ class KDEIsomap(GeodesicEmbedder):
     """
 
     metric = "euclidean"
+    _unit = 1.0  # of a model that was saved before tables were measured in units of their own
     _state = State(
         _fit_rule=Value(Percentile),
         _fit_as=Tuple(Checked(checked_bandwidth), Flag()),
         _lists=Tuple(Starts("n", "members"), Array("members", dtype=np.int32, below="n", empty=True)),
+        _unit=Absent(Double(above=0)),
         _grid=Tuple(Double(), Double(), Whole(2)),
         _floors=Tuple(Array("m", above=0), Array("m", above=0)),
     )
@@ -157,18 +161,25 @@ class KDEIsomap(GeodesicEmbedder):
         return super()._checked_rows(X)
 
     def _set_grid(self, X: np.ndarray) -> None:
-        """The grid, and the floors of the bandwidths, which new rows share."""
+        """The unit, the grid, and the floors of the bandwidths, which new rows share."""
+        self._unit = density_unit(X)
         low, high = float(X.min()), float(X.max())
-        self._grid = (low, high, int(self.n_bins))
+        self._grid = (low / self._unit, high / self._unit, int(self.n_bins))
         step = (high - low) / (self.n_bins - 1)
-        self._floors = bandwidth_floors(X, self.bandwidth, self.bandwidth_floor, step)
+        below, least = bandwidth_floors(X, self.bandwidth, self.bandwidth_floor, step)
+        self._floors = below / self._unit, least / self._unit
 
     def _weights(self, X, indptr, members, heads, tails) -> np.ndarray:
         bandwidth, root = self._fit_as
-        values = kde_divergences(X, indptr, members, heads, tails, grid=self._grid, bandwidth=bandwidth,
-                                 floors=self._floors, n_jobs=self.n_jobs)  # fmt: skip
+        bandwidth = bandwidth if isinstance(bandwidth, str) else bandwidth / self._unit
+        values = kde_divergences(X / self._unit, indptr, members, heads, tails, grid=self._grid,
+                                 bandwidth=bandwidth, floors=self._floors, n_jobs=self.n_jobs)  # fmt: skip
         values = checked_weights(values, len(heads))
         return np.sqrt(values) if root else values
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        Double(above=0).check(self._unit, "_unit", {})  # absent in older files, but never None
 
     def _entries(self, X: np.ndarray) -> Entries:
         found = entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)
