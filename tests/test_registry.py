@@ -3,17 +3,26 @@
 import inspect
 import re
 import sys
+import tomllib
+import warnings
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
 import isentropic.methods
-from isentropic import registry
-from isentropic._errors import InvalidInputError
-from isentropic.registry import METHODS, Method, make
+from isentropic import Knn, Landmarks, _extras, registry
+from isentropic._errors import InvalidInputError, IsentropicWarning, MissingExtraError
+from isentropic._extras import EXTRAS
+from isentropic.comparison import PRESETS
+from isentropic.families.pair_distances import ALL_UP_TO
+from isentropic.quality import kendall_tau
+from isentropic.registry import FAMILIES, METHODS, Method, make
 
 METHODS_FOLDER = Path(isentropic.methods.__file__).parent
 NAMES = ("pca", "classical-mds", "isomap", "landmark-isomap")
@@ -49,7 +58,9 @@ def test_no_two_lines_have_the_same_name():
 def test_a_line_is_complete(name):
     method = METHODS[name]
     assert re.fullmatch(r"[A-Z].*\.", method.summary)
-    assert re.fullmatch(r"[a-z]+", method.family)
+    assert method.family in FAMILIES
+    assert method.preset in PRESETS
+    assert method.extra == "" or method.extra in EXTRAS
     assert re.fullmatch(r"O\(.+\); O\(.+\)", method.cost)  # time; memory
     assert re.search(r"\(\d{4}\)", method.reference)
     assert method.out_of_sample in ("exact", "optimised", "none")
@@ -69,8 +80,100 @@ def test_the_target_is_an_estimator_that_takes_the_preset(name):
 def test_what_the_line_says_of_the_estimator_is_true(name):
     method, estimator = METHODS[name], METHODS[name].load()
     assert hasattr(estimator, "transform") == (method.out_of_sample != "none")
-    assert method.precomputed == ("metric" in inspect.signature(estimator).parameters)
     assert make(name).__sklearn_tags__().target_tags.required == method.needs_y
+
+
+@every_method
+def test_precomputed_distances_give_the_map_of_the_table_where_the_line_says_so(name):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    D = cdist(X, X)
+    if METHODS[name].precomputed:
+        Z = fitted(make(name), X).embedding_
+        given = fitted(make(name, metric="precomputed"), D)
+        assert given.embedding_.shape == Z.shape
+        assert given.n_features_in_ == 60
+        assert kendall_tau(D, given.embedding_, metric="precomputed").value == pytest.approx(
+            kendall_tau(X, Z).value, abs=0.02
+        )
+    else:
+        with pytest.raises((InvalidInputError, TypeError), match="metric"):
+            fitted(make(name, metric="precomputed"), D)
+
+
+def fitted(estimator, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsentropicWarning)
+        return estimator.fit(X)
+
+
+# Parameters with which a method draws that otherwise does so only for more rows than a test has.
+DRAWING = {
+    "sdd": {"degree": 1, "pairs": 4},
+    "multi-sdd": {"degrees": (1, 2), "pairs": 4},
+    "parameter-free-sdd": {"pairs": 4},
+    "landmark-isomap": {"n_landmarks": Landmarks(10, "random")},
+}
+
+
+@every_method
+def test_another_seed_gives_another_map_where_the_line_says_so(name):
+    method = METHODS[name]
+    X = np.random.default_rng(0).normal(size=(80, 4))
+    has_seed = "random_state" in inspect.signature(method.load()).parameters
+    assert has_seed or not method.stochastic
+
+    def same(**params):
+        seeds = ({"random_state": seed} if has_seed else {} for seed in (0, 1))
+        one, two = (fitted(make(name, **params, **seed), X).embedding_ for seed in seeds)
+        return bool(np.array_equal(one, two))
+
+    assert same() == (method.draws_above != 0)
+    assert method.draws_above in (None, 0) or not same(**DRAWING[name])
+
+
+def test_the_lines_know_from_how_many_rows_on_pairs_and_neighbours_are_drawn():
+    assert {METHODS[name].draws_above for name in ("sdd", "multi-sdd", "parameter-free-sdd")} == {ALL_UP_TO}
+    assert METHODS["landmark-isomap"].draws_above == Knn().exact_below
+
+
+@every_method
+def test_figures_are_fitted_attributes(name):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = fitted(make(name), X)
+    figures = (*registry.family_of(METHODS[name]).figures, *METHODS[name].figures)
+    assert any(hasattr(model, figure) for figure in figures)
+    assert all(hasattr(model, figure) for figure in METHODS[name].figures)
+
+
+def test_every_family_says_how_it_is_misread():
+    for name, family in FAMILIES.items():
+        assert family.name == name
+        assert re.fullmatch(r"[A-Z].*\.", family.misread)
+
+
+# ---- extras ------------------------------------------------------------------------------------
+
+
+def test_extras_are_those_of_the_project():
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    declared = project["project"]["optional-dependencies"]
+    assert set(EXTRAS) <= set(declared)
+    for extra in EXTRAS:
+        assert extra in declared["all"][0]
+
+
+def test_a_method_whose_extra_is_missing_says_what_to_install(monkeypatch):
+    line = replace(METHODS["pca"], name="distant", extra="absent")
+    monkeypatch.setattr(_extras, "EXTRAS", {"absent": ("no_such_module",)})
+    monkeypatch.setattr(registry, "METHODS", MappingProxyType({**METHODS, "distant": line}))
+    with pytest.raises(MissingExtraError) as caught:
+        make("distant")
+    assert str(caught.value) == (
+        "distant needs no_such_module, which is not installed. "
+        "Install it with: pip install 'isentropic[absent]'"
+    )
+    monkeypatch.setattr(_extras, "EXTRAS", {"absent": ("json",)})
+    assert type(make("distant")).__name__ == "PCA"
 
 
 def test_methods_cannot_be_changed():

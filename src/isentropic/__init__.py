@@ -1,10 +1,12 @@
 """Dimensionality reduction and metric learning whose results can be trusted.
 
-Public names load on first use: ``import isentropic`` imports neither numba nor scikit-learn.
+Public names load on first use: ``import isentropic`` imports neither numba nor scikit-learn. Those of methods
+derive from the registry.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -27,28 +29,11 @@ _ERRORS = (
     "TableWarning",
 )
 _PUBLIC = {
-    "Can": "_values",
-    "ClassicalMDS": "methods.classical_mds",
-    "EntropicIsomap": "methods.entropic_isomap",
-    "Geodesic": "_values",
-    "Inflate": "_values",
-    "Isomap": "methods.isomap",
-    "KDEIsomap": "methods.kde_isomap",
-    "Knn": "_values",
-    "Landmarks": "_values",
-    "Momentum": "_values",
-    "MultiSDD": "methods.multi_sdd",
+    "FAMILIES": "registry",
     "METHODS": "registry",
-    "PCA": "methods.pca",
-    "ParameterFreeSDD": "methods.parameter_free_sdd",
-    "ParametricEmbedding": "meta",
-    "Percentile": "_values",
-    "Pnn": "_values",
-    "Radius": "_values",
     "Run": "comparison",
     "Selected": "meta",
     "compare": "comparison",
-    "SDD": "methods.sdd",
     "config_context": "_runtime",
     **dict.fromkeys(_ERRORS, "_errors"),
     "get_config": "_runtime",
@@ -70,16 +55,28 @@ _SUBMODULES = (
     "selection",
 )
 
-__all__ = [*_PUBLIC, *_SUBMODULES, "__version__"]
-
 
 def __getattr__(name: str) -> Any:
-    if name in _PUBLIC:
-        return getattr(import_module(f".{_PUBLIC[name]}", __name__), name)
+    if name == "__all__":
+        return [*_PUBLIC, *_derived(), *_SUBMODULES, "__version__"]
     if name in _SUBMODULES:
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _PUBLIC.get(name) or (None if name.startswith("_") else _derived().get(name))
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{home}", __name__), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(__getattr__("__all__"))
+
+
+@cache
+def _derived() -> dict[str, str]:
+    """Homes of the estimators of the registry, and of the choices of a stage."""
+    methods = import_module(".registry", __name__).METHODS
+    stages = import_module("._values", __name__).STAGES
+    targets = (method.target.split(":") for method in methods.values())
+    ours = {kind: module for module, kind in targets if module.startswith(f"{__name__}.")}
+    homes = {kind: module.removeprefix(f"{__name__}.") for kind, module in ours.items()}
+    return {**homes, **{stage.__name__: "_values" for stage in stages.values()}}

@@ -25,6 +25,7 @@ from ._archive import ArchiveReader, UntrustedTypeError, unpacked_size
 from ._errors import FileFormatError, InvalidInputError, IsentropicError, require
 from ._runtime import require_memory
 from ._state import StateError, is_fitted, is_model, require_state
+from ._values import STAGES, NeighborGraph, Neighbors
 
 FORMAT = 1
 HEADER = "isentropic.json"
@@ -32,17 +33,13 @@ HEADER = "isentropic.json"
 _METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
 VALUES = frozenset(
     {
-        *(
-            f"isentropic._values.{name}"
-            for name in ("Can", "Geodesic", "Inflate", "Knn", "Landmarks", "Momentum", "NeighborGraph",
-                         "Neighbors", "Percentile", "Pnn", "Radius")
-        ),
+        *(f"isentropic._values.{kind.__name__}" for kind in (*STAGES.values(), NeighborGraph, Neighbors)),
         "isentropic.families.rows.KnownRows",
         "isentropic.linalg.scaling.Scaling",
         "isentropic.selection.values.Selection",
         "isentropic.selection.values.Trial",
     }
-)  # fmt: skip
+)
 _AGAIN = "Save the model again, or get another copy."
 _OTHER_VERSION = "Fit the model again, and save it with this version."
 

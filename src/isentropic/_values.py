@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -118,6 +119,15 @@ class Momentum:
     learning_rate: float = 7.0
     momentum: float = 0.8
     _state = State(max_iter=Whole(0), learning_rate=Number(above=0), momentum=Number(0))
+
+
+# by the names that the command line takes, which a saved model may hold and the package exports
+STAGES: Mapping[str, type] = MappingProxyType(
+    {
+        choice.__name__.lower(): choice
+        for choice in (Can, Geodesic, Inflate, Knn, Landmarks, Momentum, Percentile, Pnn, Radius)
+    }
+)
 
 
 # ---- what the stages hand on -------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""Every method, one line each. The command line, the docs and the contract tests derive from it.
+"""Every family and every method, one line each: what is said of them anywhere derives from here.
 
-Third parties add methods through the entry-point group ``isentropic.methods``: each entry point
-names a :class:`Method`.
+Public names, presets, the command line, the report, the docs and the contract tests do. Third parties add
+methods through the entry-point group ``isentropic.methods``: each entry point names a :class:`Method`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,17 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from ._errors import InvalidInputError, IsentropicWarning, nearest, require_one_of
+from ._extras import require_extra
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What the maps of several methods have in common."""
+
+    name: str
+    misread: str  # how its maps are misread
+    figures: tuple[str, ...] = ()  # fitted attributes that say how good a map is
+    alone: bool = True  # False: its methods need another estimator, so that no preset holds them
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +43,50 @@ class Method:
     needs_y: bool = False
     out_of_sample: Literal["exact", "optimised", "none"] = "exact"
     precomputed: bool = True
-    stochastic: bool = False
-    extra: str = ""
+    draws_above: int | None = None  # rows beyond which another seed gives another map; None: never
+    extra: str = ""  # what must be installed beside isentropic itself, by the name of the extra
     max_rows: int = 1_000_000
+    preset: Literal["quick", "standard", "thorough"] = "thorough"  # the smallest that compares it
+    figures: tuple[str, ...] = ()  # beside those of its family
 
     @property
     def module(self) -> str:
         return self.target.split(":")[0]
 
+    @property
+    def stochastic(self) -> bool:
+        """Whether another seed can give another map."""
+        return self.draws_above is not None
+
     def load(self) -> Any:
         """The estimator class."""
         module, _, name = self.target.partition(":")
         return getattr(import_module(module), name)
+
+
+_SCALED = ("eigenvalues_", "residual_variance_", "euclidean_defect_")
+
+FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for family in (
+    Family("linear", "Groups that overlap here may be apart in directions that are not shown.",
+           ("explained_variance_ratio_",)),
+    Family("stress", "Large distances are kept first: rows that look close may be neighbours only by "
+           "crowding.", (*_SCALED, "stress_")),
+    Family("geodesic", "Distances follow the neighbour graph: an edge across a gap folds the map, and a gap "
+           "between parts has no true width.", _SCALED),
+    Family("pairs", "The order of distances is kept on the whole; fine neighbourhoods may be mixed.",
+           ("cost_", "kendall_tau_", "kendall_tau_interval_")),
+    Family("spectral", "Distances are those of a diffusion: sparse regions are stretched, dense ones shrunk.",
+           ("eigenvalues_",)),
+    Family("neighbours", "Sizes of clusters and the gaps between them mean nothing; neighbourhoods do."),
+    Family("wrapper", "It is read as the map that it mimics, and errs where that one does.", ("loss_",),
+           alone=False),
+)})  # fmt: skip
+_UNKNOWN = "Axes, gaps and sizes of clusters need not mean anything."
+
+
+def family_of(method: Method) -> Family:
+    """That of a method; one that another package brings need not be known here."""
+    return FAMILIES.get(method.family) or Family(method.family, _UNKNOWN)
 
 
 _TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
@@ -57,30 +100,34 @@ _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Ma
 
 _BUILT_IN = (
     Method("pca", "isentropic.methods.pca:PCA", "Directions of largest variance.", "linear",
-           "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False),
+           "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False, preset="quick"),
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
-           max_rows=40_000),
+           max_rows=40_000, preset="quick"),
     Method("isomap", "isentropic.methods.isomap:Isomap", "Classical MDS of geodesic distances.", "geodesic",
-           "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000),
+           "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000, preset="quick"),
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
-           "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}),
+           "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}, draws_above=50_000,
+           preset="quick"),
     Method("entropic-isomap", "isentropic.methods.entropic_isomap:EntropicIsomap",
            "ISOMAP over divergences between Gaussian patches.", "geodesic",
-           "O(n^2 (k + log n) + n k m^2); O(n^2 + n m^2)", _CERVATI, precomputed=False, max_rows=40_000),
+           "O(n^2 (k + log n) + n k m^2); O(n^2 + n m^2)", _CERVATI, precomputed=False, max_rows=40_000,
+           preset="quick"),
     Method("kde-isomap", "isentropic.methods.kde_isomap:KDEIsomap",
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
     Method("sdd", "isentropic.methods.sdd:SDD", "Similarities of one degree, chosen by tau, in data and map.",
-           "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised"),
+           "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised",
+           draws_above=8_000, preset="standard", figures=("degree_",)),
     Method("multi-sdd", "isentropic.methods.multi_sdd:MultiSDD", "Similarities of several degrees at once.",
-           "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised"),
+           "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised",
+           draws_above=8_000, figures=("degree_", "degrees_", "selected_")),
     Method("parameter-free-sdd", "isentropic.methods.parameter_free_sdd:ParameterFreeSDD",
            "Similarities of degree 1: distances keep their order.", "pairs", "O(n min(n, s)); O(n min(n, s))",
-           _HAJDERANJ, out_of_sample="optimised"),
+           _HAJDERANJ, out_of_sample="optimised", draws_above=8_000, preset="quick"),
     Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
-           precomputed=False),
+           precomputed=False, draws_above=0),
 )  # fmt: skip
 
 
@@ -117,6 +164,8 @@ def make(name: str, **params: Any) -> Any:
     """
     require_one_of("method", name, METHODS)
     method = METHODS[name]
+    if method.extra:
+        require_extra(method.extra, name)
     estimator = method.load()
     accepted = [p for p in inspect.signature(estimator).parameters if p != "self"]
     for parameter in params:

@@ -105,6 +105,7 @@ def interrupt():
 METHODS = (
     Method("stub", "stubs:Stub", "Nothing much.", "none", "O(1); O(1)", "nobody"),
     Method("labelled", "stubs:Labelled", "Wants a target.", "none", "O(1); O(1)", "nobody", needs_y=True),
+    Method("absent", "stubs:Stub", "Wants more.", "none", "O(1); O(1)", "nobody", extra="parquet"),
 )
 
 

@@ -381,12 +381,8 @@ def test_ctrl_c_ends_with_130_and_no_file(run, stub_methods, tmp_path):
     ],
 )
 def test_a_missing_extra_is_one_line(run, tmp_path, monkeypatch, module, arguments, extra):
-    from isentropic.cli import _output
-
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(
-        _output, "find_spec", lambda name: None if name == module else sys.modules[__name__].__spec__
-    )
+    monkeypatch.setitem(sys.modules, module, None)
     result = run("embed", "builtin:iris", "-m", "pca", *arguments)
     assert result.exit_code == 1
     assert f"pip install 'isentropic[{extra}]'" in result.stderr

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from isentropic import _extras
 from isentropic.datasets import catalogue
 from isentropic.registry import METHODS
 
@@ -45,6 +46,20 @@ def test_parameters_that_share_a_description(run, stub_methods):
     described = {p["name"]: p for p in json.loads(run("methods", "stub", "--json").stdout)["parameters"]}
     assert described["n_jobs"]["text"] == described["random_state"]["text"] == "Kept."
     assert described["does"]["default"] == ""
+
+
+def test_a_method_whose_extra_is_missing_is_marked(run, stub_methods, monkeypatch):
+    assert run("methods", "absent", "--json").exit_code == 0
+    monkeypatch.setattr(_extras, "EXTRAS", {"parquet": ("no_such_module",)})
+    command = "pip install 'isentropic[parquet]'"
+    (line,) = (line for line in run("methods").stdout.splitlines() if line.startswith("absent "))
+    assert f"Needs: {command}" in line
+    assert command in run("methods", "absent").stdout
+    assert json.loads(run("methods", "absent", "--json").stdout)["installed"] is False
+    result = run("embed", "builtin:iris", "--method", "absent", "--out", "map.csv")
+    assert result.exit_code == 1
+    assert result.stderr.count("\n") == 1
+    assert command in result.stderr
 
 
 def test_methods_for_programs(run):

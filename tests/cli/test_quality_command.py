@@ -322,11 +322,7 @@ def test_the_figure_is_checked_before_the_work(run, flats, tmp_path, monkeypatch
 
 
 def test_a_missing_extra_is_one_line(run, flats, flat_map, tmp_path, monkeypatch):
-    from isentropic.cli import _output
-
-    monkeypatch.setattr(
-        _output, "find_spec", lambda name: None if name == "matplotlib" else sys.modules[__name__].__spec__
-    )
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("quality", flats, flat_map, "--plot", tmp_path / "q.png", *OPTIONS)
     assert result.exit_code == 1
     assert "pip install 'isentropic[plot]'" in result.stderr

@@ -280,7 +280,7 @@ def test_a_full_disk_leaves_the_old_page(report, flats, tmp_path, monkeypatch):
 
 
 def test_a_missing_extra_is_named_before_any_work(run, flats, tmp_path, monkeypatch):
-    monkeypatch.setattr("isentropic.cli._output.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     result = run("report", flats, "--out", tmp_path / "page.html")
     assert result.exit_code == 1
     assert "pip install 'isentropic[report]'" in result.stderr

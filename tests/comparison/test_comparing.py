@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from isentropic import Isomap, Run, compare, datasets, quality, registry
+from isentropic import Isomap, Run, _extras, compare, datasets, quality, registry
 from isentropic._errors import FileFormatError, InvalidInputError, IsentropicWarning
 from isentropic._runtime import config_context
 from isentropic.comparison import PRESETS
@@ -64,7 +64,7 @@ class Supervised(Placing):
 
 STUBS = (
     Method("stub", f"{__name__}:Stub", "Nothing much.", "none", "O(1); O(1)", "(2000)"),
-    Method("drawn", f"{__name__}:Stub", "Draws.", "none", "O(1); O(1)", "(2000)", stochastic=True),
+    Method("drawn", f"{__name__}:Stub", "Draws.", "none", "O(1); O(1)", "(2000)", draws_above=0),
     Method("placing", f"{__name__}:Placing", "Places.", "none", "O(1); O(1)", "(2000)"),
     Method("small", f"{__name__}:Stub", "Few rows.", "none", "O(1); O(1)", "(2000)", max_rows=20),
     Method("labelled", f"{__name__}:Supervised", "Classes.", "none", "O(1); O(1)", "(2000)", needs_y=True),
@@ -140,6 +140,7 @@ def test_seeds_are_repeated_only_where_a_method_draws(X, stubs):
 def test_a_seed_that_changes_nothing_is_tried_once(X, stubs):
     (run,) = compare(X, methods={"drawn": {"noise": 0.0}}, tune=False, random_state=7)
     assert run.repeats == ()
+    assert run.seed is None
 
 
 def test_the_baseline_is_what_permutation_gives(X):
@@ -296,10 +297,52 @@ def test_a_variant_stands_in_where_the_plain_method_cannot():
     assert "landmark-isomap" in methods_of(PRESETS["thorough"], 1000, has_classes=False)
 
 
-def test_methods_to_come_are_in(stubs):
-    assert {"stub", "drawn"} <= set(methods_of(PRESETS["standard"], 1000, has_classes=False))
-    assert "labelled" in methods_of(PRESETS["standard"], 1000, has_classes=True)
+def test_methods_to_come_are_in_the_thorough_preset_unless_their_line_says_otherwise(stubs, monkeypatch):
+    assert {"stub", "drawn"} <= set(methods_of(PRESETS["thorough"], 1000, has_classes=False))
+    assert "labelled" in methods_of(PRESETS["thorough"], 1000, has_classes=True)
+    assert "labelled" not in methods_of(PRESETS["thorough"], 1000, has_classes=False)
+    assert "stub" not in methods_of(PRESETS["standard"], 1000, has_classes=False)
+    line = replace(registry.METHODS["stub"], preset="standard")
+    monkeypatch.setattr(registry, "METHODS", MappingProxyType({**registry.METHODS, "stub": line}))
+    assert "stub" in methods_of(PRESETS["standard"], 1000, has_classes=False)
     assert "stub" not in methods_of(PRESETS["quick"], 1000, has_classes=False)
+
+
+def test_presets_stay_small_whatever_is_registered():
+    sizes = [len(methods_of(PRESETS[name], 1000, has_classes=False)) for name in PRESETS]
+    assert sizes == sorted(sizes)
+    assert sizes[0] <= 6
+    assert sizes[1] <= 13
+
+
+def test_a_method_whose_extra_is_missing_is_a_row_with_the_reason(X, stubs, monkeypatch):
+    line = replace(registry.METHODS["stub"], extra="absent")
+    monkeypatch.setattr(registry, "METHODS", MappingProxyType({**registry.METHODS, "stub": line}))
+    monkeypatch.setattr(_extras, "EXTRAS", {"absent": ("no_such_module",)})
+    missing, pca = compare(X, methods=["stub", "pca"], budget=2)
+    assert missing.failed
+    assert "pip install 'isentropic[absent]'" in missing.reason
+    assert not pca.failed
+
+
+def test_other_seeds_are_tried_where_the_rows_are_so_many_that_a_method_draws(X, monkeypatch):
+    line = replace(registry.METHODS["parameter-free-sdd"], draws_above=30)
+    monkeypatch.setattr(registry, "METHODS", MappingProxyType({**registry.METHODS, line.name: line}))
+    monkeypatch.setattr("isentropic.families.pairs.ALL_UP_TO", 30)
+    monkeypatch.setattr("isentropic.families.pairs.PARTNERS", 6)
+    drawn, few = (compare(rows, methods=[line.name], n_seeds=3)[0] for rows in (X, X[:30]))
+    assert drawn.seed == 0
+    assert [repeat["seed"] for repeat in drawn.repeats] == [1, 2]
+    assert few.seed is None
+    assert few.repeats == ()
+
+
+def test_a_class_of_another_package_is_not_taken_for_ours_by_its_name(X):
+    class PCA(Stub):
+        """Draws, unlike ours."""
+
+    (run,) = compare(X, methods={"theirs": PCA(noise=1.0)}, tune=False, n_seeds=2)
+    assert len(run.repeats) == 1
 
 
 @pytest.mark.parametrize("n", [4, 10, 150, 5000])

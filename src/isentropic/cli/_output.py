@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from .._errors import InvalidInputError, MissingExtraError, message, require
+from .._errors import InvalidInputError, message, require
+from .._extras import require_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,10 +40,10 @@ def require_outputs(files: Files, source: str) -> None:
 
     require_suffix("--out", files.out, TABLES)
     if files.out.suffix.lower() == ".parquet":
-        require_extra("pyarrow", "parquet", "Parquet files")
+        require_extra("parquet", "A Parquet file")
     if files.plot is not None:
         require_suffix("--plot", files.plot, FIGURES)
-        require_extra("matplotlib", "plot", "Figures")
+        require_extra("plot", "A figure")
     paths = list(files.by_option().values())
     resolved = [path.resolve() for path in paths]
     for path, place in zip(paths, resolved, strict=True):
@@ -57,7 +57,7 @@ def require_figure(plot: Path, *sources: str) -> None:
     from .._io import require_writable
 
     require_suffix("--plot", plot, FIGURES)
-    require_extra("matplotlib", "plot", "Figures")
+    require_extra("plot", "A figure")
     among_sources = plot.resolve() in [Path(source).resolve() for source in sources]
     require(not among_sources, "--plot", "another file than its sources", str(plot))
     require_writable(plot)
@@ -67,15 +67,6 @@ def require_suffix(option: str, path: Path, known: Sequence[str]) -> None:
     """Refuse a file of another kind."""
     if not path.name.lower().endswith(tuple(known)):
         raise InvalidInputError(message(option, f"a file ending in {', '.join(known)}", str(path)))
-
-
-def require_extra(module: str, extra: str, what: str) -> None:
-    """Say in one line what to install."""
-    if find_spec(module) is None:
-        raise MissingExtraError(
-            f"{what} need {module}, which is not installed. "
-            f"Install it with: pip install 'isentropic[{extra}]'"
-        )
 
 
 def coordinates_frame(Z: Any, columns: Sequence[str], table: Table) -> pd.DataFrame:

@@ -15,7 +15,6 @@ from typing import Any
 from .._errors import InvalidInputError, message, require, require_one_of
 
 _WORDS = {"true": True, "false": False, "none": None}
-_STAGES = ("can", "geodesic", "inflate", "knn", "landmarks", "momentum", "percentile", "pnn", "radius")
 _STAGE = re.compile(r"(?P<name>[A-Za-z_]+):(?P<fields>.*\d.*)")
 
 
@@ -46,11 +45,11 @@ def parse_value(text: str) -> Any:
 
 
 def _stage(parameter: str, text: str) -> Any:
-    from .. import _values
+    from .._values import STAGES
 
     name, _, fields = text.partition(":")
-    require_one_of(parameter, name, _STAGES, "For instance: radius:0.5 or knn:15,approximate=false.")
-    choice = getattr(_values, name.capitalize())
+    require_one_of(parameter, name, STAGES, "For instance: radius:0.5 or knn:15,approximate=false.")
+    choice = STAGES[name]
     known = [field.name for field in dataclasses.fields(choice)]
     values = {}
     for position, item in enumerate(fields.split(",")):

@@ -81,10 +81,9 @@ def _asked_for(preset: Preset) -> str:
 
 
 def _misreadings(runs: Sequence[Run]) -> dict[str, str]:
-    from ..comparison.presets import misreading
-    from ..registry import METHODS
+    from ..registry import METHODS, family_of
 
-    return {run.method: misreading(METHODS[run.method]) for run in runs if run.method in METHODS}
+    return {run.method: family_of(METHODS[run.method]).misread for run in runs if run.method in METHODS}
 
 
 def _versions() -> dict[str, str]:

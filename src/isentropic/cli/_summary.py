@@ -15,12 +15,6 @@ from ._terminal import show_json
 if TYPE_CHECKING:
     from .._values import Table
 
-# fitted attributes that say how good a map is, where a method has them
-_FACTS = (
-    "eigenvalues_", "explained_variance_ratio_", "residual_variance_", "euclidean_defect_", "stress_",
-    "degree_", "degrees_", "selected_", "cost_", "kendall_tau_", "kendall_tau_interval_",
-)  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -36,9 +30,12 @@ class Summary:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def facts_of(estimator: Any) -> dict[str, Any]:
-    """Eigenvalues and the like, as plain numbers."""
-    present = {name: getattr(estimator, name, None) for name in _FACTS}
+def facts_of(estimator: Any, method: str) -> dict[str, Any]:
+    """The figures that the registry names for a method, as plain numbers: eigenvalues and the like."""
+    from ..registry import METHODS, family_of
+
+    line = METHODS[method]
+    present = {name: getattr(estimator, name, None) for name in (*family_of(line).figures, *line.figures)}
     facts = {name.rstrip("_"): _plain(value) for name, value in present.items() if value is not None}
     graph = getattr(estimator, "graph_", None)
     if graph is not None and not graph.exact:

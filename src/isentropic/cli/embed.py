@@ -89,7 +89,7 @@ def main(  # long, with a line for each option
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files)
-    summary = Summary(method, given, table, Z.shape[1], seconds, files, warned, facts_of(estimator))
+    summary = Summary(method, given, table, Z.shape[1], seconds, files, warned, facts_of(estimator, method))
     show_summary(summary, quiet=quiet, as_json=as_json)
 
 

@@ -43,12 +43,25 @@ def _show_all(methods: list[Method], as_json: bool) -> None:
     if as_json:
         show_json([_described(method) for method in methods])
         return
-    rows = [(m.name, m.family, m.summary, m.cost, m.out_of_sample) for m in methods]
+    rows = [(m.name, m.family, _summary(m), m.cost, m.out_of_sample) for m in methods]
     show_table(("method", "family", "summary", "cost: time; memory", "new rows"), rows)
 
 
 def _described(method: Method) -> dict[str, Any]:
-    return dataclasses.asdict(dataclasses.replace(method, params=dict(method.params)))
+    plain = dataclasses.asdict(dataclasses.replace(method, params=dict(method.params)))
+    return {**plain, "stochastic": method.stochastic, "installed": not _lacking(method)}
+
+
+def _lacking(method: Method) -> str:
+    """What to type before the method can be used, or nothing."""
+    from .._extras import missing_modules, remedy
+
+    return remedy(method.extra) if method.extra and missing_modules(method.extra) else ""
+
+
+def _summary(method: Method) -> str:
+    lacking = _lacking(method)
+    return f"{method.summary} Needs: {lacking}" if lacking else method.summary
 
 
 def _show_one(method: Method, as_json: bool) -> None:
@@ -65,8 +78,12 @@ def _show_one(method: Method, as_json: bool) -> None:
         ("rows", f"up to about {method.max_rows:,}"),
         ("target", "needed" if method.needs_y else "not used"),
         ("new rows", method.out_of_sample),
+        ("draws", _draws(method)),
+        ("preset", method.preset),
         ("reference", method.reference),
     ]
+    lacking = _lacking(method)
+    facts += [("needs", lacking)] if lacking else []
     for name, fact in facts:
         typer.echo(f"  {name:<10} {fact}")
     typer.echo("\nparameters, set with -p name=value:")
@@ -75,6 +92,12 @@ def _show_one(method: Method, as_json: bool) -> None:
         typer.echo(f"  {parameter['name']}{default}")
         for line in parameter["text"].splitlines():
             typer.echo(f"      {line}")
+
+
+def _draws(method: Method) -> str:
+    if method.draws_above is None:
+        return "nothing"
+    return "always" if method.draws_above == 0 else f"above {method.draws_above:,} rows"
 
 
 def parameters_of(method: Method) -> list[dict[str, Any]]:

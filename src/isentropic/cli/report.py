@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .._errors import InvalidInputError, require, require_one_of
+from .._extras import require_extra
 from ._bar import one_bar
 from ._computation import computing, prompt_interrupt
 from ._failure import FAILURE
@@ -28,7 +29,7 @@ from ._options import (
     Source,
     Target,
 )
-from ._output import require_extra, require_suffix
+from ._output import require_suffix
 from ._report_facts import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -199,7 +200,7 @@ def _require_page(out: Path, source: str) -> None:
 
     require_suffix("--out", out, PAGES)
     require(out.resolve() != Path(source).resolve(), "--out", "another file than the source", str(out))
-    require_extra("jinja2", "report", "Reports")
+    require_extra("report", "The page")
     require_writable(out)
 
 

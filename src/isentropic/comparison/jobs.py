@@ -36,7 +36,7 @@ _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled co
 def count_steps(task: Task, preset: Preset, n_rows: int) -> int:
     """Steps of a task: trials, fits, and one for the measures."""
     tried = len(grid_for(task, preset, n_rows))
-    return tried + (preset.n_seeds if task.stochastic else 1) + 1
+    return tried + (preset.n_seeds if task.draws(n_rows) else 1) + 1
 
 
 @dataclass(slots=True)
@@ -98,13 +98,17 @@ class Job:
         """For measures: of a small table one thread takes less time than several."""
         return 1 if len(self.data.X) <= _SMALL else self.n_jobs
 
+    @property
+    def _draws(self) -> bool:
+        return self.task.draws(len(self.data.X))
+
     def _settings(self) -> dict[str, Any]:
         return {
             "kind": self.task.kind,
             "params": {name: repr(value) for name, value in self.task.params.items()},
             "grid": grid_for(self.task, self.preset, len(self.data.X)),
             "criterion": self.criterion,
-            "n_seeds": self.preset.n_seeds if self.task.stochastic else 1,
+            "n_seeds": self.preset.n_seeds if self._draws else 1,
             "n_permutations": self.preset.n_permutations,
         }
 
@@ -152,7 +156,9 @@ class Job:
             relation=self.data.relation,
         )
         run = self._with_accuracy(run, params)
-        return replace(run, repeats=self._repeats(params, fit.embedding))
+        repeats = self._repeats(params, fit.embedding)
+        tried = self._draws and self.preset.n_seeds > 1
+        return replace(run, repeats=repeats, seed=None if tried and not repeats else run.seed)
 
     def _warm_up(self) -> None:
         if self.task.make is not None:
@@ -190,7 +196,7 @@ class Job:
         return fitted(lambda: self._estimator(params, repeat).fit_transform(X, y), len(X))
 
     def _run_seed(self, repeat: int) -> int | None:
-        return self.seed + repeat if self.task.stochastic else None
+        return self.seed + repeat if self._draws else None
 
     def _assessed(self, fit: Fit) -> Quality:
         return assess(
@@ -238,7 +244,7 @@ class Job:
     def _repeats(self, params: Mapping[str, Any], first: Floats) -> tuple[dict[str, float], ...]:
         """Measures of the maps of other seeds; none where the next seed gives the very same map."""
         found: list[dict[str, float]] = []
-        for repeat in range(1, self.preset.n_seeds if self.task.stochastic else 1):
+        for repeat in range(1, self.preset.n_seeds if self._draws else 1):
             self.steps.now(f"{self.task.label}: seed {self.seed + repeat}", 1)
             fit = self._fit(params, repeat)
             if not found and np.array_equal(fit.embedding, first):  # it draws only for larger tables

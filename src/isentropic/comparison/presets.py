@@ -1,6 +1,7 @@
 """What is compared when the analyst does not say: presets, and a small grid for each method.
 
-Presets choose by what the registry says of a method, never by its name: new methods are in.
+A preset holds what the registry's lines say of themselves: a new method is in the thorough one, and in a
+smaller one only if its line says so.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from types import MappingProxyType
 from typing import Any
 
 from .. import registry
-from ..registry import Method
 from ..selection import geometric, neighbor_grid
 
 
@@ -21,7 +21,6 @@ class Preset:
 
     name: str
     text: str
-    families: tuple[str, ...]  # empty: all
     variants: bool  # also presets of a class whose plain form is compared already
     tune: bool
     budget: int  # sets of parameters for each method
@@ -29,16 +28,13 @@ class Preset:
     n_permutations: int
 
 
-_NO_MAPS = ("wrapper",)  # families of estimators that need another one
-
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
         preset.name: preset
         for preset in (
             Preset(
                 "quick",
-                "linear, stress and geodesic methods as they come, one seed",
-                families=("linear", "stress", "geodesic"),
+                "one or two methods of each kind as they come, one seed",
                 variants=False,
                 tune=False,
                 budget=1,
@@ -47,8 +43,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             ),
             Preset(
                 "standard",
-                "all methods, the best of up to 5 settings of each, 3 seeds where a method draws",
-                families=(),
+                "the main methods, the best of up to 5 settings of each, 3 seeds where a method draws",
                 variants=False,
                 tune=True,
                 budget=5,
@@ -58,7 +53,6 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             Preset(
                 "thorough",
                 "all methods and variants, the best of up to 12 settings each, 5 seeds where a method draws",
-                families=(),
                 variants=True,
                 tune=True,
                 budget=12,
@@ -76,11 +70,12 @@ def methods_of(preset: Preset, n_rows: int, *, has_classes: bool) -> tuple[str, 
     >>> methods_of(PRESETS["quick"], 150, has_classes=False)[:3]
     ('pca', 'classical-mds', 'isomap')
     """
+    smaller_or_equal = tuple(PRESETS)[: tuple(PRESETS).index(preset.name) + 1]
     chosen = [
         method
         for method in registry.METHODS.values()
-        if (not preset.families or method.family in preset.families)
-        and method.family not in _NO_MAPS
+        if method.preset in smaller_or_equal
+        and registry.family_of(method).alone
         and (has_classes or not method.needs_y)
     ]
     plain = {method.target for method in chosen if not method.params and n_rows <= method.max_rows}
@@ -126,19 +121,3 @@ def grid_of(params: Mapping[str, Any], n_rows: int, count: int) -> dict[str, tup
         if name in params:
             return {name: values(n_rows, count, params[name])}
     return {}
-
-
-def misreading(method: Method) -> str:
-    """One note on how a map of this family is misread."""
-    return _MISREADINGS.get(method.family, "Axes, gaps and sizes of clusters need not mean anything.")
-
-
-_MISREADINGS = {
-    "linear": "Groups that overlap here may be apart in directions that are not shown.",
-    "stress": "Large distances are kept first: rows that look close may be neighbours only by crowding.",
-    "geodesic": "Distances follow the neighbour graph: an edge across a gap folds the map, and a gap between "
-    "parts has no true width.",
-    "pairs": "The order of distances is kept on the whole; fine neighbourhoods may be mixed.",
-    "spectral": "Distances are those of a diffusion: sparse regions are stretched, dense ones shrunk.",
-    "neighbours": "Sizes of clusters and the gaps between them mean nothing; neighbourhoods do.",
-}

@@ -24,7 +24,7 @@ class Task:
     function: Callable[..., Any] | None = None  # X -> map
     params: Mapping[str, Any] = field(default_factory=dict)  # that differ from the defaults
     needs_y: bool = False
-    stochastic: bool = False
+    draws_above: int | None = None  # rows beyond which another seed gives another map; None: never
     max_rows: int | None = None
     kind: str = ""  # the class, as two may be given under one label
 
@@ -32,6 +32,10 @@ class Task:
     def repeatable(self) -> bool:
         """Whether its parameters say what it computes: a function may compute anything."""
         return self.function is None
+
+    def draws(self, n_rows: int) -> bool:
+        """Whether another seed may give another map of so many rows."""
+        return self.draws_above is not None and n_rows > self.draws_above
 
     def defaults(self) -> dict[str, Any]:
         """All parameters with their values."""
@@ -72,7 +76,7 @@ def _task(label: str, given: Any) -> Task:
             make=lambda **params: registry.make(label, **{**given, **params}),
             params={**method.params, **given},
             needs_y=method.needs_y,
-            stochastic=method.stochastic,
+            draws_above=_draws_above((method,), changed=bool(given)),
             max_rows=method.max_rows,
             kind=method.target,
         )
@@ -81,8 +85,8 @@ def _task(label: str, given: Any) -> Task:
             label,
             make=lambda **params: clone(given).set_params(**params),
             params=_changed(given),
-            stochastic=_draws(given),
-            kind=f"{type(given).__module__}:{type(given).__qualname__}",
+            draws_above=_estimator_draws_above(given),
+            kind=_target(given),
         )
     if callable(given):
         return Task(label, make=None, function=given)
@@ -98,9 +102,21 @@ def _changed(estimator: Any) -> dict[str, Any]:
     return {name: value for name, value in given.items() if repr(value) != repr(defaults.get(name))}
 
 
-def _draws(estimator: Any) -> bool:
-    """Whether other seeds give other maps, as far as the registry knows the class."""
-    known = [m for m in registry.METHODS.values() if m.target.endswith(f":{type(estimator).__name__}")]
+def _target(estimator: Any) -> str:
+    """The class, as the registry writes it: a bare name may be that of another package's."""
+    return f"{type(estimator).__module__}:{type(estimator).__qualname__}"
+
+
+def _estimator_draws_above(estimator: Any) -> int | None:
+    known = tuple(m for m in registry.METHODS.values() if m.target == _target(estimator))
     if known:
-        return known[0].stochastic
-    return "random_state" in estimator.get_params(deep=False)
+        return _draws_above(known, changed=bool(_changed(estimator)))
+    return 0 if "random_state" in estimator.get_params(deep=False) else None
+
+
+def _draws_above(lines: tuple[registry.Method, ...], *, changed: bool) -> int | None:
+    """Of one class; with parameters of its own a method that can draw may do so for any number of rows."""
+    sizes = [line.draws_above for line in lines if line.draws_above is not None]
+    if not sizes:
+        return None
+    return 0 if changed else min(sizes)

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from .._errors import FileFormatError, InvalidInputError, MissingExtraError
+from .._errors import FileFormatError, InvalidInputError
+from .._extras import require_extra
 from .._runtime import require_memory
 from .raw import RawTable
 
@@ -111,14 +112,10 @@ def require_start(path: Path, magic: bytes, what: str) -> None:
 
 
 def _read_parquet(path: Path, name: str) -> RawTable:
-    try:
-        import pyarrow
-        import pyarrow.parquet  # pandas would say less well what is missing
-    except ImportError as error:
-        raise MissingExtraError(
-            'Reading Parquet needs pyarrow: pip install "isentropic[parquet]".'
-        ) from error
+    require_extra("parquet", "A Parquet file")  # pandas would say less well what is missing
     import pandas as pd
+    import pyarrow
+    import pyarrow.parquet
 
     try:
         with opened(path) as stream:

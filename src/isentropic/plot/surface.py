@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._errors import MissingExtraError
+from .._extras import require_extra
 from . import palette
 
 if TYPE_CHECKING:
@@ -14,13 +14,10 @@ if TYPE_CHECKING:
 
 def new_figure(width: float = 6.4, height: float = 4.8) -> Figure:
     """An empty figure, unknown to pyplot."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError(
-            "Figures need matplotlib, which is not installed. Install it with: pip install 'isentropic[plot]'"
-        ) from error
+    require_extra("plot", "A figure")
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure

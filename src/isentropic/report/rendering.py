@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import MissingExtraError
+from .._extras import require_extra
 from .._values import Floats, Integers, Table
 from ..comparison import Fact, Run, Verdict
 from ..comparison.standings import FINE_BAR, RELATED
@@ -242,12 +242,9 @@ def _hash(script: str) -> str:
 
 
 def _template() -> Any:
-    try:
-        from jinja2 import Environment, StrictUndefined
-    except ImportError as error:
-        raise MissingExtraError(
-            "The page needs jinja2, which is not installed. Install it with: pip install 'isentropic[report]'"
-        ) from error
+    require_extra("report", "The page")
+    from jinja2 import Environment, StrictUndefined
+
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
