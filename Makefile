@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test lint types layers unit kernels-without-jit benchmark docs clean
+.PHONY: run test quick lint types layers unit kernels-without-jit benchmark docs clean
 
 run: .venv/compiled
 	@mkdir -p out
@@ -19,6 +19,12 @@ run: .venv/compiled
 	@touch $@
 
 test: lint types layers unit kernels-without-jit
+
+# What is checked while one works: the tests of what differs from BASE, all of lint, types and layers.
+BASE ?= HEAD
+quick: lint types layers
+	@tests=$$($(BIN)/python tests/changed.py $(BASE)); \
+	if [ -n "$$tests" ]; then $(BIN)/pytest -q -n auto --dist loadfile $$tests; else echo "Nothing to test differs from $(BASE)."; fi
 
 lint: .venv/installed-for-development
 	$(BIN)/ruff check .
@@ -42,8 +48,11 @@ kernels-without-jit: .venv/installed-for-development
 docs: .venv/installed
 	$(BIN)/python docs/write_methods_table.py
 
+# make benchmark NAME=quality; without a name, what there is
+NAME ?=
 benchmark: .venv/installed-for-development
-	$(BIN)/python -m benchmarks.isomap
+	@if [ -n "$(NAME)" ]; then $(BIN)/python -m benchmarks.$(NAME); \
+	else echo "Say make benchmark NAME=..., one of: $(filter-out runner page __init__ %_data %_page %_program,$(basename $(notdir $(wildcard benchmarks/*.py))))."; fi
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'isentropic needs Python 3.11 or later, this is ' + sys.version.split()[0] + '. Say: make PYTHON=python3.12')"

@@ -143,7 +143,7 @@ def row_blocks(
     ``adapt`` steers the blocks towards ``seconds`` each, in multiples of ``size``. Leave it off
     where the block size could change the last bit of the result (anything that calls BLAS).
     """
-    start, step = 0, size
+    start, step, total = 0, size, 0.0
     _report(what, 0, n_rows)
     while start < n_rows:
         stop = min(start + step, n_rows)
@@ -151,10 +151,12 @@ def row_blocks(
         yield slice(start, stop)
         _report(what, stop, n_rows)
         start = stop
+        elapsed = max(time.perf_counter() - began, 1e-6)
+        total += elapsed
         if adapt:
-            elapsed = max(time.perf_counter() - began, 1e-6)
             scale = min(max(seconds / elapsed, 0.5), 4.0)
             step = max(size, int(step * scale) // size * size)
+    logger.debug("%s: %s rows in %.3f s", what, f"{n_rows:,}", total)
 
 
 def _report(what: str, done: int, total: int) -> None:
@@ -166,6 +168,8 @@ def _report(what: str, done: int, total: int) -> None:
 def require_memory(n_bytes: int, what: str, alternative: str) -> None:
     """Refuse, before anything is allocated, work that does not fit the memory budget."""
     budget = memory_budget()
+    allowed = "no limit" if budget is None else _readable(budget)
+    logger.debug("%s: %s of memory, the budget is %s", what, _readable(n_bytes), allowed)
     if budget is not None and n_bytes > budget:
         raise MemoryBudgetError(
             f"{what} needs {_readable(n_bytes)} of memory, the budget is {_readable(budget)}. "

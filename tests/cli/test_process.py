@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -44,6 +45,18 @@ def test_in_a_pipe_there_is_no_bar_and_no_colour(tmp_path):
     assert done.stderr == ""
     assert "\x1b" not in done.stdout
     assert len(done.stdout.splitlines()) == 3
+
+
+def test_debug_logs_what_is_done_and_how_long_it_took(tmp_path):
+    command = ("embed", "builtin:iris", "-m", "stub", "-p", "does=work", "-o", tmp_path / "map.csv")
+    done = finished(STUBS, "--debug", *command)
+    assert done.returncode == 0
+    assert re.search(r"^isentropic: second: 3 rows in \d\.\d{3} s$", done.stderr, re.MULTILINE)
+    command = ("embed", "builtin:iris", "-m", "stub", "-p", "does=exceed", "-o", tmp_path / "map.csv")
+    done = finished(STUBS, "--debug", *command)
+    assert re.search(
+        r"^isentropic: All distances: .* [EPT]iB of memory, the budget is ", done.stderr, re.MULTILINE
+    )
 
 
 def test_a_reader_that_leaves_early_causes_no_traceback():

@@ -52,7 +52,7 @@ def make_verdict(runs, rows=()):
         for i, run in enumerate(runs)
     )
     worst = (Fact("Some rows have false neighbours.", tuple(rows), 0.5), Fact("Much is lost.", (), 0.2))
-    return Verdict(0, 0, 0, "method-0 is recommended.", ("Because.",), worst, standings)
+    return Verdict(0, 0, 0, 0, "method-0 is recommended.", ("Because.",), worst, standings)
 
 
 FACTS = {

@@ -35,7 +35,10 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def main(
     debug: Annotated[
-        bool, typer.Option("--debug", envvar="ISENTROPIC_DEBUG", help="Show the traceback of an error.")
+        bool,
+        typer.Option(
+            "--debug", envvar="ISENTROPIC_DEBUG", help="Show the log, and the traceback of an error."
+        ),
     ] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")

@@ -110,6 +110,7 @@ def document(
             "recommended": _name(runs, judged.recommended),
             "best_local": _name(runs, judged.best_local),
             "best_global": _name(runs, judged.best_global),
+            "shown": _name(runs, judged.shown),
             "worthless": list(judged.worthless),
             "lines": list(judged.lines),
         },

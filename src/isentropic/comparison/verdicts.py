@@ -31,9 +31,10 @@ class Verdict:
     recommended: int | None  # None: no map is to be trusted
     best_local: int | None
     best_global: int | None
+    shown: int | None  # the map to look at: the recommended one, or the best of those not to be trusted
     headline: str
     reasons: tuple[str, ...]
-    worst: tuple[Fact, ...]  # of the recommended map, or of the best of those not to be trusted
+    worst: tuple[Fact, ...]  # of the map that is shown
     standings: tuple[Standing, ...]
 
     @property
@@ -71,6 +72,7 @@ def verdict(runs: Sequence[Run]) -> Verdict:
         recommended=recommended,
         best_local=best_local,
         best_global=best_global,
+        shown=shown,
         headline=_headline(runs, standings, recommended, shown),
         reasons=_reasons(runs, standings, recommended, best_global, shown),
         worst=() if shown is None else worst_facts(runs[shown]),

@@ -57,8 +57,8 @@ def page(
         The column, or the target, that colours the maps at first; by default the classes, if there are some.
     """
     rows = drawn_rows(table)
-    shown = _shown(runs, verdict)
-    payload = _payload(table, runs, verdict, rows, shown, color)
+    shown = verdict.shown
+    payload = _payload(table, runs, verdict, rows, color)
     known = payload["rows"]
     scripts = "\n".join(_asset(name) for name in _SCRIPTS)
     return _template().render(
@@ -87,18 +87,6 @@ def _about(runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def _shown(runs: Sequence[Run], verdict: Verdict) -> int | None:
-    """The map at the top: the recommended one, or the best of those that nobody should trust."""
-    if verdict.recommended is not None:
-        return int(verdict.recommended)
-    scores = [
-        -np.inf if standing.local is None or runs[standing.run].failed else standing.local
-        for standing in verdict.standings
-    ]
-    best = int(np.argmax(scores)) if scores else 0
-    return verdict.standings[best].run if scores and np.isfinite(scores[best]) else None
-
-
 def run_names(runs: Sequence[Run]) -> list[str]:
     """The method of each run, and what tells it from other runs of the same method."""
     methods = [run.method for run in runs]
@@ -124,7 +112,7 @@ def _grid(n_maps: int) -> int:
 
 
 def _payload(
-    table: Table, runs: Sequence[Run], verdict: Verdict, rows: Integers, shown: int | None, color: str | None
+    table: Table, runs: Sequence[Run], verdict: Verdict, rows: Integers, color: str | None
 ) -> dict[str, Any]:
     names = run_names(runs)
     measured = [
@@ -147,8 +135,9 @@ def _payload(
         for entry, one in zip(maps, scores, strict=True):
             entry[kind] = {"values": packed_shares(one[rows], 0.0, top or 1.0), "high": top or 1.0}
     return {
-        "rows": described_rows(table, rows, color), "maps": maps, "shown": shown,
-        "k": first_k(runs), "palette": palette(), "regions": _regions(runs, verdict, rows, shown),
+        "rows": described_rows(table, rows, color), "maps": maps,
+        "shown": verdict.shown, "k": first_k(runs), "palette": palette(),
+        "regions": _regions(runs, verdict, rows),
     }  # fmt: skip
 
 
@@ -177,14 +166,12 @@ def _damages(measured: Sequence[Any], n: int) -> dict[str, list[Floats]]:
     return found
 
 
-def _regions(
-    runs: Sequence[Run], verdict: Verdict, rows: Integers, shown: int | None
-) -> list[dict[str, Any]]:
+def _regions(runs: Sequence[Run], verdict: Verdict, rows: Integers) -> list[dict[str, Any]]:
     """Where each of the worst facts is, in the map at the top, and which drawn rows it is about.
 
     A fact about more than half of all rows has no place; what is marked then are the worst tenth of them.
     """
-    run = None if shown is None else runs[shown]
+    run = None if verdict.shown is None else runs[verdict.shown]
     return [_region(run, fact, rows) for fact in verdict.worst]
 
 
