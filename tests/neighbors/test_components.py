@@ -13,7 +13,7 @@ from assertions import assert_same_bits, assert_same_edges, assert_valid_graph
 from isentropic._errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
 from isentropic._values import Can, Inflate, Knn, Percentile, Pnn, Radius
 from isentropic.neighbors import POLICIES, component_labels, neighbor_graph, repaired
-from isentropic.neighbors import components as components_module
+from isentropic.neighbors import outside as outside_module
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -161,7 +161,7 @@ def test_many_single_rows_are_joined():
 def test_blocks_and_threads_change_no_bridge(rng, rows, monkeypatch):
     X = blobs(rng)
     expected = quietly_bridged(X, 2)
-    monkeypatch.setattr(components_module, "rows_per_block", lambda n: rows)
+    monkeypatch.setattr(outside_module, "rows_per_block", lambda n: rows)
     for n_jobs in (1, 2):
         graph = quietly_bridged(X, 2, n_jobs=n_jobs)
         for name in ("indptr", "indices", "weights", "bridges"):

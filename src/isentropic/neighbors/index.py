@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -73,34 +74,44 @@ class RowIndex:
         return indices, distances
 
     @cached_property
-    def _reduced(self) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
-        """Centre, scale, rows in single precision and their squared norms."""
-        data = self._different
-        centre = data.mean(axis=0)
-        # So that no square overflows in single precision.
-        scale = max((data.max(axis=0) - centre).max(), (centre - data.min(axis=0)).max()) or 1.0
-        reduced = np.empty(data.shape, np.float32)
-        for start in range(0, len(data), 1024):  # in parts, so that no second table of doubles is held
-            reduced[start : start + 1024] = (data[start : start + 1024] - centre) / scale
-        return centre, scale, reduced, np.einsum("ij,ij->i", reduced, reduced, dtype=np.float64)
+    def _products(self) -> Products:
+        return Products(self._different)
 
     def _by_products(self, queries, k, selves, n_jobs):
         """Matrix products in single precision name the candidates, exact distances choose among them."""
-        data = self._different
-        centre, scale, reduced, norms = self._reduced
         indices, distances = _empty_lists(len(queries), k)
-        for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data))):
-            centred = (queries[block] - centre) / scale
+        for block, *estimates in self._products.blocks(queries):
+            with threads(n_jobs):
+                nearest_refined(*estimates, selves[block], indices[block], distances[block])
+        return indices, distances
+
+
+class Products:
+    """Rows prepared for matrix products in single precision, which estimate distances within a bound."""
+
+    def __init__(self, data: np.ndarray):
+        self._data, self._centre = data, data.mean(axis=0)
+        # So that no square overflows in single precision.
+        spread = max((data.max(axis=0) - self._centre).max(), (self._centre - data.min(axis=0)).max())
+        self._scale = spread or 1.0
+        self._reduced = np.empty(data.shape, np.float32)
+        for start in range(0, len(data), 1024):  # in parts, so that no second table of doubles is held
+            part = slice(start, start + 1024)
+            self._reduced[part] = (data[part] - self._centre) / self._scale
+        self._norms = np.einsum("ij,ij->i", self._reduced, self._reduced, dtype=np.float64)
+
+    def blocks(self, queries: np.ndarray) -> Iterator[tuple]:
+        """Blocks of queries, each with what the kernels take that refine the estimates."""
+        largest = self._norms.max()
+        for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(self._data))):
+            centred = (queries[block] - self._centre) / self._scale
             # Each query in its own unit, so that one far away takes no precision from the others.
             units = np.abs(centred).max(axis=1, initial=0.0)
             units[units == 0] = 1.0
-            products = np.asarray(centred / units[:, None], np.float32) @ reduced.T
+            products = np.asarray(centred / units[:, None], np.float32) @ self._reduced.T
             query_norms = np.einsum("ij,ij->i", centred, centred)
-            slack = _product_error(data.shape[1], query_norms, norms.max())
-            with threads(n_jobs):
-                nearest_refined(products, units, queries[block], data, query_norms, norms, slack,
-                                selves[block], indices[block], distances[block])  # fmt: skip
-        return indices, distances
+            slack = _product_error(centred.shape[1], query_norms, largest)
+            yield block, products, units, queries[block], self._data, query_norms, self._norms, slack
 
 
 def members_of(queries, different, nearest, distinct: Distinct, selves, k: int, n_jobs):

@@ -1,0 +1,107 @@
+"""The shortest edges that join the parts of a graph."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from .._runtime import row_blocks
+from .distances import Metric
+from .duplicates import distinct_rows
+from .outside import OutsideIndex
+
+
+def shortest_bridges(
+    X: np.ndarray, labels: np.ndarray, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The minimum spanning edges between the parts, ``(e, 2)``, in order, and their lengths (Boruvka).
+
+    In each round every part but the largest adds its shortest edge outwards, of equal ones the first. What a
+    row's nearest outside was before parts were joined is never farther than what it is after: a row is
+    searched for again only where that could still be the shortest edge of its part.
+    """
+    rows = _representatives(X, labels, metric)
+    if metric != "precomputed" and len(rows) < len(X):
+        X = X[rows]
+    labels = labels[rows].astype(np.int64)
+    index = OutsideIndex(X, metric)
+    near, lengths = np.full(len(rows), -1), np.zeros(len(rows))
+    edges: dict[tuple[int, int], float] = {}
+    while labels.any():
+        added = _round(index, labels, near, lengths, n_jobs)
+        edges.update(added)
+        labels = _merged(labels, added)
+    pairs = sorted(edges)
+    found = np.array([edges[pair] for pair in pairs])
+    return rows[np.array(pairs)].astype(np.int32), np.sqrt(found) if index.is_squared else found
+
+
+def _representatives(X: np.ndarray, labels: np.ndarray, metric: Metric) -> np.ndarray:
+    """One row for all equal ones, where they are in the same part: an approximate graph may part them."""
+    everyone = np.arange(len(X))
+    distinct = None if metric == "precomputed" else distinct_rows(X)
+    if distinct is None:
+        return everyone
+    first = np.repeat(distinct.rows, np.diff(distinct.indptr))
+    return distinct.rows if (labels[distinct.members] == labels[first]).all() else everyone
+
+
+def _round(index: OutsideIndex, labels, near, lengths, n_jobs) -> dict[tuple[int, int], float]:
+    """The shortest edge (i, j) from each part but the largest to any other part.
+
+    ``near`` and ``lengths`` are brought up to date: of each row the nearest one outside its part, or -1 where
+    all that is known is that it is at least so far away.
+    """
+    shortest = _Shortest(labels)
+    is_known = (near >= 0) & (labels[near] != labels)
+    known = np.flatnonzero(is_known)
+    shortest.offer(known, near[known], lengths[known])
+    largest = np.bincount(labels).argmax()
+    rows = np.flatnonzero(~is_known & (labels != largest))
+    # One row of each part first, so that the others have a length to stay below.
+    first = np.unique(labels[rows], return_index=True)[1]
+    for several in (rows[first], np.delete(rows, first)):
+        for block in row_blocks(len(several), "bridges", size=index.rows_at_once, adapt=index.is_squared):
+            mine = several[block]
+            limits = shortest.lengths[labels[mine]]
+            mine, limits = mine[lengths[mine] <= limits], limits[lengths[mine] <= limits]
+            if len(mine):
+                near[mine], lengths[mine] = index.nearest(mine, labels, limits, n_jobs)
+                mine = mine[near[mine] >= 0]
+                shortest.offer(mine, near[mine], lengths[mine])
+    return shortest.edges(but=int(largest))
+
+
+class _Shortest:
+    """The shortest edge out of every part among those offered; of equally long ones the first, (i, j)."""
+
+    def __init__(self, labels: np.ndarray):
+        self._labels = labels
+        self.lengths = np.full(labels.max() + 1, np.inf)
+        self._kept = np.empty((3, 0), np.int64)  # part, i, j; of equally long edges all
+
+    def offer(self, i: np.ndarray, j: np.ndarray, lengths: np.ndarray) -> None:
+        parts = np.concatenate([self._labels[i], self._labels[j]])
+        offered = np.tile([np.minimum(i, j), np.maximum(i, j)], 2)
+        before = self.lengths.copy()
+        np.minimum.at(self.lengths, parts, np.tile(lengths, 2))
+        still = self.lengths[self._kept[0]] == before[self._kept[0]]
+        shortest = np.tile(lengths, 2) == self.lengths[parts]
+        self._kept = np.hstack([self._kept[:, still], np.vstack([parts, offered])[:, shortest]])
+
+    def edges(self, *, but: int) -> dict[tuple[int, int], float]:
+        """``{(i, j): length}`` of all parts but one."""
+        part, i, j = self._kept[:, np.lexsort(self._kept[::-1])]
+        parts, first = np.unique(part, return_index=True)
+        first = first[parts != but]
+        lengths = self.lengths[part[first]].tolist()
+        return dict(zip(zip(i[first].tolist(), j[first].tolist(), strict=True), lengths, strict=True))
+
+
+def _merged(labels: np.ndarray, edges) -> np.ndarray:
+    """Part labels after the parts at both ends of every edge have become one."""
+    ends = labels[np.array(list(edges))]
+    count = labels.max() + 1
+    links = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(count, count))
+    return connected_components(links, directed=False)[1][labels].astype(np.int64)
