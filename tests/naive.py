@@ -149,6 +149,17 @@ def naive_components(n, edges):
     return labels
 
 
+def naive_nearest_outside(D, labels):
+    """For every row the nearest row of another part, the first of equally near ones, and how far: lists."""
+    near, lengths = [], []
+    for i in range(len(D)):
+        others = [(D[i, j], j) for j in range(len(D)) if labels[j] != labels[i]]
+        length, j = min(others, default=(np.inf, -1))
+        near.append(j)
+        lengths.append(length)
+    return near, lengths
+
+
 def naive_bridges(D, labels):
     """Minimum spanning edges ``{(i, j): d}``, i < j, between the parts: Kruskal over all pairs of rows."""
     part = list(labels)

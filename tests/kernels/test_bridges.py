@@ -1,0 +1,175 @@
+"""The nearest row of another part, against plain loops. Small: this folder also runs without the JIT."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assertions import assert_same_bits
+from isentropic.kernels._jit import threads
+from isentropic.kernels.boxes import box_gap, boxes_of, split_rows
+from isentropic.kernels.bridges import nearest_outside, parts_of_nodes, refined_outside
+from naive import naive_nearest_outside
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def lattice(seed, n, m):
+    """Rows on a small grid: many ties, many duplicates, and every distance is exact."""
+    return np.random.default_rng(seed).integers(0, 4, size=(n, m)).astype(float)
+
+
+def squared(X):
+    return ((X[:, None] - X) ** 2).sum(axis=2)
+
+
+def tree_of(X, leaf=2):
+    order, *nodes, depth = split_rows(X, leaf)
+    return order, nodes, boxes_of(X[order], *nodes), depth
+
+
+# ---- the tree ----------------------------------------------------------------------------------
+
+
+@given(seed=seeds, n=st.integers(1, 40), m=st.integers(1, 4), leaf=st.integers(1, 5))
+def test_a_tree_halves_its_rows_until_few_or_equal_ones_are_left(seed, n, m, leaf):
+    X = lattice(seed, n, m)
+    order, (starts, stops, rights), _, depth = tree_of(X, leaf)
+    assert sorted(order) == list(range(n))
+    levels = {0: (0, n, 1)}  # what each node should hold, from its parent
+    for node in range(len(starts)):
+        start, stop, level = levels[node]
+        assert (starts[node], stops[node]) == (start, stop)
+        assert 0 <= start < stop <= n
+        assert level <= depth
+        if rights[node] == 0:
+            rows = X[order[start:stop]]
+            assert len(rows) <= leaf or (rows == rows[0]).all()
+        else:
+            levels[node + 1] = start, starts[rights[node]], level + 1
+            levels[rights[node]] = starts[rights[node]], stop, level + 1
+    assert len(levels) == len(starts)
+    assert max(level for _, _, level in levels.values()) == depth
+
+
+@pytest.mark.parametrize("values", [[1.0, np.nextafter(1.0, 2.0)], [-1e149, 1e149], [0.0, 5e-324]], ids=str)
+def test_values_next_to_each_other_are_parted(values):
+    _, (starts, _, rights), _, _ = tree_of(np.array(values * 3)[:, None], 1)
+    assert len(starts) == 3
+    assert rights.tolist() == [2, 0, 0]
+
+
+@given(seed=seeds, n=st.integers(1, 30), m=st.integers(1, 3))
+def test_boxes_are_tight(seed, n, m):
+    X = np.random.default_rng(seed).normal(size=(n, m))
+    order, (starts, stops, _), (lows, highs), _ = tree_of(X)
+    for node, (start, stop) in enumerate(zip(starts, stops, strict=True)):
+        assert_same_bits(lows[node], X[order[start:stop]].min(axis=0))
+        assert_same_bits(highs[node], X[order[start:stop]].max(axis=0))
+
+
+def test_the_distance_to_a_box_by_hand():
+    low, high = np.array([0.0, 0.0, 0.0]), np.array([1.0, 2.0, 1.0])
+    assert box_gap(np.array([-3.0, 6.0, 0.5]), low, high) == 25.0
+    assert box_gap(np.array([1.0, 1.0, 0.0]), low, high) == 0.0
+
+
+@given(seed=seeds, n=st.integers(1, 30), n_parts=st.integers(1, 4))
+def test_a_node_has_the_part_of_all_its_rows(seed, n, n_parts):
+    X = lattice(seed, n, 2)
+    order, nodes, _, _ = tree_of(X)
+    labels = (X[order, 0] % n_parts).astype(np.int64)
+    parts = parts_of_nodes(labels, *nodes)
+    for part, start, stop in zip(parts, nodes[0], nodes[1], strict=True):
+        inside = set(labels[start:stop])
+        assert part == (inside.pop() if len(inside) == 1 else -1)
+
+
+# ---- by the tree -------------------------------------------------------------------------------
+
+
+def outside_by_tree(X, labels, limits, *, leaf=2):
+    """Near rows and lengths of every row, in the order of the rows, and how many were measured."""
+    order, nodes, boxes, depth = tree_of(X, leaf)
+    parts = parts_of_nodes(labels[order], *nodes)
+    places = np.argsort(order)
+    near, lengths = np.full(len(X), -7), np.full(len(X), np.nan)
+    measured = nearest_outside(X[order], order, *nodes, *boxes, depth, labels[order], parts, places, limits,
+                               1e-14, near, lengths)  # fmt: skip
+    return np.where(near < 0, near, order[near]), lengths, measured
+
+
+@given(
+    seed=seeds, n=st.integers(1, 40), m=st.integers(1, 3), n_parts=st.integers(1, 6), leaf=st.integers(1, 9)
+)
+def test_the_nearest_outside_by_a_tree(seed, n, m, n_parts, leaf):
+    X = lattice(seed, n, m)
+    labels = np.random.default_rng(seed).integers(0, n_parts, n)
+    near, lengths, _ = outside_by_tree(X, labels, np.full(n, np.inf), leaf=leaf)
+    expected = naive_nearest_outside(squared(X), labels)
+    assert near.tolist() == expected[0]
+    assert lengths.tolist() == expected[1]
+
+
+@given(seed=seeds, n=st.integers(2, 40), limit=st.integers(0, 12))
+def test_an_edge_as_long_as_the_limit_counts_and_a_longer_one_does_not(seed, n, limit):
+    X, labels = lattice(seed, n, 3), np.random.default_rng(seed).integers(0, 3, n)
+    near, lengths, _ = outside_by_tree(X, labels, np.full(n, float(limit)))
+    expected = [
+        (j, d) if d <= limit else (-1, limit)
+        for j, d in zip(*naive_nearest_outside(squared(X), labels), strict=True)
+    ]
+    assert list(zip(near.tolist(), lengths.tolist(), strict=True)) == expected
+
+
+def test_own_part_and_far_boxes_are_not_measured():
+    X = np.concatenate([np.arange(50.0), 1000 + np.arange(50.0)])[:, None]
+    labels = np.repeat([0, 1], 50)
+    _, _, measured = outside_by_tree(X, labels, np.full(100, np.inf))
+    assert (measured <= 4).all()
+    _, _, measured = outside_by_tree(X, labels, np.full(100, 900.0**2))
+    assert (measured == 0).all()
+
+
+# ---- by products -------------------------------------------------------------------------------
+
+
+def outside_by_products(X, labels, error=0.0, seed=0):
+    """From products that are wrong by up to ``error`` in the squared distance."""
+    noise = np.random.default_rng(seed).uniform(-error / 2, error / 2, size=(len(X), len(X)))
+    norms = (X**2).sum(axis=1)
+    near, lengths = np.full(len(X), -7), np.full(len(X), np.nan)
+    products, slack = (X @ X.T + noise).astype(np.float32), np.full(len(X), error + 1e-3)
+    refined_outside(products, np.ones(len(X)), X, X, norms, norms, slack, labels, labels, near, lengths)
+    return near, lengths
+
+
+@given(
+    seed=seeds, n=st.integers(1, 25), n_parts=st.integers(1, 5), error=st.sampled_from([0.0, 0.3, 5.0, 100.0])
+)
+def test_the_nearest_outside_whatever_the_error_of_the_products(seed, n, n_parts, error):
+    X, labels = lattice(seed, n, 3), np.random.default_rng(seed).integers(0, n_parts, n)
+    near, lengths = outside_by_products(X, labels, error, seed)
+    expected = naive_nearest_outside(squared(X), labels)
+    assert near.tolist() == expected[0]
+    assert lengths.tolist() == expected[1]
+
+
+# ---- determinism -------------------------------------------------------------------------------
+
+
+@settings(max_examples=10)
+@given(seed=seeds)
+def test_threads_change_no_bit(seed):
+    rng = np.random.default_rng(seed)
+    X, labels = rng.normal(size=(60, 5)), rng.integers(0, 4, 60)
+    for search in (
+        lambda: outside_by_tree(X, labels, np.full(60, np.inf))[:2],
+        lambda: outside_by_products(X, labels),
+    ):
+        with threads(1):
+            alone = search()
+        with threads(2):
+            together = search()
+        for one, other in zip(alone, together, strict=True):
+            assert_same_bits(one, other)
