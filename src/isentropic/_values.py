@@ -24,7 +24,7 @@ class Knn:
     """The ``k`` nearest neighbours; edges weighted by distance.
 
     ``approximate="auto"`` searches approximately above ``exact_below`` rows, unless the data have so
-    few features that an exact tree is faster anyway.
+    few features, or fall into such groups, that an exact tree is faster anyway.
     """
 
     kind: ClassVar[str] = "knn"

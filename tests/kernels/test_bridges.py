@@ -1,13 +1,12 @@
 """The nearest row of another part, against plain loops. Small: this folder also runs without the JIT."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.boxes import box_gap, boxes_of, split_rows
+from isentropic.kernels.boxes import boxes_of, split_rows
 from isentropic.kernels.bridges import nearest_outside, parts_of_nodes, refined_outside
 from naive import naive_nearest_outside
 
@@ -26,52 +25,6 @@ def squared(X):
 def tree_of(X, leaf=2):
     order, *nodes, depth = split_rows(X, leaf)
     return order, nodes, boxes_of(X[order], *nodes), depth
-
-
-# ---- the tree ----------------------------------------------------------------------------------
-
-
-@given(seed=seeds, n=st.integers(1, 40), m=st.integers(1, 4), leaf=st.integers(1, 5))
-def test_a_tree_halves_its_rows_until_few_or_equal_ones_are_left(seed, n, m, leaf):
-    X = lattice(seed, n, m)
-    order, (starts, stops, rights), _, depth = tree_of(X, leaf)
-    assert sorted(order) == list(range(n))
-    levels = {0: (0, n, 1)}  # what each node should hold, from its parent
-    for node in range(len(starts)):
-        start, stop, level = levels[node]
-        assert (starts[node], stops[node]) == (start, stop)
-        assert 0 <= start < stop <= n
-        assert level <= depth
-        if rights[node] == 0:
-            rows = X[order[start:stop]]
-            assert len(rows) <= leaf or (rows == rows[0]).all()
-        else:
-            levels[node + 1] = start, starts[rights[node]], level + 1
-            levels[rights[node]] = starts[rights[node]], stop, level + 1
-    assert len(levels) == len(starts)
-    assert max(level for _, _, level in levels.values()) == depth
-
-
-@pytest.mark.parametrize("values", [[1.0, np.nextafter(1.0, 2.0)], [-1e149, 1e149], [0.0, 5e-324]], ids=str)
-def test_values_next_to_each_other_are_parted(values):
-    _, (starts, _, rights), _, _ = tree_of(np.array(values * 3)[:, None], 1)
-    assert len(starts) == 3
-    assert rights.tolist() == [2, 0, 0]
-
-
-@given(seed=seeds, n=st.integers(1, 30), m=st.integers(1, 3))
-def test_boxes_are_tight(seed, n, m):
-    X = np.random.default_rng(seed).normal(size=(n, m))
-    order, (starts, stops, _), (lows, highs), _ = tree_of(X)
-    for node, (start, stop) in enumerate(zip(starts, stops, strict=True)):
-        assert_same_bits(lows[node], X[order[start:stop]].min(axis=0))
-        assert_same_bits(highs[node], X[order[start:stop]].max(axis=0))
-
-
-def test_the_distance_to_a_box_by_hand():
-    low, high = np.array([0.0, 0.0, 0.0]), np.array([1.0, 2.0, 1.0])
-    assert box_gap(np.array([-3.0, 6.0, 0.5]), low, high) == 25.0
-    assert box_gap(np.array([1.0, 1.0, 0.0]), low, high) == 0.0
 
 
 @given(seed=seeds, n=st.integers(1, 30), n_parts=st.integers(1, 4))

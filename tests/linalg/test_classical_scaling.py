@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist, squareform
+from threadpoolctl import threadpool_limits
 
 import naive
 from assertions import assert_same_bits, assert_same_up_to_sign
@@ -221,6 +222,16 @@ def test_the_exact_defect_matches_the_plain_one(seed, n):
     upper = np.triu(np.random.default_rng(seed).uniform(0.1, 2, size=(n, n)), 1)
     D = upper + upper.T
     assert euclidean_defect(naive.condensed(D), n) == pytest.approx(naive.naive_euclidean_defect(D), abs=1e-9)
+
+
+def test_the_exact_defect_does_not_depend_on_the_threads_of_blas(rng):
+    found = {n: [] for n in (200, 500)}
+    for n, of_threads in found.items():
+        d = pdist(rng.normal(size=(n, 5)), "cityblock")
+        for count in (1, 2):
+            with threadpool_limits(count, user_api="blas"):
+                of_threads.append(euclidean_defect(d, n))
+    assert all(one == two for one, two in found.values())
 
 
 def test_euclidean_distances_have_no_defect(rng):

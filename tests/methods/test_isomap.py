@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn import clone
 from sklearn.datasets import make_swiss_roll
 from sklearn.manifold import Isomap as PeerIsomap
+from threadpoolctl import threadpool_limits
 
 from isentropic import Isomap, Knn, Landmarks, Percentile, Pnn, Radius, config_context
 from isentropic._errors import (
@@ -21,6 +23,7 @@ from isentropic._errors import (
     NeighborsClippedWarning,
 )
 from isentropic._values import Inflate
+from isentropic.families.geodesic import _landmark_residual_variance
 
 ROLL, ANGLE = make_swiss_roll(700, random_state=0)
 NEW, NEW_ANGLE = make_swiss_roll(60, random_state=1)
@@ -185,6 +188,16 @@ def test_precomputed_distances_give_the_same_map_and_the_same_places():
 
 
 # ---- attributes --------------------------------------------------------------------------------
+
+
+def test_residual_variance_of_landmarks_does_not_depend_on_the_threads_of_blas(rng):
+    # Rows so long that BLAS would add them up in parts.
+    Z, landmarks, found = rng.normal(size=(30_000, 2)), np.arange(3), []
+    for count, spread in product((1, 2), (0.3, 1, 3, 10)):
+        G = cdist(Z[landmarks], Z) * np.linspace(1, spread, 30_000)
+        with threadpool_limits(count, user_api="blas"):
+            found.append(_landmark_residual_variance(G, landmarks, Z, 1))
+    assert found[:4] == found[4:]
 
 
 def test_residual_variance_falls_with_each_component_and_is_small_for_the_right_number():

@@ -14,6 +14,7 @@ from isentropic._errors import DisconnectedGraphError, DisconnectedGraphWarning,
 from isentropic._values import Can, Inflate, Knn, Percentile, Pnn, Radius
 from isentropic.neighbors import POLICIES, component_labels, neighbor_graph, repaired
 from isentropic.neighbors import outside as outside_module
+from isentropic.neighbors.bridges import shortest_bridges
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -129,6 +130,47 @@ def test_bridges_of_large_and_small_parts(rng, sizes, m):
     before = graph_in_parts(X, 4)
     assert before.n_components >= len(sizes)
     assert_bridged(quietly_bridged(X, 4), before, D)
+
+
+def levels_and_numbers(rng, n=240):
+    """A table with coded levels: rows of other levels are far apart, and as far as those of many others."""
+    levels = [rng.integers(0, count, n) for count in (2, 3, 4)]
+    coded = [4.0 * (level[:, None] == np.arange(level.max() + 1)) for level in levels]
+    return np.column_stack([rng.integers(0, 3, size=(n, 8)), *coded]).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("by", ["tree", "products"])
+def test_bridges_of_a_table_with_levels(seed, by, monkeypatch):
+    # Two dozen parts, whose shortest edges are of few lengths: ties within each round, and between rounds.
+    X = levels_and_numbers(np.random.default_rng(seed))
+    if by == "products":
+        monkeypatch.setattr(outside_module, "_ENOUGH", 1)
+        monkeypatch.setattr(outside_module, "worth_comparing", lambda n, m: -1)
+    before = graph_in_parts(X, 3)
+    assert before.n_components > 10
+    D = np.array([np.sqrt(((X - x) ** 2).sum(axis=1)) for x in X])
+    assert_bridged(quietly_bridged(X, 3), before, D)
+
+
+@pytest.mark.parametrize("m", [3, 30])
+def test_bridges_of_parts_one_within_the_other(rng, m):
+    # Shells: every row of one is near the next, so that rows are searched for again in every round.
+    shells = rng.normal(size=(5, 40, m))
+    shells *= (2.0 ** np.arange(5))[:, None, None] / np.linalg.norm(shells, axis=2, keepdims=True)
+    X, labels = shells.reshape(200, m), np.repeat(np.arange(5), 40)
+    D = np.array([np.sqrt(((X - x) ** 2).sum(axis=1)) for x in X])
+    pairs, lengths = shortest_bridges(X, labels)
+    found = {(int(i), int(j)): d for (i, j), d in zip(pairs, lengths, strict=True)}
+    assert_same_edges(found, naive.naive_bridges(D, labels))
+
+
+def test_equal_rows_in_different_parts_are_joined_by_edges_of_length_0():
+    # An approximate graph may part them.
+    X, labels = np.repeat([[0.0, 1.0], [2.0, 3.0]], 3, axis=0), np.array([0, 0, 1, 2, 1, 0])
+    pairs, lengths = shortest_bridges(X, labels)
+    assert pairs.tolist() == [[0, 2], [3, 4]]
+    assert lengths.tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("sizes", [(12, 7, 5, 3), (70, 66, 9)], ids=str)

@@ -15,6 +15,7 @@ from assertions import assert_grammar, assert_same_bits, assert_same_lists, asse
 from isentropic import _runtime
 from isentropic._errors import InvalidInputError, NeighborsClippedWarning
 from isentropic._values import Knn
+from isentropic.neighbors import boxes as boxes_module
 from isentropic.neighbors import (
     clipped_neighbors,
     nearest_among,
@@ -113,6 +114,30 @@ def test_l2_is_euclidean(rng, m):
     one, two = lists_of(X, 4), lists_of(X, 4, metric="l2")
     assert_same_bits(one[0], two[0])
     assert_same_bits(one[1], two[1])
+
+
+def levels_and_numbers(n):
+    """Coded levels beside numbers along a line: 20 features, which a tree can part all the same."""
+    rng = np.random.default_rng(0)
+    line = rng.uniform(size=(n, 1)) * np.linspace(1, 2, 8)
+    levels = [5.0 * (rng.integers(0, count, n)[:, None] == np.arange(count)) for count in (3, 4, 5)]
+    return np.column_stack([line, *levels])
+
+
+def test_tables_that_a_tree_can_part_are_told_from_those_it_cannot(rng):
+    assert boxes_module.is_quick_by_boxes(levels_and_numbers(5000))
+    assert not boxes_module.is_quick_by_boxes(rng.normal(size=(5000, 20)))
+    assert not boxes_module.is_quick_by_boxes(levels_and_numbers(4000))  # few: products are soon done
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+def test_many_features_by_a_tree_match_the_plain_ones(monkeypatch, rounded):
+    monkeypatch.setattr(boxes_module, "_SAMPLE", 256)
+    X = levels_and_numbers(400)
+    X = (10 * X).round() if rounded else X  # whole numbers: ties
+    assert index_module.has_boxes(X, "euclidean")
+    for k in (1, 9):
+        assert_same_lists(lists_of(X, k), naive.naive_neighbors(_quick_distances(X), k))
 
 
 # ---- duplicates and nasty numbers --------------------------------------------------------------
@@ -368,6 +393,11 @@ def test_auto_is_exact_below_a_size_and_for_few_features(rng):
     assert not use_approximate(rule, wide, "precomputed")
     assert use_approximate(Knn(5, approximate=True), flat, "euclidean")
     assert not use_approximate(Knn(5, approximate=False, exact_below=0), wide, "euclidean")
+
+
+def test_auto_is_exact_where_a_tree_parts_the_table():
+    assert not use_approximate(Knn(5, exact_below=4500), levels_and_numbers(5000), "euclidean")
+    assert use_approximate(Knn(5, exact_below=4500), levels_and_numbers(5000), "manhattan")
 
 
 @pytest.mark.parametrize("approximate", ["yes", None, 3])

@@ -14,7 +14,7 @@ from scipy.spatial.distance import squareform
 from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require
-from .._runtime import row_blocks
+from .._runtime import one_blas_thread, row_blocks
 from .._state import Absent, Array, Checked, Double, Maybe, Number, State, StateError, Tuple, Value
 from .._values import Inflate, Landmarks, NeighborGraph
 from ..geodesics import all_pairs, from_neighbors, from_rows
@@ -277,7 +277,8 @@ def _landmark_residual_variance(
     moments = np.empty((len(landmarks), 6))
     for block in row_blocks(len(landmarks), "residual variance", size=rows_per_block(len(Z))):
         mapped = distances_between(Z[landmarks[block]], Z, "euclidean", n_jobs)
-        for i, (g, d) in enumerate(zip(G[block], mapped, strict=True), start=block.start):
-            a, b = g - g.mean(), d - d.mean()
-            moments[i] = len(g), g.mean(), d.mean(), a @ a, b @ b, a @ b
+        with one_blas_thread():  # several would add up in another order, and take the cores from the kernels
+            for i, (g, d) in enumerate(zip(G[block], mapped, strict=True), start=block.start):
+                a, b = g - g.mean(), d - d.mean()
+                moments[i] = len(g), g.mean(), d.mean(), a @ a, b @ b, a @ b
     return unexplained(*combined_comoments(moments))

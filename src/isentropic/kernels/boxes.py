@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import kernel
+from ._jit import kernel, parallel_kernel, rows
+from .nearest import _insert, squared_distance
 
 
 @kernel
@@ -98,3 +99,45 @@ def box_gap(x, low, high):
     for f in range(len(x)):
         total += max(low[f] - x[f], x[f] - high[f], 0.0) ** 2
     return total
+
+
+@parallel_kernel
+def nearest_by_boxes(
+    points, order, starts, stops, rights, lows, highs, depth, queries, selves, slack, indices, distances
+):
+    """Exact Euclidean neighbours by the tree; row ``selves[i]`` is no neighbour of query i (-1: all are).
+
+    A box counts as nearer by the share ``slack``, what rounding may do to its distance. Returns how many
+    rows each query was compared with.
+    """
+    k = indices.shape[1]
+    measured = np.zeros(len(queries), np.int64)
+    for q in rows(len(queries)):
+        waiting, gaps = np.empty(depth + 1, np.int64), np.empty(depth + 1)
+        waiting[0], gaps[0], size, found = 0, 0.0, 1, 0
+        while size > 0:
+            size -= 1
+            node = waiting[size]
+            if found == k and gaps[size] > distances[q, k - 1]:
+                continue
+            right = rights[node]
+            if right == 0:
+                measured[q] += stops[node] - starts[node]
+                for j in range(starts[node], stops[node]):
+                    distance = squared_distance(queries[q], points[j])
+                    if order[j] != selves[q] and (found < k or distance <= distances[q, k - 1]):
+                        found = _insert(distances[q], indices[q], found, distance, order[j])
+                continue
+            near, far = node + 1, right
+            gap, other = (
+                box_gap(queries[q], lows[near], highs[near]),
+                box_gap(queries[q], lows[far], highs[far]),
+            )
+            if other < gap:
+                near, far, gap, other = far, near, other, gap
+            waiting[size], gaps[size] = far, other * (1.0 - slack)
+            waiting[size + 1], gaps[size + 1] = near, gap * (1.0 - slack)
+            size += 2
+        for s in range(k):
+            distances[q, s] = np.sqrt(distances[q, s])
+    return measured

@@ -6,28 +6,32 @@ from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from .._runtime import row_blocks
 from ..kernels._jit import threads
 from ..kernels.nearest import listed_members, nearest_in_rows, nearest_refined
+from .boxes import BoxTree, is_quick_by_boxes
 from .distances import EUCLIDEAN, Metric, distances_between, rows_per_block
 from .duplicates import Distinct, distinct_rows
-from .tree import nearest_by_tree
 
 _TREE_FEATURES = 15  # beyond that many features a tree visits most of its leaves
 
 
 def has_tree(n_features: int, metric: Metric) -> bool:
-    """Whether neighbours are found by a tree."""
+    """Whether a table of so many features is searched by a tree, whatever its rows are."""
     return metric in EUCLIDEAN and n_features <= _TREE_FEATURES
+
+
+def has_boxes(data: np.ndarray, metric: Metric) -> bool:
+    """Whether the neighbours in a table are found by a tree."""
+    return has_tree(data.shape[1], metric) or (metric in EUCLIDEAN and is_quick_by_boxes(data))
 
 
 class RowIndex:
     """Finds the rows of ``data`` nearest to others, exactly: nearest first, equally far ones by index.
 
-    A tree for few features, ``O(log n)`` a query; else matrix products or whole rows of distances,
-    ``O(n m)``. What a search prepares is kept for the next one.
+    A tree for few features and for tables that it can part, ``O(log n)`` a query; else matrix products or
+    whole rows of distances, ``O(n m)``. What a search prepares is kept for the next one.
     """
 
     def __init__(self, data: np.ndarray, metric: Metric = "euclidean"):
@@ -57,20 +61,17 @@ class RowIndex:
         return self.data if self._distinct is None else self.data[self._distinct.rows]
 
     def _search(self, queries, k, selves, n_jobs):
-        find = self._by_tree if has_tree(self.data.shape[1], self.metric) else self._by_products
+        find = self._by_boxes if self._boxes is not None else self._by_products
         return find(queries, k, selves, n_jobs)
 
     @cached_property
-    def _tree(self) -> KDTree:
-        return KDTree(self._different, balanced_tree=False)
+    def _boxes(self) -> BoxTree | None:
+        return BoxTree(self._different) if has_boxes(self._different, self.metric) else None
 
-    def _by_tree(self, queries, k, selves, n_jobs):
-        """A tree, and brute force for the rows that have too many equally far neighbours for it."""
-        data = self._different
-        indices, distances, unsettled = nearest_by_tree(self._tree, queries, data, k, selves, n_jobs)
-        if len(unsettled):
-            settled = _by_rows(queries[unsettled], data, k, "euclidean", selves[unsettled], n_jobs)
-            indices[unsettled], distances[unsettled] = settled
+    def _by_boxes(self, queries, k, selves, n_jobs):
+        indices, distances = _empty_lists(len(queries), k)
+        for block in row_blocks(len(queries), "neighbours", size=1024, adapt=True):
+            self._boxes.nearest(queries[block], selves[block], indices[block], distances[block], n_jobs)
         return indices, distances
 
     @cached_property

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels._jit import threads
-from ..kernels.boxes import boxes_of, split_rows
-from ..kernels.bridges import nearest_outside, parts_of_nodes, refined_outside
+from ..kernels.bridges import refined_outside
+from .boxes import BoxTree, worth_comparing
 from .distances import EUCLIDEAN, Metric, distances_between, rows_per_block
 from .index import Products
 
-_LEAF = 16  # rows
 _ENOUGH = 64  # queries, to judge by them what a tree is worth
 
 
@@ -24,7 +23,7 @@ class OutsideIndex:
         self.metric = metric
         self.is_squared = metric in EUCLIDEAN
         self._data = data
-        self._tree = _BoxTree(data) if self.is_squared else None
+        self._tree = BoxTree(data) if self.is_squared else None
         self._products: Products | None = None
         self.rows_at_once = 256 if self.is_squared else rows_per_block(len(data))
 
@@ -37,8 +36,8 @@ class OutsideIndex:
             return self._by_rows(chosen, labels, n_jobs)
         if self._tree is None:
             return self._by_products(chosen, labels, n_jobs)
-        near, lengths, measured = self._tree.nearest(chosen, labels, limits, n_jobs)
-        if len(chosen) >= _ENOUGH and measured > _worth_measuring(*self._data.shape):
+        near, lengths, compared = self._tree.nearest_outside(chosen, labels, limits, n_jobs)
+        if len(chosen) >= _ENOUGH and compared > worth_comparing(*self._data.shape):
             self._tree = None
         return near, lengths
 
@@ -55,33 +54,3 @@ class OutsideIndex:
         D = np.where(labels[chosen][:, None] == labels, np.inf, D)  # a copy: these may be rows of the caller
         near = D.argmin(axis=1)
         return near, D[np.arange(len(D)), near]
-
-
-def _worth_measuring(n: int, m: int) -> float:
-    """How many rows a tree may compare a query with until products with all n cost less, in nanoseconds."""
-    return n * (15 + 0.04 * m) / (10 + 0.6 * m)
-
-
-class _BoxTree:
-    """A tree of boxes; one whose rows are all of the query's own part is passed by."""
-
-    def __init__(self, data: np.ndarray):
-        self._order, *nodes, self._depth = split_rows(data, _LEAF)
-        self._nodes = nodes  # first and last row, right child
-        self._points = data[self._order]
-        self._boxes = boxes_of(self._points, *nodes)
-        self._places = np.empty(len(data), np.int64)
-        self._places[self._order] = np.arange(len(data))
-        self._slack = 4 * (data.shape[1] + 8) * np.finfo(np.float64).eps
-
-    def nearest(self, chosen, labels, limits, n_jobs):
-        """As OutsideIndex, and with how many rows a query was compared, on average."""
-        near, lengths = np.empty(len(chosen), np.int64), np.empty(len(chosen))
-        labels = labels[self._order]
-        parts = parts_of_nodes(labels, *self._nodes)
-        with threads(n_jobs):
-            measured = nearest_outside(
-                self._points, self._order, *self._nodes, *self._boxes, self._depth, labels, parts,
-                self._places[chosen], limits, self._slack, near, lengths,
-            )  # fmt: skip
-        return np.where(near < 0, -1, self._order[near]), lengths, measured.mean()

@@ -13,7 +13,7 @@ from .._errors import NeighborsClippedWarning, require
 from .._values import Knn, Neighbors
 from .approximate import approximate_neighbors, can_descend
 from .distances import Metric, checked_magnitude, metric_name
-from .index import RowIndex, has_tree
+from .index import RowIndex, has_boxes
 from .room import require_room
 
 
@@ -22,7 +22,8 @@ def nearest_neighbors(
 ) -> Neighbors:
     """The ``rule.k`` nearest other rows of every row of ``X`` (a distance matrix when precomputed).
 
-    Tree: ``O(n log n)`` for few features. Brute force: ``O(n^2 m)``. Approximate: about ``O(n^1.1 m)``.
+    Tree: ``O(n log n)`` for few features or levels. Brute force: ``O(n^2 m)``. Approximate: about
+    ``O(n^1.1 m)``.
     """
     checked_magnitude(X, metric=metric)
     k = clipped_neighbors(rule.k, len(X) - 1)
@@ -52,7 +53,7 @@ def use_approximate(rule: Knn, X: np.ndarray, metric: Metric) -> bool:
     asked = rule.approximate
     require(asked in (True, False, "auto"), "approximate", "True, False or 'auto'", asked)
     if asked == "auto":
-        return len(X) > rule.exact_below and not has_tree(X.shape[1], metric) and can_descend(metric)
+        return len(X) > rule.exact_below and not has_boxes(X, metric) and can_descend(metric)
     must_be = f"False for the metric {metric_name(metric)!r}, which the approximate search does not know"
     require(not asked or can_descend(metric), "approximate", must_be, asked)
     return bool(asked)

@@ -1,0 +1,79 @@
+"""A tree of boxes over the rows of a table: exact Euclidean neighbours where the table has structure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..kernels._jit import threads
+from ..kernels.boxes import boxes_of, nearest_by_boxes, split_rows
+from ..kernels.bridges import nearest_outside, parts_of_nodes
+
+_LEAF = 16  # rows
+_SAMPLE = 4096  # rows
+_PROBES, _PROBED = 64, 10  # rows of a sample that look for neighbours, and for how many
+_AFFORDABLE = 10_000  # rows that a query may be compared with
+
+
+class BoxTree:
+    """Boxes within boxes: those too far away are passed by. ``O(n m)`` memory, ``O(n m log n)`` to make."""
+
+    def __init__(self, data: np.ndarray):
+        self._order, *self._nodes, self._depth = split_rows(data, _LEAF)
+        self._points = data[self._order]
+        self._boxes = boxes_of(self._points, *self._nodes)
+        self._places = np.empty(len(data), np.int64)
+        self._places[self._order] = np.arange(len(data))
+        # What rounding may add to the distance of a box, as a share of it.
+        self._slack = 4 * (data.shape[1] + 8) * np.finfo(np.float64).eps
+
+    def nearest(self, queries, selves, indices, distances, n_jobs) -> float:
+        """Fill the lists of the queries; returns with how many rows one was compared, on average."""
+        with threads(n_jobs):
+            measured = nearest_by_boxes(self._points, self._order, *self._nodes, *self._boxes, self._depth,
+                                        queries, selves, self._slack, indices, distances)  # fmt: skip
+        return float(measured.mean())
+
+    def nearest_outside(self, chosen, labels, limits, n_jobs) -> tuple[np.ndarray, np.ndarray, float]:
+        """For the chosen rows the nearest row of another part and its squared distance; comparisons as above.
+
+        -1 and the limit where none is within it. A box whose rows are all of the own part is passed by.
+        """
+        found, squares = np.empty(len(chosen), np.int64), np.empty(len(chosen))
+        places = self._places[chosen]
+        turns = np.argsort(places)  # rows next to each other visit the same boxes
+        labels = labels[self._order]
+        parts = parts_of_nodes(labels, *self._nodes)
+        with threads(n_jobs):
+            measured = nearest_outside(
+                self._points, self._order, *self._nodes, *self._boxes, self._depth, labels, parts,
+                places[turns], limits[turns], self._slack, found, squares,
+            )  # fmt: skip
+        near, lengths = np.empty_like(found), np.empty_like(squares)
+        near[turns], lengths[turns] = np.where(found < 0, -1, self._order[found]), squares
+        return near, lengths, float(measured.mean())
+
+
+def worth_comparing(n: int, m: int) -> float:
+    """With how many rows a tree may compare a query until matrix products with all n cost less."""
+    return n * (15 + 0.04 * m) / (10 + 0.6 * m)  # nanoseconds of either
+
+
+def is_quick_by_boxes(data: np.ndarray) -> bool:
+    """Whether a tree is the way to search a large table: its rows form groups, or lie along few directions.
+
+    Judged by two samples. The share of the rows that a query is compared with falls with their number.
+    """
+    n, m = data.shape
+    if n <= _SAMPLE:
+        return False
+    of_few, of_more = _compared_share(data, _SAMPLE // 4), _compared_share(data, _SAMPLE)
+    share = of_more * min(of_more / of_few, 1.0) ** np.emath.logn(4, n / _SAMPLE)
+    return bool(share * n <= min(worth_comparing(n, m), _AFFORDABLE))
+
+
+def _compared_share(data: np.ndarray, size: int) -> float:
+    """With what share of a sample a row of it is compared, on average."""
+    sample = data[np.linspace(0, len(data) - 1, size).astype(np.int64)]
+    selves = np.linspace(0, size - 1, _PROBES).astype(np.int64)
+    lists = np.empty((_PROBES, _PROBED), np.int32), np.empty((_PROBES, _PROBED))
+    return BoxTree(sample).nearest(sample[selves], selves, *lists, 1) / size
