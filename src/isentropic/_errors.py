@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from itertools import islice
+
+_LONGEST_WORD = 100  # letters beyond which two words are not compared: that takes their product
+_MOST_WORDS = 10_000  # and so many words that it takes a moment
+_MOST_OPTIONS = 50  # that a message names
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class IsentropicError(Exception):
@@ -92,12 +99,30 @@ def require_one_of(name: str, value: object, options: Iterable[str], hint: str =
     known = list(options)
     if value in known:
         return
-    must_be = f"one of {', '.join(known)}"
+    more = f" and {len(known) - _MOST_OPTIONS} more" if len(known) > _MOST_OPTIONS else ""
+    must_be = f"one of {', '.join(known[:_MOST_OPTIONS])}{more}"
     raise InvalidInputError(message(name, must_be, value, f"{nearest(str(value), known)}{hint}".strip()))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """``Did you mean 'a' or 'b'? `` for a misspelt word, or nothing."""
-    by_lower_case = {name.lower(): name for name in known}
+    if len(word) > _LONGEST_WORD:
+        return ""
+    by_lower_case = {name.lower(): name for name in islice(known, _MOST_WORDS) if len(name) <= _LONGEST_WORD}
     close = [by_lower_case[name] for name in get_close_matches(word.lower(), by_lower_case, n=3, cutoff=0.5)]
     return f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
+
+
+def printable(text: object) -> str:
+    r"""One line that every terminal and file takes: bytes that are not UTF-8 and control characters escaped.
+
+    >>> print(printable("caf\udce9.csv"))
+    caf\xe9.csv
+    """
+    return _UNPRINTABLE.sub(_escaped, str(text))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    from_a_byte = code < 0x100 or 0xDC80 <= code <= 0xDCFF  # as Python decodes the names of files
+    return f"\\x{code & 0xFF:02x}" if from_a_byte else f"\\u{code:04x}"

@@ -154,3 +154,21 @@ def test_mixed_types_deep_in_a_file(write):
     text = "a\n" + "1\n" * 300_000 + "x\n"
     with pytest.warns(TableWarning, match="'a' looks numeric but is read as 2 levels"):
         assert load(write("t.csv", text), nominal="coded", scaling="none").X[-1, 0] == 1
+
+
+def test_a_blank_line_of_one_column_is_a_missing_value(write):
+    path = write("t.csv", "a\n1\n\n2\n")
+    with pytest.raises(InvalidInputError, match="1 missing value"):
+        load(path)
+    with pytest.warns(TableWarning, match="1 row of 3"):
+        table = load(path, missing="drop", scaling="none")
+    assert_array_equal(table.X, [[1], [2]])
+    assert table.row_names == ("0", "2")
+    assert_array_equal(load(write("t.csv", "\n\na\n1\n2\n"), scaling="none").X, [[1], [2]])  # before the name
+
+
+def test_lines_of_nothing_before_the_names(write):
+    for before in ("\n", ",\n", "\n,,\n \n"):
+        table = load(write("t.csv", before + "a,b\n1,2\n\n3,5\n"), scaling="none")
+        assert table.feature_names == ("a", "b")
+        assert_array_equal(table.X, [[1, 2], [3, 5]])

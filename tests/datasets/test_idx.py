@@ -62,7 +62,7 @@ def test_every_type_of_number(write, dtype, code):
         (b"\0\0", "must be an IDX file, which starts with 00 00 and a type, got 00 00"),
         (b"PK\3\4aaaa", "must be an IDX file"),
         (b"\0\0\7\1aaaa", "must be an IDX file"),
-        (b"\0\0\x08\3aaaa", "must announce its shape"),
+        (b"\0\0\x08\3aaaa", "must announce a shape of 1 to 64 axes, got 3 axes in 4 bytes"),
         (idx(IMAGES)[:-1], r"must hold 60 bytes for its shape \(5, 4, 3\), got 59"),
         (idx(IMAGES) + b"x", "must hold 60 bytes .* got more"),
     ],

@@ -44,7 +44,7 @@ def test_rights_are_told(write, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("isentropic.datasets.files._is_packed", refuse)  # where the file would be opened
+    monkeypatch.setattr("isentropic.datasets.streams._is_packed", refuse)  # where the file would be opened
     with pytest.raises(
         FileFormatError, match=r"must be readable, got Permission denied. Check its permissions"
     ):

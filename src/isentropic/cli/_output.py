@@ -90,7 +90,7 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
     with atomic_write(path) as file:
         if path.suffix.lower() == ".parquet":
-            frame.to_parquet(file, index=False)
+            frame.to_parquet(file, index=False, write_page_checksum=True)
         else:
             _write_text(frame, path.name.lower(), file)
 

@@ -15,9 +15,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from .._errors import FileFormatError
-from .files import opened
 from .notices import listed
-from .raw import require_distinct
+from .precision import exact_number
+from .raw import require_distinct, require_few
+from .streams import opened, require_text
 
 _BLOCK = 4096  # rows held as text at a time
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
@@ -61,6 +62,7 @@ class _Place:
 
 def read_arff(path: Path) -> pd.DataFrame:
     """The frame of a file: floats, categories in declared order, dates; ``?`` is missing."""
+    require_text(path, ",")
     try:
         with opened(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig") as text:
             lines = _content(text)
@@ -104,6 +106,7 @@ def _attributes(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[Attribute
     if not attributes:
         raise _Place(path, number).error("preceded by @attribute lines", "none")
     require_distinct([attribute.name for attribute in attributes], path.name)
+    require_few(len(attributes), path)
     return tuple(attributes)
 
 
@@ -189,16 +192,20 @@ def _fields(line: str, place: _Place) -> list[str]:
 
 def _values(attribute: Attribute, fields: Sequence[str], places: Sequence[_Place]) -> npt.NDArray[Any]:
     if attribute.kind == "numeric":
-        return np.array(
-            [_number(field, attribute, place) for field, place in zip(fields, places, strict=True)]
-        )
+        numbers = [_number(field, attribute, place) for field, place in zip(fields, places, strict=True)]
+        return np.array(numbers, dtype=object if any(isinstance(value, int) for value in numbers) else float)
     if attribute.kind == "nominal":
         codes = {level: code for code, level in enumerate(attribute.levels)}
         return np.array(
             [_code(field, codes, attribute, place) for field, place in zip(fields, places, strict=True)]
         )
     texts = pd.Series([None if field == "?" else _unquoted(field) for field in fields], dtype=object)
-    moments = pd.to_datetime(texts, format=attribute.format, errors="coerce")
+    try:
+        moments = pd.to_datetime(texts, format=attribute.format, errors="coerce")
+    except (ValueError, re.error):  # such as a format that names the year twice
+        raise places[0].error(
+            f"of a date format that can be read for {attribute.name!r}", attribute.format
+        ) from None
     lost = np.flatnonzero(moments.isna() & texts.notna())
     if len(lost):
         raise places[lost[0]].error(
@@ -207,11 +214,11 @@ def _values(attribute: Attribute, fields: Sequence[str], places: Sequence[_Place
     return np.asarray(moments.to_numpy(dtype="datetime64[us]"))
 
 
-def _number(field: str, attribute: Attribute, place: _Place) -> float:
+def _number(field: str, attribute: Attribute, place: _Place) -> float | int:
     if field == "?":
         return np.nan
     try:
-        return float(field)
+        return exact_number(field)
     except ValueError:
         raise place.error(f"a number or ? for {attribute.name!r}", repr(field)) from None
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
+import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._errors import FileFormatError, InvalidInputError
-from .files import kind_of_file, opened, require_start
+from .._errors import FileFormatError, InvalidInputError, IsentropicError
+from .._runtime import require_memory
+from .files import kind_of_file
 from .notices import listed, no_such_column, notice
 from .raw import RawTable, require_distinct
+from .streams import opened, path_of, require_start
 
 TARGET = "target"  # name of the column that labels from a file go to
+_LONGEST_REASON = 200  # letters of another library's message
+_COLUMN_KINDS = "biufUM"  # of numpy: what a field of a structured array may be
 
 
 def read_npy(path: Path, target: str | None, name: str) -> RawTable:
@@ -32,15 +37,16 @@ def read_npy(path: Path, target: str | None, name: str) -> RawTable:
 def read_npz(path: Path, target: str | None, name: str) -> RawTable:
     """The array ``X`` (or the only one) with the labels ``y``, or those called ``target``."""
     require_start(path, b"PK", "an NPZ file")
-    with _clear_errors(path), opened(path) as stream, np.load(stream, allow_pickle=False) as archive:
-        keys = list(archive.files)
+    with _clear_errors(path), opened(path) as stream, zipfile.ZipFile(stream) as archive:
+        members = {member.removesuffix(".npy"): member for member in archive.namelist()}
+        keys = list(members)
         x_key = keys[0] if len(keys) == 1 else "X"
         if x_key not in keys:
             raise InvalidInputError(
                 f"{path} must hold one array, or one called 'X', got {listed(keys)}. "
                 "Write it as numpy.savez(path, X=..., y=...), or load one of them as a pandas frame."
             )
-        X = archive[x_key]
+        X = _load_member(archive, members[x_key], path)
         y_key = target if target is not None else ("y" if "y" in keys else None)
         if y_key in _names(X, "x"):
             y_key = None  # a column of X, which preparation takes out
@@ -48,7 +54,7 @@ def read_npz(path: Path, target: str | None, name: str) -> RawTable:
             raise no_such_column(
                 "target", f"{path.name} or an array in it", y_key, [*keys, *_names(X, "x")[:3]]
             )
-        labels = None if y_key is None else archive[y_key]
+        labels = None if y_key is None else _load_member(archive, members[y_key], path)
     unused = [key for key in keys if key not in (x_key, y_key)]
     if unused:
         notice(f"{path.name} holds arrays that are not used: {listed(unused)}.")
@@ -65,6 +71,8 @@ def array_table(
     one_unit: bool = False,
 ) -> RawTable:
     """A table of an array: further axes are flattened, and appear in the names of the features."""
+    if X.ndim and not len(X):
+        raise InvalidInputError(f"{path} must have at least one row, got shape {X.shape}. Write it again.")
     frame = _frame(X, path, prefix)
     if labels is None:
         return RawTable(frame, name, one_unit=one_unit)
@@ -73,6 +81,10 @@ def array_table(
             f"target must be one label for each of the {len(X)} rows of {path.name}, got shape "
             f"{labels.shape}. Check that the two belong together."
         )
+    if labels.dtype.kind not in _COLUMN_KINDS:
+        raise InvalidInputError(
+            f"target must be labels, numbers or text, got dtype {labels.dtype}. Convert it."
+        )
     require_distinct([*frame.columns, TARGET], path.name)
     frame[TARGET] = labels.astype(labels.dtype.newbyteorder("="), copy=False)
     return RawTable(frame, name, TARGET, one_unit, has_labels=True)
@@ -80,6 +92,7 @@ def array_table(
 
 def _frame(X: npt.NDArray[Any], path: Path, prefix: str) -> pd.DataFrame:
     if X.dtype.names is not None:
+        _require_columns(X, path)
         return pd.DataFrame({field: X[field] for field in X.dtype.names})
     if X.ndim < 2:
         raise InvalidInputError(
@@ -94,6 +107,16 @@ def _frame(X: npt.NDArray[Any], path: Path, prefix: str) -> pd.DataFrame:
     return pd.DataFrame(native.reshape(len(X), math.prod(X.shape[1:])), columns=_names(X, prefix))
 
 
+def _require_columns(X: npt.NDArray[Any], path: Path) -> None:
+    """Raise unless every field of a structured array is a column."""
+    kinds = [X.dtype[field] for field in X.dtype.names or ()]
+    if X.ndim != 1 or not all(dtype.kind in _COLUMN_KINDS and dtype.shape == () for dtype in kinds):
+        raise InvalidInputError(
+            f"{path} must hold rows with a number or text in each field, got shape {X.shape} and fields "
+            f"{listed(kinds)}. Write the fields as columns of their own."
+        )
+
+
 def _names(X: npt.NDArray[Any], prefix: str) -> list[str]:
     if X.dtype.names is not None:
         return list(X.dtype.names)
@@ -102,8 +125,8 @@ def _names(X: npt.NDArray[Any], prefix: str) -> list[str]:
 
 def label_file(path: Path, target: str) -> Path:
     """The file of labels: as named, or next to the rows."""
-    for candidate in (Path(target).expanduser(), path.parent / target):
-        if candidate.is_file():
+    for candidate in (path_of(target), path.parent / target):
+        if os.path.isfile(candidate):  # pathlib's raises where a name is too long
             return candidate
     raise InvalidInputError(
         f"target must be a file of labels (IDX or NPY) for {path.name}, got {target!r}, which is no file. "
@@ -122,23 +145,52 @@ def read_labels(path: Path) -> npt.NDArray[Any]:
 
 def _load_array(path: Path) -> npt.NDArray[Any]:
     require_start(path, b"\x93NUMPY", "an NPY file")
-    with _clear_errors(path):  # as a map: a head that announces more than the file holds is refused at once
-        return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+    with _clear_errors(path), opened(path) as stream:
+        _require_array(stream, path.stat().st_size, path)
+        stream.seek(0)
+        return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+
+
+def _load_member(archive: zipfile.ZipFile, member: str, path: Path) -> npt.NDArray[Any]:
+    with archive.open(member) as stream:
+        _require_array(stream, archive.getinfo(member).file_size, path)
+    with archive.open(member) as stream:
+        return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+
+
+def _require_array(stream: IO[bytes], size: int, path: Path) -> None:
+    """Raise unless the head of an array announces numbers, as many as there are and the budget allows."""
+    version = np.lib.format.read_magic(stream)
+    # the head of version 3 differs from that of 2 in the letters that names may have
+    is_first = version == (1, 0)
+    read_head = np.lib.format.read_array_header_1_0 if is_first else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read_head(stream)
+    if dtype.hasobject:
+        raise FileFormatError(
+            f"{path} must hold plain numbers, got pickled objects, which may run code and are never "
+            "loaded. Save it as numbers: numpy.save(path, X.astype(float))."
+        )
+    if any(type(length) is not int or length < 0 for length in shape):
+        raise FileFormatError(
+            f"{path} must announce a shape of whole numbers from 0, got {shape}. Write or download it again."
+        )
+    expected, found = math.prod(shape) * dtype.itemsize, size - stream.tell()
+    if expected != found:
+        raise FileFormatError(
+            f"{path} must hold {expected} bytes for its shape {shape}, got {found}. Write or download it "
+            "again."
+        )
+    require_memory(2 * expected, f"reading {path.name}", "Keep fewer columns or rows in the file.")
 
 
 @contextmanager
 def _clear_errors(path: Path) -> Iterator[None]:
     try:
         yield
-    except (InvalidInputError, FileFormatError):
+    except IsentropicError:
         raise
-    except (ValueError, EOFError, OSError, KeyError, zipfile.BadZipFile) as error:
-        text = str(error)
-        if "pickle" in text.lower() or "object" in text.lower():
-            raise FileFormatError(
-                f"{path} must hold plain numbers, got pickled objects, which may run code and are never "
-                "loaded. Save it as numbers: numpy.save(path, X.astype(float))."
-            ) from error
+    except Exception as error:  # a damaged head or archive can fail anywhere
+        text = str(error).partition("\n")[0][:_LONGEST_REASON] or type(error).__name__
         raise FileFormatError(
             f"{path} must be a NumPy file, got {text}. Write or download it again."
         ) from error

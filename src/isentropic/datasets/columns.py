@@ -176,6 +176,8 @@ def _parsed_numbers(series: pd.Series, name: str) -> Floats:
     present = series.notna().to_numpy() & (series.astype(object) != "").to_numpy(dtype=bool)
     try:
         values[present] = series[present].astype(np.float64)
+    except OverflowError:
+        raise _not_of_kind(name, "numbers up to 1.8e308", series[present]) from None
     except (ValueError, TypeError):
         strays = pd.to_numeric(series[present].astype(str), errors="coerce").isna()
         raise _not_of_kind(name, "numbers", series[present][strays.to_numpy()]) from None
@@ -190,7 +192,12 @@ def _days(series: pd.Series, name: str) -> Floats:
     lost = moments.isna() & series.notna()
     if lost.any():
         raise _not_of_kind(name, "dates as YYYY-MM-DD", series[lost])
-    days = (moments - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)
+    epoch = pd.Timestamp(0, tz="UTC")
+    try:
+        since = moments - epoch
+    except (pd.errors.OutOfBoundsDatetime, OverflowError):  # nanoseconds end in the years 1677 and 2262
+        since = moments.dt.as_unit("us") - epoch.as_unit("us")
+    days = since / pd.Timedelta(days=1)
     return np.asarray(days.to_numpy(dtype=np.float64))
 
 

@@ -7,13 +7,16 @@ import re
 import warnings
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from .._errors import FileFormatError
-from .files import opened
 from .notices import listed, notice
-from .raw import require_distinct
+from .precision import LARGEST, exact_number
+from .raw import require_distinct, require_few
+from .streams import opened, require_text
 
 # 'None' is not among them: it is a category in well-known tables.
 MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "?")
@@ -28,10 +31,11 @@ def read_delimited(
     missing_marks: tuple[str, ...] = MISSING_MARKS,
 ) -> pd.DataFrame:
     """The frame of a file, every line of it; ``text_columns`` stay text."""
-    _require_text(path)
+    require_text(path, delimiter)
     try:
-        names = _header(path, delimiter)
-        frame = _frame(path, delimiter, names, text_columns, missing_marks)
+        names, n_before = _header(path, delimiter)
+        options = _options(delimiter, names, n_before, text_columns, missing_marks)
+        frame = _exact(_parsed(path, options), path, options)
         if len(frame) and frame.iloc[:, -1].isna().any():  # where pandas hides that a line is too short
             _require_even(path, delimiter, len(names))
     except UnicodeDecodeError as error:
@@ -48,25 +52,12 @@ def read_delimited(
     return frame
 
 
-def _require_text(path: Path) -> None:
-    with opened(path) as stream:
-        start = stream.read(1 << 16)
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise FileFormatError(
-            f"{path} must be UTF-8 text, got UTF-16. Save it as UTF-8, or read it with "
-            "pandas.read_csv(path, encoding='utf-16') and load the frame."
-        )
-    if b"\0" in start:
-        raise FileFormatError(
-            f"{path} must be text, got binary data. Give the file the suffix of what it is, such as .parquet "
-            "or .npy."
-        )
-
-
-def _header(path: Path, delimiter: str) -> list[str]:
+def _header(path: Path, delimiter: str) -> tuple[list[str], int]:
+    """The names, and how many lines come before them."""
     with opened(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig", newline="") as lines:
         rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-        header = next((row for row in rows if any(field.strip() for field in row)), [])
+        filled = ((n, row) for n, row in enumerate(rows) if any(field.strip() for field in row))
+        n_before, header = next(filled, (0, []))
     names = [field.strip() or f"Unnamed: {position}" for position, field in enumerate(header)]
     if not header:
         raise FileFormatError(
@@ -78,6 +69,7 @@ def _header(path: Path, delimiter: str) -> list[str]:
             f"{path} must have fields separated by {delimiter!r}, got {other!r} in {names[0]!r}. "
             f"Read it with pandas.read_csv(path, sep={other!r}) and load the frame."
         )
+    require_few(len(names), path)
     require_distinct(names, path.name)
     fractions = [name for name in names if _FRACTION.fullmatch(name)]
     if fractions:
@@ -85,27 +77,50 @@ def _header(path: Path, delimiter: str) -> list[str]:
             f"{path.name} has numbers for names of columns: {listed(fractions)}. If its first line holds "
             "data, read it with pandas.read_csv(path, header=None) and load the frame."
         )
-    return names
+    return names, n_before
 
 
-def _frame(
-    path: Path, delimiter: str, names: list[str], text_columns: frozenset[str], missing_marks: tuple[str, ...]
-) -> pd.DataFrame:
+def _options(
+    delimiter: str,
+    names: list[str],
+    n_before: int,
+    text_columns: frozenset[str],
+    missing_marks: tuple[str, ...],
+) -> dict[str, Any]:
+    return {
+        "sep": delimiter,
+        "skiprows": n_before,
+        "header": 0,
+        "names": names,
+        "index_col": False,
+        "dtype": {name: str for name in names if name in text_columns},
+        "keep_default_na": False,
+        "na_values": list(missing_marks),
+        "skipinitialspace": True,
+        "skip_blank_lines": len(names) > 1,  # of one column it is a row: one whose value is missing
+        "low_memory": False,
+        "encoding": "utf-8",
+    }
+
+
+def _parsed(path: Path, options: dict[str, Any]) -> pd.DataFrame:
     with opened(path) as stream, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # it would drop the fields that are too many
-        return pd.read_csv(
-            stream,
-            sep=delimiter,
-            header=0,
-            names=names,
-            index_col=False,
-            dtype={name: str for name in names if name in text_columns},
-            keep_default_na=False,
-            na_values=list(missing_marks),
-            skipinitialspace=True,
-            low_memory=False,
-            encoding="utf-8",
-        )
+        return pd.read_csv(stream, **options)
+
+
+def _exact(frame: pd.DataFrame, path: Path, options: dict[str, Any]) -> pd.DataFrame:
+    """The frame, with whole numbers that pandas has rounded beside missing ones or fractions as they were."""
+    floats = frame.select_dtypes("float")
+    large = floats.columns[((floats.abs() >= LARGEST) & np.isfinite(floats)).any().to_numpy(dtype=bool)]
+    if not len(large):
+        return frame
+    texts = _parsed(path, {**options, "usecols": list(large), "dtype": str})
+    for name in large:
+        numbers = [exact_number(text) if isinstance(text, str) else np.nan for text in texts[name]]
+        if any(isinstance(number, int) for number in numbers):
+            frame[name] = pd.Series(numbers, frame.index, dtype=object)
+    return frame
 
 
 def _require_even(path: Path, delimiter: str, n_fields: int) -> None:

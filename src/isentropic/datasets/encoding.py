@@ -14,6 +14,7 @@ from .._runtime import require_memory
 from .._values import Floats
 from .columns import UNSEEN, Column, describe, encode, is_number
 from .notices import counted, listed, notice, plural
+from .precision import name_rounded
 
 
 def describe_columns(frame: pd.DataFrame, nominal: str) -> tuple[Column, ...]:
@@ -66,8 +67,9 @@ def encode_columns(frame: pd.DataFrame, columns: Sequence[Column], nominal: str,
         f"{table} as {n} x {m} numbers",
         "Leave out columns: drop=[...], or choose nominal='coded'.",
     )
-    plain = [is_number(frame[column.name].dtype) and column.kind == "number" for column in columns]
-    if all(plain):
+    name_rounded(frame, columns)
+    kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
+    if all(is_number(kinds[column.name]) and column.kind == "number" for column in columns):
         X = frame[[column.name for column in columns]].to_numpy(dtype=np.float64, na_value=np.nan)
         return Encoded(np.array(X, order="C"), firsts[:-1], tuple(columns), nominal)
     X = np.empty((n, m))

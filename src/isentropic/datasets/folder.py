@@ -13,10 +13,11 @@ import pandas as pd
 
 from .._errors import FileFormatError
 from .delimited import read_delimited
-from .files import DELIMITERS, kind_of_file, require_file
+from .files import DELIMITERS, kind_of_file
 from .idx import read_pairs
 from .notices import listed
 from .raw import RawTable
+from .streams import path_of, require_file
 from .targets import in_order
 
 SETTING = "ISENTROPIC_DATA"
@@ -49,7 +50,7 @@ def folder_sets() -> tuple[FolderSet, ...]:
     place = os.environ.get(SETTING, "")
     if not place:
         return ()
-    folder = Path(place).expanduser()
+    folder = path_of(place)
     manifest = folder / "manifest.json"
     try:
         entries = json.loads(manifest.read_text(encoding="utf-8"))
@@ -120,7 +121,9 @@ def read_set(entry: FolderSet) -> RawTable:
         )
     declared = {column: _categories(frame[column], levels, path) for column, levels in entry.nominal.items()}
     declared[_TARGET] = _categories(frame[_TARGET], None, path)
-    return RawTable(frame.assign(**declared), entry.name, _TARGET)
+    for column, values in declared.items():
+        frame[column] = values
+    return RawTable(frame, entry.name, _TARGET)
 
 
 def _categories(column: pd.Series, levels: Any, path: Path) -> pd.Categorical:

@@ -13,9 +13,10 @@ import pandas as pd
 from .._errors import FileFormatError
 from .._runtime import require_memory
 from .arrays import array_table, label_file, read_labels
-from .files import opened
 from .raw import RawTable
+from .streams import opened
 
+_MOST_AXES = 64  # of an array of numpy
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 
 
@@ -47,12 +48,15 @@ def read_idx(path: Path) -> npt.NDArray[Any]:
             )
         dtype, n_axes = np.dtype(_TYPES[head[2]]), head[3]
         sizes = stream.read(4 * n_axes)
-        if n_axes == 0 or len(sizes) < 4 * n_axes:
+        if not 1 <= n_axes <= _MOST_AXES or len(sizes) < 4 * n_axes:
             raise FileFormatError(
-                f"{path} must announce its shape, got {len(sizes)} bytes of it. Download it again."
+                f"{path} must announce a shape of 1 to {_MOST_AXES} axes, got {n_axes} axes in "
+                f"{len(sizes)} bytes. Download it again."
             )
         shape = tuple(int(size) for size in np.frombuffer(sizes, dtype=">u4"))
         expected = math.prod(shape) * dtype.itemsize
+        if expected == 0:
+            raise FileFormatError(f"{path} must hold numbers, got the shape {shape}. Download it again.")
         require_memory(expected, f"reading {path.name}", "Use a part of the images.")
         body = stream.read(expected + 1)
     if len(body) != expected:

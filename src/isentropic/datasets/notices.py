@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from .._errors import InvalidInputError, TableWarning, nearest
 
+_LONGEST = 80  # letters of a name that a message repeats
 _MOST = 8  # names that a message lists before it counts the rest
 
 
@@ -21,19 +22,23 @@ def notice(text: str) -> None:
 
 def listed(names: Iterable[object]) -> str:
     """``'a', 'b' and 3 more``."""
-    return _joined([repr(str(name)) for name in names])
+    words = list(names)
+    return _joined([repr(_short(str(name))) for name in words[:_MOST]], len(words))
 
 
 def counted(counts: Mapping[str, int]) -> str:
     """``'a' 10, 'b' 2 and 3 more``, the most frequent first."""
     order = sorted(counts, key=lambda name: -counts[name])
-    return _joined([f"{name!r} {counts[name]}" for name in order])
+    return _joined([f"{_short(name)!r} {counts[name]}" for name in order[:_MOST]], len(order))
 
 
-def _joined(words: list[str]) -> str:
-    if len(words) > _MOST:
-        return f"{', '.join(words[:_MOST])} and {len(words) - _MOST} more"
-    return ", ".join(words)
+def _joined(words: list[str], n_all: int) -> str:
+    more = f" and {n_all - len(words)} more" if n_all > len(words) else ""
+    return ", ".join(words) + more
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
 def plural(n: int, noun: str) -> str:
@@ -45,6 +50,6 @@ def no_such_column(what: str, table: str, got: str, columns: Iterable[str]) -> I
     """The error for a column that is not there; it offers the nearest names."""
     known = list(columns)
     return InvalidInputError(
-        f"{what} must be a column of {table}, got {got!r}. {nearest(got, known)}The columns are "
+        f"{what} must be a column of {table}, got {_short(got)!r}. {nearest(got, known)}The columns are "
         f"{listed(known)}."
     )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from .._errors import InvalidInputError
 from .notices import listed
+
+_MOST_COLUMNS = 200_000  # of a text file
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +40,15 @@ def checked(raw: RawTable) -> RawTable:
             "names."
         )
     return RawTable(frame, raw.name, raw.target, raw.one_unit, raw.has_labels)
+
+
+def require_few(n_columns: int, path: Path) -> None:
+    """Raise for more columns than text is a way to keep them: each of them takes 0.1 ms, however short."""
+    if n_columns > _MOST_COLUMNS:
+        raise InvalidInputError(
+            f"{path} must have at most {_MOST_COLUMNS:,} columns, got {n_columns:,}. Are its rows and "
+            "columns exchanged? If not, write it as numpy.save(path, X) and read the .npy file."
+        )
 
 
 def require_distinct(names: list[str], table: str) -> None:

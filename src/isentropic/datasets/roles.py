@@ -67,7 +67,8 @@ def split(raw: RawTable, roles: Roles) -> Parts:
         for name in names:
             if name is not None and name not in frame.columns:
                 raise no_such_column(what, raw.name, name, frame.columns)
-    features = frame.drop(columns=list({*roles.drop, target, roles.index} - {None}))
+    taken = {*roles.drop, target, roles.index} - {None}
+    features = frame.drop(columns=list(taken)) if taken else frame
     if raw.target in features.columns and roles.target is not None:
         notice(
             f"{raw.target!r}, which {raw.name} knows as its target, is now a feature beside the target "

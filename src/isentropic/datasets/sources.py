@@ -15,6 +15,7 @@ from .files import kind_of_file, read_file
 from .folder import SETTING, FolderSet, find_openml, find_set, folder_sets, read_set
 from .openml import read_openml
 from .raw import RawTable, checked
+from .streams import path_of
 
 _PREFIX = re.compile(r"(?P<prefix>[A-Za-z]{2,}):(?P<name>.*)", re.DOTALL)  # not C:\table.csv
 
@@ -78,12 +79,12 @@ def _read_named(source: str, target: str | None, text_columns: frozenset[str]) -
     if match is not None and match["prefix"] == "openml":
         here = find_openml(match["name"])
         return read_openml(match["name"]) if here is None else read_set(here)
-    path = Path(source).expanduser()
+    path = path_of(source)
     is_bare = path.name == source and kind_of_file(path) is None
     entry = find_set(source) if is_bare else None
     if entry is not None:
         return read_set(entry)
-    if path.exists():
+    if os.path.exists(path):  # pathlib's raises where a folder is closed or a name too long
         return read_file(path, target, text_columns)
     if match is not None:
         raise _unknown_prefix(source, match["prefix"])

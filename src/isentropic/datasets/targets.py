@@ -41,7 +41,9 @@ def in_order(words: list[str]) -> tuple[str, ...]:
 
 
 def _number_classes(values: Any) -> tuple[str, ...]:
-    numbers = np.sort(np.asarray(values, dtype=np.float64))
+    is_integer = types.is_integer_dtype(values)
+    # integers as they are: beyond 2^53 a float would make two classes one
+    numbers = np.sort(np.asarray(values, dtype=None if is_integer else np.float64))
     whole = np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all()
     if not whole or len(numbers) > MAX_WHOLE_CLASSES:
         return ()

@@ -1,0 +1,65 @@
+"""Parquet, through pyarrow. Pages that carry a checksum are verified; those without cannot be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .._errors import FileFormatError, IsentropicError
+from .._extras import require_extra
+from .._runtime import require_memory
+from .precision import LARGEST
+from .raw import RawTable
+from .streams import opened
+
+_BATCH = 16_384  # rows that are unpacked before the budget is asked again
+
+
+def read_parquet(path: Path, name: str) -> RawTable:
+    """The columns of a file; an index with a name is a column too."""
+    require_extra("parquet", "A Parquet file")  # pandas would say less well what is missing
+    import pyarrow.parquet
+
+    try:
+        with opened(path) as stream:
+            file = pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True)
+            frame = _frame(_table(file, path))
+    except IsentropicError:
+        raise
+    except Exception as error:  # a damaged file can fail anywhere
+        raise FileFormatError(
+            f"{path} must be a Parquet file, got {error}. Write or download it again."
+        ) from error
+    is_column = frame.index.name is not None
+    return RawTable(frame.reset_index() if is_column else frame, name)
+
+
+def _table(file: Any, path: Path) -> Any:
+    """All rows, unpacked in parts: a page of few bytes may stand for any number of rows and letters."""
+    import pyarrow
+
+    head = file.metadata
+    what, hint = f"reading {path.name}", "Keep fewer columns or rows in the file."
+    require_memory(8 * head.num_rows * head.num_columns, what, hint)
+    parts, size = [], 0
+    for batch in file.iter_batches(_BATCH):
+        size += batch.nbytes
+        require_memory(size, what, hint)
+        parts.append(batch)
+    return pyarrow.Table.from_batches(parts, file.schema_arrow)
+
+
+def _frame(table: Any) -> pd.DataFrame:
+    """As pandas has it, but for whole numbers beside missing ones: pandas would round those beyond 2^53."""
+    import pyarrow
+
+    frame: pd.DataFrame = table.to_pandas()
+    for field in table.schema:
+        column = table[field.name] if table.schema.names.count(field.name) == 1 else None
+        if column is None or not (pyarrow.types.is_integer(field.type) and column.null_count):
+            continue
+        if field.name in frame.columns and frame[field.name].abs().max() >= LARGEST:
+            frame[field.name] = column.to_pandas(integer_object_nulls=True).to_numpy()
+    return frame
