@@ -126,7 +126,7 @@ CASES = [
     ("packed.csv", gzip.compress(CSV), "got binary data"),
     ("blank.csv", b"\n \n\n", "names of columns in the first line"),
     ("digits.csv", b"a,b\n" + b"9" * 400 + b",2\n", "numbers up to 1.8e308"),
-    ("long_name.csv", b"x" * 200_000 + b",b\n1,2\n", "field larger than field limit"),
+    ("long_name.csv", b"x" * 20_000 + b",b\n1,2\n", "at most 10,000 letters"),
     ("surrogate.csv", b"a,b\n\xed\xa0\x80,2\n", "must be UTF-8 text"),
     ("plain.csv.gz", CSV, "must be a whole gzip file"),
     ("more.csv.gz", gzip.compress(CSV) + b"junk", "must be a whole gzip file"),
@@ -152,7 +152,7 @@ def test_a_bad_file_is_refused_with_a_next_step(tmp_path, name, content, text):
     assert text in message
     assert "\n" not in message
     assert len(message) < 1000
-    assert message.rstrip().endswith(".")  # after what is wrong comes what to do
+    assert message.rstrip().endswith((".", "?"))  # after what is wrong comes what to do
 
 
 def read(path: Path) -> Table | None:

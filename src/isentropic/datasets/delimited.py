@@ -21,6 +21,7 @@ from .streams import opened, require_text
 # 'None' is not among them: it is a category in well-known tables.
 MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "?")
 _FRACTION = re.compile(r"\s*[+-]?\d*[.]\d+([eE][+-]?\d+)?\s*")
+_LONGEST_NAME = 10_000  # letters of the name of a column
 _OTHER_WAY = "If it differs on purpose, read it with pandas.read_csv and load the frame."
 
 
@@ -70,6 +71,12 @@ def _header(path: Path, delimiter: str) -> tuple[list[str], int]:
             f"Read it with pandas.read_csv(path, sep={other!r}) and load the frame."
         )
     require_few(len(names), path)
+    longest = max(map(len, names))
+    if longest > _LONGEST_NAME:
+        raise FileFormatError(
+            f"{path} must have names of at most {_LONGEST_NAME:,} letters, got one of {longest:,}. "
+            "Is a quote left open in the first line?"
+        )
     require_distinct(names, path.name)
     fractions = [name for name in names if _FRACTION.fullmatch(name)]
     if fractions:
