@@ -76,6 +76,10 @@ class TableWarning(IsentropicWarning):
     """A table has something that the analyst should know of before trusting a map of it."""
 
 
+class StoredRunWarning(IsentropicWarning):
+    """A result that was kept does not hold what was written, and is computed again."""
+
+
 def message(name: str, must_be: str, got: object, hint: str = "") -> str:
     """``name must be ..., got .... Next step.``"""
     text = f"{name} must be {must_be}, got {got!r}."

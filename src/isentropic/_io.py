@@ -8,11 +8,13 @@ state, never what the file asks for.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import platform
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -29,6 +31,7 @@ from ._values import STAGES, NeighborGraph, Neighbors
 
 FORMAT = 1
 HEADER = "isentropic.json"
+_LEAST_ROOM = 4096  # bytes of any file
 
 _METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
 VALUES = frozenset(
@@ -73,21 +76,38 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
             temporary.unlink()
 
 
-def require_writable(path: str | Path) -> None:
-    """Refuse now, not after an hour's work, a file that could not be written."""
+def require_writable(path: str | Path, room: int = _LEAST_ROOM) -> None:
+    """Refuse now, not after an hour's work, a file that could not be written, for lack of ``room`` too."""
     _, temporary = _target_and_temporary(path)
     try:
-        with open(temporary, "xb"):
-            pass
-        temporary.unlink()
+        free = shutil.disk_usage(temporary.parent).free
+        if free < room:
+            raise OSError(errno.ENOSPC, f"{free // 1024:,} KiB are left of {room // 1024:,} that it takes")
+        with open(temporary, "xb") as file:
+            file.write(bytes(_LEAST_ROOM))  # a quota shows in no count of what is left
+            file.flush()
+            os.fsync(file.fileno())
     except OSError as error:
         raise FileFormatError(_unwritable(path, error)) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def real_path(path: str | Path) -> Path:
+    """The path with its links followed; one that leads to itself stays, a path that cannot be is refused."""
+    try:
+        return Path(os.path.realpath(path))  # pathlib's raises for a loop of links
+    except ValueError as error:
+        raise FileFormatError(f"{path!r} must be a path, got an {error}. Check it.") from error
 
 
 def _target_and_temporary(path: str | Path) -> tuple[Path, Path]:
-    target = Path(path).resolve()  # a link keeps pointing where it pointed
-    if target.is_dir():
+    target = real_path(path)  # a link keeps pointing where it pointed
+    if os.path.isdir(target):  # pathlib's raises where a name is too long
         raise FileFormatError(f"{path} must be a file, got a folder. Add a file name.")
+    if os.path.islink(target):
+        raise FileFormatError(f"{path} must be a file, got a link that leads to itself. Remove it.")
     return target, target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
 
 

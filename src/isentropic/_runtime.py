@@ -193,8 +193,8 @@ def free_memory() -> int | None:
 
 
 def _system_free() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    try:  # as UTF-8: any other codec is imported at first use, from a place that may be closed by then
+        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         names = getattr(os, "sysconf_names", {})
         if "SC_PHYS_PAGES" not in names:
@@ -207,8 +207,8 @@ def _system_free() -> int | None:
 def _container_free() -> int | None:
     folder = Path("/sys/fs/cgroup")
     try:
-        limit = (folder / "memory.max").read_text(encoding="ascii").strip()
-        used = (folder / "memory.current").read_text(encoding="ascii").strip()
+        limit = (folder / "memory.max").read_text(encoding="utf-8").strip()
+        used = (folder / "memory.current").read_text(encoding="utf-8").strip()
     except OSError:
         return None
     if limit == "max":
@@ -219,7 +219,7 @@ def _container_free() -> int | None:
 def _reclaimable(folder: Path) -> int:
     """Bytes of files in the cache, which count as used but are given up when memory is short."""
     try:
-        lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+        lines = (folder / "memory.stat").read_text(encoding="utf-8").splitlines()
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("inactive_file ")), 0)

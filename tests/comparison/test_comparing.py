@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from isentropic import Isomap, Run, _extras, compare, datasets, quality, registry
-from isentropic._errors import FileFormatError, InvalidInputError, IsentropicWarning
+from isentropic._errors import FileFormatError, InvalidInputError, IsentropicWarning, StoredRunWarning
 from isentropic._runtime import config_context
 from isentropic.comparison import PRESETS
 from isentropic.comparison.jobs import false_shares
@@ -437,7 +438,8 @@ def test_failures_are_tried_again_and_damage_is_mended(X, stubs, tmp_path):
     compare(X, methods=["pca"], folder=tmp_path)
     (file,) = tmp_path.glob("pca-*.json")
     file.write_text(file.read_text(encoding="utf-8")[:-30], encoding="utf-8")
-    (run,) = compare(X, methods=["pca"], folder=tmp_path)
+    with pytest.warns(StoredRunWarning, match="is computed again.*does not match its checksum"):
+        (run,) = compare(X, methods=["pca"], folder=tmp_path)
     assert not run.failed
     assert Run.from_json(file.read_text(encoding="utf-8")).method == "pca"
 
@@ -457,15 +459,30 @@ def test_a_folder_that_cannot_be_is_refused_before_any_fit(X, stubs, tmp_path):
     assert FITS == []
 
 
-def test_a_full_disk_leaves_nothing_half_written(X, tmp_path, monkeypatch):
+@pytest.mark.parametrize("fails_at", [1, 2])  # as the folder is tried, or as the second run is written
+def test_a_full_disk_leaves_nothing_half_written(X, tmp_path, monkeypatch, fails_at):
+    calls, fsync = [], os.fsync
+
     def full(descriptor):
-        raise OSError(28, "No space left on device")
+        calls.append(descriptor)
+        if len(calls) >= fails_at:
+            raise OSError(28, "No space left on device")
+        fsync(descriptor)
 
     compare(X, methods=["pca"], folder=tmp_path)
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(FileFormatError, match="no space left on device"):
         compare(X, methods=["pca", "classical-mds"], folder=tmp_path)
     assert [path.name[:4] for path in tmp_path.iterdir()] == ["pca-"]
+
+
+def test_a_disk_without_room_is_refused_before_any_fit(X, stubs, tmp_path, monkeypatch):
+    left = shutil.disk_usage(tmp_path)._replace(free=9_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: left)
+    with pytest.raises(FileFormatError, match="8 KiB are left of 13 that it takes"):
+        compare(X, methods=["stub"], folder=tmp_path)
+    assert FITS == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_leftovers_of_a_killed_process_are_swept(X, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
     from .._values import Table
 
-_NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
+_MOST_DIGITS = 9  # of the running number of a column
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +63,22 @@ def read_embedding(path: Path, target: str | None = None, index: str | None = No
 def _numbered(columns: Sequence[str], numeric: Sequence[str]) -> list[str]:
     """The longest run of columns of numbers that are called the same but for a running number."""
     runs: list[list[str]] = []
+    known = set(numeric)
     before: tuple[str, int] | None = None
     for column in columns:
-        match = _NUMBERED.fullmatch(column) if column in numeric else None
-        found = None if match is None else (match[1], int(match[2]))
+        found = _name_and_number(column) if column in known else None
         if found is not None and before is not None and found == (before[0], before[1] + 1):
             runs[-1].append(column)
         elif found is not None:
             runs.append([column])
         before = found
     return max(reversed(runs), key=len, default=[])
+
+
+def _name_and_number(column: str) -> tuple[str, int] | None:
+    name = column.rstrip("0123456789")
+    digits = column[len(name) :]
+    return (name, int(digits)) if 1 <= len(digits) <= _MOST_DIGITS else None
 
 
 def _numbers(frame: pd.DataFrame, numeric: Sequence[str]) -> list[str]:

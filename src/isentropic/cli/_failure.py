@@ -8,7 +8,7 @@ from typing import ParamSpec
 
 import typer
 
-from .._errors import InvalidInputError, IsentropicError
+from .._errors import InvalidInputError, IsentropicError, printable
 from ._options import in_options
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
@@ -52,10 +52,15 @@ def reported(command: Callable[_P, None]) -> Callable[_P, None]:
 
                 typer.echo(traceback.format_exc(), err=True)
             text, code = _explain(error)
-            typer.echo(f"Error: {text}", err=True)
+            typer.echo(f"Error: {shown(text)}", err=True)
             raise typer.Exit(code) from None
 
     return guarded
+
+
+def shown(text: str) -> str:
+    """A message as a terminal takes it: what names of files and columns hold cannot steer it."""
+    return "\n".join(map(printable, text.splitlines()))
 
 
 def _explain(error: Exception) -> tuple[str, int]:

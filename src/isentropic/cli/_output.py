@@ -36,7 +36,7 @@ class Files:
 
 def require_outputs(files: Files, source: str) -> None:
     """Refuse now what could not be written after the work is done."""
-    from .._io import require_writable
+    from .._io import real_path, require_writable
 
     require_suffix("--out", files.out, TABLES)
     if files.out.suffix.lower() == ".parquet":
@@ -45,20 +45,20 @@ def require_outputs(files: Files, source: str) -> None:
         require_suffix("--plot", files.plot, FIGURES)
         require_extra("plot", "A figure")
     paths = list(files.by_option().values())
-    resolved = [path.resolve() for path in paths]
+    resolved = [real_path(path) for path in paths]
     for path, place in zip(paths, resolved, strict=True):
         require(resolved.count(place) == 1, "each output", "a file of its own", str(path))
-        require(place != Path(source).resolve(), "an output", "another file than the source", str(path))
+        require(place != real_path(source), "an output", "another file than the source", str(path))
         require_writable(path)
 
 
 def require_figure(plot: Path, *sources: str) -> None:
     """Refuse now a figure that could not be written after the work is done."""
-    from .._io import require_writable
+    from .._io import real_path, require_writable
 
     require_suffix("--plot", plot, FIGURES)
     require_extra("plot", "A figure")
-    among_sources = plot.resolve() in [Path(source).resolve() for source in sources]
+    among_sources = real_path(plot) in [real_path(source) for source in sources]
     require(not among_sources, "--plot", "another file than its sources", str(plot))
     require_writable(plot)
 

@@ -10,6 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from .._errors import printable
 
 if TYPE_CHECKING:
     from .._values import Table
@@ -40,7 +41,7 @@ class Told:
                 continue
             for item in value if isinstance(value, list) else [value]:
                 words += [f"--{name}", quote(str(item))]
-        return " ".join([*words, "--out", quote(str(self.out))])
+        return printable(" ".join([*words, "--out", quote(str(self.out))]))
 
 
 def facts_of(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from .._errors import printable
 from ._output import Files
 from ._terminal import show_json
 
@@ -96,7 +97,7 @@ def _lines(summary: Summary) -> list[str]:
         f"{method}: {count(summary.coordinates, 'coordinate')} in {summary.seconds:.3g} s",
     ]
     lines += [f"{name.replace('_', ' ')}: {_number_line(value)}" for name, value in summary.facts.items()]
-    return [*lines, f"wrote {files}"]
+    return [*lines, printable(f"wrote {files}")]
 
 
 def count(number: int, noun: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import typer
 
 from .._errors import IsentropicWarning, require
-from ._failure import debugging
+from ._failure import debugging, shown
 from ._options import in_options
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def reporting(*, bars: bool, memory: float | None) -> Iterator[list[str]]:
         line: str | None = None,
     ) -> None:
         ours = issubclass(category, IsentropicWarning)
-        text = in_options(str(message)) if ours else f"{category.__name__}: {message}"
+        text = shown(in_options(str(message)) if ours else f"{category.__name__}: {message}")
         if text not in said:
             said.append(text)
             typer.echo(f"Warning: {text}", err=True)

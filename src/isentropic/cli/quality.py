@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._errors import require
+from .._errors import printable, require
 from ._computation import computing, prompt_interrupt
 from ._embeddings import coordinates_of
 from ._options import (
@@ -156,12 +156,12 @@ def _show(result: _Result) -> None:
     scaled = "not scaled" if table.scaling == "none" else f"scaling {table.scaling}"
     rows, features = count(len(table.row_names), "row"), count(len(table.feature_names), "feature")
     typer.echo(f"{table.name}: {rows}, {features}, {scaled}")
-    typer.echo(f"{result.embedding}: {count(result.coordinates.shape[1], 'coordinate')}")
+    typer.echo(f"{printable(result.embedding)}: {count(result.coordinates.shape[1], 'coordinate')}")
     typer.echo(f"{quality.method}, in {result.seconds:.3g} s\n")
     show_table(*_rows(quality.measures))
     lines = [*_ties(quality), *quality.notes]
     if result.plot is not None:
-        lines.append(f"wrote {result.plot}")
+        lines.append(printable(f"wrote {result.plot}"))
     for position, line in enumerate(lines):
         typer.echo(f"\n{line}" if position == 0 else line)
 
@@ -243,6 +243,6 @@ def _draw(result: _Result, jobs: int | None, path: Path) -> None:
 
 
 def _title(result: _Result) -> str:
-    title = f"{result.table.name}, {result.embedding.name}"
+    title = f"{result.table.name}, {printable(result.embedding.name)}"
     quality = result.quality
     return title if quality.exact else f"{title}: {len(quality.rows):,} rows drawn of {quality.n:,}"

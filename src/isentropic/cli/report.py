@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._errors import InvalidInputError, require, require_one_of
+from .._errors import InvalidInputError, printable, require, require_one_of
 from .._extras import require_extra
 from ._bar import one_bar
 from ._computation import computing, prompt_interrupt
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ..comparison import Run
 
 PAGES = (".html", ".htm")
+_LEAST_PAGE = 100_000  # bytes of a page without a map
 _FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
 
 Names = Annotated[
@@ -140,7 +141,7 @@ def _finish(
     facts = facts_of(table, runs, told, time.perf_counter() - began, resumed, warned)
     text = page(table, runs, judged, facts, color=color)
     with atomic_write(told.out) as file:
-        file.write(text.encode())
+        file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
     if as_json:
         show_json(document(table, runs, judged, facts, told))
     elif not quiet:
@@ -150,7 +151,7 @@ def _finish(
         seconds = time.perf_counter() - began
         typer.echo(f"Compared {count(len(runs), 'method')} in {seconds:.3g} s ({how}).")
         kept = f"; results in {told.folder}" if told.folder is not None else ""
-        typer.echo(f"wrote {told.out}{kept}")
+        typer.echo(printable(f"wrote {told.out}{kept}"))
     if all(run.failed for run in runs):
         raise typer.Exit(FAILURE)
 
@@ -196,12 +197,12 @@ def _names(methods: str | None, preset: str | None) -> tuple[str, ...] | None:
 
 def _require_page(out: Path, source: str) -> None:
     """Refuse now a page that could not be written after the work is done."""
-    from .._io import require_writable
+    from .._io import real_path, require_writable
 
     require_suffix("--out", out, PAGES)
-    require(out.resolve() != Path(source).resolve(), "--out", "another file than the source", str(out))
+    require(real_path(out) != real_path(source), "--out", "another file than the source", str(out))
     require_extra("report", "The page")
-    require_writable(out)
+    require_writable(out, _LEAST_PAGE)
 
 
 def _require_table(table: Table) -> None:

@@ -103,7 +103,7 @@ def compare(  # long, with a line for each option
         if methods is None:
             methods = methods_of(chosen, len(data.X), has_classes=data.classes is not None)
         tasks = as_tasks(methods)
-        store = Store.at(folder)
+        store = Store.at(folder, len(tasks) * len(data.X))
         steps = Steps(progress, sum(count_steps(task, chosen, len(data.X)) for task in tasks))
         for task in tasks:
             job = Job(task, data, chosen, criterion, int(random_state), n_jobs, steps)

@@ -59,7 +59,7 @@ def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:
 def _peak_from_now() -> int | None:
     """Let the peak of this process begin anew; the KiB that it holds now, or None where that cannot be."""
     with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # Linux
+        Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # Linux
         return _status("VmRSS")
     return None
 
@@ -71,7 +71,7 @@ def _memory_since(before: int) -> float | None:
 
 def _status(name: str) -> int | None:
     with suppress(OSError):
-        for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
             if line.startswith(f"{name}:"):
                 return int(line.split()[1])
     return None

@@ -10,11 +10,44 @@ from typing import Any
 import numpy as np
 
 from .._errors import FileFormatError
+from .._fields import (
+    is_count,
+    is_named,
+    is_number,
+    is_text,
+    maybe,
+    named,
+    record,
+    require_fields,
+    several,
+)
 from .._values import Floats
 from ..quality import Quality
 from ..selection import Trial
 
+SEAL = "seal"  # the field that a folder of runs adds
 _FORMAT = "isentropic.run/1"
+_SHARE = maybe(several(is_number, 3))  # with its interval
+_FIELDS = {
+    "method": is_text,
+    "params": is_named,
+    "seed": maybe(is_count),
+    "seconds": is_number,
+    "memory_mib": maybe(is_number),
+    "embedding": maybe(several(several(is_number))),
+    "quality": maybe(is_named),
+    "reason": is_text,
+    "criterion": is_text,
+    "trials": several(record(params=is_named, score=maybe(is_number), seconds=is_number, reason=is_text)),
+    "repeats": several(named(is_number)),
+    "baseline": named(several(is_number, 2)),
+    "accuracy": _SHARE,
+    "warnings": several(is_text),
+    "false_share": maybe(several(is_number)),
+    "data_accuracy": _SHARE,
+    "without": named(several(is_number)),
+    "relation": maybe(several(is_number, 2)),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,11 +122,24 @@ class Run:
 
     @classmethod
     def from_json(cls, text: str) -> Run:
-        """The inverse of :meth:`to_json`."""
-        data = json.loads(text)
-        if not isinstance(data, dict) or data.pop("format", None) != _FORMAT:
-            raise FileFormatError(f"text must be JSON of format {_FORMAT}. Write it by to_json().")
-        embedding, quality, shares = data.pop("embedding"), data.pop("quality"), data.pop("false_share", None)
+        """The inverse of :meth:`to_json`; raises where text is not whole or a field of another type."""
+        try:
+            data = json.loads(text)
+            if not isinstance(data, dict) or data.pop("format", None) != _FORMAT:
+                raise ValueError(f"its format is not {_FORMAT}")
+            data.pop(SEAL, None)  # of the folder that keeps it
+            require_fields(data, _FIELDS)
+            run = cls._of_fields(data)
+            run._require_sound()
+        except (ValueError, RecursionError, FileFormatError) as error:
+            raise FileFormatError(
+                f"text must be JSON of format {_FORMAT}, but {error}. Write it by to_json()."
+            ) from error
+        return run
+
+    @classmethod
+    def _of_fields(cls, data: Mapping[str, Any]) -> Run:
+        embedding, quality, shares = data["embedding"], data["quality"], data["false_share"]
         return cls(
             **{
                 **data,
@@ -105,11 +151,23 @@ class Run:
                 "accuracy": _tuple(data["accuracy"]),
                 "warnings": tuple(data["warnings"]),
                 "false_share": None if shares is None else np.array(shares, float),
-                "data_accuracy": _tuple(data.get("data_accuracy")),
-                "without": {name: tuple(values) for name, values in data.get("without", {}).items()},
-                "relation": _tuple(data.get("relation")),
+                "data_accuracy": _tuple(data["data_accuracy"]),
+                "without": {name: tuple(values) for name, values in data["without"].items()},
+                "relation": _tuple(data["relation"]),
             }
         )
+
+    def _require_sound(self) -> None:
+        """Raise ValueError unless the map, its measures and its shares are of the same rows."""
+        embedding, quality, shares = self.embedding, self.quality, self.false_share
+        if (embedding is None) != (quality is None):
+            raise ValueError("it has a map or its measures, but not both")
+        if embedding is None or quality is None:
+            return
+        if embedding.ndim != 2 or len(embedding) != quality.n:
+            raise ValueError(f"its map has the shape {embedding.shape} for {quality.n} rows")
+        if shares is not None and shares.shape != quality.rows.shape:
+            raise ValueError(f"it has {len(shares)} shares for {len(quality.rows)} rows")
 
 
 def _tuple(values: Any) -> Any:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import time
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,13 +18,17 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._errors import FileFormatError
+from .._errors import FileFormatError, IsentropicError, StoredRunWarning
 from .._io import atomic_write, require_writable
+from .._runtime import require_memory
 from .._values import Floats
-from .runs import Run
+from .runs import SEAL, Run
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pynndescent")
 _DIGITS = 20  # of the key in the name of a file
+_PER_BYTE = 8  # bytes that a byte of a file takes as it is read
+_LEAST_RUN = 10_000  # bytes of a file, and for each row of the table
+_PER_ROW = 100
 _OLD = 3600.0  # seconds after which a temporary file is a leftover of a process that was killed
 
 
@@ -67,17 +72,17 @@ class Store:
     folder: Path | None
 
     @classmethod
-    def at(cls, folder: str | Path | None) -> Store:
-        """Make the folder, and refuse now one that takes no files."""
+    def at(cls, folder: str | Path | None, n_rows: int = 0) -> Store:
+        """Make the folder, and refuse now one that takes no files, or not the rows of all runs."""
         if folder is None:
             return cls(None)
         path = Path(folder)
         try:
             path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+            reason = str(getattr(error, "strerror", None) or error).lower()
             raise FileFormatError(f"{path} cannot be a folder of runs: {reason}. Choose another.") from error
-        require_writable(path / "run.json")
+        require_writable(path / "run.json", _LEAST_RUN + _PER_ROW * n_rows)
         _sweep(path)
         return cls(path)
 
@@ -87,8 +92,11 @@ class Store:
         if path is None or not path.is_file():
             return None
         try:
-            run = Run.from_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, KeyError, TypeError):  # not ours, or damaged: computed again
+            run = _opened(path, method, key)
+        except (IsentropicError, OSError, ValueError) as error:
+            reason = (error.strerror or str(error)) if isinstance(error, OSError) else error
+            text = f"{path} is computed again: it must be a result that was kept here, but {reason}."
+            warnings.warn(text, StoredRunWarning, stacklevel=2)
             return None
         return None if run.failed else run
 
@@ -97,11 +105,39 @@ class Store:
         path = self._path(run.method, key)
         if path is not None:
             with atomic_write(path) as file:
-                file.write(run.to_json().encode())
+                file.write(_sealed(run.to_json(), key).encode())
 
     def _path(self, method: str, key: str) -> Path | None:
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", method)
         return None if self.folder is None else self.folder / f"{name}-{key}.json"
+
+
+# ---- seals -------------------------------------------------------------------------------------
+
+# A file ends in the checksum of all before it and of the key: what was changed by hand, and the file of
+# another run, linked or renamed, do not pass. It is no signature: whoever computes it anew is believed.
+
+
+def _sealed(text: str, key: str) -> str:
+    return f'{text[:-1]}, "{SEAL}": "{_seal(text, key)}"}}'
+
+
+def _seal(text: str, key: str) -> str:
+    return hashlib.sha256(f"{key}\n{text}".encode()).hexdigest()
+
+
+def _opened(path: Path, method: str, key: str) -> Run:
+    """The Run in a file; raises unless it is the one that was written for this method and key."""
+    hint = "Remove it."
+    require_memory(_PER_BYTE * path.stat().st_size, f"reading {path.name}", hint)
+    content = path.read_text(encoding="utf-8")
+    start, mark, end = content.rpartition(f', "{SEAL}": "')
+    if not mark or end != f'{_seal(start + "}", key)}"}}':
+        raise ValueError("its content does not match its checksum")
+    run = Run.from_json(content)
+    if run.method != method:
+        raise ValueError(f"it is of {run.method!r}")
+    return run
 
 
 def _sweep(folder: Path) -> None:

@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import FileFormatError, require
+from .._fields import (
+    is_count,
+    is_flag,
+    is_number,
+    is_text,
+    maybe,
+    named,
+    record,
+    require_fields,
+    several,
+)
 from .._values import Floats, Integers
 from .curves import CURVES, Curves
 from .measures import Measure
@@ -18,6 +29,29 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FORMAT = "isentropic.quality/1"
+_PAIRS = several(several(is_number, 2))
+_FIELDS = {
+    "format": is_text,
+    "n": is_count,
+    "metric": is_text,
+    "n_neighbors": several(is_count),
+    "exact": is_flag,
+    "method": is_text,
+    "measures": named(
+        record(
+            value=is_number, low=maybe(is_number), high=maybe(is_number), best=is_number, better=is_text,
+            range=several(maybe(is_number), 2), note=is_text,
+        )
+    ),
+    "ties": record(share_X=is_number, share_Z=is_number, trustworthiness=_PAIRS, continuity=_PAIRS),
+    "notes": several(is_text),
+    "curves": named(several(is_number)),
+    "rows": maybe(several(is_count)),
+    "false_neighbors": several(several(is_number)),
+    "tears": several(several(is_number)),
+    "grid": several(is_count),
+    "half_widths": named(several(is_number)),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +187,7 @@ class Quality:
                 f"text must be JSON of format {_FORMAT}, got {found!r}. Write it by to_json()."
             )
         try:
+            require_fields(data, _FIELDS)
             return cls._from_dict(data)
         except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(
@@ -164,6 +199,8 @@ class Quality:
     def _from_dict(cls, data: Mapping[str, Any]) -> Quality:
         n, count = data["n"], len(data["n_neighbors"])
         rows = np.arange(n) if data["rows"] is None else np.array(data["rows"], np.int64)
+        if len(rows) and rows.max() >= n:
+            raise ValueError(f"its rows end at {rows.max()}, but there are {n}")
         ties = data["ties"]
         return cls(
             n=n,
