@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -172,3 +173,18 @@ def test_lines_of_nothing_before_the_names(write):
         table = load(write("t.csv", before + "a,b\n1,2\n\n3,5\n"), scaling="none")
         assert table.feature_names == ("a", "b")
         assert_array_equal(table.X, [[1, 2], [3, 5]])
+
+
+def test_names_of_rows_whose_hashes_meet_are_read_one_by_one(write, monkeypatch):
+    """The words of Aa and BB share a hash: a table of words would take the square of their number."""
+    names = ["".join(pair) for pair in product(("Aa", "BB"), repeat=15)]
+    path = write("t.csv", "name,a\n" + "".join(f"{name},{i % 7}\n" for i, name in enumerate(names)))
+    read_csv, given = pd.read_csv, []
+
+    def noted(*args, **options):
+        given.append(options)
+        return read_csv(*args, **options)
+
+    monkeypatch.setattr(pd, "read_csv", noted)
+    assert load(path, index="name").row_names == tuple(names)
+    assert "dtype" not in given[0]

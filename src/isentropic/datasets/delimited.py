@@ -94,13 +94,19 @@ def _options(
     text_columns: frozenset[str],
     missing_marks: tuple[str, ...],
 ) -> dict[str, Any]:
+    marks = frozenset(missing_marks)
+
+    # Not dtype=str: its table of words takes the square of their number where their hashes are made to meet.
+    def as_text(word: str) -> Any:
+        return np.nan if word in marks else word
+
     return {
         "sep": delimiter,
         "skiprows": n_before,
         "header": 0,
         "names": names,
         "index_col": False,
-        "dtype": {name: str for name in names if name in text_columns},
+        "converters": {name: as_text for name in names if name in text_columns},
         "keep_default_na": False,
         "na_values": list(missing_marks),
         "skipinitialspace": True,
@@ -122,9 +128,9 @@ def _exact(frame: pd.DataFrame, path: Path, options: dict[str, Any]) -> pd.DataF
     large = floats.columns[((floats.abs() >= LARGEST) & np.isfinite(floats)).any().to_numpy(dtype=bool)]
     if not len(large):
         return frame
-    texts = _parsed(path, {**options, "usecols": list(large), "dtype": str})
+    texts = _parsed(path, {**options, "usecols": list(large), "converters": dict.fromkeys(large, str)})
     for name in large:
-        numbers = [exact_number(text) if isinstance(text, str) else np.nan for text in texts[name]]
+        numbers = [np.nan if text in options["na_values"] else exact_number(text) for text in texts[name]]
         if any(isinstance(number, int) for number in numbers):
             frame[name] = pd.Series(numbers, frame.index, dtype=object)
     return frame

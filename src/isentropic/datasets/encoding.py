@@ -70,7 +70,9 @@ def encode_columns(frame: pd.DataFrame, columns: Sequence[Column], nominal: str,
     name_rounded(frame, columns)
     kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
     if all(is_number(kinds[column.name]) and column.kind == "number" for column in columns):
-        X = frame[[column.name for column in columns]].to_numpy(dtype=np.float64, na_value=np.nan)
+        names = [column.name for column in columns]
+        chosen = frame if names == list(frame.columns) else frame[names]
+        X = chosen.to_numpy(dtype=np.float64, na_value=np.nan)
         return Encoded(np.array(X, order="C"), firsts[:-1], tuple(columns), nominal)
     X = np.empty((n, m))
     for column, first, width in zip(columns, firsts, widths, strict=False):
