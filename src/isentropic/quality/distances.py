@@ -15,7 +15,14 @@ from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.tiles import GROUP, TILE, tiled_distances
-from ..neighbors.distances import EUCLIDEAN, Metric, distances_between, metric_name, rows_per_block
+from ..neighbors.distances import (
+    EUCLIDEAN,
+    Metric,
+    checked_metric,
+    distances_between,
+    metric_name,
+    rows_per_block,
+)
 from .sides import pair_distances
 
 _LEAST_SPAN, _MOST_SPAN = 1e-152, 1e152  # of a table: squares of its differences are numbers too
@@ -92,7 +99,7 @@ def distance_rows(
         A table; with ``metric="precomputed"`` all distances, as a matrix or condensed as by
         ``scipy.spatial.distance.pdist``, which is how ``isentropic.geodesics.all_pairs`` gives geodesics.
     metric : str or callable
-        Any metric of ``sklearn.metrics.pairwise_distances``.
+        A name that :func:`isentropic.neighbors.metric_names` lists, or a function of two rows.
     name : str
         What to call ``X`` in an error.
     n_jobs : int or None
@@ -187,6 +194,8 @@ def _require_squares(X: Floats, name: str) -> None:
 
 
 def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> DistanceRows:
+    checked_metric(metric)  # others take a scale from the batch that they are given
+
     def rows(numbers: Integers) -> Floats:
         return distances_between(X[numbers], X, metric, n_jobs)
 
