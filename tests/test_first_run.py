@@ -20,6 +20,6 @@ def test_a_first_run_gives_the_same_bits_as_the_next(tmp_path):
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", GRADIENTS]
     runs = [subprocess.run(command, env=environment, capture_output=True, check=True) for _ in range(2)]
-    assert any(tmp_path.rglob("*.nbi"))
+    assert any(tmp_path.rglob("*.nbc"))
     assert runs[0].stdout == runs[1].stdout
     assert len(runs[0].stdout.split()) == 6

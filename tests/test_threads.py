@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from processes import run
+
 TWO_THREADS_FIT = """
 import threading
 import numpy as np
@@ -31,17 +33,6 @@ print(numba.threading_layer())
 LAYERS = ["workqueue", "omp"] + (["tbb"] if importlib.util.find_spec("tbb") else [])
 
 
-def run(script, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", script],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("layer", LAYERS)
 def test_threads_that_fit_at_the_same_time_get_the_right_map(layer):
     done = run(TWO_THREADS_FIT % "{'n_landmarks': 50}", NUMBA_THREADING_LAYER=layer)
@@ -52,6 +43,71 @@ def test_threads_that_fit_at_the_same_time_get_the_right_map(layer):
 def test_approximate_neighbours_are_safe_on_the_layer_that_is_not():
     parameters = "{'neighbors': Knn(8, approximate=True)}"
     done = run(TWO_THREADS_FIT % parameters, NUMBA_THREADING_LAYER="workqueue")
+    assert done.returncode == 0, done.stderr
+
+
+FORKED_FITS = """
+import multiprocessing
+import os
+import threading
+import numpy as np
+from isentropic import Isomap, Knn
+X = np.random.default_rng(0).normal(size=(400, 3))
+processes = multiprocessing.get_context("fork")
+def maps(deeper):
+    yield Isomap(8).fit_transform(X)
+    yield Isomap(8, n_jobs=2).fit_transform(X)
+    threads = [threading.Thread(target=lambda: found.append(Isomap(8).fit_transform(X))) for _ in range(2)]
+    found = []
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    yield from found
+    if deeper:
+        yield from forked(deeper - 1)
+def forked(deeper):
+    here, there = processes.Pipe(duplex=False)
+    child = processes.Process(target=lambda: there.send(list(maps(deeper))))
+    child.start()
+    there.close()
+    found = here.recv()
+    child.join()
+    assert child.exitcode == 0, child.exitcode
+    return found
+%s
+expected = Isomap(8).fit_transform(X)
+found = forked(1)
+assert len(found) == 8 and all((Z == expected).all() for Z in found)
+assert (Isomap(8).fit_transform(X) == expected).all()
+import numba
+print(numba.threading_layer(), numba.get_num_threads() == numba.config.NUMBA_NUM_THREADS)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork() on this system")
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_forked_child_gets_the_map_of_its_parent(layer):
+    done = run(FORKED_FITS % "", NUMBA_THREADING_LAYER=layer)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [layer, "True"]
+
+
+LOCK_IS_HELD = """
+from isentropic.kernels import _jit
+held, done = threading.Event(), threading.Event()
+def hold():
+    with _jit.threadsafe():
+        held.set()
+        done.wait()
+threading.Thread(target=hold, daemon=True).start()
+held.wait()
+assert all((Z == forked(0)[0]).all() for Z in forked(0))
+done.set()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork() on this system")
+def test_a_thread_that_stays_with_the_parent_holds_up_no_child():
+    done = run(FORKED_FITS % LOCK_IS_HELD, NUMBA_THREADING_LAYER="workqueue")
     assert done.returncode == 0, done.stderr
 
 

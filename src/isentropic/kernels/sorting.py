@@ -4,9 +4,6 @@ A row is ranked by sorting integers that hold a distance, as a fraction of the r
 the row number: two counting passes over the leading digits, then an insertion pass that looks at the
 distances themselves where the integers do not decide. A row is never among its own neighbours, whatever
 its duplicates.
-
-``kernels/ranks.py`` inlines :func:`order_row`, and compiled code that is cached does not notice changes
-of what it inlines from another file: after changing this file, touch that one.
 """
 
 from __future__ import annotations

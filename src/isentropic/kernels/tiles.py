@@ -1,9 +1,6 @@
 """Euclidean distances of some rows of a table to all, from a copy of the table laid out in tiles.
 
 A tile holds a few rows column by column, so that the distances to all of them are added up at once.
-
-``kernels/ranks.py`` inlines :func:`measure_rows`, and compiled code that is cached does not notice changes
-of what it inlines from another file: after changing this file, touch that one.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from .._errors import LowRecallWarning
 from .._runtime import row_blocks
 from .._values import NeighborGraph, Neighbors
-from ..kernels._jit import threads, threadsafe
+from ..kernels._jit import kept_by_us, threads, threadsafe
 from ..kernels.nearest import measured_lists, nearest_in_rows, searched_lists
 from .distances import BY_DIFFERENCES, EUCLIDEAN, Metric, distances_between, metric_name
 from .duplicates import distinct_rows
@@ -55,13 +55,15 @@ def can_descend(metric: Metric) -> bool:
     """Whether the approximate search knows a metric."""
     if not isinstance(metric, str) or metric == "precomputed":
         return False
-    from pynndescent.distances import named_distances
+    with kept_by_us():
+        from pynndescent.distances import named_distances
 
     return metric in named_distances
 
 
 def _descended(X, k, metric, seed, n_jobs):
-    from pynndescent import NNDescent
+    with kept_by_us():
+        from pynndescent import NNDescent
 
     asked, held = min(max(k + 1, 16), len(X)), _in_single_precision(X, metric)
     with threadsafe(), threads(1), warnings.catch_warnings():

@@ -1,0 +1,310 @@
+"""Compiled kernels are kept where that is safe, and work where nothing can be kept."""
+
+import os
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from isentropic import _cache
+from isentropic._cache import cache_folder, keep, read_cached
+from processes import run
+
+posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no owners and modes of this kind")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "kernels"
+
+
+@pytest.fixture(autouse=True)
+def said(monkeypatch):
+    """What the one line says, each time."""
+    lines = []
+    monkeypatch.setattr(_cache, "_say_once", lines.append)
+    return lines
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """A home and a temporary folder of their own; ``find`` searches anew."""
+    for name in ("home", "temporary"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LOCALAPPDATA", "")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    return tmp_path
+
+
+find = cache_folder.__wrapped__
+
+
+# ---- where -------------------------------------------------------------------------------------
+
+
+def test_the_folder_that_was_named_comes_first(places):
+    assert find(str(places / "named")) == places / "named" / "isentropic"
+
+
+def test_then_that_of_the_user(places, monkeypatch, said):
+    assert places / "home" in find().parents
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(places / "other"))
+    assert find() == places / "other" / "isentropic" / "kernels"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # counts for nothing, by its standard
+    assert find() == places / "home" / ".cache" / "isentropic" / "kernels"
+    assert said == []
+
+
+@posix
+@pytest.mark.parametrize("home", ["missing", "file"])
+def test_then_a_temporary_one_that_is_private(places, monkeypatch, home, said):
+    (places / "file").touch()
+    monkeypatch.setenv("HOME", str(places / home))
+    found = find(str(places / "file"))
+    assert found == places / "temporary" / f"isentropic-{os.geteuid()}"
+    assert found.stat().st_mode & 0o777 == 0o700
+    assert not (places / "missing").exists()  # no home is made up
+    assert said == []
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o722])
+def test_a_folder_that_others_write_to_is_not_used(places, monkeypatch, mode, said):
+    monkeypatch.setenv("HOME", str(places / "missing"))
+    (places / "temporary" / f"isentropic-{os.geteuid()}").mkdir()
+    (places / "temporary" / f"isentropic-{os.geteuid()}").chmod(mode)
+    assert find() is None
+    assert len(said) == 1
+
+
+@posix
+def test_a_folder_of_another_user_is_not_used(places, monkeypatch, said):
+    monkeypatch.setenv("HOME", str(places / "missing"))
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    assert find(str(places / "named")) is None  # what is made here belongs to me, not to that one
+    assert len(said) == 1
+
+
+@posix
+def test_a_link_is_not_followed(places, monkeypatch, said):
+    monkeypatch.setenv("HOME", str(places / "missing"))
+    (places / "trap").mkdir(mode=0o700)
+    (places / "temporary" / f"isentropic-{os.geteuid()}").symlink_to(places / "trap")
+    assert find() is None
+    assert len(said) == 1
+
+
+def test_a_full_one_is_passed_over_unless_it_holds_something(places, monkeypatch):
+    full = places / "full" / "isentropic"
+    writable = _cache._is_writable
+    monkeypatch.setattr(_cache, "_is_writable", lambda folder: folder != full and writable(folder))
+    assert find(str(places / "full")) != full
+    keep(full, "kernel", b"code")
+    assert find(str(places / "full")) == full
+
+
+# ---- what --------------------------------------------------------------------------------------
+
+
+def test_what_is_kept_is_read_again(folder):
+    assert read_cached(folder, "kernel") is None
+    keep(folder, "kernel", b"code")
+    assert read_cached(folder, "kernel") == b"code"
+    keep(folder, "kernel", b"other code")
+    assert read_cached(folder, "kernel") == b"other code"
+    assert os.listdir(folder) == ["kernel"]
+
+
+@pytest.mark.parametrize("damaged", [b"", b"short", b"\0" * 40, None])
+def test_what_is_damaged_is_not_read(folder, damaged):
+    keep(folder, "kernel", b"code" * 100)
+    whole = (folder / "kernel").read_bytes()
+    (folder / "kernel").write_bytes(whole[:-1] if damaged is None else damaged)
+    assert read_cached(folder, "kernel") is None
+
+
+@posix
+def test_a_file_that_others_could_write_is_not_read(folder, monkeypatch):
+    keep(folder, "kernel", b"code")
+    (folder / "kernel").chmod(0o620)
+    assert read_cached(folder, "kernel") is None
+    (folder / "kernel").chmod(0o600)
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    assert read_cached(folder, "kernel") is None
+
+
+@posix
+def test_a_loose_mask_still_gives_files_of_our_own(folder):
+    mask = os.umask(0)
+    try:
+        keep(folder, "kernel", b"code")
+    finally:
+        os.umask(mask)
+    assert read_cached(folder, "kernel") == b"code"
+
+
+def test_writers_at_the_same_time_leave_a_whole_file(folder):
+    contents = [bytes([number]) * 200_000 for number in range(4)]
+    seen = []
+
+    def write(content):
+        for _ in range(10):
+            keep(folder, "kernel", content)
+            seen.append(read_cached(folder, "kernel"))
+
+    writers = [threading.Thread(target=write, args=(content,)) for content in contents]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert set(seen) <= set(contents)
+    assert os.listdir(folder) == ["kernel"]
+
+
+def test_what_cannot_be_kept_is_said_and_fails_nothing(tmp_path, said):
+    (tmp_path / "file").touch()
+    keep(tmp_path / "file" / "kernels", "kernel", b"code")
+    assert len(said) == 1
+    assert str(tmp_path) in said[0]
+
+
+def test_what_nobody_uses_for_a_month_goes(folder):
+    for name, days in [("new", 0), ("used", 20), ("old", 31), ("read today", 31)]:
+        keep(folder, name, b"code")
+        os.utime(folder / name, (then := time.time() - days * 86_400, then))
+    assert read_cached(folder, "read today") == b"code"
+    _cache._prune.cache_clear()
+    keep(folder, "newest", b"code")
+    assert sorted(os.listdir(folder)) == ["new", "newest", "read today", "used"]
+
+
+# ---- kernels in a process that has no such place -----------------------------------------------
+
+COUNTS = """
+import resource, sys, tempfile
+from pathlib import Path
+import numpy as np
+{before}
+from isentropic.kernels._jit import kept_by_us
+from isentropic.kernels.buckets import cell_counts
+counts = np.zeros((2, 4), np.int32)
+cell_counts(np.arange(8), 2, 1, np.array([0, 4, 8]), counts)
+print(counts.sum())
+"""
+FULL_FROM_THE_START = "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
+FULL_LATER = f"""
+from isentropic._cache import cache_folder
+assert cache_folder({{given!r}}) == Path({{given!r}}) / "isentropic"
+{FULL_FROM_THE_START}
+"""
+NOWHERE = "tempfile.tempdir = '/proc/none'"
+
+
+@posix
+@pytest.mark.parametrize("before", [FULL_FROM_THE_START, FULL_LATER, NOWHERE])
+def test_kernels_run_where_nothing_can_be_kept(tmp_path, before):
+    given = str(tmp_path / "given") if before is FULL_LATER else ""
+    script = COUNTS.format(before=before.format(given=given))
+    done = run(script, NUMBA_CACHE_DIR=given, HOME="/proc/none", TMPDIR=str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["8"]
+    assert done.stderr.count("\n") == 1
+    assert "compiled in memory" in done.stderr
+    assert not list(tmp_path.rglob("*.nbc"))
+
+
+@posix
+def test_a_library_with_kernels_of_its_own_does_not_need_a_place_either(tmp_path):
+    (tmp_path / "library.py").write_text(LIBRARY, encoding="ascii")
+    os.chmod(tmp_path, 0o500)
+    script = COUNTS.format(before=NOWHERE) + USE_LIBRARY.format(folder=str(tmp_path))
+    try:
+        done = run(script, NUMBA_CACHE_DIR="", HOME="/proc/none", PYTHONDONTWRITEBYTECODE="1",
+                    NUMBA_CACHE_LOCATOR_CLASSES="UserWideCacheLocator")  # fmt: skip
+    finally:
+        os.chmod(tmp_path, 0o700)
+    assert done.returncode == 0, done.stderr
+
+
+USE_LIBRARY = """
+sys.path.insert(0, {folder!r})
+with kept_by_us():
+    import library
+assert library.one(1) == 1
+"""
+LIBRARY = """
+import numba
+@numba.njit(cache=True)
+def one(x):
+    return x
+"""
+
+
+# ---- edited kernels ----------------------------------------------------------------------------
+
+KERNEL = """
+import numpy as np
+from isentropic.kernels._jit import parallel_kernel, rows
+from .bridge import halved
+
+@parallel_kernel
+def fill(out):
+    for i in rows(len(out)):
+        out[i] = halved(i)
+"""
+BRIDGE = """
+from isentropic.kernels._jit import kernel
+from .helper import scaled
+
+@kernel
+def halved(x):
+    return scaled(x) / 2
+"""
+HELPER = """
+from isentropic.kernels._jit import kernel
+
+@kernel
+def scaled(x):
+    return {factor} * x
+"""
+FILL = """
+import numpy as np
+from edited.main import fill
+out = np.empty(3)
+fill(out)
+print(out[2], fill.__closure__ and sum(c.cell_contents.stats.cache_hits.total()
+      for c in fill.__closure__ if hasattr(c.cell_contents, "stats")))
+"""
+
+
+def test_an_edited_helper_reaches_the_kernels_that_inline_it(tmp_path):
+    package = tmp_path / "edited"
+    package.mkdir()
+    for name, text in [("__init__", ""), ("main", KERNEL), ("bridge", BRIDGE)]:
+        (package / f"{name}.py").write_text(text, encoding="ascii")
+
+    def second(factor):
+        (package / "helper.py").write_text(HELPER.format(factor=factor), encoding="ascii")
+        done = run(FILL, NUMBA_CACHE_DIR=str(tmp_path), PYTHONPATH=_path(tmp_path),
+                    PYTHONDONTWRITEBYTECODE="1")  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        value, hits = done.stdout.split()
+        return float(value), int(hits)
+
+    assert second(3) == (3.0, 0)
+    assert second(5) == (5.0, 0)
+    assert second(3) == (3.0, 1)  # as it was before
+
+
+def _path(folder):
+    return os.pathsep.join(
+        [str(folder), str(Path(_cache.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    )
