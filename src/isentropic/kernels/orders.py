@@ -93,8 +93,8 @@ def _sort_all_digits(keys, places, size, span):
             b[counts[digit]] = a[i]
             pb[counts[digit]] = pa[i]
             counts[digit] += 1
-        a[:size] = b[:size]
-        pa[:size] = pb[:size]
+        for i in range(size):
+            a[i], pa[i] = b[i], pb[i]
 
 
 @kernel
@@ -181,7 +181,7 @@ def _rank_every(keys, order, bounds, worker, step, ranks, tied, squares):
 def rank_buckets(keys, order, bounds, n_workers, ranks, tied, squares):
     """``ranks[p]`` of every entry; per bucket the tied pairs and the sum of squares of centred ranks."""
     for worker in rows(n_workers):
-        _rank_every(keys, order, bounds, worker, n_workers, ranks, tied, squares)
+        _rank_every(keys, order, bounds, np.int64(worker), n_workers, ranks, tied, squares)
 
 
 # ---- two lists ---------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def align_buckets(keys, ranks, order, bounds, n_workers, tied, squares):
     Per bucket: pairs tied here, and in both lists; sums of ``r r`` and ``r s`` of centred ranks.
     """
     for worker in rows(n_workers):
-        _align_every(keys, ranks, order, bounds, worker, n_workers, tied, squares)
+        _align_every(keys, ranks, order, bounds, np.int64(worker), n_workers, tied, squares)
 
 
 @parallel_kernel

@@ -77,10 +77,12 @@ def _workspace(n):
 def _compare_row(d_X, d_Z, own, ks, work, terms):
     """Add one row to the small sums and fill its terms; -1 if amiss, 1 and 2 for possible ties in X and Z."""
     order_X, order_Z, spare, low, high, ranks, small, inverse = work
-    close_X = order_row(d_X, own, order_X, spare, low, high)
-    close_Z = order_row(d_Z, own, order_Z, spare, low, high)
-    if close_X < 0 or close_Z < 0:
-        return -1
+    state = 0
+    for side in range(2):  # a loop, so that the code of ordering is there once
+        close = order_row((d_X, d_Z)[side], own, (order_X, order_Z)[side], spare, low, high)
+        if close < 0:
+            return -1
+        state += (side + 1) * close
     m = len(order_X)
     in_Z = ranks[0]
     given = ranks[1, :m]  # rank in X of the p-th nearest in Z
@@ -93,7 +95,7 @@ def _compare_row(d_X, d_Z, own, ks, work, terms):
     _add_gaps(mapped, small[0, 0], small[0, 1], small[0, 2])
     _add_gaps(given, small[1, 0], small[1, 1], small[1, 2])
     _fill_terms(given, mapped, ks, inverse, terms)
-    return close_X + 2 * close_Z
+    return state
 
 
 @parallel_kernel
@@ -127,8 +129,8 @@ def compare_points(X, tiles_X, Z, tiles_Z, own, ks, group, n_workers, sums, term
         done = 0
         for start in range(worker * group, len(own), n_workers * group):
             mine = own[start : start + group]
-            measure_rows(X, mine, tiles_X, squares, D_X)
-            measure_rows(Z, mine, tiles_Z, squares, D_Z)
+            for side in range(2):  # a loop, so that the code is there once
+                measure_rows((X, Z)[side], mine, (tiles_X, tiles_Z)[side], squares, (D_X, D_Z)[side])
             for s in range(len(mine)):
                 states[start + s] = _compare_row(D_X[s], D_Z[s], mine[s], ks, work, terms[start + s])
             done += len(mine)

@@ -142,7 +142,8 @@ def _sort_all(keys, spare, d, own, counts):
             digit = (image[keys[p]] >> lowest) & _DIGIT
             spare[counts[digit]] = keys[p]
             counts[digit] += 1
-        keys[:] = spare
+        for p in range(len(keys)):
+            keys[p] = spare[p]
 
 
 @kernel

@@ -32,7 +32,7 @@ def joined_sizes(indptr, indices, weights, t_indptr, t_indices, t_weights):
     nothing = np.empty(0, indices.dtype)
     no_weights = np.empty(0)
     for i in rows(len(sizes)):
-        sizes[i] = _joined_row(i, indptr, indices, weights, t_indptr, t_indices, t_weights, False,
+        sizes[i] = _joined_row(np.int64(i), indptr, indices, weights, t_indptr, t_indices, t_weights, False,
                                nothing, no_weights)  # fmt: skip
     return sizes
 
@@ -43,5 +43,5 @@ def joined_rows(indptr, indices, weights, t_indptr, t_indices, t_weights, averag
     for i in rows(len(out_ptr) - 1):
         a, b = out_ptr[i], out_ptr[i + 1]
         if b > a:
-            _joined_row(i, indptr, indices, weights, t_indptr, t_indices, t_weights, average,
+            _joined_row(np.int64(i), indptr, indices, weights, t_indptr, t_indices, t_weights, average,
                         out[a:b], out_weights[a:b])  # fmt: skip
