@@ -35,7 +35,7 @@ def checked_magnitude(X: np.ndarray, *, metric: Metric = "euclidean", fitting: b
     largest = float(max(X.max(initial=0.0), -X.min(initial=0.0)))
     least, most = (1e-70, 1e75) if metric == "sqeuclidean" else (1e-140, LARGEST)
     hint = "Rescale the features, by scaling='standard' for example."
-    require(largest < most, "X", f"of magnitude below {most:.3g}", largest, hint)
+    require(largest < most, "X", f"of magnitude below {most:.0e}".replace("+", ""), largest, hint)
     vanishes = fitting and 0 < largest < least
     require(not vanishes, "X", f"of magnitude above {least:.3g}, or zero", largest, hint)
 
