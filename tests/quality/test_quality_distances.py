@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
-from isentropic.quality import distance_rows
+from isentropic.quality import assess, distance_rows
 from naive import condensed, distances
 
 SOURCES = {
@@ -82,3 +82,12 @@ def test_a_row_is_at_distance_0_of_itself_by_any_metric(X):
     D = distance_rows(X, "cosine").rows(np.arange(70))
     assert_array_equal(np.diagonal(D), 0.0)
     assert_allclose(D, distances(X, metric="cosine"), atol=1e-14)
+
+
+@pytest.mark.parametrize("side", ["X", "Z", "both"])
+def test_tables_that_cannot_be_written_are_read(X, side):
+    tables = {"X": X.copy(), "Z": X[:, :2].copy()}
+    expected = assess(tables["X"], tables["Z"]).to_json()
+    for name in tables if side == "both" else side:
+        tables[name].flags.writeable = False
+    assert assess(tables["X"], tables["Z"]).to_json() == expected

@@ -43,6 +43,8 @@ class Points:
     @classmethod
     def of(cls, data: Floats, n_jobs: int | None) -> Points:
         n, m = data.shape
+        if not data.flags.writeable:  # for kernels that would be another type, and another compilation
+            data = data.copy()
         tiles = np.zeros((-(-n // TILE), m, TILE))
         for t in range(len(tiles)):
             rows = data[t * TILE : (t + 1) * TILE]
