@@ -92,7 +92,7 @@ def test_docstrings_name_the_reference_of_the_registry(name):
 
 
 def test_public_modules_export_what_they_say():
-    for name in ("datasets", "divergences", "geodesics", "linalg", "neighbors"):
+    for name in ("datasets", "distances", "divergences", "geodesics", "linalg", "neighbors"):
         module = import_module(f"isentropic.{name}")
         for exported in module.__all__:
             assert hasattr(module, exported)

@@ -47,6 +47,7 @@ _PUBLIC = {
 _SUBMODULES = (
     "comparison",
     "datasets",
+    "distances",
     "divergences",
     "geodesics",
     "linalg",

@@ -7,8 +7,8 @@ from scipy.spatial.distance import pdist
 from scipy.stats import kendalltau, t
 
 from isentropic._errors import InvalidInputError
+from isentropic.distances import taken
 from isentropic.quality import assess, baseline, compare_quality, distance_rows, paired
-from isentropic.quality.distances import taken
 from isentropic.quality.paired import _half_width, _parts, left_out, spread
 from naive import distances, naive_rank_matrix, naive_rank_measures
 

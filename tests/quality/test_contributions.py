@@ -7,7 +7,7 @@ from isentropic import config_context
 from isentropic.quality import assess
 from isentropic.quality.contributions import EVERY, class_measures
 from isentropic.quality.correlations import kendall_tau, pearson_r
-from isentropic.quality.distances import both_sides
+from isentropic.quality.inputs import both_sides
 from isentropic.quality.labels import kappa, knn_accuracy, silhouette
 from isentropic.quality.stress import kruskal_stress, neighborhood_stress, residual_variance, sammon_stress
 from isentropic.quality.topology import konig_measure, retained_structure, topological_product

@@ -11,11 +11,11 @@ from assertions import assert_grammar
 from isentropic import config_context
 from isentropic._errors import InvalidInputError, MemoryBudgetError
 from isentropic._values import DistanceRows
+from isentropic.distances.pairs import BATCHES, drawn_pairs
 from isentropic.quality import pairwise
 from isentropic.quality.contributions import correlation_measures, stress_measures
 from isentropic.quality.correlations import kendall_tau, pearson_r, spearman_rho
-from isentropic.quality.distances import both_sides
-from isentropic.quality.drawn import BATCHES, drawn_pairs
+from isentropic.quality.inputs import both_sides
 from isentropic.quality.pairwise import MEASURES, pair_measures
 from naive import condensed, distances, naive_kendall_tau, naive_pearson_r, naive_spearman_rho
 

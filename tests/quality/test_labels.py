@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from isentropic._errors import InvalidInputError
 from isentropic._values import DistanceRows
-from isentropic.quality.distances import distance_rows
+from isentropic.distances import distance_rows
 from isentropic.quality.labels import class_codes, kappa, knn_accuracy, label_measures, silhouette
 from naive import distances, naive_kappa, naive_silhouettes, naive_votes
 

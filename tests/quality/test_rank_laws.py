@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from assertions import assert_same_bits
 from isentropic.kernels.ranks import compare_points, compare_rows
 from isentropic.quality import assess, distance_rows
-from isentropic.quality.distances import both_sides
+from isentropic.quality.inputs import both_sides
 from isentropic.quality.passes import rank_sums
 
 SETTINGS = settings(max_examples=15)

@@ -12,7 +12,7 @@ from isentropic._values import DistanceRows
 from isentropic.kernels import pairs
 from isentropic.quality import moments
 from isentropic.quality.contributions import stress_measures, topology_measures
-from isentropic.quality.distances import both_sides
+from isentropic.quality.inputs import both_sides
 from isentropic.quality.stress import (
     kruskal_stress,
     neighborhood_stress,

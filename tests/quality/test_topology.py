@@ -8,7 +8,7 @@ from isentropic import config_context
 from isentropic._errors import InvalidInputError, MemoryBudgetError, UndefinedMeasureError
 from isentropic._values import DistanceRows
 from isentropic.quality.contributions import topology_measures
-from isentropic.quality.distances import both_sides
+from isentropic.quality.inputs import both_sides
 from isentropic.quality.topology import konig_measure, retained_structure, topological_product
 from naive import (
     distances,

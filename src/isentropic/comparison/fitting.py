@@ -17,7 +17,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from .._errors import InvalidInputError
 from .._values import Floats, Integers
 from ..neighbors import nearest_among
-from ..quality.drawn import wilson
+from ..quality.intervals import wilson
 
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured
 _NOISE = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)

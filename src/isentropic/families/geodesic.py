@@ -17,21 +17,13 @@ from .._errors import require
 from .._runtime import one_blas_thread, row_blocks
 from .._state import Absent, Array, Checked, Double, Maybe, Number, State, StateError, Tuple, Value
 from .._values import Inflate, Landmarks, NeighborGraph
+from ..distances import LARGEST, checked_metric, distances_between, rows_per_block
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments
 from ..kernels.placement import through_neighbors
 from ..linalg import Scaling, classical_scaling, residual_variance, unexplained
-from ..neighbors import (
-    LARGEST,
-    Entries,
-    RowIndex,
-    checked_metric,
-    checked_policy,
-    distances_between,
-    rows_per_block,
-    warn_of_isolated,
-)
+from ..neighbors import Entries, RowIndex, checked_policy, warn_of_isolated
 from .embedder import Embedder
 from .landmarks import chosen_landmarks
 from .rows import (

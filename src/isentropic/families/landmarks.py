@@ -9,9 +9,9 @@ from sklearn.utils import check_random_state
 
 from .._errors import LandmarksClippedWarning, require_one_of
 from .._runtime import row_blocks
+from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows
 from ..kernels._jit import threads
 from ..kernels.nearest import shrink_gaps
-from ..neighbors import EUCLIDEAN, Metric, distances_between, distinct_rows
 
 _WORTH_THREADS = 1_000_000  # entries of X: below that, waking threads costs more than one landmark's work
 

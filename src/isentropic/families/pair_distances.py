@@ -5,26 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.distance import squareform
 
 from .._errors import require
 from .._runtime import require_memory, row_blocks
 from .._values import Can, Geodesic, NeighborGraph, NeighborRule, Pnn
+from ..distances import EUCLIDEAN, Metric, condensed_distances, distances_between
 from ..geodesics import all_pairs, from_neighbors
 from ..kernels._jit import threads
-from ..kernels.condensed import store_rows
 from ..kernels.degrees import paired_distances
-from ..neighbors import (
-    EUCLIDEAN,
-    Metric,
-    RowIndex,
-    as_rule,
-    distances_between,
-    entry_lists,
-    neighbor_graph,
-    rows_per_block,
-    warn_of_isolated,
-)
+from ..neighbors import RowIndex, as_rule, entry_lists, neighbor_graph, warn_of_isolated
 from ..objectives import AllPairs, DrawnPairs
 
 ALL_UP_TO = 8_000  # rows: all their pairs, 32 million, are summed in a fifth of a second
@@ -85,14 +74,7 @@ class Distances:
         require_memory(8 * n * n, f"All pairs of {n:,} rows", "Draw pairs: pairs=128.")
         if self.graph is not None:
             return AllPairs(n, all_pairs(self.graph, n_jobs=self.n_jobs))
-        if self.metric == "precomputed":
-            return AllPairs(n, squareform(self.X, checks=False))
-        out = np.empty(n * (n - 1) // 2)
-        for block in row_blocks(n, "distances", size=rows_per_block(n)):
-            between = distances_between(self.X[block], self.X, self.metric, self.n_jobs)
-            with threads(self.n_jobs):
-                store_rows(np.ascontiguousarray(between), np.arange(block.start, block.stop), n, out)
-        return AllPairs(n, out)
+        return AllPairs(n, condensed_distances(self.X, self.metric, self.n_jobs))
 
     def drawn(self, shifts: np.ndarray, order: np.ndarray) -> DrawnPairs:
         """The rows next to each other but for a shift: ``8 n`` bytes a shift, twice with the attractions."""

@@ -30,9 +30,9 @@ from .._state import (
     Whole,
 )
 from .._values import Geodesic, Momentum, NeighborGraph
+from ..distances import checked_metric, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.settling import settle_rows
-from ..neighbors import checked_metric, rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import lbfgs, momentum_descent
 from .degree_search import Trial

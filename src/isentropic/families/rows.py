@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from .._errors import require
 from .._state import Array, State, StateError
-from ..neighbors import (
+from ..distances import (
     LARGEST,
     Metric,
     checked_distance_matrix,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.distance import squareform
 from sklearn.utils.validation import check_is_fitted
 
 from .._runtime import require_memory, row_blocks
 from .._state import Array, Checked, Number, State, Tuple, Value
+from ..distances import LARGEST, checked_metric, condensed_distances, distances_between, rows_per_block
 from ..families.embedder import Embedder
 from ..families.rows import (
     KnownRows,
@@ -19,9 +19,7 @@ from ..families.rows import (
     require_columns,
 )
 from ..kernels._jit import threads
-from ..kernels.condensed import store_rows
 from ..linalg import Scaling, classical_scaling, residual_variance
-from ..neighbors import LARGEST, checked_metric, distances_between, rows_per_block
 
 
 class ClassicalMDS(Embedder):
@@ -87,8 +85,10 @@ class ClassicalMDS(Embedder):
         """Distances, classical scaling."""
         X = checked_rows(self, X, metric=self.metric)
         n_components = checked_components(self.n_components)
-        D = all_distances(X, self.metric, self.n_jobs)
-        self._scaling = classical_scaling(D, len(X), n_components, n_jobs=self.n_jobs)
+        n = len(X)
+        require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmark-isomap, or a sample.")
+        D = condensed_distances(X, self.metric, self.n_jobs)
+        self._scaling = classical_scaling(D, n, n_components, n_jobs=self.n_jobs)
         self._fit_metric = self.metric  # transform goes by what was fitted
         self.embedding_ = self._scaling.embedding
         self.eigenvalues_ = self._scaling.eigenvalues
@@ -129,17 +129,3 @@ class ClassicalMDS(Embedder):
             D = distances_between(X[new[block]], self._fit_X, self._fit_metric, self.n_jobs)
             Z[new[block]] = self._scaling.place(D, n_jobs=self.n_jobs)
         return checked_coordinates(Z)
-
-
-def all_distances(X: np.ndarray, metric, n_jobs: int | None) -> np.ndarray:
-    """All distances, condensed as by ``scipy.spatial.distance.pdist``, in blocks of rows."""
-    n = len(X)
-    require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmark-isomap, or a sample.")
-    if metric == "precomputed":
-        return squareform(X, checks=False)
-    D = np.empty(n * (n - 1) // 2)
-    for block in row_blocks(n, "distances", size=rows_per_block(n)):
-        rows = np.arange(block.start, block.stop)
-        with threads(n_jobs):
-            store_rows(np.ascontiguousarray(distances_between(X[block], X, metric, n_jobs)), rows, n, D)
-    return D

@@ -10,10 +10,9 @@ from sklearn.utils import check_random_state
 from .._errors import LowRecallWarning
 from .._runtime import row_blocks
 from .._values import NeighborGraph, Neighbors
+from ..distances import BY_DIFFERENCES, EUCLIDEAN, Metric, distances_between, distinct_rows, metric_name
 from ..kernels._jit import kept_by_us, threads, threadsafe
 from ..kernels.nearest import measured_lists, nearest_in_rows, searched_lists
-from .distances import BY_DIFFERENCES, EUCLIDEAN, Metric, distances_between, metric_name
-from .duplicates import distinct_rows
 from .index import RowIndex, members_of
 
 _RECALL_ROWS = 200

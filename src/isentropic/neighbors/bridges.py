@@ -7,8 +7,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from .._runtime import row_blocks
-from .distances import Metric
-from .duplicates import distinct_rows
+from ..distances import Metric, distinct_rows
 from .outside import OutsideIndex
 
 

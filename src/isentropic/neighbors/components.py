@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import connected_components
 
 from .._errors import DisconnectedGraphError, DisconnectedGraphWarning, require, require_one_of
 from .._values import Inflate, NeighborGraph
+from ..distances import Metric
 from .bridges import shortest_bridges
-from .distances import Metric
 
 POLICIES = ("bridge", "largest", "raise", "inflate")
 

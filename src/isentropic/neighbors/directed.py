@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from .._values import NeighborGraph, Neighbors, Percentile
+from ..distances import Metric
 from .components import checked_policy, component_labels, repaired
-from .distances import Metric
 from .graphs import directed_lists, directed_within, union
 
 

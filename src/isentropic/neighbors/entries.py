@@ -10,8 +10,8 @@ import numpy as np
 from .._errors import DisconnectedGraphWarning
 from .._runtime import row_blocks
 from .._values import Knn, NeighborGraph, NeighborRule, Percentile, Radius
+from ..distances import EUCLIDEAN, distances_between, rows_per_block
 from .approximate import search_graph
-from .distances import EUCLIDEAN, distances_between, rows_per_block
 from .index import RowIndex
 
 

@@ -9,10 +9,7 @@ from sklearn.utils import check_array
 from .._errors import require
 from .._runtime import row_blocks
 from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
-from ..kernels._jit import threads
-from ..kernels.unions import joined_rows, joined_sizes
-from .components import checked_policy, component_labels, repaired
-from .distances import (
+from ..distances import (
     Metric,
     checked_distance_matrix,
     checked_magnitude,
@@ -20,6 +17,9 @@ from .distances import (
     distances_between,
     rows_per_block,
 )
+from ..kernels._jit import threads
+from ..kernels.unions import joined_rows, joined_sizes
+from .components import checked_policy, component_labels, repaired
 from .index import has_tree
 from .room import require_room
 from .search import clipped_neighbors, nearest_neighbors

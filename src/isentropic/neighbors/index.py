@@ -8,11 +8,10 @@ from functools import cached_property
 import numpy as np
 
 from .._runtime import row_blocks
+from ..distances import EUCLIDEAN, Distinct, Metric, distances_between, distinct_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.nearest import listed_members, nearest_in_rows, nearest_refined
 from .boxes import BoxTree, is_quick_by_boxes
-from .distances import EUCLIDEAN, Metric, distances_between, rows_per_block
-from .duplicates import Distinct, distinct_rows
 
 _TREE_FEATURES = 15  # beyond that many features a tree visits most of its leaves
 

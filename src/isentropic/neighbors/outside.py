@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..distances import EUCLIDEAN, Metric, distances_between, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.bridges import refined_outside
 from .boxes import BoxTree, worth_comparing
-from .distances import EUCLIDEAN, Metric, distances_between, rows_per_block
 from .index import Products
 
 _ENOUGH = 64  # queries, to judge by them what a tree is worth

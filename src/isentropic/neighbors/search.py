@@ -11,8 +11,8 @@ import numpy as np
 
 from .._errors import NeighborsClippedWarning, require
 from .._values import Knn, Neighbors
+from ..distances import Metric, checked_magnitude, metric_name
 from .approximate import approximate_neighbors, can_descend
-from .distances import Metric, checked_magnitude, metric_name
 from .index import RowIndex, has_boxes
 from .room import require_room
 

@@ -1,11 +1,11 @@
 """How far a map can be trusted: ranks, curves, correlations, stress, topology, labels."""
 
+from ..distances import distance_rows
 from .assessment import assess
 from .chance import Baseline, baseline
 from .coranking import CorankingMatrix, coranking_matrix
 from .correlations import kendall_tau, pearson_r, spearman_rho
 from .curves import Curves
-from .distances import distance_rows
 from .labels import kappa, knn_accuracy, silhouette
 from .measures import Measure
 from .paired import QualityComparison, compare_quality

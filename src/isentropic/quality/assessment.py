@@ -12,10 +12,10 @@ import numpy as np
 from .._errors import InvalidInputError, require, require_one_of
 from .._runtime import config_context
 from .._values import DistanceRows, Integers
-from ..neighbors.distances import Metric
+from ..distances import Metric, all_equal
 from .contributions import EVERY
 from .curves import Curves, kept_share, rank_weight, row_values
-from .distances import all_equal, both_sides
+from .inputs import both_sides
 from .measures import Measure
 from .passes import RankSums, TieSums, tie_sums
 from .sampling import (

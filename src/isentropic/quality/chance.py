@@ -10,9 +10,9 @@ import numpy as np
 
 from .._errors import require
 from .._values import Floats
-from ..neighbors.distances import Metric
+from ..distances import Metric, taken
 from .curves import Curves
-from .distances import both_sides, taken
+from .inputs import both_sides
 from .passes import rank_sums
 from .sampling import checked_neighbors, drawn_rows, generator
 

@@ -10,9 +10,9 @@ import numpy as np
 from .._errors import require
 from .._runtime import require_memory, row_blocks
 from .._values import Integers
+from ..distances import Metric, rows_per_block
 from ..kernels.coranks import add_coranks
-from ..neighbors.distances import Metric, rows_per_block
-from .distances import both_sides
+from .inputs import both_sides
 from .passes import ordered_rows
 
 EXACT_ROWS = 2_001  # "auto" has a cell for each pair of ranks up to there

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..neighbors.distances import Metric
-from .distances import both_sides
+from ..distances import Metric
+from .inputs import both_sides
 from .measures import Measure
 from .pairwise import pair_measures
 

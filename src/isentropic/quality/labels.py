@@ -11,12 +11,11 @@ import numpy as np
 from .._errors import InvalidInputError, message, require
 from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
+from ..distances import Metric, distance_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.nearest import nearest_in_rows
 from ..kernels.pairs import class_sums
-from ..neighbors.distances import Metric, rows_per_block
-from .distances import distance_rows
-from .drawn import mean_measure, share_interval
+from .intervals import mean_measure, share_interval
 from .measures import Measure
 
 _SILHOUETTE = Measure(math.nan, best=1.0, better="higher", range=(-1.0, 1.0))

@@ -6,19 +6,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from .._runtime import row_blocks
-from .._values import DistanceRows, Floats, Integers
+from .._values import DistanceRows, Floats
+from ..distances import later_distances
 from ..kernels import pairs as kernels
 from ..kernels._jit import threads
-from ..kernels.tiles import TILE
-from ..neighbors.distances import rows_per_block
-from .distances import Points
 
 _EQUAL = 1e-13  # a spread this small, relative to the distances, is rounding
 
@@ -126,7 +121,7 @@ def all_pair_sums(
     """Sums over all pairs i < j; ``triangle``, if given, is filled with the distances of ``X``."""
     table = np.zeros((X.n, kernels.ZERO + 1))
     scale = 1.0
-    for rows, first, (given, mapped) in _later_distances("sums over pairs", X, Z):
+    for rows, first, (given, mapped) in later_distances("sums over pairs", X, Z):
         if rows[0] == 0:
             scale = first_scale(given, mapped, 1)
         with threads(n_jobs):
@@ -136,32 +131,6 @@ def all_pair_sums(
             if triangle is not None:
                 kernels.store_upper(given, rows[0], first, X.n, triangle)
     return joined(table)
-
-
-def all_distances(side: DistanceRows, out: Floats, *, n_jobs: int | None = None) -> Floats:
-    """Fill ``out`` with the distances of all pairs i < j, row after row."""
-    for rows, first, (block,) in _later_distances("distances", side):
-        with threads(n_jobs):
-            kernels.store_upper(block, rows[0], first, side.n, out)
-    return out
-
-
-def _later_distances(what: str, *sides: DistanceRows) -> Iterator[tuple[Integers, int, list[Floats]]]:
-    """Rows one after the other, and on each side their distances to row ``first`` and those after it.
-
-    Of points the tiles before the rows are left out, which halves the work; columns after the last row mean
-    nothing there.
-    """
-    n = sides[0].n
-    in_tiles = all(isinstance(side.rows, Points) for side in sides)
-    for block in row_blocks(n, what, size=rows_per_block(n)):
-        rows = np.arange(block.start, block.stop)
-        tile = block.start // TILE if in_tiles else 0
-        yield rows, tile * TILE, [_from_tile(side.rows, tile)(rows) for side in sides]
-
-
-def _from_tile(source: Any, tile: int) -> Callable[[Integers], Floats]:
-    return source if tile == 0 else replace(source, tiles=source.tiles[tile:])
 
 
 def first_scale(given: Floats, mapped: Floats, first: int = 0) -> float:

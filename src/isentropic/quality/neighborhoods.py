@@ -15,10 +15,10 @@ import numpy as np
 
 from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
+from ..distances import rows_per_block
 from ..kernels import pairs as kernels
 from ..kernels._jit import threads
-from ..neighbors.distances import rows_per_block
-from .drawn import mean_interval, mean_measure
+from .intervals import mean_interval, mean_measure
 from .measures import Measure
 from .moments import first_scale
 from .passes import ordered_rows

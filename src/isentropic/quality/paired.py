@@ -11,9 +11,9 @@ import numpy as np
 
 from .._errors import require
 from .._values import DistanceRows, Floats, Integers
-from ..neighbors.distances import Metric
+from ..distances import Metric, distance_rows, taken
 from .curves import Curves
-from .distances import both_sides, distance_rows, taken
+from .inputs import both_sides
 from .measures import Measure
 from .orders import compared, ranked
 from .passes import RankSums, rank_sums

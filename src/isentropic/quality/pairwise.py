@@ -12,9 +12,11 @@ import numpy as np
 from .._errors import UndefinedMeasureError, message, require
 from .._runtime import memory_budget, require_memory
 from .._values import DistanceRows
-from .drawn import ENOUGH, DrawnPairs, drawn_pairs, interval
+from ..distances import store_distances
+from ..distances.pairs import ENOUGH, DrawnPairs, drawn_pairs
+from .intervals import interval
 from .measures import Measure
-from .moments import PairSums, all_distances, all_pair_sums, joined, row_sums
+from .moments import PairSums, all_pair_sums, joined, row_sums
 from .orders import LONGEST, Comparison, bytes_to_compare, compared, compared_rows, ranked
 
 EXACT_ROWS = 20_000  # "auto" compares all pairs of that many rows: 200 million, in less than a minute
@@ -152,9 +154,9 @@ def _compared_pairs(X: DistanceRows, Z: DistanceRows, with_sums: bool, n_jobs: i
     require(n_pairs <= LONGEST, "n_pairs", f"given for more than {most_rows:,} rows", None, hint)
     require_memory(bytes_to_compare(n_pairs), "Comparing the order of all pairs", hint)
     distances = np.empty(n_pairs)  # of Z first, then of X: fresh memory costs time
-    ranks = ranked(all_distances(Z, distances, n_jobs=n_jobs), n_jobs=n_jobs)
+    ranks = ranked(store_distances(Z, distances, n_jobs=n_jobs), n_jobs=n_jobs)
     if not with_sums:
-        return _Found(compared(all_distances(X, distances, n_jobs=n_jobs), ranks, n_jobs=n_jobs), None)
+        return _Found(compared(store_distances(X, distances, n_jobs=n_jobs), ranks, n_jobs=n_jobs), None)
     sums = all_pair_sums(X, Z, triangle=distances, n_jobs=n_jobs)
     return _Found(compared(distances, ranks, n_jobs=n_jobs), sums)
 

@@ -11,13 +11,12 @@ import numpy as np
 from .._errors import require
 from .._runtime import require_memory, row_blocks
 from .._values import DistanceRows, Floats, Integers
+from ..distances import Points, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.coranks import tie_extremes
 from ..kernels.ranks import compare_points, compare_rows
 from ..kernels.sorting import row_orders
 from ..kernels.tiles import GROUP
-from ..neighbors.distances import rows_per_block
-from .distances import Points
 
 MOST_ROWS = 2**23  # up to which the kernel's sums of 32 bits are exact
 _GROUP_ENTRIES = 2**20  # of distances that a thread holds on either side

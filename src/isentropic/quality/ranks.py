@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from .._values import Floats
-from ..neighbors.distances import Metric
+from ..distances import Metric
 from .curves import Curves, row_values
-from .distances import both_sides
+from .inputs import both_sides
 from .passes import RankSums, rank_sums
 from .sampling import checked_neighbors
 

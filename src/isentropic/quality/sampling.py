@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 from .._errors import require
 from .._values import DistanceRows, Floats, Integers
 from .curves import Curves, row_values
-from .drawn import mean_interval
+from .intervals import mean_interval
 from .passes import RankSums, rank_sums
 
 Sample = int | None | Literal["auto"]

@@ -9,9 +9,9 @@ import numpy as np
 
 from .._errors import UndefinedMeasureError, message, require, require_one_of
 from .._values import Floats
-from ..neighbors.distances import Metric
-from .distances import both_sides
-from .drawn import FEWEST, drawn_pairs
+from ..distances import Metric
+from ..distances.pairs import FEWEST, drawn_pairs
+from .inputs import both_sides
 from .neighborhoods import NeighborhoodStress, read_rows
 from .pairwise import pair_measures
 from .sampling import generator

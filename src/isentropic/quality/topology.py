@@ -12,10 +12,10 @@ import numpy as np
 
 from .._errors import UndefinedMeasureError, message, require
 from .._runtime import require_memory, row_blocks
+from ..distances import Metric, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.pairs import rank_differences
-from ..neighbors.distances import Metric, rows_per_block
-from .distances import both_sides
+from .inputs import both_sides
 from .neighborhoods import Konig, TopologicalProduct, read_rows
 from .passes import ordered_rows
 

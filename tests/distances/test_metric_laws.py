@@ -10,8 +10,7 @@ from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 
 from assertions import assert_same_bits
-from isentropic.neighbors import EUCLIDEAN, distances_between, metric_names
-from isentropic.quality.distances import distance_rows
+from isentropic.distances import EUCLIDEAN, distance_rows, distances_between, metric_names
 
 METRICS = sorted(set(metric_names()) - {"precomputed"})
 BATCHES = (1, 7, 64, 65)

@@ -1,4 +1,4 @@
-"""Blocks of distances between rows, whatever the metric."""
+"""Which metrics there are, and what is refused as a table or a matrix of distances."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from collections.abc import Callable
 import numpy as np
 
 from .._errors import InvalidInputError, require, require_one_of
-from ..kernels._jit import threads
-from ..kernels.nearest import euclidean_rows
-from .directions import DIRECTIONS, between_directions
 
 Metric = str | Callable[..., float]
 
@@ -17,9 +14,6 @@ EUCLIDEAN = ("euclidean", "l2")
 LARGEST = 1e150  # number whose square, and sums of such, are finite
 CITY_BLOCK = ("cityblock", "l1", "manhattan")
 BY_DIFFERENCES = (*EUCLIDEAN, "sqeuclidean", *CITY_BLOCK, "chebyshev", "minkowski")  # of two rows
-_BY_SCIPY = ("braycurtis", "canberra", "chebyshev", "hamming", "minkowski", "sqeuclidean", *CITY_BLOCK)
-_BLOCK_BYTES = 2**24  # a block of distances stays within 16 MiB
-
 
 # Offered by the libraries, but no distances of rows as they are: these need parameters or coordinates of
 # a certain kind, or put equal rows apart.
@@ -80,49 +74,3 @@ def checked_distance_rows(D: np.ndarray) -> None:
 
 def metric_name(metric: Metric) -> str:
     return metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
-
-
-def rows_per_block(n_columns: int) -> int:
-    """How many rows of ``n_columns`` doubles make a block."""
-    return max(1, _BLOCK_BYTES // (8 * max(n_columns, 1)))
-
-
-def distances_between(
-    queries: np.ndarray, data: np.ndarray, metric: Metric, n_jobs: int | None
-) -> np.ndarray:
-    """Distances of every query to every row of ``data``; a query of ``"precomputed"`` is such a row."""
-    if metric == "precomputed":
-        return queries
-    if metric in EUCLIDEAN:
-        out = np.empty((len(queries), len(data)))
-        with threads(n_jobs):
-            euclidean_rows(queries, data, out)
-        return out
-    if isinstance(metric, str) and metric in DIRECTIONS:
-        return sound_distances(between_directions(queries, data, metric, n_jobs), metric)
-    return sound_distances(_by_library(queries, data, metric), metric)
-
-
-def _by_library(queries: np.ndarray, data: np.ndarray, metric: Metric) -> np.ndarray:
-    """Metrics that a library measures one pair after the other, so that no batch changes a bit."""
-    if isinstance(metric, str) and metric in _BY_SCIPY:
-        from scipy.spatial.distance import cdist
-
-        return cdist(queries, data, "cityblock" if metric in CITY_BLOCK else metric)
-    from sklearn.metrics import pairwise_distances
-    from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
-
-    of_flags = isinstance(metric, str) and metric in PAIRWISE_BOOLEAN_FUNCTIONS
-    if of_flags and all(np.isin(X, (0, 1)).all() for X in (queries, data)):
-        queries, data = queries.astype(bool), data.astype(bool)  # nothing is lost, nothing to warn of
-    return pairwise_distances(queries, data, metric=metric)
-
-
-def sound_distances(D: np.ndarray, metric: Metric) -> np.ndarray:
-    """Distances that can be added up and squared: finite, none below 0 but by rounding."""
-    least, largest = float(D.min(initial=0.0)), float(D.max(initial=0.0))  # NaN if any is
-    sound = largest < LARGEST and least >= -1e-9 * max(largest, 1.0)
-    hint = "A row may have no such distance (one without variance no correlation): drop it, or take another."
-    got = least if np.isnan(least) or least < 0 else largest
-    require(sound, f"metric {metric_name(metric)!r}", "finite and at least 0 between all rows", got, hint)
-    return np.maximum(D, 0.0, out=D) if least < 0 else D

@@ -1,29 +1,22 @@
-"""Distances as quality reads them: of some rows to all, from a table, a matrix or geodesics."""
+"""Sources of distance rows: a table and a metric, a matrix, condensed distances, or rows in another order."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from .._errors import InvalidInputError, IsentropicWarning, message, require
+from .._errors import InvalidInputError, message, require
 from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.tiles import GROUP, TILE, tiled_distances
-from ..neighbors.distances import (
-    EUCLIDEAN,
-    Metric,
-    checked_metric,
-    distances_between,
-    metric_name,
-    rows_per_block,
-)
-from .sides import pair_distances
+from .blocks import distances_between, rows_per_block
+from .metrics import EUCLIDEAN, Metric, checked_metric, metric_name
+from .pairs import pair_distances
 
 _LEAST_SPAN, _MOST_SPAN = 1e-152, 1e152  # of a table: squares of its differences are numbers too
 _SLACK = 1e-9  # of the largest distance: what a matrix may deviate from symmetry
@@ -101,7 +94,7 @@ def distance_rows(
         A table; with ``metric="precomputed"`` all distances, as a matrix or condensed as by
         ``scipy.spatial.distance.pdist``, which is how ``isentropic.geodesics.all_pairs`` gives geodesics.
     metric : str or callable
-        A name that :func:`isentropic.neighbors.metric_names` lists, or a function of two rows.
+        A name that :func:`isentropic.distances.metric_names` lists, or a function of two rows.
     name : str
         What to call ``X`` in an error.
     n_jobs : int or None
@@ -130,24 +123,6 @@ def distance_rows(
         points = Points.of(X, n_jobs)
         return DistanceRows(len(X), points, "euclidean", pair_distances(X, metric, n_jobs))
     return _checked(_by_metric(X, metric, name, n_jobs))
-
-
-def both_sides(
-    X: Any, Z: Any, *, metric: Metric = "euclidean", fewest: int = 3, n_jobs: int | None = None
-) -> tuple[DistanceRows, DistanceRows]:
-    """``X`` by ``metric`` and ``Z`` by Euclidean distance; either may be a :class:`DistanceRows` already."""
-    given = distance_rows(X, metric, n_jobs=n_jobs)
-    mapped = distance_rows(Z, name="Z", n_jobs=n_jobs)
-    require(given.n == mapped.n, "Z", f"a table with as many rows as X, {given.n}", mapped.n)
-    require(given.n >= fewest, "X", f"a table of at least {fewest} rows", given.n)
-    for side, name in ((given, "X"), (mapped, "Z")):
-        if all_equal(side):
-            warnings.warn(
-                f"All rows of {name} are equal: ranks there are by row number, and mean nothing.",
-                IsentropicWarning,
-                stacklevel=3,
-            )
-    return given, mapped
 
 
 def taken(side: DistanceRows, order: Integers) -> DistanceRows:
@@ -197,10 +172,6 @@ def _require_squares(X: Floats, name: str) -> None:
 
 def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> DistanceRows:
     checked_metric(metric)  # others take a scale from the batch that they are given
-
-    def rows(numbers: Integers) -> Floats:
-        return distances_between(X[numbers], X, metric, n_jobs)
-
     try:
         distances_between(X[:1], X[:2], metric, n_jobs)
     except InvalidInputError:
@@ -210,6 +181,15 @@ def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> Dist
         raise InvalidInputError(
             message("metric", must_be, metric_name(metric), f"It said: {error}")
         ) from error
+    return measured_rows(X, metric, n_jobs)
+
+
+def measured_rows(X: Floats, metric: Metric, n_jobs: int | None) -> DistanceRows:
+    """Of a table that was checked, in the bits of :func:`~isentropic.distances.distances_between`."""
+
+    def rows(numbers: Integers) -> Floats:
+        return distances_between(X[numbers], X, metric, n_jobs)
+
     return DistanceRows(len(X), rows, metric_name(metric), pair_distances(X, metric, n_jobs))
 
 

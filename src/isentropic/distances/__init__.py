@@ -1,0 +1,46 @@
+"""How far rows are from each other: metrics, blocks and sources of distances, all, single and drawn pairs."""
+
+from .blocks import distances_between, rows_per_block
+from .condensed import condensed_distances, later_distances, store_distances
+from .duplicates import Distinct, distinct_rows, hashes_of
+from .metrics import (
+    BY_DIFFERENCES,
+    EUCLIDEAN,
+    LARGEST,
+    Metric,
+    checked_distance_matrix,
+    checked_distance_rows,
+    checked_magnitude,
+    checked_metric,
+    metric_name,
+    metric_names,
+)
+from .pairs import DrawnPairs, drawn_pairs
+from .sources import Points, all_equal, distance_rows, taken
+
+__all__ = [
+    "BY_DIFFERENCES",
+    "EUCLIDEAN",
+    "LARGEST",
+    "Distinct",
+    "DrawnPairs",
+    "Metric",
+    "Points",
+    "all_equal",
+    "checked_distance_matrix",
+    "checked_distance_rows",
+    "checked_magnitude",
+    "checked_metric",
+    "condensed_distances",
+    "distance_rows",
+    "distances_between",
+    "distinct_rows",
+    "drawn_pairs",
+    "hashes_of",
+    "later_distances",
+    "metric_name",
+    "metric_names",
+    "rows_per_block",
+    "store_distances",
+    "taken",
+]

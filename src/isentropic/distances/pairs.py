@@ -1,0 +1,120 @@
+"""Distances of single pairs of rows, where a metric has them, and of pairs drawn at random.
+
+Pairs are drawn with replacement, in batches that do not depend on each other: how a measure varies between
+them says how far it can be off.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._errors import require
+from .._runtime import row_blocks
+from .._values import DistanceRows, Floats, Integers
+from ..kernels._jit import threads
+from ..kernels.pairs import euclidean_pairs
+from .blocks import rows_per_block, sound_distances
+from .directions import DIRECTIONS, Directions
+from .metrics import CITY_BLOCK, EUCLIDEAN, Metric
+
+BATCHES = 64
+ENOUGH = 2**20  # pairs; tau of that many, drawn one by one and free of ties, is known within 0.004
+FEWEST = 10 * BATCHES
+_PER_ROW = 256  # pairs that share a row, at most, where distances come as whole rows only
+_ROWS = 32  # of a batch, at least: one row says little about pairs of other rows
+
+
+def pair_distances(
+    X: Floats, metric: Metric, n_jobs: int | None = None
+) -> Callable[[Integers, Integers], Floats] | None:
+    """What measures single pairs of rows of ``X``, or None for a metric that has only whole rows."""
+    if isinstance(metric, str) and metric == "precomputed":
+        return lambda first, second: X[first, second]
+    if metric in EUCLIDEAN:
+        return lambda first, second: _euclidean(X, first, second, n_jobs)
+    if isinstance(metric, str) and metric in DIRECTIONS:
+        directions = cache(lambda: Directions.of(X, metric, n_jobs))  # once a pair is asked for
+        return lambda first, second: sound_distances(directions().pairs(first, second), metric)
+    if metric in CITY_BLOCK:
+        return lambda first, second: _city_block(X, first, second)
+    if callable(metric):
+        from sklearn.metrics.pairwise import paired_distances
+
+        return lambda first, second: paired_distances(X[first], X[second], metric=metric)
+    return None
+
+
+def _city_block(X: Floats, first: Integers, second: Integers) -> Floats:
+    total = np.zeros(len(first))
+    for column in X.T:  # one feature after the other, as the library adds up a whole row of distances
+        total += np.abs(column[first] - column[second])
+    return total
+
+
+def _euclidean(X: Floats, first: Integers, second: Integers, n_jobs: int | None) -> Floats:
+    out = np.empty(len(first))
+    with threads(n_jobs):
+        euclidean_pairs(X, first, second, out)
+    return out
+
+
+# ---- drawn pairs -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPairs:
+    """Distances of drawn pairs, given and mapped: one batch a row."""
+
+    given: Floats  # (BATCHES, b)
+    mapped: Floats
+
+    @property
+    def n_pairs(self) -> int:
+        return self.given.size
+
+
+def drawn_pairs(X: DistanceRows, Z: DistanceRows, n_pairs: Any, random_state: Any = None) -> DrawnPairs:
+    """At least ``n_pairs`` pairs of different rows, each equally likely.
+
+    They are drawn one by one where both sides can tell the distance of a single pair. Otherwise rows are
+    drawn, and up to 256 partners for each: pairs that share a row are in the same batch. No
+    ``random_state`` is a fixed seed.
+    """
+    is_count = isinstance(n_pairs, int | np.integer) and not isinstance(n_pairs, bool)
+    must_be = f"None, 'auto' or an integer from {FEWEST} on"
+    require(is_count and n_pairs >= FEWEST, "n_pairs", must_be, n_pairs)
+    single = X.pairs is not None and Z.pairs is not None
+    per_row = 1 if single else max(1, min(_PER_ROW, X.n - 1, n_pairs // (BATCHES * _ROWS)))
+    per_batch = math.ceil(n_pairs / (BATCHES * per_row))
+    random = check_random_state(0 if random_state is None else random_state)
+    drawn = random.randint(X.n, size=(BATCHES * per_batch, 1))
+    partners = random.randint(X.n - 1, size=(BATCHES * per_batch, per_row))
+    partners += partners >= drawn
+    if single:
+        sides = [_single(side, drawn[:, 0], partners[:, 0]) for side in (X, Z)]
+    else:
+        sides = [_from_rows(side, drawn[:, 0], partners) for side in (X, Z)]
+    given, mapped = (distances.reshape(BATCHES, -1) for distances in sides)
+    return DrawnPairs(given, mapped)
+
+
+def _single(side: DistanceRows, first: Integers, second: Integers) -> Floats:
+    assert side.pairs is not None
+    out = np.empty(len(first))
+    for block in row_blocks(len(first), "drawn pairs", size=2**16):
+        out[block] = side.pairs(first[block], second[block])
+    return out
+
+
+def _from_rows(side: DistanceRows, rows: Integers, partners: Integers) -> Floats:
+    out = np.empty(partners.shape)
+    for block in row_blocks(len(rows), "drawn pairs", size=rows_per_block(side.n)):
+        out[block] = np.take_along_axis(side.rows(rows[block]), partners[block], axis=1)
+    return out

@@ -1,0 +1,70 @@
+"""95% intervals of what is estimated from drawn pairs or drawn rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from .._values import Floats
+from .measures import Measure
+
+_NORMAL = 1.959963984540054  # 97.5% quantile
+
+
+def interval(
+    value: float, batch_values: Iterable[float], least: float = -math.inf, greatest: float = math.inf
+) -> tuple[float, float]:
+    """95% interval of ``value``, from the same measure of each batch, within its possible values.
+
+    All possible values, where some batch says nothing: one whose distances are all equal, say.
+    """
+    from scipy.stats import t
+
+    values = np.fromiter(batch_values, float)
+    if np.isnan(values).any():
+        return least, greatest
+    spread = values.std(ddof=1) / math.sqrt(len(values))
+    half = float(t.ppf(0.975, len(values) - 1) * spread)
+    return max(least, value - half), min(greatest, value + half)
+
+
+def mean_interval(
+    row_values: Floats, n_rows: int, least: float = -math.inf, greatest: float = math.inf
+) -> tuple[float, float]:
+    """95% interval of the mean over ``n_rows`` rows, from the values of rows drawn without replacement."""
+    from scipy.stats import t
+
+    drawn = len(row_values)
+    left_out = math.sqrt(max(1.0 - drawn / n_rows, 0.0))  # all rows drawn: nothing is left to chance
+    half = float(t.ppf(0.975, drawn - 1) * row_values.std(ddof=1) / math.sqrt(drawn) * left_out)
+    mean = float(row_values.mean())
+    return max(least, mean - half), min(greatest, mean + half)
+
+
+def wilson(share: float, count: float) -> tuple[float, float]:
+    """The 95% interval of a share of so many draws: not empty where all or none of them hit.
+
+    >>> [round(end, 3) for end in wilson(0.9, 10)]
+    [0.596, 0.982]
+    """
+    square = _NORMAL**2 / count
+    centre = (share + square / 2) / (1 + square)
+    half = _NORMAL / (1 + square) * math.sqrt(share * (1 - share) / count + square / (4 * count))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def share_interval(share: float, drawn: int, n_rows: int) -> tuple[float, float]:
+    """The same of rows drawn without replacement, which count for more the more of all they are."""
+    return (share, share) if drawn == n_rows else wilson(share, drawn / (1 - drawn / n_rows))
+
+
+def mean_measure(row_values: Floats, n_rows: int, sampled: bool, measure: Measure) -> Measure:
+    """``measure`` with the mean over rows as its value, and an interval if the rows are sampled."""
+    value = float(row_values.mean())
+    if not sampled:
+        return replace(measure, value=value)
+    low, high = mean_interval(row_values, n_rows, *measure.range)
+    return replace(measure, value=value, low=low, high=high)
