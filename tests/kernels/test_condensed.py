@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy.spatial.distance import squareform
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
@@ -17,7 +16,6 @@ from isentropic.kernels.condensed import (
     comoments,
     fourth_power_sums,
     squared_times,
-    store_rows,
 )
 from naive import condensed, distances
 
@@ -53,17 +51,6 @@ def test_chunks_hold_about_equally_many_entries():
     held = np.add.reduceat(entries, _chunk_bounds(n)[:-1])
     assert held.max() < 1.05 * held.mean()
     assert held.min() > 0.95 * held.mean()
-
-
-@sizes
-def test_rows_are_stored_in_any_order(rng, n):
-    D = symmetric(rng, n)
-    labels = rng.permutation(n)
-    out = np.full(n * (n - 1) // 2, np.nan)
-    for part in (labels[: n // 2], labels[n // 2 :]):
-        store_rows(D[part], part, n, out)
-    assert_same_bits(out, condensed(D))
-    assert_same_bits(out, squareform(D, checks=False))
 
 
 # ---- sums --------------------------------------------------------------------------------------

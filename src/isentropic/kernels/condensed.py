@@ -29,16 +29,6 @@ def _chunk_bounds(n):
 
 
 @parallel_kernel
-def store_rows(block, labels, n, out):
-    """Copy rows of a full matrix, ``block[s] = row labels[s]``, into the triangle ``out``."""
-    for s in rows(len(labels)):
-        i = labels[s]
-        start = _row_start(i, n)
-        for j in range(i + 1, n):
-            out[start + j] = block[s, j]
-
-
-@parallel_kernel
 def squared_times(distances, x):
     """``(D ∘ D) x`` for the triangle of ``D``. ``O(n^2)`` time, one pass over the triangle."""
     n = len(x)
