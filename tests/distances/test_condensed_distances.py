@@ -1,4 +1,4 @@
-"""All pairs i < j, whatever the source, the blocks and the threads: the upper triangle of the rows, to the bit."""
+"""All pairs i < j are the upper triangle of the rows, to the bit, whatever the source, blocks and threads."""
 
 import numpy as np
 import pytest

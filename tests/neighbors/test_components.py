@@ -13,7 +13,7 @@ from assertions import assert_same_bits, assert_same_edges, assert_valid_graph
 from isentropic._errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
 from isentropic._values import Can, Inflate, Knn, Percentile, Pnn, Radius
 from isentropic.neighbors import POLICIES, component_labels, neighbor_graph, repaired
-from isentropic.neighbors import outside as outside_module
+from isentropic.neighbors import bridges as bridges_module
 from isentropic.neighbors.bridges import shortest_bridges
 
 seeds = st.integers(0, 2**32 - 1)
@@ -145,8 +145,8 @@ def test_bridges_of_a_table_with_levels(seed, by, monkeypatch):
     # Two dozen parts, whose shortest edges are of few lengths: ties within each round, and between rounds.
     X = levels_and_numbers(np.random.default_rng(seed))
     if by == "products":
-        monkeypatch.setattr(outside_module, "_ENOUGH", 1)
-        monkeypatch.setattr(outside_module, "worth_comparing", lambda n, m: -1)
+        monkeypatch.setattr(bridges_module, "_ENOUGH", 1)
+        monkeypatch.setattr(bridges_module, "worth_comparing", lambda n, m: -1)
     before = graph_in_parts(X, 3)
     assert before.n_components > 10
     D = np.array([np.sqrt(((X - x) ** 2).sum(axis=1)) for x in X])
@@ -203,7 +203,7 @@ def test_many_single_rows_are_joined():
 def test_blocks_and_threads_change_no_bridge(rng, rows, monkeypatch):
     X = blobs(rng)
     expected = quietly_bridged(X, 2)
-    monkeypatch.setattr(outside_module, "rows_per_block", lambda n: rows)
+    monkeypatch.setattr(bridges_module, "rows_per_block", lambda n: rows)
     for n_jobs in (1, 2):
         graph = quietly_bridged(X, 2, n_jobs=n_jobs)
         for name in ("indptr", "indices", "weights", "bridges"):

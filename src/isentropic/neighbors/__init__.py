@@ -2,9 +2,17 @@
 
 from .approximate import approximate_neighbors, search_graph
 from .components import POLICIES, checked_policy, component_labels, repaired
-from .directed import first_neighbors, joined_graph, listed_graph, percentile_lists
 from .entries import Entries, entry_lists, warn_of_isolated
-from .graphs import as_rule, can_weights, neighbor_graph, pnn_weights
+from .graphs import (
+    as_rule,
+    can_weights,
+    first_neighbors,
+    joined_graph,
+    listed_graph,
+    neighbor_graph,
+    percentile_lists,
+    pnn_weights,
+)
 from .index import RowIndex
 from .search import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
 

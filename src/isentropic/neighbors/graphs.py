@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import check_array
@@ -21,8 +23,7 @@ from ..kernels._jit import threads
 from ..kernels.unions import joined_rows, joined_sizes
 from .components import checked_policy, component_labels, repaired
 from .index import has_tree
-from .room import require_room
-from .search import clipped_neighbors, nearest_neighbors
+from .search import clipped_neighbors, nearest_neighbors, require_edge_memory
 from .tree import within_radius_by_tree
 
 
@@ -151,7 +152,7 @@ def directed_within(
         weights.append(D[row, column])
         n_edges += len(row)
         # Refused as soon as the rows so far foretell it.
-        require_room(n_edges * len(X) // block.stop)
+        require_edge_memory(n_edges * len(X) // block.stop)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
     return csr_array((np.concatenate(weights), np.concatenate(indices), indptr), shape=(len(X), len(X)))
 
@@ -171,3 +172,45 @@ def union(directed: csr_array, *, average: bool, n_jobs: int | None):
         indices, weights = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
         joined_rows(*both, average, indptr, indices, weights)
     return indptr, indices, weights
+
+
+# ---- lists that a method keeps, before both sides are joined ----------------------------------------
+
+
+def first_neighbors(found: Neighbors, k: int) -> Neighbors:
+    """The ``k`` nearest of longer lists."""
+    return replace(found, indices=found.indices[:, :k], distances=found.distances[:, :k])
+
+
+def listed_graph(
+    X: np.ndarray, found: Neighbors, *, on_disconnected="bridge", n_jobs: int | None = None
+) -> NeighborGraph:
+    """The symmetric graph of neighbour lists that are already known; parts are joined as the policy says."""
+    directed = directed_lists(found.indices, found.distances)
+    return joined_graph(X, directed, "knn", on_disconnected=on_disconnected, exact=found.exact,
+                        recall=found.recall, n_jobs=n_jobs)  # fmt: skip
+
+
+def percentile_lists(
+    X: np.ndarray, rule: Percentile, *, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> csr_array:
+    """The rows within each row's own radius, itself left out: directed, with distances. ``O(n^2 m)`` time."""
+    return directed_within(X, rule, metric, n_jobs)
+
+
+def joined_graph(
+    X: np.ndarray,
+    directed: csr_array,
+    kind: str,
+    *,
+    on_disconnected="bridge",
+    exact: bool = True,
+    recall: float = 1.0,
+    n_jobs: int | None = None,
+) -> NeighborGraph:
+    """The union of both directions of a graph of distances, repaired as the policy says."""
+    checked_policy(on_disconnected)
+    indptr, indices, weights = union(directed, average=False, n_jobs=n_jobs)
+    components = component_labels(indptr, indices)
+    graph = NeighborGraph(indptr, indices, weights, kind, components, exact=exact, recall=recall)
+    return repaired(graph, X, on_disconnected, n_jobs=n_jobs)

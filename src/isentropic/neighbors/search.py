@@ -10,11 +10,14 @@ import warnings
 import numpy as np
 
 from .._errors import NeighborsClippedWarning, require
+from .._runtime import require_memory
 from .._values import Knn, Neighbors
 from ..distances import Metric, checked_magnitude, metric_name
 from .approximate import approximate_neighbors, can_descend
 from .index import RowIndex, has_boxes
-from .room import require_room
+
+_EDGE_BYTES = 60  # of a directed edge, from the lists to the symmetric graph
+_SPARSER = "Take a smaller radius or percentile, or a number of neighbours."
 
 
 def nearest_neighbors(
@@ -27,11 +30,16 @@ def nearest_neighbors(
     """
     checked_magnitude(X, metric=metric)
     k = clipped_neighbors(rule.k, len(X) - 1)
-    require_room(len(X) * k, "Take fewer neighbours.")
+    require_edge_memory(len(X) * k, "Take fewer neighbours.")
     if use_approximate(rule, X, metric):
         return approximate_neighbors(X, k, metric=metric, random_state=random_state, n_jobs=n_jobs)
     indices, distances = nearest_among(X, X, k, metric=metric, selves=np.arange(len(X)), n_jobs=n_jobs)
     return Neighbors(indices, distances, metric_name(metric), exact=True)
+
+
+def require_edge_memory(n_edges: int, alternative: str = _SPARSER) -> None:
+    """Refuse a graph of about so many directed edges that it does not fit the memory budget."""
+    require_memory(_EDGE_BYTES * n_edges, f"A graph of about {n_edges:,} directed edges", alternative)
 
 
 def clipped_neighbors(k: int, available: int, who: str = "the other rows") -> int:

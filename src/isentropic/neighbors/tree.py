@@ -8,7 +8,7 @@ from scipy.spatial import KDTree
 from .._runtime import row_blocks, worker_threads
 from ..kernels._jit import threads
 from ..kernels.nearest import measured_pairs
-from .room import require_room
+from .search import require_edge_memory
 
 _MARGIN = 1 + 1e-12  # scipy may round a distance otherwise than we do
 
@@ -24,7 +24,7 @@ def within_radius_by_tree(X: np.ndarray, eps: float, n_jobs: int | None):
     for block in row_blocks(len(X), "neighbours", size=1024, adapt=True):
         lengths[block] = tree.query_ball_point(X[block], reach, workers=workers, return_length=True)
         expected = int((lengths[: block.stop] - 1).sum()) * len(X) // block.stop
-        require_room(expected)
+        require_edge_memory(expected)
     counts, indices, weights = np.empty(len(X), np.int64), [], []
     for block in row_blocks(len(X), "neighbours", size=1024, adapt=True):
         lists = tree.query_ball_point(X[block], reach, workers=workers, return_sorted=True)
