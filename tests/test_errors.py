@@ -1,7 +1,10 @@
 """One grammar of messages: what, must be, got, next step."""
 
+import math
 import pickle
+from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +22,8 @@ from isentropic._errors import (
     message,
     nearest,
     require,
+    require_count,
+    require_number,
     require_one_of,
 )
 
@@ -46,6 +51,73 @@ def test_require_raises_when_it_does_not():
     with pytest.raises(InvalidInputError) as caught:
         require(False, "k", "positive", -3, "Take more.")
     assert str(caught.value) == "k must be positive, got -3. Take more."
+
+
+# ---- counts and numbers ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3)])
+def test_a_count_comes_back_as_a_plain_integer(value):
+    found = require_count("k", value, least=3, most=3)
+    assert type(found) is int
+    assert found == 3
+
+
+NO_COUNTS = [True, np.True_, 3.0, np.float64(3.0), "3", None, [3], np.array([3]), math.nan]
+
+
+@pytest.mark.parametrize("value", [*NO_COUNTS, 0, -1, np.int64(0), 8], ids=repr)
+def test_what_is_no_count_within_the_bounds_is_refused(value):
+    with pytest.raises(InvalidInputError) as caught:
+        require_count("k", value, most=7, hint="Take fewer.")
+    assert str(caught.value) == f"k must be an integer from 1 to 7, got {value!r}. Take fewer."
+
+
+@pytest.mark.parametrize(
+    ("least", "said"),
+    [(1, "a positive integer"), (0, "an integer of at least 0"), (2, "an integer of at least 2")],
+)
+def test_the_bounds_of_a_count_are_said(least, said):
+    with pytest.raises(InvalidInputError, match=f"k must be {said}, got -5"):
+        require_count("k", -5, least=least)
+    with pytest.raises(InvalidInputError, match="k must be 'auto' or a count, got -5"):
+        require_count("k", -5, "'auto' or a count", least=least)
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int64(2), Fraction(2)])
+def test_a_number_comes_back_as_a_plain_float(value):
+    found = require_number("x", value, "a number")
+    assert type(found) is float
+    assert found == 2.0
+
+
+@pytest.mark.parametrize(
+    ("bounds", "within", "without"),
+    [
+        ({}, [0, 1e308], [-1e-300, math.inf, 10**400]),
+        ({"above": 0}, [1e-300], [0, -1]),
+        ({"most": 100}, [100], [100.1]),
+        ({"below": 1}, [0.999], [1]),
+        ({"least": -5, "most": math.inf}, [-5, math.inf], [-6, 10**400, -(10**400)]),
+    ],
+)
+def test_numbers_have_bounds(bounds, within, without):
+    for value in within:
+        assert require_number("x", value, "within them", **bounds) == value
+    for value in (
+        *without,
+        math.nan,
+        np.nan,
+        True,
+        np.True_,
+        "1",
+        None,
+        1j,
+        np.complex128(1),
+        np.array([1.0]),
+    ):
+        with pytest.raises(InvalidInputError, match="x must be within them, got"):
+            require_number("x", value, "within them", **bounds)
 
 
 # ---- one of ------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from isentropic._runtime import (
     Config,
     config_context,
     free_memory,
+    generator,
     get_config,
     memory_budget,
     require_memory,
@@ -331,3 +332,12 @@ def test_the_environment_sets_the_memory(monkeypatch):
 def test_what_is_no_size_of_memory(limit):
     with pytest.raises(InvalidInputError, match="memory_limit must be a positive number of bytes or None"):
         set_config(memory_limit=limit)
+
+
+# ---- chance ------------------------------------------------------------------------------------
+
+
+def test_no_seed_is_a_fixed_one_and_a_generator_goes_on():
+    assert generator(None).randint(2**31) == generator(0).randint(2**31) != generator(1).randint(2**31)
+    given = generator(3)
+    assert generator(given) is given

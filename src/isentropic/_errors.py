@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from itertools import islice
+from numbers import Integral, Real
+from typing import Any
 
 _LONGEST_WORD = 100  # letters beyond which two words are not compared: that takes their product
 _MOST_WORDS = 10_000  # and so many words that it takes a moment
@@ -90,6 +93,49 @@ def require(condition: bool, name: str, must_be: str, got: object, hint: str = "
     """Raise :class:`InvalidInputError` unless ``condition`` holds."""
     if not condition:
         raise InvalidInputError(message(name, must_be, got, hint))
+
+
+def is_whole(value: object) -> bool:
+    """Whether it is an integer, Python's or numpy's; True is none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_real(value: object) -> bool:
+    """Whether it is a number, Python's or numpy's, NaN included; True is none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def require_count(
+    name: str, value: Any, must_be: str = "", *, least: int = 1, most: int | None = None, hint: str = ""
+) -> int:
+    """``value`` as a plain integer; raise unless it is one from ``least`` to ``most``. True is none."""
+    fits = is_whole(value) and least <= value and (most is None or value <= most)
+    require(fits, name, must_be or _whole_numbers(least, most), value, hint)
+    return int(value)
+
+
+def _whole_numbers(least: int, most: int | None) -> str:
+    if most is not None:
+        return f"an integer from {least} to {most}"
+    return "a positive integer" if least == 1 else f"an integer of at least {least}"
+
+
+def require_number(
+    name: str, value: Any, must_be: str, *, least: float = 0.0, above: float | None = None,
+    most: float | None = None, below: float = math.inf, hint: str = "",
+) -> float:  # fmt: skip
+    """``value`` as a plain float; raise unless it is a number within the bounds. True and NaN are none.
+
+    ``above`` takes the place of ``least`` and ``most`` that of ``below`` where they are given.
+    """
+    try:
+        number = float(value) if is_real(value) else math.nan
+    except OverflowError:  # an integer of 309 digits
+        number = math.nan
+    high_enough = number >= least if above is None else number > above
+    low_enough = number < below if most is None else number <= most
+    require(high_enough and low_enough, name, must_be, value, hint)
+    return number
 
 
 def require_flag(name: str, value: object) -> None:

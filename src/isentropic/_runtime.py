@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ._errors import MemoryBudgetError, require
+from ._errors import MemoryBudgetError, is_whole, require, require_number
+
+if TYPE_CHECKING:
+    import numpy as np
 
 logger = logging.getLogger("isentropic")
 
@@ -69,12 +71,10 @@ def _changed(config: Config, changes: dict[str, Any]) -> Config:
         require(name in known, "setting", f"one of {', '.join(known)}", name)
     config = replace(config, **changes)
     require(0 < config.memory_fraction <= 1, "memory_fraction", "in (0, 1]", config.memory_fraction)
-    limit = config.memory_limit
-    if limit is None:
+    if config.memory_limit is None:
         return config
-    is_number = isinstance(limit, Real) and not isinstance(limit, bool)
-    is_size = is_number and 1 <= limit < float("inf")
-    require(is_size, "memory_limit", "a positive number of bytes or None", limit)
+    must_be = "a positive number of bytes or None"
+    limit = require_number("memory_limit", config.memory_limit, must_be, least=1)
     return replace(config, memory_limit=int(limit))  # 2e9 is a size
 
 
@@ -104,8 +104,7 @@ def worker_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None:
         return 1 if _inside_parallel_worker() else _usable_cores()
-    is_count = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    require(is_count and n_jobs != 0, "n_jobs", "a non-zero integer or None", n_jobs)
+    require(is_whole(n_jobs) and n_jobs != 0, "n_jobs", "a non-zero integer or None", n_jobs)
     n_jobs = int(n_jobs)
     return min(n_jobs, _usable_cores()) if n_jobs > 0 else max(1, _usable_cores() + 1 + n_jobs)
 
@@ -121,6 +120,14 @@ def _inside_parallel_worker() -> bool:
 
     backend, _ = get_active_backend()
     return bool(backend.nesting_level)
+
+
+def generator(random_state: Any) -> np.random.RandomState:
+    """A generator; None is a fixed seed, so that the same call gives the same result."""
+    from sklearn.utils import check_random_state  # here, so that the command line starts at once
+
+    random: np.random.RandomState = check_random_state(0 if random_state is None else random_state)
+    return random
 
 
 @contextmanager

@@ -7,9 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .._errors import require, require_one_of
+from .._errors import require, require_count, require_one_of
 from .._runtime import config_context, get_config, worker_threads
 from ..selection import CRITERIA
 from .data import Data
@@ -92,21 +90,20 @@ def compare(  # long, with a line for each option
     """
     require_one_of("preset", preset, PRESETS)
     chosen = _with(PRESETS[preset], tune=tune, budget=budget, n_seeds=n_seeds)
-    is_seed = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    require(is_seed and random_state >= 0, "random_state", "a whole number, as seeds count on", random_state)
+    seed = require_count("random_state", random_state, "a whole number, as seeds count on", least=0)
     worker_threads(n_jobs)  # raises now, not in the middle
     require_one_of("criterion", criterion, CRITERIA)
     progress = get_config().progress
     runs = []
     with config_context(progress=None):  # the bar is about methods, not about blocks of rows
-        data = Data.of(X, y, int(random_state))
+        data = Data.of(X, y, seed)
         if methods is None:
             methods = methods_of(chosen, len(data.X), has_classes=data.classes is not None)
         tasks = as_tasks(methods)
         store = Store.at(folder, len(tasks) * len(data.X))
         steps = Steps(progress, sum(count_steps(task, chosen, len(data.X)) for task in tasks))
         for task in tasks:
-            job = Job(task, data, chosen, criterion, int(random_state), n_jobs, steps)
+            job = Job(task, data, chosen, criterion, seed, n_jobs, steps)
             run, read_back = job.stored(store)
             runs.append(run)
             if on_run is not None:
@@ -117,9 +114,7 @@ def compare(  # long, with a line for each option
 def _with(preset: Preset, **changes: Any) -> Preset:
     given = {name: value for name, value in changes.items() if value is not None}
     for name in ("budget", "n_seeds"):
-        value = given.get(name, 1)
-        is_count = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        require(is_count and value >= 1, name, "a positive integer", value)
+        require_count(name, given.get(name, 1))
     require(given.get("tune", True) in (True, False), "tune", "True or False", given.get("tune"))
     if given.get("tune") and "budget" not in given and preset.budget == 1:
         given["budget"] = PRESETS["standard"].budget  # a preset without tuning has no budget of its own

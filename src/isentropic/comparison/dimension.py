@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require
+from .._errors import require, require_count
 from .._values import Floats
 from ..neighbors import nearest_among
 
@@ -44,10 +44,9 @@ def intrinsic_dimension(
     """
     X = np.ascontiguousarray(X, float)
     require(X.ndim == 2, "X", "a table", X.shape)
-    is_count = isinstance(n_neighbors, int | np.integer) and not isinstance(n_neighbors, bool)
-    require(is_count and n_neighbors >= 2, "n_neighbors", "an integer of at least 2", n_neighbors)
+    n_neighbors = require_count("n_neighbors", n_neighbors, least=2)
     X = np.unique(X, axis=0)
-    k = min(int(n_neighbors), len(X) - 1)
+    k = min(n_neighbors, len(X) - 1)
     if k < 3:
         return Dimensions(None, None)
     rows = np.arange(len(X))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._errors import require, require_one_of
+from .._errors import require, require_count, require_one_of
 from .._values import Floats
 from .raw import RawTable
 
@@ -35,9 +35,9 @@ def read_builtin(name: str, n_samples: int | None, random_state: int) -> RawTabl
     if not builtin.generated:
         require_fixed_size(n_samples, f"builtin:{name}")
         return builtin.make(name)
-    is_count = n_samples is None or (isinstance(n_samples, int) and n_samples > 0)
-    require(is_count, "n_samples", "a positive integer or None", n_samples)
-    return builtin.make(name, builtin.n_samples if n_samples is None else n_samples, random_state)
+    wanted = builtin.n_samples if n_samples is None else n_samples
+    size = require_count("n_samples", wanted, "a positive integer or None")
+    return builtin.make(name, size, random_state)
 
 
 def require_fixed_size(n_samples: int | None, source: str) -> None:

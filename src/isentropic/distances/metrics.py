@@ -20,7 +20,7 @@ BY_DIFFERENCES = (*EUCLIDEAN, "sqeuclidean", *CITY_BLOCK, "chebyshev", "minkowsk
 _NOT_OFFERED = ("haversine", "mahalanobis", "nan_euclidean", "pyfunc", "russellrao", "seuclidean")
 
 
-def checked_magnitude(X: np.ndarray, *, metric: Metric = "euclidean", fitting: bool = True) -> None:
+def checked_magnitude(X: np.ndarray, *, metric: Metric = "euclidean", fitting: bool = True) -> np.ndarray:
     """Refuse numbers whose squares overflow or vanish: distances between them would be infinite or zero.
 
     Methods square a distance: one that is a square already leaves half of the range. A new row may be small:
@@ -32,12 +32,14 @@ def checked_magnitude(X: np.ndarray, *, metric: Metric = "euclidean", fitting: b
     require(largest < most, "X", f"of magnitude below {most:.0e}".replace("+", ""), largest, hint)
     vanishes = fitting and 0 < largest < least
     require(not vanishes, "X", f"of magnitude above {least:.3g}, or zero", largest, hint)
+    return X
 
 
-def checked_metric(metric: Metric) -> None:
+def checked_metric(metric: Metric) -> Metric:
     """Refuse a name that is no metric; a function is taken as one."""
     if not callable(metric) and metric not in EUCLIDEAN:
         require_one_of("metric", metric, metric_names(), hint="Or give a function of two rows.")
+    return metric
 
 
 def metric_names() -> list[str]:
@@ -49,27 +51,33 @@ def metric_names() -> list[str]:
     return sorted(known.difference(_NOT_OFFERED))
 
 
-def checked_distance_matrix(D: np.ndarray) -> None:
+def checked_distance_matrix(D: np.ndarray) -> np.ndarray:
     """Refuse what is no square, symmetric matrix of distances with a zero diagonal."""
     n_rows, n_columns = D.shape
     name, hint = "A precomputed X", "Give the distances of every row to every row."
     require(n_rows == n_columns, name, "a square matrix of distances", D.shape, hint)
     checked_distance_rows(D)
     require(not D.diagonal().any(), name, "zero on its diagonal", float(np.abs(D.diagonal()).max()), hint)
-    # In parts, so that no second matrix is held.
-    parts = (slice(start, start + 256) for start in range(0, n_rows, 256))
-    asymmetry = max(float(np.abs(D[part] - D[:, part].T).max()) for part in parts)
-    require(asymmetry <= 1e-8 * D.max(), name, "symmetric", f"differences up to {asymmetry:.3g}",
+    apart = asymmetry(D)
+    require(apart <= 1e-8 * D.max(), name, "symmetric", f"differences up to {apart:.3g}",
             "Use (D + D.T) / 2 if they are rounding errors.")  # fmt: skip
+    return D
 
 
-def checked_distance_rows(D: np.ndarray) -> None:
+def asymmetry(D: np.ndarray) -> float:
+    """``max |D - D'|``, in parts, so that no second matrix is held."""
+    parts = (slice(start, start + 256) for start in range(0, len(D), 256))
+    return max((float(np.abs(D[part] - D[:, part].T).max()) for part in parts), default=0.0)
+
+
+def checked_distance_rows(D: np.ndarray) -> np.ndarray:
     """Refuse negative distances among given ones."""
     if D.min(initial=0.0) < 0:
         raise InvalidInputError(
             f"Negative values in data: distances must be at least 0, got {D.min():.4g}. "
             "Give the distances to every fitted row."
         )
+    return D
 
 
 def metric_name(metric: Metric) -> str:

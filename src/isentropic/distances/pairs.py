@@ -13,10 +13,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from .._errors import require
-from .._runtime import row_blocks
+from .._errors import require_count
+from .._runtime import generator, row_blocks
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.pairs import euclidean_pairs
@@ -87,13 +86,11 @@ def drawn_pairs(X: DistanceRows, Z: DistanceRows, n_pairs: Any, random_state: An
     drawn, and up to 256 partners for each: pairs that share a row are in the same batch. No
     ``random_state`` is a fixed seed.
     """
-    is_count = isinstance(n_pairs, int | np.integer) and not isinstance(n_pairs, bool)
-    must_be = f"None, 'auto' or an integer from {FEWEST} on"
-    require(is_count and n_pairs >= FEWEST, "n_pairs", must_be, n_pairs)
+    n_pairs = require_count("n_pairs", n_pairs, f"None, 'auto' or an integer from {FEWEST} on", least=FEWEST)
     single = X.pairs is not None and Z.pairs is not None
     per_row = 1 if single else max(1, min(_PER_ROW, X.n - 1, n_pairs // (BATCHES * _ROWS)))
     per_batch = math.ceil(n_pairs / (BATCHES * per_row))
-    random = check_random_state(0 if random_state is None else random_state)
+    random = generator(random_state)
     drawn = random.randint(X.n, size=(BATCHES * per_batch, 1))
     partners = random.randint(X.n - 1, size=(BATCHES * per_batch, per_row))
     partners += partners >= drawn

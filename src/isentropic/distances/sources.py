@@ -10,12 +10,11 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._errors import InvalidInputError, message, require
-from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.tiles import GROUP, TILE, tiled_distances
-from .blocks import distances_between, rows_per_block
-from .metrics import EUCLIDEAN, Metric, checked_metric, metric_name
+from .blocks import distances_between
+from .metrics import EUCLIDEAN, Metric, asymmetry, checked_metric, metric_name
 from .pairs import pair_distances
 
 _LEAST_SPAN, _MOST_SPAN = 1e-152, 1e152  # of a table: squares of its differences are numbers too
@@ -202,21 +201,13 @@ def _matrix(D: Floats, name: str) -> DistanceRows:
     largest = float(D.max(initial=0.0))
     least = float(D.min(initial=0.0))
     require(least >= 0, name, "a matrix of distances, at least 0", least)
-    apart = _asymmetry(D)
+    apart = asymmetry(D)
     hint = "Take (D + D.T) / 2 if the difference is noise."
     require(apart <= _SLACK * largest, name, "symmetric", f"entries that differ by {apart:.3g}", hint)
     own = float(np.diagonal(D).max(initial=0.0))
     require(own <= _SLACK * largest, name, "a matrix of distances, 0 on the diagonal", own)
 
     return DistanceRows(len(D), D.__getitem__, "precomputed", pair_distances(D, "precomputed"))
-
-
-def _asymmetry(D: Floats) -> float:
-    """``max |D - D'|``, without a second matrix."""
-    largest = 0.0
-    for block in row_blocks(len(D), "symmetry", size=rows_per_block(len(D))):
-        largest = max(largest, float(np.abs(D[block] - D[:, block].T).max()))
-    return largest
 
 
 def _condensed(triangle: Floats, name: str) -> DistanceRows:

@@ -10,7 +10,7 @@ from numbers import Real
 
 import numpy as np
 
-from .._errors import require
+from .._errors import require_number
 from .._runtime import require_memory, row_blocks
 from ..kernels._jit import threads
 from ..kernels.densities import (
@@ -34,10 +34,8 @@ def checked_bandwidth(bandwidth: float | str) -> tuple[int, float]:
     """The code of a rule and, for a number, the bandwidth itself."""
     if isinstance(bandwidth, str) and bandwidth in BANDWIDTHS:
         return BANDWIDTHS[bandwidth], 0.0
-    is_width = isinstance(bandwidth, Real) and not isinstance(bandwidth, bool) and 0 < bandwidth < np.inf
     must_be = f"a positive number, or one of {', '.join(BANDWIDTHS)}"
-    require(is_width, "bandwidth", must_be, bandwidth)
-    return FIXED, float(bandwidth)
+    return FIXED, require_number("bandwidth", bandwidth, must_be, above=0)
 
 
 def density_unit(X: np.ndarray) -> float:
@@ -57,17 +55,11 @@ def bandwidth_floors(
 
     ``floor`` is a share of the standard deviation of each feature over all rows, or ``"reference"``.
     """
-    is_share = isinstance(floor, Real) and not isinstance(floor, bool) and 0 <= floor < np.inf
-    require(
-        is_share or (isinstance(floor, str) and floor == "reference"),
-        "bandwidth_floor",
-        "a number of at least 0 or 'reference'",
-        floor,
-    )
-    if isinstance(floor, str):
+    if isinstance(floor, str) and floor == "reference":
         below, least = (np.full(X.shape[1], f) for f in REFERENCE_FLOORS.get(str(bandwidth), (0.0, 0.0)))
     else:
-        below = least = float(floor) * X.std(axis=0) * (not isinstance(bandwidth, Real))
+        share = require_number("bandwidth_floor", floor, "a number of at least 0 or 'reference'")
+        below = least = share * X.std(axis=0) * (not isinstance(bandwidth, Real))
     narrowest = _NARROWEST * step if step > 0 else 1.0  # without a grid all densities are equal anyway
     return np.maximum(below, narrowest), np.maximum(least, narrowest)
 

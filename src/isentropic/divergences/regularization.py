@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
-from .._errors import require
+from .._errors import require_number
 
 REGULARIZATIONS = ("oas", "ledoit-wolf", "reference")
 REFERENCE_NOISE = 0.001  # added to the diagonal by the published programs
@@ -33,12 +32,10 @@ class Moments:
 
 def checked_regularization(regularization: Regularization) -> Regularization:
     """A share of the mean variance, or the name of a rule."""
-    is_share = isinstance(regularization, Real) and not isinstance(regularization, bool)
-    is_rule = isinstance(regularization, str) and regularization in REGULARIZATIONS
-    fits = is_rule or (is_share and 0 <= float(regularization) < np.inf)
+    if isinstance(regularization, str) and regularization in REGULARIZATIONS:
+        return regularization
     must_be = f"a number of at least 0, or one of {', '.join(REGULARIZATIONS)}"
-    require(fits, "regularization", must_be, regularization)
-    return regularization
+    return require_number("regularization", regularization, must_be)
 
 
 def noise_floor(X: np.ndarray) -> float:

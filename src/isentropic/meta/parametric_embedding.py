@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.neural_network import MLPRegressor
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import IsentropicWarning, require
-from .._runtime import row_blocks
+from .._errors import IsentropicWarning, is_whole, require, require_count, require_number
+from .._runtime import generator, row_blocks
 from .._state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
 from ..families.embedder import Embedder
 from ..families.faithfulness import table_tau
@@ -132,7 +132,7 @@ class ParametricEmbedding(Embedder):
     def fit(self, X, y=None):
         """The embedder's map, and a network that gives it."""
         checked_components(self.n_components)
-        random = check_random_state(0 if self.random_state is None else self.random_state)
+        random = generator(self.random_state)
         network = self._network(random)
         given, X = X, checked_rows(self, X)
         teacher, target = self._taught(given if hasattr(given, "iloc") else X, y, random)
@@ -178,25 +178,17 @@ class ParametricEmbedding(Embedder):
 
     def _network(self, random: np.random.RandomState) -> MLPRegressor:
         sizes = tuple(self.layers) if np.iterable(self.layers) else (self.layers,)
-        whole = all(isinstance(size, int | np.integer) and not isinstance(size, bool) for size in sizes)
-        positive = whole and len(sizes) > 0 and min(sizes) > 0
+        positive = len(sizes) > 0 and all(is_whole(size) and size > 0 for size in sizes)
         require(positive, "layers", "a sequence of positive integers", self.layers)
-        is_count = isinstance(self.max_epochs, int | np.integer) and not isinstance(self.max_epochs, bool)
-        require(is_count and self.max_epochs > 0, "max_epochs", "a positive integer", self.max_epochs)
-        is_decay = isinstance(self.weight_decay, int | float | np.number)
-        is_decay = (
-            is_decay and not isinstance(self.weight_decay, bool) and bool(0 <= self.weight_decay < np.inf)
-        )
-        require(is_decay, "weight_decay", "a number of at least 0", self.weight_decay)
-        asked = self.synthetic
-        is_count = isinstance(asked, int | np.integer) and not isinstance(asked, bool)
-        is_auto = isinstance(asked, str) and asked == "auto"
-        require(is_auto or bool(is_count and asked >= 0), "synthetic", "'auto' or a number of rows", asked)
+        require_count("max_epochs", self.max_epochs)
+        weight_decay = require_number("weight_decay", self.weight_decay, "a number of at least 0")
+        if not (isinstance(self.synthetic, str) and self.synthetic == "auto"):
+            require_count("synthetic", self.synthetic, "'auto' or a number of rows", least=0)
         return MLPRegressor(
             hidden_layer_sizes=sizes,
             activation="relu",
             solver="adam",
-            alpha=float(self.weight_decay),
+            alpha=weight_decay,
             max_iter=1,  # and warm: a fit is an epoch
             warm_start=True,
             random_state=random,

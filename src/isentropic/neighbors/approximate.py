@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._errors import LowRecallWarning
-from .._runtime import row_blocks
+from .._runtime import generator, row_blocks
 from .._values import NeighborGraph, Neighbors
 from ..distances import BY_DIFFERENCES, EUCLIDEAN, Metric, distances_between, distinct_rows, metric_name
 from ..kernels._jit import kept_by_us, threads, threadsafe
@@ -29,7 +28,7 @@ def approximate_neighbors(
     The descent depends on the number of threads, so it runs on one: the lists are the same for any
     ``n_jobs``, in a parallel worker and on another machine. No ``random_state`` means a fixed seed.
     """
-    random = check_random_state(0 if random_state is None else random_state)
+    random = generator(random_state)
     seed = random.randint(2**31 - 1)
     distinct = distinct_rows(X) if metric in EUCLIDEAN else None
     if distinct is None:

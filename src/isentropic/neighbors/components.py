@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import replace
-from numbers import Real
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from .._errors import DisconnectedGraphError, DisconnectedGraphWarning, require, require_one_of
+from .._errors import DisconnectedGraphError, DisconnectedGraphWarning, require_number, require_one_of
 from .._values import Inflate, NeighborGraph
 from ..distances import Metric
 from .bridges import shortest_bridges
@@ -23,8 +23,8 @@ def checked_policy(policy) -> str:
     name = policy
     if isinstance(policy, Inflate):
         name = "inflate"
-        is_factor = isinstance(policy.factor, Real) and policy.factor > 0
-        require(is_factor, "factor", "a positive multiple of the largest distance", policy.factor)
+        must_be = "a positive multiple of the largest distance"
+        require_number("factor", policy.factor, must_be, above=0, most=math.inf)
     require_one_of("on_disconnected", name, POLICIES)
     return name
 

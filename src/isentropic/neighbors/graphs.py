@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import check_array
 
-from .._errors import require
+from .._errors import is_whole, require, require_number
 from .._runtime import row_blocks
 from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
 from ..distances import (
@@ -75,8 +76,8 @@ def as_rule(neighbors: int | NeighborRule) -> NeighborRule:
     """A plain number means that many nearest neighbours."""
     if isinstance(neighbors, Knn | Radius | Percentile | Can | Pnn):
         return neighbors
-    is_count = isinstance(neighbors, int | np.integer) and not isinstance(neighbors, bool)
-    require(is_count, "neighbors", "a number of neighbours, Knn, Radius, Percentile, Can or Pnn", neighbors)
+    must_be = "a number of neighbours, Knn, Radius, Percentile, Can or Pnn"
+    require(is_whole(neighbors), "neighbors", must_be, neighbors)
     return Knn(int(neighbors))
 
 
@@ -131,11 +132,9 @@ def directed_within(
     """Edges to all rows within the radius, block by block, so that no n×n array is held."""
     if isinstance(rule, Radius):
         hint = "Give a distance in the units of the data."
-        is_radius = isinstance(rule.eps, int | float | np.number) and bool(rule.eps > 0)
-        require(is_radius, "eps", "a positive radius", rule.eps, hint)
+        require_number("eps", rule.eps, "a positive radius", above=0, most=math.inf, hint=hint)
     else:
-        is_percentile = isinstance(rule.p, int | float | np.number) and bool(0 < rule.p <= 100)
-        require(is_percentile, "p", "a percentile in (0, 100]", rule.p)
+        require_number("p", rule.p, "a percentile in (0, 100]", above=0, most=100)
     if isinstance(rule, Radius) and has_tree(X.shape[1], metric):
         return csr_array(within_radius_by_tree(X, rule.eps, n_jobs), shape=(len(X), len(X)))
     counts, indices, weights, n_edges = [], [], [], 0

@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from .._errors import NeighborsClippedWarning, require
+from .._errors import NeighborsClippedWarning, require, require_count
 from .._runtime import require_memory
 from .._values import Knn, Neighbors
 from ..distances import Metric, checked_magnitude, metric_name
@@ -44,10 +44,9 @@ def require_edge_memory(n_edges: int, alternative: str = _SPARSER) -> None:
 
 def clipped_neighbors(k: int, available: int, who: str = "the other rows") -> int:
     """``k``, or as many as there are, with a warning."""
-    is_count = isinstance(k, int | np.integer) and not isinstance(k, bool)
-    require(is_count and k >= 1, "n_neighbors", "a positive integer", k)
+    k = require_count("n_neighbors", k)
     if k <= available:
-        return int(k)
+        return k
     warnings.warn(
         f"n_neighbors must be at most {available} ({who}), got {k}: {available} are used.",
         NeighborsClippedWarning,

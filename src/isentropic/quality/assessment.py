@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import InvalidInputError, require, require_one_of
-from .._runtime import config_context
+from .._runtime import config_context, generator
 from .._values import DistanceRows, Integers
 from ..distances import Metric, all_equal
 from .contributions import EVERY
@@ -21,7 +21,6 @@ from .passes import RankSums, TieSums, tie_sums
 from .sampling import (
     Sample,
     checked_neighbors,
-    generator,
     half_widths,
     plausible_borders,
     sampled_rank_sums,

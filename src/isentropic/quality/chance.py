@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require
+from .._errors import require_count
+from .._runtime import generator
 from .._values import Floats
 from ..distances import Metric, taken
 from .curves import Curves
 from .inputs import both_sides
 from .passes import rank_sums
-from .sampling import checked_neighbors, drawn_rows, generator
+from .sampling import checked_neighbors, drawn_rows
 
 _ROWS = 1_000  # "auto" compares: chance varies little between rows
 _NAMES = ("trustworthiness", "continuity", "r_nx")
@@ -69,8 +70,7 @@ def baseline(
     >>> baseline(X, X[::-1]).better_than_chance
     False
     """
-    is_count = isinstance(n_permutations, int | np.integer) and not isinstance(n_permutations, bool)
-    require(is_count and n_permutations >= 1, "n_permutations", "a positive integer", n_permutations)
+    n_permutations = require_count("n_permutations", n_permutations)
     given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
     ks = checked_neighbors(n_neighbors, given.n)
     random = generator(random_state)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._errors import require
+from .._errors import require_count
 from .._runtime import require_memory, row_blocks
 from .._values import Integers
 from ..distances import Metric, rows_per_block
@@ -79,6 +79,4 @@ def _checked_bins(bins: Any, n: int) -> int:
         return n - 1 if n <= EXACT_ROWS else BINS
     if bins is None:
         return n - 1
-    is_count = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
-    require(is_count and 1 <= bins <= n - 1, "bins", f"'auto', None, or an integer from 1 to {n - 1}", bins)
-    return int(bins)
+    return require_count("bins", bins, f"'auto', None, or an integer from 1 to {n - 1}", most=n - 1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import InvalidInputError, message, require
+from .._errors import InvalidInputError, message, require, require_count
 from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
 from ..distances import Metric, distance_rows, rows_per_block
@@ -132,9 +132,8 @@ class _Terms:
 def _row_terms(
     Z: DistanceRows, classes: Integers, sampled_rows: Integers | None, n_neighbors: int, n_jobs: int | None
 ) -> _Terms:
-    is_count = isinstance(n_neighbors, int | np.integer) and not isinstance(n_neighbors, bool)
-    fits = is_count and 1 <= n_neighbors < Z.n
-    require(fits, "n_neighbors", f"an integer from 1 to {Z.n - 1}, the number of other rows", n_neighbors)
+    must_be = f"an integer from 1 to {Z.n - 1}, the number of other rows"
+    n_neighbors = require_count("n_neighbors", n_neighbors, must_be, most=Z.n - 1)
     rows = np.arange(Z.n) if sampled_rows is None else np.asarray(sampled_rows)
     sizes = np.bincount(classes)
     voted, silhouettes = np.empty(len(rows), np.int64), np.empty(len(rows))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._errors import require
+from .._runtime import generator
 from .._values import DistanceRows, Floats, Integers
 from ..distances import Metric, distance_rows, taken
 from .curves import Curves
@@ -17,7 +18,7 @@ from .inputs import both_sides
 from .measures import Measure
 from .orders import compared, ranked
 from .passes import RankSums, rank_sums
-from .sampling import checked_neighbors, checked_sample, generator
+from .sampling import checked_neighbors, checked_sample
 
 if TYPE_CHECKING:
     import pandas as pd

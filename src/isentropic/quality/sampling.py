@@ -18,9 +18,9 @@ import math
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from .._errors import require
+from .._errors import require, require_count
+from .._runtime import generator
 from .._values import DistanceRows, Floats, Integers
 from .curves import Curves, row_values
 from .intervals import mean_interval
@@ -41,24 +41,17 @@ def checked_neighbors(n_neighbors: Any, n: int) -> tuple[int, ...]:
     given = np.atleast_1d(np.asarray(n_neighbors, dtype=object))
     require(given.ndim == 1 and len(given) > 0, "n_neighbors", "an integer or several", n_neighbors)
     hint = f"There are {n} rows, so that each has {n - 1} others."
-    for k in given:
-        is_count = isinstance(k, int | np.integer) and not isinstance(k, bool)
-        require(is_count and 1 <= k <= n - 1, "n_neighbors", f"from 1 to {n - 1}", k, hint)
-    return tuple(sorted({int(k) for k in given}))
-
-
-def generator(random_state: Any) -> np.random.RandomState:
-    """A generator; None is a fixed seed, so that the same call gives the same result."""
-    return check_random_state(0 if random_state is None else random_state)
+    must_be = f"from 1 to {n - 1}"
+    return tuple(sorted({require_count("n_neighbors", k, must_be, most=n - 1, hint=hint) for k in given}))
 
 
 def checked_sample(sample: Any, n: int) -> Sample:
-    is_count = isinstance(sample, int | np.integer) and not isinstance(sample, bool)
-    known = (
-        sample is None or (isinstance(sample, str) and sample == "auto") or (is_count and 2 <= sample <= n)
-    )
-    require(known, "sample", f"'auto', None for all rows, or an integer from 2 to {n}", sample)
-    return "auto" if isinstance(sample, str) else None if sample is None else int(sample)
+    if sample is None:
+        return None
+    if isinstance(sample, str) and sample == "auto":
+        return "auto"
+    must_be = f"'auto', None for all rows, or an integer from 2 to {n}"
+    return require_count("sample", sample, must_be, least=2, most=n)
 
 
 def drawn_rows(sample: Any, n: int, most: int, random: np.random.RandomState) -> Integers:

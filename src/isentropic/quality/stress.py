@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UndefinedMeasureError, message, require, require_one_of
+from .._errors import UndefinedMeasureError, message, require_count, require_one_of
+from .._runtime import generator
 from .._values import Floats
 from ..distances import Metric
 from ..distances.pairs import FEWEST, drawn_pairs
 from .inputs import both_sides
 from .neighborhoods import NeighborhoodStress, read_rows
 from .pairwise import pair_measures
-from .sampling import generator
 
 _KINDS = ("normalized", "scaled", "raw")
 
@@ -96,11 +96,9 @@ def neighborhood_stress(
     """
     require_one_of("kind", kind, _KINDS[:2])
     given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
-    is_count = isinstance(n_neighbors, int | np.integer) and not isinstance(n_neighbors, bool)
     must_be = f"an integer from 1 to {given.n - 1}, the number of other rows"
-    require(is_count and 1 <= n_neighbors < given.n, "n_neighbors", must_be, n_neighbors)
-    is_count = isinstance(n_random, int | np.integer) and not isinstance(n_random, bool)
-    require(is_count and n_random >= 0, "n_random", "an integer from 0 on", n_random)
+    n_neighbors = require_count("n_neighbors", n_neighbors, must_be, most=given.n - 1)
+    n_random = require_count("n_random", n_random, "an integer from 0 on", least=0)
     reader = NeighborhoodStress(given.n, n_neighbors, n_random, generator(random_state))
     found = read_rows([reader], given, mapped, n_jobs=n_jobs)
     name = "neighborhood_stress" if kind == "normalized" else "scaled_neighborhood_stress"
@@ -132,8 +130,7 @@ def shepard_pairs(
     >>> pairs.given.tolist(), pairs.mapped.tolist()
     ([1.0, 3.0, 2.0], [2.0, 6.0, 4.0])
     """
-    is_count = isinstance(n_pairs, int | np.integer) and not isinstance(n_pairs, bool)
-    require(is_count and n_pairs >= 1, "n_pairs", "a positive integer", n_pairs)
+    n_pairs = require_count("n_pairs", n_pairs)
     given, mapped = both_sides(X, Z, metric=metric, fewest=2, n_jobs=n_jobs)
     if given.n * (given.n - 1) // 2 <= n_pairs:
         upper = np.triu_indices(given.n, 1)

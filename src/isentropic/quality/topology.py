@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UndefinedMeasureError, message, require
+from .._errors import UndefinedMeasureError, message, require, require_count
 from .._runtime import require_memory, row_blocks
 from ..distances import Metric, rows_per_block
 from ..kernels._jit import threads
@@ -52,9 +52,7 @@ def konig_measure(
     >>> konig_measure([[0.0], [1.0], [3.0], [7.0]], [[0.0], [2.0], [6.0], [14.0]], k1=2, k2=3)
     1.0
     """
-    for name, k in (("k1", k1), ("k2", k2)):
-        is_count = isinstance(k, int | np.integer) and not isinstance(k, bool)
-        require(is_count and k >= 1, name, "a positive integer", k)
+    k1, k2 = require_count("k1", k1), require_count("k2", k2)
     require(k1 <= k2, "k2", f"at least k1, {k1}", k2)
     given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
     return read_rows([Konig(given.n, k1, k2)], given, mapped, n_jobs=n_jobs)["konig_measure"].value

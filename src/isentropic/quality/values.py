@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import FileFormatError, require
+from .._errors import FileFormatError, require_count
 from .._fields import (
     is_count,
     is_flag,
@@ -118,8 +118,8 @@ class Quality:
         >>> assess(X, X, measures="ranks").at(7)["trustworthiness"].value
         1.0
         """
-        is_k = isinstance(k, int | np.integer) and 1 <= k <= self.n - 1
-        require(is_k, "k", f"an integer from 1 to {self.n - 1}, one less than the rows", k)
+        most = self.n - 1
+        k = require_count("k", k, f"an integer from 1 to {most}, one less than the rows", most=most)
         found = {}
         for name in CURVES:
             curve = getattr(self.curves, name)

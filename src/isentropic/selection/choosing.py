@@ -11,7 +11,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from .._errors import InvalidInputError, IsentropicWarning, require
+from .._errors import InvalidInputError, IsentropicWarning, require, require_count
 from .._runtime import config_context, get_config, worker_threads
 from ..quality import distance_rows
 from .criteria import Criterion, checked_criterion, rows_to_compare
@@ -90,9 +90,7 @@ def select(
     each = 1 if n_jobs == 1 else None  # threads of a trial: None is one where trials run side by side
     given = distance_rows(X, metric, n_jobs=each)
     require(given.n >= 3, "X", "a table of at least 3 rows", given.n)
-    is_count = isinstance(n_neighbors, int | np.integer) and not isinstance(n_neighbors, bool)
-    require(is_count and n_neighbors >= 1, "n_neighbors", "a positive integer", n_neighbors)
-    k = min(int(n_neighbors), max(1, (given.n - 1) // 2))
+    k = min(require_count("n_neighbors", n_neighbors), max(1, (given.n - 1) // 2))
     rows = rows_to_compare(sample, given.n)
 
     def tried(params: dict[str, Any]) -> Trial:

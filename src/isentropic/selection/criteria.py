@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
-import numpy as np
-
 from .. import quality
-from .._errors import require, require_one_of
+from .._errors import require_count, require_one_of
 from .._values import DistanceRows, Floats
 
 MOST_ROWS = 1_000  # "auto" compares with all others: enough to tell parameters apart
@@ -69,14 +67,8 @@ def checked_criterion(criterion: Any) -> Criterion:
 
 def rows_to_compare(sample: Any, n: int) -> int | None:
     """How many rows are compared with all others; None for all."""
-    if isinstance(sample, str):
-        require(sample == "auto", "sample", f"'auto', None or an integer from 2 to {n}", sample)
+    if sample is None:
+        return None
+    if isinstance(sample, str) and sample == "auto":
         return MOST_ROWS if n > MOST_ROWS else None
-    is_count = isinstance(sample, int | np.integer) and not isinstance(sample, bool)
-    require(
-        sample is None or bool(is_count and 2 <= sample <= n),
-        "sample",
-        f"'auto', None or an integer from 2 to {n}",
-        sample,
-    )
-    return sample
+    return require_count("sample", sample, f"'auto', None or an integer from 2 to {n}", least=2, most=n)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from .._errors import require
+from .._errors import is_real, require, require_count
 
 Grid = Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]]
 
@@ -52,10 +52,13 @@ def geometric(low: float, high: float, count: int) -> tuple[Any, ...]:
     >>> geometric(0.01, 1.0, 3)
     (0.01, 0.1, 1.0)
     """
-    are_numbers = isinstance(low, Real) and isinstance(high, Real)
-    require(are_numbers and 0 < low <= high < math.inf, "low, high", "0 < low <= high", (low, high))
-    is_count = isinstance(count, Integral) and not isinstance(count, bool)
-    require(is_count and count >= 1, "count", "a positive integer", count)
+    require(
+        is_real(low) and is_real(high) and 0 < low <= high < math.inf,
+        "low, high",
+        "0 < low <= high",
+        (low, high),
+    )
+    count = require_count("count", count)
     values = np.geomspace(low, high, count) if count > 1 else np.array([math.sqrt(low * high)])
     if isinstance(low, Integral) and isinstance(high, Integral):
         return tuple(int(value) for value in np.unique(values.round()))
