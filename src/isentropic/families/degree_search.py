@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require
+from .._errors import require_number
 
 DEGREES = tuple(range(1, 16))
 _COARSE = 4  # places between the degrees that are tried first
@@ -31,8 +31,7 @@ def checked_degrees(degrees: Iterable[Any], name: str, must_be: str) -> list[flo
     """Positive numbers, as Python has them."""
     plain = []
     for degree in degrees:
-        is_number = isinstance(degree, int | float | np.number) and not isinstance(degree, bool)
-        require(is_number and bool(0 < degree < np.inf), name, must_be, degree)
+        require_number(name, degree, must_be, above=0)
         plain.append(degree.item() if isinstance(degree, np.number) else degree)
     return plain
 

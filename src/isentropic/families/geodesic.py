@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.distance import squareform
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import require
+from .._errors import is_whole, require
 from .._runtime import one_blas_thread, row_blocks
 from .._state import Absent, Array, Checked, Double, Maybe, Number, State, StateError, Tuple, Value
 from .._values import Inflate, Landmarks, NeighborGraph
@@ -116,10 +116,9 @@ class GeodesicEmbedder(Embedder):
         if self.n_landmarks is None:
             return None
         count = self.n_landmarks.n if isinstance(self.n_landmarks, Landmarks) else self.n_landmarks
-        is_count = isinstance(count, int | np.integer) and not isinstance(count, bool)
         smallest = self.n_components + 2
         must_be = f"an integer of at least n_components + 2 = {smallest}, Landmarks(...) or None"
-        require(is_count and count >= smallest, "n_landmarks", must_be, self.n_landmarks)
+        require(is_whole(count) and count >= smallest, "n_landmarks", must_be, self.n_landmarks)
         return None if count >= n else int(count)
 
     def _scale_all(self, n_components: int) -> None:

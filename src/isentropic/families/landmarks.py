@@ -5,10 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._errors import LandmarksClippedWarning, require_one_of
-from .._runtime import row_blocks
+from .._runtime import generator, row_blocks
 from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows
 from ..kernels._jit import threads
 from ..kernels.nearest import shrink_gaps
@@ -46,8 +45,7 @@ def chosen_landmarks(
 
 
 def _drawn(X: np.ndarray, count: int, metric: Metric, random_state) -> np.ndarray:
-    random = check_random_state(0 if random_state is None else random_state)
-    return np.sort(random.permutation(_first_of_equals(X, metric))[:count])
+    return np.sort(generator(random_state).permutation(_first_of_equals(X, metric))[:count])
 
 
 def _first_of_equals(X: np.ndarray, metric: Metric) -> np.ndarray:

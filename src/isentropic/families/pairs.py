@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import require, require_one_of
-from .._runtime import row_blocks
+from .._errors import is_real, is_whole, require, require_count, require_number, require_one_of
+from .._runtime import generator, row_blocks
 from .._state import (
     Absent,
     Array,
@@ -105,13 +105,12 @@ class PairsEmbedder(Embedder):
     def _problem(self, X, scale: float) -> Problem:
         """Rows and parameters checked, distances, unit, start."""
         optimizer = self._optimizer()
-        is_number = isinstance(scale, int | float | np.number) and not isinstance(scale, bool)
-        require(is_number and bool(0 < scale < np.inf), "scale", "a positive number", scale)
+        scale = require_number("scale", scale, "a positive number", above=0)
         checked_components(self.n_components)
         X = checked_rows(self, X, metric=_of_rows(self.metric))
         n = len(X)
         partners = self._partners(n)
-        random = check_random_state(0 if self.random_state is None else self.random_state)
+        random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
         distances = Distances.of(X, self.metric, random_state=seed, n_jobs=self.n_jobs)
         if partners is None:
@@ -130,28 +129,22 @@ class PairsEmbedder(Embedder):
             require_one_of("pairs", asked, ("auto", "all"), hint="Or give a number of partners of each row.")
             geodesic = isinstance(self.metric, Geodesic)
             return None if asked == "all" or n <= ALL_UP_TO or geodesic else PARTNERS
-        is_count = isinstance(asked, int | np.integer) and not isinstance(asked, bool)
-        require(
-            is_count and asked >= 2, "pairs", "'auto', 'all' or a number of partners of at least 2", asked
-        )
-        return None if asked >= n - 1 else 2 * ((int(asked) + 1) // 2)  # as many ahead as behind
+        asked = require_count("pairs", asked, "'auto', 'all' or a number of partners of at least 2", least=2)
+        return None if asked >= n - 1 else 2 * ((asked + 1) // 2)  # as many ahead as behind
 
     def _optimizer(self) -> partial:
         if isinstance(self.max_iter, Momentum):
             kind = self.max_iter
-            steps = isinstance(kind.max_iter, int | np.integer) and kind.max_iter >= 0
-            rate = isinstance(kind.learning_rate, int | float | np.number) and 0 < kind.learning_rate < np.inf
-            share = isinstance(kind.momentum, int | float | np.number) and 0 <= kind.momentum < 1
+            steps = is_whole(kind.max_iter) and kind.max_iter >= 0
+            rate = is_real(kind.learning_rate) and 0 < kind.learning_rate < np.inf
+            share = is_real(kind.momentum) and 0 <= kind.momentum < 1
             must_be = "Momentum with steps of at least 0, a positive rate and a momentum in [0, 1)"
             require(bool(steps and rate and share), "max_iter", must_be, kind)
             return partial(momentum_descent, max_iter=kind.max_iter, learning_rate=kind.learning_rate,
                            momentum=kind.momentum)  # fmt: skip
-        is_count = isinstance(self.max_iter, int | np.integer) and not isinstance(self.max_iter, bool)
-        must_be = "a number of steps, or Momentum(...)"
-        require(is_count and self.max_iter >= 0, "max_iter", must_be, self.max_iter)
-        is_number = isinstance(self.tol, int | float | np.number) and not isinstance(self.tol, bool)
-        require(is_number and bool(0 <= self.tol < 1), "tol", "a number from 0 to below 1", self.tol)
-        return partial(lbfgs, max_iter=int(self.max_iter), tol=float(self.tol))
+        max_iter = require_count("max_iter", self.max_iter, "a number of steps, or Momentum(...)", least=0)
+        tol = require_number("tol", self.tol, "a number from 0 to below 1", below=1)
+        return partial(lbfgs, max_iter=max_iter, tol=tol)
 
     def _start(self, distances: Distances, pairs, unit: float, random) -> np.ndarray:
         n, d = pairs.n, self.n_components

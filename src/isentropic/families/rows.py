@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .._errors import require
+from .._errors import require, require_count
 from .._state import Array, State, StateError
 from ..distances import (
     LARGEST,
@@ -35,9 +35,7 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
 
 
 def checked_components(n_components: int) -> int:
-    is_count = isinstance(n_components, int | np.integer) and not isinstance(n_components, bool)
-    require(is_count and n_components >= 1, "n_components", "a positive integer", n_components)
-    return int(n_components)
+    return require_count("n_components", n_components)
 
 
 def require_columns(model, rows: np.ndarray) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require, require_flag
+from .._errors import require_count, require_flag, require_number
 from .._runtime import row_blocks
 from .._state import Absent, Array, Checked, Double, Flag, Starts, State, Tuple, Value, Whole
 from .._values import Percentile
@@ -145,19 +145,10 @@ class KDEIsomap(GeodesicEmbedder):
         return self
 
     def _checked_rows(self, X) -> np.ndarray:
-        is_number = isinstance(self.percentile, int | float | np.number) and not isinstance(
-            self.percentile, bool
-        )
-        require(
-            is_number and bool(0 < self.percentile <= 100),
-            "percentile",
-            "a number in (0, 100]",
-            self.percentile,
-        )
+        require_number("percentile", self.percentile, "a number in (0, 100]", above=0, most=100)
         checked_bandwidth(self.bandwidth)
         require_flag("root", self.root)
-        is_count = isinstance(self.n_bins, int | np.integer) and not isinstance(self.n_bins, bool)
-        require(is_count and self.n_bins >= 2, "n_bins", "an integer of at least 2", self.n_bins)
+        require_count("n_bins", self.n_bins, least=2)
         return super()._checked_rows(X)
 
     def _set_grid(self, X: np.ndarray) -> None:
