@@ -169,8 +169,8 @@ def test_of_maps_that_cannot_be_told_apart_the_one_that_keeps_more_of_all_sizes(
     curves, k = runs[1].quality.curves, np.arange(1, 200)
     moved = curves.q_nx + np.where(k <= 10, -0.01, 0.02) * (199 - k) / 199  # r_nx by as much
     changed = replace(runs[1].quality, curves=replace(curves, q_nx=moved))
-    area = changed.curves.rnx_auc
-    runs[1] = scored(replace(runs[1], quality=changed, without={"rnx_local": noisy}), rnx_auc=area)
+    areas = {"rnx_auc": changed.curves.rnx_auc, "rnx_local": changed.curves.rnx_area(10)}
+    runs[1] = scored(replace(runs[1], quality=changed, without={"rnx_local": noisy}), **areas)
     found = verdict(runs)
     assert (found.best_local, found.recommended) == (0, 1)
     assert "too near to tell them apart, but keeps less of larger neighbourhoods" in found.reasons[0]

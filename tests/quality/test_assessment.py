@@ -117,7 +117,7 @@ def test_contributions_are_asked_with_both_sides_and_the_drawn_rows(pair, monkey
     def refuse(X, Z, sampled_rows, **options):
         raise InvalidInputError(message("y", "given", None))
 
-    monkeypatch.setattr(assessment, "CONTRIBUTIONS", [contribute, refuse])
+    monkeypatch.setattr(assessment, "contributions", lambda: [contribute, refuse])
     y = ["a"] * 50
     whole = assess(*pair, y=y, n_neighbors=(7, 9), n_jobs=1)
     part = assess(*pair, sample=10)

@@ -16,7 +16,8 @@ from isentropic.quality import pairwise
 from isentropic.quality.contributions import correlation_measures, stress_measures
 from isentropic.quality.correlations import kendall_tau, pearson_r, spearman_rho
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.pairwise import MEASURES, pair_measures
+from isentropic.quality.measures import OF_PAIRS, kinds
+from isentropic.quality.pairwise import pair_measures
 from naive import condensed, distances, naive_kendall_tau, naive_pearson_r, naive_spearman_rho
 
 FUNCTIONS = (kendall_tau, spearman_rho, pearson_r)
@@ -158,10 +159,11 @@ def test_intervals_cover_what_they_estimate(single):
     X = rng.normal(size=(80, 4)) * [3, 2, 1, 0.5]
     Z = X[:, :2].copy()
     sides = both_sides(X, Z, n_jobs=1) if single else (side_without_pairs(X), side_without_pairs(Z))
-    truth = pair_measures(tuple(MEASURES), *sides, n_pairs=None)
-    hits = dict.fromkeys(MEASURES, 0)
+    names = [kind.name for kind in kinds(*OF_PAIRS)]
+    truth = pair_measures(names, *sides, n_pairs=None)
+    hits = dict.fromkeys(names, 0)
     for seed in range(300):
-        found = pair_measures(tuple(MEASURES), *sides, n_pairs=SMALL, random_state=seed, n_jobs=1)
+        found = pair_measures(names, *sides, n_pairs=SMALL, random_state=seed, n_jobs=1)
         for name, measure in found.items():
             hits[name] += measure.low <= truth[name].value <= measure.high
     coverage = {name: count / 300 for name, count in hits.items()}

@@ -222,17 +222,16 @@ def _ties(quality: Quality) -> list[str]:
 def _draw(result: _Result, jobs: int | None, path: Path) -> None:
     from ..plot import quality_sheet
     from ..quality import coranking_matrix
+    from ..quality.measures import drawn_curves
 
     quality, rows = result.quality, result.quality.rows
     X, Z = result.table.X[rows], result.coordinates.to_numpy()[rows]
     with computing("quality"):
         matrix = coranking_matrix(X, Z, n_jobs=jobs)
-    curves = {
-        "trustworthiness": quality.curves.trustworthiness[:-1],  # all is well with all others, by definition
-        "continuity": quality.curves.continuity[:-1],
-        "R_NX": quality.curves.r_nx,
-    }
-    widths = {name: quality.half_widths[name.lower()] for name in curves if not quality.exact}
+    n_shown = quality.n - 2  # all is well with all others, by definition
+    drawn = {kind.legend.split(":")[0]: kind.name for kind in drawn_curves()}
+    curves = {title: getattr(quality.curves, name)[:n_shown] for title, name in drawn.items()}
+    widths = {title: quality.half_widths[name] for title, name in drawn.items() if not quality.exact}
     figure = quality_sheet(
         result.coordinates, curves, matrix.counts, quality.false_neighbors[:, 0], quality.tears[:, 0],
         k=quality.n_neighbors[0], edges=matrix.edges, rows=rows,

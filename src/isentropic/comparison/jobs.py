@@ -14,13 +14,13 @@ from .._runtime import Progress
 from .._values import Floats
 from ..neighbors import nearest_among
 from ..quality import Quality, assess, baseline
+from ..quality.measures import judged
 from ..quality.paired import left_out
 from ..selection import Selection, select
 from .data import Data
 from .fitting import Fit, fitted, held_out_accuracy
 from .presets import Preset, grid_of
 from .runs import Run
-from .standings import local_rnx
 from .store import Store, key_of
 from .tasks import Task
 
@@ -211,13 +211,7 @@ class Job:
             random_state=self.seed,
             n_jobs=self._threads,
         )
-        weights = 1.0 / np.arange(1, found.chance["r_nx"].shape[1] + 1)
-        chance = {"rnx_auc": found.chance["r_nx"] @ weights / weights.sum()}
-        k = found.n_neighbors[0]
-        chance["rnx_local"] = found.chance["r_nx"][:, :k] @ weights[:k] / weights[:k].sum()
-        for name in ("trustworthiness", "continuity"):
-            chance |= {f"{name}({k})": found.chance[name][:, k - 1] for k in found.n_neighbors}
-        return {name: (float(v.mean()), float(np.quantile(v, 0.975))) for name, v in chance.items()}
+        return {name: (float(v.mean()), float(np.quantile(v, 0.975))) for name, v in found.measures.items()}
 
     def _without(self, fit: Fit, quality: Quality) -> dict[str, tuple[float, ...]]:
         """How measures vary with the rows; where they were estimated they have an interval already."""
@@ -255,10 +249,8 @@ class Job:
 
 
 def _few(quality: Quality) -> dict[str, float]:
-    names = ("rnx_auc", "kendall_tau", *(f"trustworthiness({k})" for k in quality.n_neighbors))
-    names += tuple(f"continuity({k})" for k in quality.n_neighbors)
-    found = {name: quality.measures[name].value for name in names if name in quality.measures}
-    return {**found, "rnx_local": local_rnx(quality).value}
+    names = [name for kind in judged() for name in kind.names(quality.n_neighbors)]
+    return {name: quality.measures[name].value for name in names if name in quality.measures}
 
 
 def false_shares(X: Floats, Z: Floats, quality: Quality, n_jobs: int | None = None) -> Floats:

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from ..quality import Measure, Quality
+from ..quality import Quality
 from .runs import Run
 
 LOCAL_BAR = 0.875  # the mean of trustworthiness and continuity
@@ -58,7 +56,7 @@ def standing(run: Run, position: int) -> Standing:
         run.method,
         position,
         keeps,
-        local_rnx(run.quality).value,
+        score(run, "rnx_local"),
         score(run, "kendall_tau"),
         trusted,
         worthless,
@@ -98,23 +96,6 @@ def _is_exact(run: Run) -> bool:
     return _local(run.quality) >= _EXACT_LOCAL or (tau is not None and tau >= _EXACT_GLOBAL)
 
 
-def local_rnx(quality: Quality) -> Measure:
-    """The area under R_NX for neighbourhoods of 1 to k rows, k the smallest chosen one.
-
-    The area of all sizes would not do: half of its weight are neighbourhoods of more than the root of
-    n rows, by which a map that keeps the large picture alone wins. Where rows were sampled, its interval
-    is the mean of those along the curve, which is a little too wide.
-    """
-    k = quality.n_neighbors[0]
-    value = quality.curves.rnx_area(k)
-    if quality.exact:
-        return Measure(value, best=1.0, range=(-1.0, 1.0))
-    points = [quality.at(j)["r_nx"] for j in range(1, k + 1)]
-    halves = [0.0 if p.low is None or p.high is None else (p.high - p.low) / 2 for p in points]
-    half = float(np.average(halves, weights=1.0 / np.arange(1, k + 1)))
-    return Measure(value, value - half, value + half, best=1.0, range=(-1.0, 1.0))
-
-
 def score(run: Run, name: str) -> float | None:
     """A measure of a map by its name; None where it is not defined."""
     assert run.quality is not None
@@ -136,7 +117,7 @@ def _text(run: Run, keeps: str, worthless: bool, unrelated: bool) -> str:
             f"noise: {_numbers(run)}."
         )
     assert run.quality is not None
-    fine = local_rnx(run.quality).value >= FINE_BAR
+    fine = run.quality.measures["rnx_local"].value >= FINE_BAR
     near = "neighbourhoods" if fine else "coarse neighbourhoods"
     what = {
         "both": f"keeps {near} and the order of distances",
@@ -152,7 +133,7 @@ def _numbers(run: Run) -> str:
     trust, continuity = _points(run.quality)
     k, tau = run.quality.n_neighbors[0], score(run, "kendall_tau")
     parts = [
-        f"{local_name(k)} {local_rnx(run.quality).value:.2f}",
+        f"{local_name(k)} {run.quality.measures['rnx_local'].value:.2f}",
         f"T({k}) {trust:.2f}",
         f"C({k}) {continuity:.2f}",
     ]

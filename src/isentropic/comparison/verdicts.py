@@ -17,7 +17,7 @@ from .._errors import require
 from ..quality.paired import spread
 from .facts import Fact, worst_facts
 from .runs import Run
-from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, local_name, local_rnx, score, standing
+from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, local_name, score, standing
 
 _DIGITS = 6  # scores that agree so far are equal: the earlier map is preferred
 _KEPT_GROUPS = 0.5  # R_NX of neighbourhoods that are kept at least by half
@@ -226,8 +226,7 @@ def _told_apart(one: Run, other: Run, name: str) -> bool | None:
 
 
 def _value(run: Run, name: str) -> float:
-    assert run.quality is not None
-    return local_rnx(run.quality).value if name == "rnx_local" else score(run, name) or 0.0
+    return score(run, name) or 0.0
 
 
 def _score(found: Standing, by_tau: bool) -> float:

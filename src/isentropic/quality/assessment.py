@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,10 @@ from .._errors import InvalidInputError, require, require_one_of
 from .._runtime import config_context, generator
 from .._values import DistanceRows, Integers
 from ..distances import Metric, all_equal
-from .contributions import EVERY
+from .contributions import OF_ALL_PAIRS
 from .curves import Curves, kept_share, rank_weight, row_values
 from .inputs import both_sides
-from .measures import Measure
+from .measures import MEASURES, Measure, kinds
 from .passes import RankSums, TieSums, tie_sums
 from .sampling import (
     Sample,
@@ -26,21 +28,20 @@ from .sampling import (
     sampled_rank_sums,
     summary_errors,
 )
-from .values import Quality, Ties
+from .values import Quality, Ties, local_area
 
-# What adds measures to those of ranks. Each is called as
+# What adds measures to those of ranks: what the table of measures names as their source. Each is called as
 # contribute(X, Z, sampled_rows, y=, n_neighbors=, random_state=, n_jobs=) with two DistanceRows, and the
 # numbers of the rows that were drawn, or None for all. What it cannot compute it raises as
 # InvalidInputError: the reason becomes a note. An UndefinedMeasureError brings along what is defined.
 Contribution = Callable[..., Mapping[str, Measure]]
-CONTRIBUTIONS: list[Contribution] = [*EVERY]
 
-_SUMMARIES = {
-    "rnx_auc": Measure(0.0, range=(-1.0, 1.0)),
-    "q_local": Measure(0.0, range=(0.0, 1.0)),
-    "q_global": Measure(0.0, range=(0.0, 1.0)),
-}
-_SHOWN = ("trustworthiness", "continuity", "lcmc", "r_nx", "b_nx", "mrre_false", "mrre_missing")
+
+def contributions() -> list[Contribution]:
+    """Those of pairs of rows, then every other source of the table, once."""
+    named = dict.fromkeys(kind.source for kind in kinds() if ":" in kind.source)
+    targets = (source.split(":") for source in named)
+    return [*OF_ALL_PAIRS, *(getattr(import_module(module), name) for module, name in targets)]
 
 
 def assess(
@@ -130,7 +131,7 @@ def _contributed(
 ) -> tuple[dict[str, Measure], list[str]]:
     found: dict[str, Measure] = {}
     notes = []
-    for contribute in CONTRIBUTIONS:
+    for contribute in contributions():
         try:
             found.update(contribute(X, Z, rows, **options))
         except InvalidInputError as error:
@@ -164,7 +165,8 @@ def _of_ranks(
             if all_equal(side)
         ),
     )
-    return replace(quality, measures={**_points(quality), **_summaries(found, curves)})
+    local = {"rnx_local": local_area(quality)}
+    return replace(quality, measures={**_points(quality), **local, **_summaries(found, curves)})
 
 
 def _points(quality: Quality) -> dict[str, Measure]:
@@ -173,7 +175,7 @@ def _points(quality: Quality) -> dict[str, Measure]:
         f"{name}({k})": measure
         for k in quality.n_neighbors
         for name, measure in quality.at(k).items()
-        if name in _SHOWN
+        if MEASURES[name].listed
     }
 
 
@@ -185,11 +187,14 @@ def _summaries(found: RankSums, curves: Curves) -> dict[str, Measure]:
     greatest = f"{curves.k_max}, where LCMC is greatest{between}"
     notes = {"q_local": f"k up to {greatest}", "q_global": f"k from {greatest}"}
     out = {}
-    for name, pattern in _SUMMARIES.items():
-        value, (least, most) = getattr(curves, name), pattern.range
-        below, above = errors.get(name, (0.0, 0.0))
-        low, high = (max(value - below, least), min(value + above, most)) if errors else (None, None)
-        out[name] = replace(pattern, value=value, low=low, high=high, note=notes.get(name, ""))
+    for kind in kinds("area"):
+        measure = kind.measure(getattr(curves, kind.name), notes.get(kind.name, ""))
+        if not found.exact:
+            below, above = errors.get(kind.name, (math.inf, math.inf))  # unknown: all that is possible
+            least, most = kind.range
+            low, high = max(measure.value - below, least), min(measure.value + above, most)
+            measure = replace(measure, low=low, high=high)
+        out[kind.name] = measure
     return out
 
 

@@ -14,11 +14,11 @@ from .._values import Floats
 from ..distances import Metric, taken
 from .curves import Curves
 from .inputs import both_sides
+from .measures import OF_RANKS, drawn_curves, judged
 from .passes import rank_sums
 from .sampling import checked_neighbors, drawn_rows
 
 _ROWS = 1_000  # "auto" compares: chance varies little between rows
-_NAMES = ("trustworthiness", "continuity", "r_nx")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +34,7 @@ class Baseline:
     n_rows: int  # that were compared with all others
     observed: Mapping[str, Floats]  # (n - 1,), r_nx (n - 2,)
     chance: Mapping[str, Floats]  # (n_permutations, n - 1)
+    measures: Mapping[str, Floats]  # (n_permutations,) by chance: those by which maps are compared, by name
     p_values: Mapping[str, float]
 
     @property
@@ -80,23 +81,29 @@ def baseline(
     for _ in range(n_permutations):
         other = taken(mapped, random.permutation(given.n))
         shuffled.append(Curves.of(rank_sums(given, other, ks, rows, n_jobs=n_jobs)))
+    names = [kind.name for kind in drawn_curves()]
     return Baseline(
         n_neighbors=ks,
         n_rows=len(rows),
-        observed={name: getattr(observed, name) for name in _NAMES},
-        chance={name: np.array([getattr(curves, name) for curves in shuffled]) for name in _NAMES},
+        observed={name: getattr(observed, name) for name in names},
+        chance={name: np.array([getattr(curves, name) for curves in shuffled]) for name in names},
+        measures=_by_chance(shuffled, ks),
         p_values=_p_values(observed, shuffled, ks),
     )
+
+
+def _by_chance(shuffled: list[Curves], ks: tuple[int, ...]) -> dict[str, Floats]:
+    found = [curves.values(judged(*OF_RANKS), ks) for curves in shuffled]
+    return {name: np.array([values[name] for values in found]) for name in found[0]}
 
 
 def _p_values(observed: Curves, shuffled: list[Curves], ks: tuple[int, ...]) -> dict[str, float]:
     def p_value(measured: float, by_chance: list[float]) -> float:
         return (1 + sum(value >= measured for value in by_chance)) / (1 + len(by_chance))
 
-    found = {"rnx_auc": p_value(observed.rnx_auc, [curves.rnx_auc for curves in shuffled])}
-    for name in _NAMES:
-        for k in ks:
-            if k <= len(getattr(observed, name)):
-                values = [float(getattr(curves, name)[k - 1]) for curves in shuffled]
-                found[f"{name}({k})"] = p_value(float(getattr(observed, name)[k - 1]), values)
-    return found
+    held = [*judged("area"), *drawn_curves()]
+    by_chance = [curves.values(held, ks) for curves in shuffled]
+    return {
+        name: p_value(measured, [values[name] for values in by_chance])
+        for name, measured in observed.values(held, ks).items()
+    }

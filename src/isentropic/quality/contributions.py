@@ -11,14 +11,12 @@ from typing import Any
 from .._errors import UndefinedMeasureError, message
 from .._values import DistanceRows, Integers
 from .labels import label_measures
-from .measures import Measure
+from .measures import Measure, kinds
 from .neighborhoods import Konig, NeighborhoodStress, RankError, TopologicalProduct, count_rows, read_rows
 from .pairwise import are_undefined, pair_measures
 from .passes import thinned
 
-_CORRELATIONS = ("kendall_tau", "spearman_rho", "pearson_r", "residual_variance")
 _NEED_DISTANCE = ("neighborhood_stress", "scaled_neighborhood_stress", "topological_product")
-_STRESSES = ("raw_stress", "normalized_stress", "scaled_stress", "sammon_stress")
 
 
 def correlation_measures(
@@ -31,9 +29,8 @@ def correlation_measures(
     **_: Any,
 ) -> dict[str, Measure]:
     """Tau, rho, r and residual variance; of drawn pairs where rows are sampled, or memory is short."""
-    return pair_measures(
-        _CORRELATIONS, X, Z, draw=sampled_rows is not None, random_state=random_state, n_jobs=n_jobs
-    )
+    names = [kind.name for kind in kinds("pair order", "pair moments")]
+    return pair_measures(names, X, Z, draw=sampled_rows is not None, random_state=random_state, n_jobs=n_jobs)
 
 
 def stress_measures(
@@ -47,9 +44,8 @@ def stress_measures(
 ) -> dict[str, Measure]:
     """The stresses over all pairs; over drawn ones where rows are sampled."""
     n_pairs = None if sampled_rows is None else "auto"
-    return pair_measures(
-        _STRESSES, X, Z, n_pairs=n_pairs, draw=True, random_state=random_state, n_jobs=n_jobs
-    )
+    names = [kind.name for kind in kinds("pair stress")]
+    return pair_measures(names, X, Z, n_pairs=n_pairs, draw=True, random_state=random_state, n_jobs=n_jobs)
 
 
 def topology_measures(
@@ -92,4 +88,4 @@ def class_measures(
     return label_measures(Z, y, sampled_rows, n_neighbors=n_neighbors, n_jobs=n_jobs)
 
 
-EVERY = (correlation_measures, stress_measures, topology_measures, class_measures)
+OF_ALL_PAIRS = (correlation_measures, stress_measures)

@@ -16,15 +16,15 @@ Estimated from sampled rows, n pairs a row are replaced by those of the sampled 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from .._values import Floats, Integers
+from .measures import MeasureKind
 from .passes import RankSums
-
-CURVES = ("trustworthiness", "continuity", "q_nx", "lcmc", "r_nx", "b_nx", "mrre_false", "mrre_missing")
 
 
 def rank_weight(n: int, k: Integers) -> Floats:
@@ -127,7 +127,19 @@ class Curves:
 
     def rnx_area(self, k: int) -> float:
         """The same for the neighbourhoods of 1 to ``k`` rows only."""
-        return float(np.average(self.r_nx[:k], weights=1.0 / self.k[:-1][:k]))
+        return float(rnx_area(self.r_nx, k))
+
+    def values(self, kinds: Iterable[MeasureKind], ks: tuple[int, ...]) -> dict[str, float]:
+        """Measures by name: points of curves at each of these k, the area up to the first, those of all k."""
+        found: dict[str, float] = {}
+        for kind in kinds:
+            if kind.source == "curve":
+                curve = getattr(self, kind.name)
+                found |= {f"{kind.name}({k})": float(curve[k - 1]) for k in ks if k <= len(curve)}
+            else:
+                local = kind.source == "local area"
+                found[kind.name] = self.rnx_area(ks[0]) if local else float(getattr(self, kind.name))
+        return found
 
     def as_dict(self) -> dict[str, Floats]:
         """The stored curves by name."""
@@ -145,6 +157,16 @@ def lcmc_of(q_nx: Floats, n: int, k: Integers) -> Floats:
 
 def rnx_of(q_nx: Floats, n: int, k: Integers) -> Floats:
     return ((n - 1) * q_nx - k) / (n - 1 - k)
+
+
+def rnx_area(r_nx: Floats, k: int | None = None) -> Floats:
+    """Area over ln k under one or more curves R_NX, (..., n - 2), up to ``k``: means weighted by 1 / k.
+
+    >>> float(rnx_area(np.array([1.0, 0.5, 0.5]), 2)).__round__(6)
+    0.833333
+    """
+    shown = r_nx[..., :k]
+    return np.average(shown, axis=-1, weights=1.0 / np.arange(1, shown.shape[-1] + 1))
 
 
 # ---- one row at a time -------------------------------------------------------------------------

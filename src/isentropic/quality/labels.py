@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,11 +15,7 @@ from ..kernels._jit import threads
 from ..kernels.nearest import nearest_in_rows
 from ..kernels.pairs import class_sums
 from .intervals import mean_measure, share_interval
-from .measures import Measure
-
-_SILHOUETTE = Measure(math.nan, best=1.0, better="higher", range=(-1.0, 1.0))
-_SHARE = Measure(math.nan, best=1.0, better="higher", range=(0.0, 1.0))
-_KAPPA = Measure(math.nan, best=1.0, better="higher", range=(-1.0, 1.0))
+from .measures import MEASURES, Measure
 
 
 def silhouette(Z: Any, y: Any, *, metric: Metric = "euclidean", n_jobs: int | None = None) -> float:
@@ -169,13 +164,13 @@ def _silhouettes(sums: Floats, own: Integers, sizes: Integers) -> Floats:
 
 
 def _silhouette(terms: _Terms, n: int, sampled: bool) -> Measure:
-    return mean_measure(terms.silhouettes, n, sampled, _SILHOUETTE)
+    return mean_measure(terms.silhouettes, n, sampled, MEASURES["silhouette"].measure())
 
 
 def _accuracy(terms: _Terms, n: int, sampled: bool) -> Measure:
     agree = float((terms.own == terms.voted).mean())
     low, high = share_interval(agree, len(terms.own), n) if sampled else (None, None)
-    return replace(_SHARE, value=agree, low=low, high=high)
+    return replace(MEASURES["knn_accuracy"].measure(agree), low=low, high=high)
 
 
 def _kappa(terms: _Terms, n: int, sampled: bool) -> Measure:
@@ -190,10 +185,11 @@ def _kappa(terms: _Terms, n: int, sampled: bool) -> Measure:
     # what each row adds to first order: to the agreement, and to that by chance
     chance = voted[terms.own] + own[terms.voted] - 2 * by_chance
     rows = (agree - agree.mean()) - (1 - value) * chance
+    measure = MEASURES["kappa"].measure(value)
     if not sampled:
-        return replace(_KAPPA, value=value)
+        return measure
     # that of the agreement, not empty where all rows agree, as much wider as chance varies too
     wider = float(rows.std() / agree.std()) if 0 < agree.mean() < 1 else 1.0
     ends = np.array(share_interval(float(agree.mean()), len(agree), n)) - agree.mean()
-    low, high = np.clip(value + wider * ends / (1 - by_chance), *_KAPPA.range).tolist()
-    return replace(_KAPPA, value=value, low=low, high=high)
+    low, high = np.clip(value + wider * ends / (1 - by_chance), *measure.range).tolist()
+    return replace(measure, low=low, high=high)

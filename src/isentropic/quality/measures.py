@@ -1,9 +1,13 @@
-"""One number about a map, with what is needed to read it: interval, range, and which way is better."""
+"""One number about a map, and ``MEASURES``: the one table of all that are known, and of how each is read.
+
+Whatever lists measures takes them from the table: :func:`assess`, the functions of single measures, the
+command line, selections, comparisons, the page. A new measure is a line here and a function in its own file.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -52,3 +56,158 @@ class Measure:
         ends = (-math.inf if low is None else float(low), math.inf if high is None else float(high))
         without_end = data["low"] is not None and data["high"] is None
         return cls(**{**data, "high": math.inf if without_end else data["high"], "range": ends})
+
+
+# ---- the table ---------------------------------------------------------------------------------
+
+# Where a measure comes from. The first three are read off the ranks of neighbours, attributes of Curves: one
+# number for each k, one for the smallest chosen k, one in all. The next three are read off pairs of rows:
+# attributes of what compares their order (orders.Comparison) and of their sums (moments.PairSums). Any other
+# source is "module:function", which assess calls; see assessment.Contribution.
+OF_RANKS = ("curve", "local area", "area")
+OF_PAIRS = ("pair order", "pair moments", "pair stress")
+_TOPOLOGY = "isentropic.quality.contributions:topology_measures"
+OF_CLASSES = "isentropic.quality.contributions:class_measures"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureKind:
+    """A line of the table: what a measure is called, what it says, how it is read, where it comes from."""
+
+    name: str  # a point of a curve adds its k, as in "lcmc(10)"
+    words: str  # for a reader; {k} stands for the smallest chosen k
+    source: str
+    range: tuple[float, float] = (0.0, 1.0)
+    best: float = 1.0
+    better: Better = "higher"
+    at_k: Callable[[int, int], tuple[float, float, float]] | None = None
+    # of n rows at k: the least and the greatest value, and the best, where these depend on them
+    listed: bool = True  # among the measures of assess; a curve that is not is found in Quality.at
+    judged: bool = False  # a comparison holds it against chance, other rows and other seeds
+    column: tuple[int, str] | None = None  # place and heading in the page's table of scores
+    legend: str = ""  # of a curve that is drawn for every k
+    aim: str = ""  # what parameters that are chosen by it are good for; empty: none are
+
+    def measure(self, value: float = math.nan, note: str = "") -> Measure:
+        """A value, exact, and how to read it."""
+        return Measure(value, best=self.best, better=self.better, range=self.range, note=note)
+
+    def point(self, n: int, k: int, value: float, half_width: float | None = None) -> Measure:
+        """A point of a curve, with the range that it has at this k, which bounds its interval too."""
+        least, greatest, best = (*self.range, self.best) if self.at_k is None else self.at_k(n, k)
+        low = high = None
+        if half_width is not None:
+            low, high = max(least, value - half_width), min(greatest, value + half_width)
+        return Measure(value, low, high, best, self.better, (least, greatest))
+
+    def names(self, ks: tuple[int, ...]) -> list[str]:
+        """What it is called among measures: a curve once for each of the chosen k."""
+        return [f"{self.name}({k})" for k in ks] if self.source == "curve" else [self.name]
+
+
+def kinds(*sources: str) -> list[MeasureKind]:
+    """The lines of these sources, or all, in the order of the table.
+
+    >>> [kind.name for kind in kinds("pair order")]
+    ['kendall_tau', 'spearman_rho']
+    """
+    return [kind for kind in MEASURES.values() if not sources or kind.source in sources]
+
+
+def drawn_curves() -> list[MeasureKind]:
+    """The curves that are drawn for every k, and held against chance."""
+    return [kind for kind in kinds("curve") if kind.legend]
+
+
+def judged(*sources: str) -> list[MeasureKind]:
+    """What a comparison holds against chance, other rows and other seeds."""
+    return [kind for kind in kinds(*sources) if kind.judged]
+
+
+def _fewest_shared(n: int, k: int) -> float:
+    """Neighbours that any two lists of k share, as a share of k."""
+    return max(0.0, (2 * k - n + 1) / k)
+
+
+def _range_of_q(n: int, k: int) -> tuple[float, float, float]:
+    return _fewest_shared(n, k), 1.0, 1.0
+
+
+def _range_of_lcmc(n: int, k: int) -> tuple[float, float, float]:
+    chance = k / (n - 1)
+    return _fewest_shared(n, k) - chance, 1.0 - chance, 1.0 - chance
+
+
+def _range_of_r(n: int, k: int) -> tuple[float, float, float]:
+    return -k / (n - 1 - k) if _fewest_shared(n, k) == 0 else -(n - 1 - k) / k, 1.0, 1.0
+
+
+_SIGNED, _BELOW_1, _LOSS = (-1.0, 1.0), (-math.inf, 1.0), (0.0, math.inf)
+
+# fmt: off
+_LINES = (
+    MeasureKind("trustworthiness",
+        "Trustworthiness: 1 where no stranger is among the {k} nearest in the map.",
+        "curve", judged=True, column=(2, "T({k})"), legend="trustworthiness: few false neighbours",
+        aim="no false neighbours"),
+    MeasureKind("continuity", "Continuity: 1 where none of the {k} nearest in the data is torn away.",
+        "curve", judged=True, column=(3, "C({k})"), legend="continuity: few tears", aim="no torn neighbours"),
+    MeasureKind("q_nx", "Share of the k nearest that are the same on both sides.",
+        "curve", at_k=_range_of_q, listed=False),
+    MeasureKind("lcmc", "Local continuity meta-criterion: the share of neighbours kept, less that by chance.",
+        "curve", _SIGNED, at_k=_range_of_lcmc),
+    MeasureKind("r_nx", "Share of neighbours kept, from 0, chance, to 1.",
+        "curve", _SIGNED, at_k=_range_of_r, legend="R_NX: neighbours kept beyond chance"),
+    MeasureKind("b_nx", "Positive where the map draws strangers near, negative where it tears neighbours.",
+        "curve", _SIGNED, 0.0, "nearer"),
+    MeasureKind("mrre_false", "1 less the mean relative error of the ranks of neighbours in the map.",
+        "curve", _BELOW_1),
+    MeasureKind("mrre_missing", "1 less the mean relative error of the ranks of neighbours in the data.",
+        "curve", _BELOW_1),
+    MeasureKind("rnx_local", "Nearest neighbours kept beyond chance, in neighbourhoods of 1 to {k} rows, "
+        "the small ones weighing most: 1 is perfect, 0 is chance. Maps that keep neighbours are ranked by "
+        "it.",
+        "local area", _SIGNED, judged=True, column=(1, "R_NX(1–{k})")),
+    MeasureKind("rnx_auc",
+        "The same for all sizes of neighbourhood: small and large structure in one number.",
+        "area", _SIGNED, judged=True, column=(5, "R_NX area"),
+        aim="neighbourhoods of all sizes, small ones most"),
+    MeasureKind("q_local", "Mean share of neighbours kept in neighbourhoods up to that of the greatest LCMC.",
+        "area"),
+    MeasureKind("q_global", "Mean share of neighbours kept in neighbourhoods from there on.", "area"),
+    MeasureKind("kendall_tau",
+        "Kendall's tau between distances in the data and in the map: the large picture.",
+        "pair order", _SIGNED, judged=True, column=(4, "tau"), aim="the order of all distances"),
+    MeasureKind("spearman_rho", "Spearman's correlation of the distances on the two sides.",
+        "pair order", _SIGNED),
+    MeasureKind("pearson_r", "Pearson's correlation of the distances on the two sides.",
+        "pair moments", _SIGNED),
+    MeasureKind("residual_variance", "1 less the square of Pearson's correlation of the distances.",
+        "pair moments", best=0.0, better="lower", aim="distances up to a factor"),
+    MeasureKind("raw_stress", "Root of the sum of squared differences of distances.",
+        "pair stress", _LOSS, 0.0, "lower"),
+    MeasureKind("normalized_stress", "Kruskal stress: the same, relative to the distances in the data.",
+        "pair stress", _LOSS, 0.0, "lower"),
+    MeasureKind("scaled_stress", "Kruskal stress at the best scale: 0 where all distances match.",
+        "pair stress", best=0.0, better="lower", column=(6, "stress")),
+    MeasureKind("sammon_stress", "Sammon's stress, in which short distances weigh more.",
+        "pair stress", _LOSS, 0.0, "lower"),
+    MeasureKind("neighborhood_stress", "Kruskal stress of the nearest rows only.",
+        _TOPOLOGY, _LOSS, 0.0, "lower"),
+    MeasureKind("scaled_neighborhood_stress", "The same at the best scale.",
+        _TOPOLOGY, best=0.0, better="lower"),
+    MeasureKind("topological_product", "0 where the order of neighbours is kept, negative where the map has "
+        "too few coordinates.", _TOPOLOGY, (-math.inf, math.inf), 0.0, "nearer"),
+    MeasureKind("konig_measure", "How many of the nearest rows keep their rank, or nearly so.", _TOPOLOGY),
+    MeasureKind("retained_structure_error", "Sum of the magnitudes of all differences of ranks.",
+        _TOPOLOGY, _LOSS, 0.0, "lower"),
+    MeasureKind("silhouette", "How far apart the classes lie in the map, from -1 to 1. Pulling classes "
+        "apart that touch in the data raises it too.", OF_CLASSES, _SIGNED, column=(8, "silhouette")),
+    MeasureKind("knn_accuracy", "Share of rows whose class is that of most of their neighbours in the "
+        "map itself. The map has seen these rows: read the held-out accuracy first.",
+        OF_CLASSES, column=(7, "k-NN in map")),
+    MeasureKind("kappa", "Cohen's kappa of the classes and those that the neighbours in the map vote for.",
+        OF_CLASSES, _SIGNED),
+)
+# fmt: on
+MEASURES: dict[str, MeasureKind] = {kind.name: kind for kind in _LINES}

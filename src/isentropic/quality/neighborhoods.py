@@ -19,7 +19,7 @@ from ..distances import rows_per_block
 from ..kernels import pairs as kernels
 from ..kernels._jit import threads
 from .intervals import mean_interval, mean_measure
-from .measures import Measure
+from .measures import MEASURES, Measure
 from .moments import first_scale
 from .passes import ordered_rows
 
@@ -91,7 +91,7 @@ class TopologicalProduct:
         if skipped == n_terms:
             return {}
         note = f"{skipped:,} of {n_terms:,} terms left out, with a distance of 0" if skipped else ""
-        pattern = Measure(math.nan, best=0.0, better="nearer", note=note)
+        pattern = MEASURES["topological_product"].measure(note=note)
         return {"topological_product": mean_measure(self._terms / (n - 1), n, sampled, pattern)}
 
 
@@ -110,7 +110,7 @@ class Konig:
     def measures(self, n: int, sampled: bool) -> dict[str, Measure]:
         k1, k2 = min(self._k1, n - 1), min(self._k2, n - 1)
         note = f"k1 = {k1}, k2 = {k2}, all there are among {n} rows" if k2 < self._k2 else ""
-        pattern = Measure(math.nan, best=1.0, better="higher", range=(0.0, 1.0), note=note)
+        pattern = MEASURES["konig_measure"].measure(note=note)
         return {"konig_measure": mean_measure(self._scores / (3.0 * k1), n, sampled, pattern)}
 
 
@@ -125,7 +125,7 @@ class RankError:
 
     def measures(self, n: int, sampled: bool) -> dict[str, Measure]:
         most = n * ((n - 1) ** 2 // 2)  # every row's neighbours in reverse
-        pattern = Measure(math.nan, best=0.0, better="lower", range=(0.0, float(most)))
+        pattern = replace(MEASURES["retained_structure_error"].measure(), range=(0.0, float(most)))
         return {"retained_structure_error": mean_measure(n * self._errors.astype(float), n, sampled, pattern)}
 
 
@@ -167,12 +167,12 @@ class NeighborhoodStress:
         if not d_square.any():
             return {}
         note = f"{self._n_neighbors} neighbours" + (f", {self._n_random} drawn" if self._n_random else "")
-        pattern = Measure(math.nan, best=0.0, better="lower", range=(0.0, math.inf), note=note)
+        pattern = MEASURES["neighborhood_stress"].measure(note=note)
         found = {"neighborhood_stress": _root_of_ratio(gap, d_square, n, sampled, pattern)}
         if z_square.any():  # in one place, neighbours have no scale
             better = rest_z.sum() / z_square.sum()  # to be added to the scale
             rest = np.maximum(rest - 2 * better * rest_z + better**2 * z_square, 0.0)
-            pattern = replace(pattern, range=(0.0, 1.0))
+            pattern = MEASURES["scaled_neighborhood_stress"].measure(note=note)
             found["scaled_neighborhood_stress"] = _root_of_ratio(rest, d_square, n, sampled, pattern)
         return found
 

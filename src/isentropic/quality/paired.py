@@ -15,7 +15,7 @@ from .._values import DistanceRows, Floats, Integers
 from ..distances import Metric, distance_rows, taken
 from .curves import Curves
 from .inputs import both_sides
-from .measures import Measure
+from .measures import OF_RANKS, Measure, judged, kinds
 from .orders import compared, ranked
 from .passes import RankSums, rank_sums
 from .sampling import checked_neighbors, checked_sample
@@ -27,7 +27,6 @@ _GROUPS = 20  # of rows that are left out, one after the other
 _ROWS = 1_000  # that "auto" compares with all others
 _FEW = 2_000  # rows whose measures one thread takes
 _TAU_ROWS = 400  # whose distances are put in order, twenty times
-_NAMES = ("trustworthiness", "continuity", "lcmc", "r_nx", "mrre_false", "mrre_missing")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,13 +148,8 @@ def left_out(
     found = []
     for kept, rows in _parts(order, count):
         sums = rank_sums(taken(given, kept), taken(mapped, kept), ks, rows, n_jobs=n_jobs)
-        found.append({**_values(sums, ks), "rnx_local": Curves.of(sums).rnx_area(ks[0])})
-    names = [
-        "rnx_auc",
-        "rnx_local",
-        *(f"{name}({k})" for name in ("trustworthiness", "continuity") for k in ks),
-    ]
-    values = {name: np.array([one[name] for one in found]) for name in names}
+        found.append(Curves.of(sums).values(judged(*OF_RANKS), ks))
+    values = {name: np.array([one[name] for one in found]) for name in found[0]}
     tau = _tau_without(given, mapped, order[:_TAU_ROWS], n_jobs)
     return {**values, "kendall_tau": tau} if np.isfinite(tau).all() else values
 
@@ -197,8 +191,9 @@ def _measured(
 
 def _values(found: RankSums, ks: tuple[int, ...]) -> dict[str, float]:
     curves = Curves.of(found)
-    points = {f"{name}({k})": float(getattr(curves, name)[k - 1]) for k in ks for name in _NAMES}
-    return {**points, "rnx_auc": curves.rnx_auc}
+    points = [kind for kind in kinds("curve") if kind.listed and kind.better == "higher"]
+    by_k = {name: value for k in ks for name, value in curves.values(points, (k,)).items()}
+    return {**by_k, **curves.values(judged("area"), ks)}
 
 
 def _half_width(without: np.ndarray) -> float:

@@ -15,7 +15,7 @@ from .._values import DistanceRows
 from ..distances import store_distances
 from ..distances.pairs import ENOUGH, DrawnPairs, drawn_pairs
 from .intervals import interval
-from .measures import Measure
+from .measures import MEASURES, Measure
 from .moments import PairSums, all_pair_sums, joined, row_sums
 from .orders import LONGEST, Comparison, bytes_to_compare, compared, compared_rows, ranked
 
@@ -23,19 +23,8 @@ EXACT_ROWS = 20_000  # "auto" compares all pairs of that many rows: 200 million,
 WIDTH = 0.01  # of the intervals that "auto" asks of drawn pairs, where a measure is within -1 and 1
 _MOST_DRAWN = 2**25
 
-_CORRELATION = Measure(math.nan, best=1.0, better="higher", range=(-1.0, 1.0))
-_LOSS = Measure(math.nan, best=0.0, better="lower", range=(0.0, math.inf))
-BY_ORDER = {"kendall_tau": _CORRELATION, "spearman_rho": _CORRELATION}
-BY_SUMS = {
-    "pearson_r": _CORRELATION,
-    "residual_variance": replace(_LOSS, range=(0.0, 1.0)),
-    "raw_stress": _LOSS,
-    "normalized_stress": _LOSS,
-    "scaled_stress": replace(_LOSS, range=(0.0, 1.0)),
-    "sammon_stress": _LOSS,
-}
-MEASURES = {**BY_ORDER, **BY_SUMS}
-_CORRELATIONS = (*BY_ORDER, "pearson_r", "residual_variance")
+_CORRELATED = ("pair order", "pair moments")
+_WITHIN_1 = (-1.0, 1.0)
 
 
 def pair_measures(
@@ -62,7 +51,7 @@ def pair_measures(
     while True:
         drawn = drawn_pairs(X, Z, n_pairs, random_state)
         found = _defined(_of_drawn(names, drawn, X.n * (X.n - 1) // 2, n_jobs))
-        widths = [_width(found[name]) for name in names if MEASURES[name] is _CORRELATION]
+        widths = [_width(measure) for measure in found.values() if measure.range == _WITHIN_1]
         excess = max(widths, default=0.0) / WIDTH
         if not automatic or excess <= 1 or drawn.n_pairs >= _MOST_DRAWN:
             return found
@@ -77,13 +66,13 @@ class _Found:
     sums: PairSums | None
 
     def value(self, name: str) -> float:
-        return float(getattr(self.order if name in BY_ORDER else self.sums, name))
+        return float(getattr(self.order if _by_order([name]) else self.sums, name))
 
     def measure(self, name: str) -> Measure:
         note = ""
         if name == "sammon_stress" and self.sums is not None and self.sums.n_zero:
             note = f"{self.sums.n_zero:,} of {self.sums.n_pairs:,} pairs left out, whose rows are equal in X"
-        return replace(MEASURES[name], value=self.value(name), note=note)
+        return MEASURES[name].measure(self.value(name), note)
 
     @property
     def constant(self) -> tuple[bool, bool]:
@@ -96,9 +85,9 @@ class _Found:
 def _defined(found: tuple[dict[str, Measure], _Found]) -> dict[str, Measure]:
     measures, source = found
     undefined = [name for name, measure in measures.items() if math.isnan(measure.value)]
-    correlated = any(name in _CORRELATIONS for name in undefined)
+    correlated = any(_is_correlated(name) for name in undefined)
     if correlated:  # all of them: distances that vary by rounding have an order by chance
-        undefined = [name for name in measures if name in _CORRELATIONS or name in undefined]
+        undefined = [name for name in measures if _is_correlated(name) or name in undefined]
     if not undefined:
         return measures
     differ, got = "of which some differ", "rows that are all equal"
@@ -120,11 +109,15 @@ def are_undefined(names: Sequence[str]) -> str:
 
 
 def _by_order(names: Sequence[str]) -> bool:
-    return any(name in BY_ORDER for name in names)
+    return any(MEASURES[name].source == "pair order" for name in names)
 
 
 def _by_sums(names: Sequence[str]) -> bool:
-    return any(name in BY_SUMS for name in names)
+    return any(MEASURES[name].source != "pair order" for name in names)
+
+
+def _is_correlated(name: str) -> bool:
+    return MEASURES[name].source in _CORRELATED
 
 
 # ---- all pairs ---------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from .._fields import (
     several,
 )
 from .._values import Floats, Integers
-from .curves import CURVES, Curves
-from .measures import Measure
+from .curves import Curves, rnx_area
+from .measures import MEASURES, Measure, kinds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,11 +121,11 @@ class Quality:
         most = self.n - 1
         k = require_count("k", k, f"an integer from 1 to {most}, one less than the rows", most=most)
         found = {}
-        for name in CURVES:
-            curve = getattr(self.curves, name)
+        for kind in kinds("curve"):
+            curve = getattr(self.curves, kind.name)
             if k <= len(curve):
-                half = None if self.exact else self._half_width(name, k)
-                found[name] = curve_measure(name, self.n, int(k), float(curve[k - 1]), half)
+                half = None if self.exact else self._half_width(kind.name, k)
+                found[kind.name] = kind.point(self.n, int(k), float(curve[k - 1]), half)
         return found
 
     def _half_width(self, name: str, k: int) -> float:
@@ -202,7 +202,7 @@ class Quality:
         if len(rows) and rows.max() >= n:
             raise ValueError(f"its rows end at {rows.max()}, but there are {n}")
         ties = data["ties"]
-        return cls(
+        found = cls(
             n=n,
             metric=data["metric"],
             n_neighbors=tuple(data["n_neighbors"]),
@@ -218,26 +218,28 @@ class Quality:
             half_widths={name: np.array(widths, float) for name, widths in data["half_widths"].items()},
             notes=tuple(data["notes"]),
         )
+        if "rnx_local" in found.measures:
+            return found
+        # written when the curve alone was kept, of which this measure is a part
+        return replace(found, measures={**found.measures, "rnx_local": local_area(found)})
 
 
 def _pairs(value: Any) -> tuple[tuple[float, float], ...]:
     return tuple((worst, best) for worst, best in value)
 
 
-def curve_measure(name: str, n: int, k: int, value: float, half_width: float | None = None) -> Measure:
-    """A point of a curve as a measure, with the range that it has at this k."""
-    chance = k / (n - 1)
-    fewest = max(0.0, (2 * k - n + 1) / k)  # shared neighbours, as a share of k
-    least, greatest, best = {
-        "q_nx": (fewest, 1.0, 1.0),
-        "lcmc": (fewest - chance, 1.0 - chance, 1.0 - chance),
-        "r_nx": (-k / (n - 1 - k) if fewest == 0 else -(n - 1 - k) / k, 1.0, 1.0),
-        "b_nx": (-1.0, 1.0, 0.0),
-        "mrre_false": (-np.inf, 1.0, 1.0),
-        "mrre_missing": (-np.inf, 1.0, 1.0),
-    }.get(name, (0.0, 1.0, 1.0))
-    low = high = None
-    if half_width is not None:
-        low, high = max(least, value - half_width), min(greatest, value + half_width)
-    better = "nearer" if name == "b_nx" else "higher"
-    return Measure(value, low, high, best, better, (least, greatest))  # type: ignore[arg-type]
+def local_area(quality: Quality) -> Measure:
+    """The area under R_NX for neighbourhoods of 1 to k rows, k the smallest chosen one.
+
+    The area of all sizes would not do: half of its weight are neighbourhoods of more than the root of
+    n rows, by which a map that keeps the large picture alone wins. Where rows were sampled, its interval
+    is the mean of those along the curve, which is a little too wide.
+    """
+    k = quality.n_neighbors[0]
+    measure = MEASURES["rnx_local"].measure(quality.curves.rnx_area(k))
+    if quality.exact:
+        return measure
+    points = [quality.at(j)["r_nx"] for j in range(1, min(k, quality.n - 2) + 1)]
+    halves = [0.0 if p.low is None or p.high is None else (p.high - p.low) / 2 for p in points]
+    half = float(rnx_area(np.array(halves)))
+    return replace(measure, low=measure.value - half, high=measure.value + half)

@@ -1,11 +1,6 @@
 /* Curves, pictures of ranks and distances, parameter curves: drawn as SVG, coloured by the style sheet. */
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-const CHARTS = [
-  ["trustworthiness", "Trustworthiness: few false neighbours"],
-  ["continuity", "Continuity: few tears"],
-  ["r_nx", "R_NX: neighbours kept beyond chance"],
-];
 
 function element(name, attributes = {}, text) {
   const svg = ["svg", "g", "line", "path", "text", "circle", "rect", "title"].includes(name);
@@ -41,12 +36,12 @@ class Curves {
     Object.assign(this, { box, app, maps: app.data.maps, k: Math.max(1, app.data.k), charts: [] });
     const ks = this.maps.length ? this.maps[0].curves.k : [];
     this.kMax = ks.length ? ks[ks.length - 1] : 1;
-    for (const [name, title] of CHARTS) {
+    for (const { name, title, chance } of app.data.curves) {
       const cell = element("div"), head = element("h4", {}, title), plot = element("div"), list = element("ol", { class: "ranking" });
       head.append(element("span"));
       cell.append(head, plot, list);
       box.append(cell);
-      this.charts.push({ name, title, plot, list });
+      this.charts.push({ name, title, chance, plot, list });
       plot.style.height = "230px";
     }
   }
@@ -60,7 +55,7 @@ class Curves {
     const width = chart.plot.clientWidth, height = 230, left = 34, right = 8, top = 10, bottom = 34;
     // Beyond n / 2 trustworthiness and continuity are divided by less and less, and fall off the chart.
     const all = this.maps.flatMap(({ curves }) => curves[chart.name].values.filter((v, i) => v !== null && curves.k[i] <= this.kMax / 2));
-    let low = Math.min(...all, chart.name === "r_nx" ? 0 : 0.95), high = Math.max(...all, chart.name === "r_nx" ? 0.1 : 1);
+    let low = Math.min(...all, chart.chance ? 0 : 0.95), high = Math.max(...all, chart.chance ? 0.1 : 1);
     const { out, digits } = ticks(low, high, 5);
     low = Math.min(low, out[0]);
     const x = (k) => left + (Math.log(k) / Math.log(Math.max(2, this.kMax))) * (width - left - right);

@@ -10,10 +10,10 @@ import numpy as np
 from .._values import Floats, Integers, Table
 from ..comparison import Run
 from ..quality import Quality, coranking_matrix, shepard_pairs
+from ..quality.measures import drawn_curves
 from .arrays import packed, rounded
 
 MOST_K = 200
-CURVES = ("trustworthiness", "continuity", "r_nx")
 DIAGRAM_ROWS = 2_000  # rows whose ranks are compared in the picture: n^2 pairs
 _CORANKING_CELLS = 90
 _SHEPARD_CELLS = 60
@@ -35,17 +35,25 @@ def curve_ks(n: int) -> Integers:
 
 
 def curves(quality: Quality) -> dict[str, Any]:
-    """T, C and R_NX at :func:`curve_ks`, with their 95% band where they were estimated."""
+    """The curves that are drawn at :func:`curve_ks`, with their 95% band where they were estimated."""
     ks = curve_ks(quality.n)
     measured = [quality.at(int(k)) for k in ks]
     found: dict[str, Any] = {}
-    for name in CURVES:
+    for name in (kind.name for kind in drawn_curves()):
         points = [at[name] for at in measured if name in at]
         found[name] = {"values": rounded([point.value for point in points])}
         if not quality.exact:
             found[name]["low"] = rounded([np.nan if p.low is None else p.low for p in points])
             found[name]["high"] = rounded([np.nan if p.high is None else p.high for p in points])
     return {"k": ks.tolist(), **found}
+
+
+def legends() -> list[dict[str, Any]]:
+    """What each curve is called, and whether 0 is chance, where its axis then begins."""
+    return [
+        {"name": kind.name, "title": kind.legend[:1].upper() + kind.legend[1:], "chance": kind.range[0] < 0}
+        for kind in drawn_curves()
+    ]
 
 
 def diagrams(table: Table, rows: Integers, embedding: Floats) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ..quality import Quality
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
 from .colors import palette
-from .diagrams import DIAGRAM_ROWS, curves, diagrams, parameter_curve
+from .diagrams import DIAGRAM_ROWS, curves, diagrams, legends, parameter_curve
 from .regions import damaged_region
 from .rows import described_rows, drawn_rows
 from .scores import columns, data_accuracy, every_measure, first_k, number, seconds, strips
@@ -136,7 +136,7 @@ def _payload(
             entry[kind] = {"values": packed_shares(one[rows], 0.0, top or 1.0), "high": top or 1.0}
     return {
         "rows": described_rows(table, rows, color), "maps": maps,
-        "shown": verdict.shown, "k": first_k(runs), "palette": palette(),
+        "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": _regions(runs, verdict, rows),
     }  # fmt: skip
 

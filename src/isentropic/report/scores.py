@@ -10,28 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..comparison import Run
-from ..comparison.standings import local_rnx
 from ..quality import Measure
+from ..quality.measures import OF_CLASSES, MeasureKind, kinds
 from ..quality.paired import spread
 
-# name of the measure, heading, what it says; {k} is the first chosen k
-_COLUMNS = (
-    ("rnx_local", "R_NX(1–{k})", "Nearest neighbours kept beyond chance, in neighbourhoods of 1 to {k} rows, "
-     "the small ones weighing most: 1 is perfect, 0 is chance. Maps that keep neighbours are ranked by it."),
-    ("trustworthiness({k})", "T({k})", "Trustworthiness: 1 where no stranger is among the {k} nearest in the "
-     "map."),
-    ("continuity({k})", "C({k})", "Continuity: 1 where none of the {k} nearest in the data is torn away."),
-    ("kendall_tau", "tau", "Kendall's tau between distances in the data and in the map: the large picture."),
-    ("rnx_auc", "R_NX area", "The same for all sizes of neighbourhood: small and large structure "
-     "in one number."),
-    ("scaled_stress", "stress", "Kruskal stress at the best scale: 0 where all distances match."),
-)  # fmt: skip
-_LABELLED = (
-    ("knn_accuracy", "k-NN in map", "Share of rows whose class is that of most of their neighbours in the "
-     "map itself. The map has seen these rows: read the held-out accuracy first."),
-    ("silhouette", "silhouette", "How far apart the classes lie in the map, from -1 to 1. Pulling classes "
-     "apart that touch in the data raises it too."),
-)  # fmt: skip
+_MAIN = 4  # columns that are drawn as strips too
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +81,11 @@ def first_k(runs: Sequence[Run]) -> int:
 
 def columns(runs: Sequence[Run], labelled: bool) -> list[Column]:
     """The table of scores; a column that nobody has is left out."""
-    k = first_k(runs)
-    found = _measured(runs, _COLUMNS, k)
+    found = _measured(runs, [kind for kind in _in_columns() if kind.source != OF_CLASSES])
     if labelled:
         held_out = [run.accuracy for run in runs]
         found += [_accuracy_column(held_out)] if any(held_out) else []
-        found += _measured(runs, _LABELLED, k)
+        found += _measured(runs, [kind for kind in _in_columns() if kind.source == OF_CLASSES])
     found.append(
         _plain("seconds", "time", "Of the fit that gave the map.", [run.seconds for run in runs], seconds)
     )
@@ -114,21 +96,32 @@ def columns(runs: Sequence[Run], labelled: bool) -> list[Column]:
     return found
 
 
-def _measured(runs: Sequence[Run], wanted: Sequence[tuple[str, str, str]], k: int) -> list[Column]:
+def _in_columns() -> list[MeasureKind]:
+    """What the table of scores shows, in the order of its columns."""
+    shown = [(kind.column, kind) for kind in kinds() if kind.column is not None]
+    return [kind for _, kind in sorted(shown, key=lambda one: one[0][0])]
+
+
+def _written_for(kind: MeasureKind, k: int) -> tuple[str, str, str]:
+    """The name of a measure at this k, its heading, and what it says."""
+    assert kind.column is not None
+    return kind.names((k,))[0], kind.column[1].format(k=k), kind.words.format(k=k)
+
+
+def _measured(runs: Sequence[Run], wanted: Sequence[MeasureKind]) -> list[Column]:
     found = []
-    for pattern, title, meaning in wanted:
-        name = pattern.format(k=k)
+    for kind in wanted:
+        name, title, meaning = _written_for(kind, first_k(runs))
         measures = [_measure(run, name) for run in runs]
         if any(measures):
-            ends = [interval(run, name) for run in runs]
-            found.append(_column(name, title.format(k=k), meaning.format(k=k), measures, ends))
+            found.append(_column(name, title, meaning, measures, [interval(run, name) for run in runs]))
     return found
 
 
 def _measure(run: Run, name: str) -> Measure | None:
     if run.quality is None:
         return None
-    return local_rnx(run.quality) if name == "rnx_local" else run.quality.measures.get(name)
+    return run.quality.measures.get(name)
 
 
 def interval(run: Run, name: str) -> tuple[float, float] | None:
@@ -204,16 +197,15 @@ def _plain(key: str, title: str, meaning: str, values: Sequence[float | None], w
 
 def strips(runs: Sequence[Run], shown: int) -> list[Strip]:
     """The main scores of one map, placed among those of all others and of chance."""
-    k = first_k(runs)
     found = []
-    for pattern, title, meaning in _COLUMNS[:4]:
-        name = pattern.format(k=k)
+    for kind in _in_columns()[:_MAIN]:
+        name, title, meaning = _written_for(kind, first_k(runs))
         own = _measure(runs[shown], name)
         if own is None:
             continue
         others = [m.value for i, run in enumerate(runs) if i != shown and (m := _measure(run, name))]
         chance = runs[shown].baseline.get(name)
-        low = min([0.0, own.value, *others]) if "nx" in name or "tau" in name else 0.5
+        low = min([0.0, own.value, *others]) if kind.range[0] < 0 else 0.5
         low = float(np.floor(min([low, own.value, *others]) * 10 + 0.3) / 10)  # −0.02 still begins at 0
         ends = interval(runs[shown], name)
 
@@ -221,7 +213,7 @@ def strips(runs: Sequence[Run], shown: int) -> list[Strip]:
             return round(min(100.0, max(0.0, 100 * (value - low) / (1 - low))), 2)
 
         found.append(Strip(
-            title.format(k=k), meaning.format(k=k), number(own.value),
+            title, meaning, number(own.value),
             "" if ends is None else f"{number(ends[0])} to {number(ends[1])}", place(own.value),
             None if ends is None else place(ends[0]), None if ends is None else place(ends[1]),
             tuple(place(value) for value in others), None if chance is None else place(chance[1]),

@@ -10,6 +10,9 @@ from typing import Any, Literal
 from .. import quality
 from .._errors import require_count, require_one_of
 from .._values import DistanceRows, Floats
+from ..quality.inputs import both_sides
+from ..quality.measures import OF_PAIRS, OF_RANKS, MeasureKind, kinds
+from ..quality.pairwise import pair_measures
 
 MOST_ROWS = 1_000  # "auto" compares with all others: enough to tell parameters apart
 
@@ -24,36 +27,32 @@ class Criterion:
     score: Callable[[DistanceRows, Floats, int, int | None, int | None], float]
 
 
-def _of_ranks(measure: str) -> Callable[..., float]:
+def _of_ranks(kind: MeasureKind) -> Callable[..., float]:
     def score(X: DistanceRows, Z: Floats, k: int, sample: int | None, n_jobs: int | None) -> float:
         found = quality.assess(X, Z, n_neighbors=k, sample=sample, measures="ranks", n_jobs=n_jobs)
-        return found.measures[measure.format(k=k)].value
+        return found.measures[kind.names((k,))[0]].value
 
     return score
 
 
-def _tau(X: DistanceRows, Z: Floats, k: int, sample: int | None, n_jobs: int | None) -> float:
-    n_pairs = None if sample is None else min(sample * 1_000, X.n * (X.n - 1) // 2)
-    return quality.kendall_tau(X, Z, n_pairs=n_pairs, n_jobs=n_jobs).value
+def _of_pairs(kind: MeasureKind) -> Callable[..., float]:
+    def score(X: DistanceRows, Z: Floats, k: int, sample: int | None, n_jobs: int | None) -> float:
+        drawn = sample is not None and kind.source == "pair order"  # sums over all pairs take little time
+        n_pairs = min(sample * 1_000, X.n * (X.n - 1) // 2) if drawn and sample is not None else None
+        sides = both_sides(X, Z, n_jobs=n_jobs)
+        return pair_measures([kind.name], *sides, n_pairs=n_pairs, n_jobs=n_jobs)[kind.name].value
+
+    return score
 
 
-def _residual_variance(X: DistanceRows, Z: Floats, k: int, sample: int | None, n_jobs: int | None) -> float:
-    return quality.residual_variance(X, Z, n_jobs=n_jobs)
+def _criterion(kind: MeasureKind) -> Criterion:
+    assert kind.better != "nearer"
+    score = _of_pairs(kind) if kind.source in OF_PAIRS else _of_ranks(kind)
+    return Criterion(kind.name, kind.better, kind.aim, score)
 
 
 CRITERIA: Mapping[str, Criterion] = MappingProxyType(
-    {
-        criterion.name: criterion
-        for criterion in (
-            Criterion(
-                "rnx_auc", "higher", "neighbourhoods of all sizes, small ones most", _of_ranks("rnx_auc")
-            ),
-            Criterion("kendall_tau", "higher", "the order of all distances", _tau),
-            Criterion("residual_variance", "lower", "distances up to a factor", _residual_variance),
-            Criterion("trustworthiness", "higher", "no false neighbours", _of_ranks("trustworthiness({k})")),
-            Criterion("continuity", "higher", "no torn neighbours", _of_ranks("continuity({k})")),
-        )
-    }
+    {kind.name: _criterion(kind) for kind in kinds(*OF_RANKS, *OF_PAIRS) if kind.aim}
 )
 
 
