@@ -434,10 +434,11 @@ def naive_rank_measures(R, r, k):
     return found
 
 
-def naive_rnx_auc(R, r):
-    n = len(R)
-    weighted = [naive_rank_measures(R, r, k)["r_nx"] / k for k in range(1, n - 1)]
-    return sum(weighted) / sum(1 / k for k in range(1, n - 1))
+def naive_rnx_auc(R, r, most=None):
+    """Of neighbourhoods of all sizes, or of at most ``most`` rows."""
+    sizes = range(1, min(len(R) - 2, most or len(R)) + 1)
+    weighted = [naive_rank_measures(R, r, k)["r_nx"] / k for k in sizes]
+    return sum(weighted) / sum(1 / k for k in sizes)
 
 
 def naive_local_and_global(R, r):

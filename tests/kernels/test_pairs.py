@@ -1,7 +1,5 @@
 """Sums over pairs of rows, against the formulas."""
 
-import math
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,13 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from assertions import assert_same_bits
 from isentropic.kernels import pairs as kernels
 from isentropic.kernels._jit import threads
-from naive import (
-    distances,
-    naive_konig_measure,
-    naive_neighbors,
-    naive_rank_matrix,
-    naive_topological_product,
-)
+from naive import distances, naive_neighbors, naive_rank_matrix
 
 N_SUMS = kernels.ZERO + 1
 
@@ -66,17 +58,6 @@ def test_centred_sums_survive_a_large_mean(rng):
     assert_allclose(far[0, [kernels.DD, kernels.DZ]], near[0, [kernels.DD, kernels.DZ]], rtol=1e-6)
 
 
-def test_sums_over_listed_columns(rng):
-    given, mapped = rng.uniform(size=(2, 3, 7))
-    lists = np.array([[4, 0, -1], [1, 2, 3], [-1, -1, -1]])
-    found = np.zeros((3, 5))
-    kernels.listed_sums(given, mapped, lists, 0.4, found)
-    for s in range(3):
-        d, z = (side[s, lists[s][lists[s] >= 0]] for side in (given, mapped))
-        left = d - 0.4 * z
-        assert_allclose(found[s], [((d - z) ** 2).sum(), d @ d, z @ z, left @ left, left @ z], atol=1e-14)
-
-
 def test_distances_of_single_pairs(rng):
     X = rng.normal(size=(6, 3))
     first, second = np.array([0, 5, 2, 2]), np.array([1, 0, 2, 4])
@@ -104,54 +85,22 @@ def sides(rng):
     return D, DZ, naive_neighbors(D, 11)[0], naive_neighbors(DZ, 11)[0]
 
 
-def test_terms_of_the_topological_product(sides):
-    weights = np.array([sum(0.5 / k for k in range(rank, 12)) for rank in range(1, 12)])
-    terms, skipped = np.zeros(12), np.zeros(12, int)
-    kernels.topological_terms(*sides, weights, terms, skipped)
-    value, left_out = naive_topological_product(*sides[:2])
-    assert_allclose(terms.sum() / (12 * 11), value, rtol=1e-12)
-    assert skipped.sum() == left_out
-    assert left_out > 0
-
-
-def test_tiny_distances_are_no_zeros():
-    D = 1e-200 * np.array([[0.0, 1.0, 2.0]])
-    order, swapped = np.array([[1, 2]]), np.array([[2, 1]])
-    terms, skipped = np.zeros(1), np.zeros(1, int)
-    kernels.topological_terms(D, D, order, swapped, np.ones(2), terms, skipped)
-    assert skipped[0] == 0
-    assert_allclose(terms[0], math.log(4) - math.log(4), atol=1e-15)
-    kernels.topological_terms(D, D, order, swapped, np.array([1.0, 0.0]), terms, skipped)
-    assert_allclose(terms[0], math.log(4))
-
-
-@pytest.mark.parametrize(("k1", "k2"), [(1, 1), (4, 10), (3, 11), (11, 11)])
-def test_scores_of_konig(sides, k1, k2):
-    D, DZ, order, order_Z = sides
-    scores = np.zeros(12, int)
-    kernels.konig_scores(order, order_Z, k1, k2, scores)
-    assert_allclose(scores.mean() / (3 * k1), naive_konig_measure(D, DZ, k1, k2), rtol=1e-14)
-
-
 def test_differences_of_ranks(sides):
     D, DZ, order, order_Z = sides
-    differences, errors = np.zeros((12, 12), np.int32), np.zeros(12, int)
+    differences = np.zeros((12, 12), np.int32)
     kernels.rank_differences(order, order_Z, differences)
-    kernels.rank_gaps(order, order_Z, errors)
     assert_array_equal(differences, naive_rank_matrix(DZ) - naive_rank_matrix(D))
-    assert_array_equal(errors, np.abs(differences).sum(axis=1))
-    assert errors.any()
+    assert differences.any()
 
 
 def test_the_number_of_threads_changes_no_bit(sides, rng):
-    D, DZ, order, order_Z = sides
+    D, DZ = sides[:2]
     found = []
     for n_jobs in (1, 2):
         with threads(n_jobs):
-            sums, terms, classes = np.zeros((12, N_SUMS)), np.zeros(12), np.zeros((12, 3))
+            sums, classes = np.zeros((12, N_SUMS)), np.zeros((12, 3))
             kernels.pair_sums(D, DZ, np.arange(1, 13), 12, 1.1, sums)
-            kernels.topological_terms(D, DZ, order, order_Z, np.arange(11.0), terms, np.zeros(12, int))
             kernels.class_sums(D, np.arange(12) % 3, classes)
-            found.append((sums, terms, classes))
+            found.append((sums, classes))
     for one, two in zip(*found, strict=True):
         assert_same_bits(one, two)

@@ -13,7 +13,14 @@ from isentropic.kernels._jit import threads
 from isentropic.kernels.ranks import compare_points, compare_rows
 from isentropic.kernels.sorting import row_orders
 from isentropic.kernels.tiles import TILE, tiled_distances
-from naive import distances, naive_neighbors, naive_rank_matrix, naive_rank_terms
+from naive import (
+    distances,
+    naive_konig_measure,
+    naive_neighbors,
+    naive_rank_matrix,
+    naive_rank_terms,
+    naive_topological_product,
+)
 
 
 def orders_of(D, own=None):
@@ -29,8 +36,24 @@ def compared(D_X, D_Z, ks, own=None, n_workers=1):
     own = np.arange(n_rows) if own is None else own
     sums = np.zeros((n_workers, 2, 4, n - 1), np.int64)
     terms, states = np.full((n_rows, len(ks), 6), np.nan), np.full(n_rows, 9, np.int8)
-    compare_rows(D_X, D_Z, own, np.array(ks), n_workers, sums, terms, states)
+    compare_rows(D_X, D_Z, own, np.array(ks), n_workers, sums, terms, states, *nothing_read(n_rows))
     return sums.sum(axis=0), terms, states
+
+
+def nothing_read(n_rows):
+    return (np.empty(0), 0, 0, 0, 1.0), np.empty((n_rows, 0), int), np.empty((n_rows, 0))
+
+
+def orders_read(D_X, D_Z, *, weights=None, k1=1, k2=1, n_nearest=0, scale=1.0, places=None, n_workers=1):
+    """What the orders of all rows say."""
+    n_rows, n = D_X.shape
+    weights = np.ones(n - 1) if weights is None else weights
+    places = np.empty((n_rows, 0), int) if places is None else places
+    out = np.full((n_rows, ranks.N_ORDER_TERMS), np.nan)
+    rest = np.zeros((n_workers, 2, 4, n - 1), int), np.empty((n_rows, 1, 6)), np.empty(n_rows, np.int8)
+    reading = (weights, k1, k2, n_nearest, scale)
+    compare_rows(D_X, D_Z, np.arange(n_rows), np.array([1]), n_workers, *rest, reading, places, out)
+    return out
 
 
 def tiles_of(data):
@@ -183,9 +206,15 @@ def test_points_are_compared_as_their_distances_are(rng, group):
     expected = compared(D_X, D_Z, ks, own)
     sums = np.zeros((2, 2, 4, 10), np.int64)
     terms, states = np.empty((len(own), 3, 6)), np.empty(len(own), np.int8)
-    compare_points(X, tiles_of(X), Z, tiles_of(Z), own, ks, group, 2, sums, terms, states)
+    reading = (np.arange(10.0), 2, 4, 3, 0.5)
+    places, orders = np.array([[5, -1]] * len(own)), np.empty((2, len(own), ranks.N_ORDER_TERMS))
+    rest = np.empty((2, 2, 4, 10), int), np.empty((len(own), 3, 6)), np.empty(len(own), np.int8)
+    compare_rows(D_X, D_Z, own, ks, 2, *rest, reading, places, orders[0])
+    points = X, tiles_of(X), Z, tiles_of(Z)
+    compare_points(*points, own, ks, group, 2, sums, terms, states, reading, places, orders[1])
     for found, wanted in zip((sums.sum(axis=0), terms, states), expected, strict=True):
         assert_same_bits(found, wanted)
+    assert_same_bits(orders[0], orders[1])
 
 
 def test_many_rows_overflow_nothing(rng):
@@ -196,10 +225,72 @@ def test_many_rows_overflow_nothing(rng):
     own = np.tile(np.arange(5), times)
     sums = np.zeros((1, 2, 4, 4), np.int64)
     terms, states = np.empty((len(own), 1, 6)), np.empty(len(own), np.int8)
-    compare_points(X, tiles_of(X), Z, tiles_of(Z), own, ks, 16, 1, sums, terms, states)
+    points = X, tiles_of(X), Z, tiles_of(Z)
+    compare_points(*points, own, ks, 16, 1, sums, terms, states, *nothing_read(len(own)))
     assert_array_equal(sums[0], times * once[0])
     again = compared(np.tile(distances(X), (times, 1)), np.tile(distances(Z), (times, 1)), ks, own)
     assert_array_equal(again[0], times * once[0])
+
+
+# ---- what the orders say -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def sides(rng):
+    """Distances in the data and in the map, some of them 0."""
+    X = rng.normal(size=(12, 3))
+    X[7] = X[2]
+    return distances(X), distances(X[:, :2] + 0.1 * rng.normal(size=(12, 2)))
+
+
+def test_terms_of_the_topological_product(sides):
+    weights = np.array([sum(0.5 / k for k in range(rank, 12)) for rank in range(1, 12)])
+    found = orders_read(*sides, weights=weights)
+    value, left_out = naive_topological_product(*sides)
+    assert_allclose(found[:, ranks.PRODUCT].sum() / (12 * 11), value, rtol=1e-12)
+    assert found[:, ranks.SKIPPED].sum() == left_out > 0
+
+
+def test_tiny_distances_are_no_zeros():
+    D = 1e-200 * np.array([[0.0, 1.0, 2.0]])
+    swapped = 1e-200 * np.array([[0.0, 2.0, 1.0]])
+    found = orders_read(D, swapped)
+    assert found[0, ranks.SKIPPED] == 0
+    assert_allclose(found[0, ranks.PRODUCT], 0.0, atol=1e-12)
+    by_rank = orders_read(D, 3 * D, weights=np.array([1.0, 0.0]))
+    assert_allclose(by_rank[0, ranks.PRODUCT], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("k1", "k2"), [(1, 1), (4, 10), (3, 11), (11, 11)])
+def test_scores_of_konig(sides, k1, k2):
+    found = orders_read(*sides, k1=k1, k2=k2)[:, ranks.KONIG]
+    assert_allclose(found.mean() / (3 * k1), naive_konig_measure(*sides, k1, k2), rtol=1e-14)
+
+
+def test_gaps_of_ranks(sides):
+    D, DZ = sides
+    expected = np.abs(naive_rank_matrix(DZ) - naive_rank_matrix(D)).sum(axis=1)
+    assert_array_equal(orders_read(D, DZ)[:, ranks.GAPS], expected)
+    assert expected.any()
+
+
+def test_sums_over_listed_rows(sides):
+    D, DZ = sides
+    places = np.array([[5, -1, 9]] * 12)
+    found = orders_read(D, DZ, n_nearest=2, scale=0.4, places=places)[:, ranks.LISTED :]
+    for s, order in enumerate(naive_neighbors(D, 11)[0]):
+        listed = order[[0, 1, 5, 9]]
+        d, z = D[s, listed], DZ[s, listed]
+        left = d - 0.4 * z
+        assert_allclose(found[s], [((d - z) ** 2).sum(), d @ d, z @ z, left @ left, left @ z], atol=1e-13)
+
+
+def test_the_number_of_threads_changes_no_bit_of_the_orders(sides):
+    found = []
+    for n_jobs in (1, 2):
+        with threads(n_jobs):
+            found.append(orders_read(*sides, k1=3, k2=5, n_nearest=4, n_workers=n_jobs))
+    assert_same_bits(*found)
 
 
 # ---- threads -----------------------------------------------------------------------------------

@@ -110,7 +110,8 @@ def test_a_measure_is_a_number():
 def test_contributions_are_asked_with_both_sides_and_the_drawn_rows(pair, monkeypatch):
     asked = []
 
-    def contribute(X, Z, sampled_rows, *, y, n_neighbors, random_state, n_jobs):
+    def contribute(X, Z, sampled_rows, *, y, n_neighbors, orders, random_state, n_jobs):
+        assert (orders is None) == (sampled_rows is not None)
         asked.append((X.n, Z.n, sampled_rows, y, n_neighbors, random_state, n_jobs))
         return {"new": Measure(0.5)}
 

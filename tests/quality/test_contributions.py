@@ -1,10 +1,14 @@
 """What assess adds to the measures of ranks: everything is there, from all rows and from some."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from isentropic import config_context
-from isentropic.quality import assess
+from isentropic.quality import assess, pairwise, passes
+from isentropic.quality import distances as quality_distances
 from isentropic.quality.assessment import contributions
 from isentropic.quality.contributions import class_measures
 from isentropic.quality.correlations import kendall_tau, pearson_r
@@ -91,3 +95,40 @@ def test_targets_that_are_no_classes_become_a_note(X, Z):
     found = assess(X, Z, np.linspace(0, 1, 60))
     assert any("y must be classes as text or whole numbers" in note for note in found.notes)
     assert "kendall_tau" in found.measures
+
+
+# ---- once --------------------------------------------------------------------------------------
+
+
+def counting(monkeypatch, *places):
+    """How often each of the functions is called from there on."""
+    calls = Counter()
+    for module, name in places:
+        original = getattr(module, name)
+
+        def counted(*args, name=name, original=original, **options):
+            calls[name] += 1
+            return original(*args, **options)
+
+        monkeypatch.setattr(module, name, counted)
+    return calls
+
+
+def test_pairs_are_summed_once_and_rows_ordered_once(X, Z, y, monkeypatch):
+    calls = counting(
+        monkeypatch,
+        (pairwise, "all_pair_sums"),
+        (pairwise, "all_distances"),
+        (passes, "compare_points"),
+        (passes, "row_orders"),
+    )
+    assess(X, Z, y)
+    assert calls == {"all_pair_sums": 1, "all_distances": 1, "compare_points": 1}
+
+
+def test_a_matrix_is_checked_once(X, Z, monkeypatch):
+    D = cdist(X, X)
+    calls = counting(monkeypatch, (quality_distances, "_asymmetry"), (quality_distances._Checked, "_usable"))
+    found = assess(D, Z, metric="precomputed")
+    assert calls == {"_asymmetry": 1}
+    assert found.measures["kendall_tau"].value == pytest.approx(assess(X, Z).measures["kendall_tau"].value)

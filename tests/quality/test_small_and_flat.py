@@ -5,7 +5,7 @@ import pytest
 
 from isentropic._errors import InvalidInputError, UndefinedMeasureError
 from isentropic.quality import assess
-from isentropic.quality.contributions import stress_measures, topology_measures
+from isentropic.quality.contributions import distance_measures, topology_measures
 from isentropic.quality.correlations import kendall_tau, pearson_r, spearman_rho
 from isentropic.quality.inputs import both_sides
 from isentropic.quality.labels import kappa, knn_accuracy, silhouette
@@ -84,7 +84,8 @@ def over_ranks(D, E, k):
     R, r = naive_rank_matrix(D), naive_rank_matrix(E)
     shown = {f"{name}({k})": value for name, value in naive_rank_measures(R, r, k).items() if name != "q_nx"}
     _, q_local, q_global = naive_local_and_global(R, r)
-    return {**shown, "rnx_auc": naive_rnx_auc(R, r), "q_local": q_local, "q_global": q_global}
+    areas = {"rnx_auc": naive_rnx_auc(R, r), "rnx_local": naive_rnx_auc(R, r, k)}
+    return {**shown, **areas, "q_local": q_local, "q_global": q_global}
 
 
 def over_classes(E, y, k):
@@ -171,7 +172,11 @@ def test_no_scale_of_a_map_of_one_point_is_best(kind, rng):
 def test_what_is_defined_stays_where_its_neighbour_is_not(rng):
     X, one_place = rng.normal(size=(20, 3)), np.ones((20, 2))
     with pytest.raises(UndefinedMeasureError) as caught:
-        stress_measures(*both_sides(X, one_place))
+        distance_measures(*both_sides(X, one_place))
+    assert [line.split(",")[0] for line in str(caught.value).splitlines()] == [
+        "Z must be rows at different distances",
+        "Z must be rows of which some differ",
+    ]
     assert set(caught.value.defined) == {"raw_stress", "normalized_stress", "sammon_stress"}
     with pytest.raises(UndefinedMeasureError) as caught:
         topology_measures(*both_sides(X, one_place))

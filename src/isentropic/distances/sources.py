@@ -75,8 +75,23 @@ class _Checked:
         return block
 
 
+@dataclass(frozen=True, slots=True)
+class _Matrix:
+    """Distances that were checked as a whole when they were given."""
+
+    D: Floats  # (n, n)
+
+    def __call__(self, rows: Integers) -> Floats:
+        block = self.D[rows] + 0.0  # no -0.0
+        block[np.arange(len(rows)), rows] = 0.0
+        return block
+
+    def pairs(self, first: Integers, second: Integers) -> Floats:
+        return self.D[first, second] + 0.0
+
+
 def _checked(side: DistanceRows) -> DistanceRows:
-    if isinstance(side.rows, Points | _Checked):
+    if isinstance(side.rows, Points | _Matrix | _Checked):
         return side
     checked = _Checked(side)
     return DistanceRows(side.n, checked, side.name, None if side.pairs is None else checked.pairs)
@@ -207,7 +222,8 @@ def _matrix(D: Floats, name: str) -> DistanceRows:
     own = float(np.diagonal(D).max(initial=0.0))
     require(own <= _SLACK * largest, name, "a matrix of distances, 0 on the diagonal", own)
 
-    return DistanceRows(len(D), D.__getitem__, "precomputed", pair_distances(D, "precomputed"))
+    matrix = _Matrix(D)
+    return DistanceRows(len(D), matrix, "precomputed", matrix.pairs)
 
 
 def _condensed(triangle: Floats, name: str) -> DistanceRows:

@@ -1,4 +1,4 @@
-"""Sums over pairs of rows: moments of given and mapped distances, distances to classes, terms of topology.
+"""Sums over pairs of rows: moments of given and mapped distances, distances to classes, differences of ranks.
 
 A row of pairs is summed by one thread in one order; the sums of all rows are joined by the caller.
 """
@@ -84,21 +84,6 @@ def store_upper(block, first_row, first_column, n, out):
 
 
 @parallel_kernel
-def listed_sums(given, mapped, lists, scale, out):
-    """Over the columns in ``lists[s]`` (-1: none): sums of (d - z)^2, d^2, z^2, r^2, r z; r = d - scale z."""
-    for s in rows(len(given)):
-        for p in range(lists.shape[1]):
-            j = lists[s, p]
-            if j >= 0:
-                d, z = given[s, j], mapped[s, j]
-                out[s, 0] += (d - z) * (d - z)
-                out[s, 1] += d * d
-                out[s, 2] += z * z
-                out[s, 3] += (d - scale * z) * (d - scale * z)
-                out[s, 4] += (d - scale * z) * z
-
-
-@parallel_kernel
 def euclidean_pairs(X, first, second, out):
     """``out[p]``: the distance of rows ``first[p]`` and ``second[p]``."""
     for p in rows(len(first)):
@@ -118,63 +103,6 @@ def class_sums(D, classes, out):
 
 
 # ---- neighbours on both sides, nearest first ---------------------------------------------------
-
-
-@kernel
-def _log_product(d, z):
-    """``log(d z)``; NaN if one of them is 0. The product of two tiny or huge distances is not formed."""
-    product = d * z
-    if 1e-300 < product < 1e300:
-        return np.log(product)
-    return np.log(d) + np.log(z) if d > 0 and z > 0 else np.nan
-
-
-@parallel_kernel
-def topological_terms(DX, DZ, orders_X, orders_Z, weights, terms, skipped):
-    """``terms[s]``: weighted sum over ranks of ``log(Q1 Q2)``; ``skipped[s]``: those with a distance of 0."""
-    for s in rows(len(DX)):
-        logs = np.empty(DX.shape[1])
-        for j in range(len(logs)):
-            logs[j] = _log_product(DX[s, j], DZ[s, j])
-        total = 0.0
-        for p in range(orders_X.shape[1]):
-            term = logs[orders_Z[s, p]] - logs[orders_X[s, p]]
-            if np.isnan(term):
-                skipped[s] += 1
-            else:
-                total += weights[p] * term
-        terms[s] = total
-
-
-@kernel
-def _ranks(order, ranks):
-    for p in range(len(order)):
-        ranks[order[p]] = p
-
-
-@parallel_kernel
-def konig_scores(orders_X, orders_Z, k1, k2, scores):
-    """``scores[s]``: points of the k1 nearest of row s: 3 for the same rank, 2 within k1, 1 within k2."""
-    for s in rows(len(orders_X)):
-        total = 0
-        for p in range(k1):
-            for q in range(k2):
-                if orders_X[s, p] == orders_Z[s, q]:
-                    total += 3 if p == q else (2 if q < k1 else 1)
-        scores[s] = total
-
-
-@parallel_kernel
-def rank_gaps(orders_X, orders_Z, errors):
-    """``errors[s]``: the sum over all other rows of how far apart their ranks on the two sides are."""
-    n = orders_X.shape[1] + 1
-    for s in rows(len(orders_X)):
-        ranks = np.empty(n, np.int64)
-        _ranks(orders_X[s], ranks)
-        total = 0
-        for q in range(n - 1):
-            total += abs(ranks[orders_Z[s, q]] - q)
-        errors[s] = total
 
 
 @parallel_kernel

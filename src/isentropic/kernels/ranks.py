@@ -14,6 +14,11 @@ from .tiles import TILE, measure_rows
 
 _FLUSH = 256  # rows after which small sums move to large ones: enough up to 2^23 rows
 
+# Columns of what the two orders of a row say. The last ones are sums over listed rows, with the distances
+# d given and z mapped, and r = d - scale z: of (d - z)^2, d^2, z^2, r^2 and r z.
+PRODUCT, SKIPPED, KONIG, GAPS, LISTED = range(5)
+N_ORDER_TERMS = LISTED + 5
+
 
 @kernel
 def _add_gaps(partner, counts, ahead, behind):
@@ -66,17 +71,18 @@ def _fill_terms(given, mapped, ks, inverse, out):
 
 @kernel
 def _workspace(n):
-    """What a thread compares rows in: orders of both sides, what ordering needs, ranks, small sums."""
+    """What a thread compares rows in: orders of both sides, what ordering needs, ranks, small sums, logs."""
     order_X, spare, low, high = sorting_space(n)
     ranks = np.empty((3, n), np.int32)
     small = np.zeros((2, 3, n - 1), np.int32)
-    return order_X, np.empty_like(order_X), spare, low, high, ranks, small, 1.0 / np.arange(1, n)
+    logs = np.empty(n)
+    return order_X, np.empty_like(order_X), spare, low, high, ranks, small, 1.0 / np.arange(1, n), logs
 
 
 @kernel
 def _compare_row(d_X, d_Z, own, ks, work, terms):
     """Add one row to the small sums and fill its terms; -1 if amiss, 1 and 2 for possible ties in X and Z."""
-    order_X, order_Z, spare, low, high, ranks, small, inverse = work
+    order_X, order_Z, spare, low, high, ranks, small, inverse, _ = work
     state = 0
     for side in range(2):  # a loop, so that the code of ordering is there once
         close = order_row((d_X, d_Z)[side], own, (order_X, order_Z)[side], spare, low, high)
@@ -98,8 +104,74 @@ def _compare_row(d_X, d_Z, own, ks, work, terms):
     return state
 
 
+# ---- what the two orders say -------------------------------------------------------------------
+
+
+@kernel
+def _log_product(d, z):
+    """``log(d z)``; NaN if one of them is 0. The product of two tiny or huge distances is not formed."""
+    product = d * z
+    if 1e-300 < product < 1e300:
+        return np.log(product)
+    return np.log(d) + np.log(z) if d > 0 and z > 0 else np.nan
+
+
+@kernel
+def _add_product(d_X, d_Z, order_X, order_Z, weights, logs, out):
+    """Bauer and Pawelzik's: weighted sum over ranks of ``log(Q1 Q2)``; those with a distance of 0 skipped."""
+    for j in range(len(logs)):
+        logs[j] = _log_product(d_X[j], d_Z[j])
+    total = 0.0
+    for p in range(len(order_X)):
+        term = logs[order_Z[p]] - logs[order_X[p]]
+        if np.isnan(term):
+            out[SKIPPED] += 1
+        else:
+            total += weights[p] * term
+    out[PRODUCT] = total
+
+
+@kernel
+def _add_ranks(mapped, k1, k2, out):
+    """König's points of the k1 nearest, 3 for the same rank, 2 within k1, 1 within k2; gaps of all ranks."""
+    points = gaps = 0
+    for p in range(k1):
+        q = mapped[p]
+        points += 3 if p == q else (2 if q < k1 else (1 if q < k2 else 0))
+    for p in range(len(mapped)):
+        gaps += abs(np.int64(mapped[p]) - p)
+    out[KONIG], out[GAPS] = points, gaps
+
+
+@kernel
+def _add_listed(d, z, scale, out):
+    out[LISTED] += (d - z) * (d - z)
+    out[LISTED + 1] += d * d
+    out[LISTED + 2] += z * z
+    out[LISTED + 3] += (d - scale * z) * (d - scale * z)
+    out[LISTED + 4] += (d - scale * z) * z
+
+
+@kernel
+def _read_orders(d_X, d_Z, work, reading, places, out):
+    """The terms of one row that was compared just now."""
+    order_X, order_Z, ranks, logs = work[0], work[1], work[5], work[8]
+    weights, k1, k2, n_nearest, scale = reading
+    out[:] = 0.0
+    _add_product(d_X, d_Z, order_X, order_Z, weights, logs, out)
+    _add_ranks(ranks[2, : len(order_X)], k1, k2, out)
+    for p in range(n_nearest):
+        _add_listed(d_X[order_X[p]], d_Z[order_X[p]], scale, out)
+    for place in places:
+        if place >= 0:
+            _add_listed(d_X[order_X[place]], d_Z[order_X[place]], scale, out)
+
+
+# ---- rows --------------------------------------------------------------------------------------
+
+
 @parallel_kernel
-def compare_rows(D_X, D_Z, own, ks, n_workers, sums, terms, states):
+def compare_rows(D_X, D_Z, own, ks, n_workers, sums, terms, states, reading, places, orders):
     """Rank the rows on both sides, add up what every k needs, and tell each row's own terms.
 
     ``sums[w, side, :, p]`` grows by, over the neighbours of rank p in X (side 0) or in Z (side 1): how
@@ -108,18 +180,25 @@ def compare_rows(D_X, D_Z, own, ks, n_workers, sums, terms, states):
     neighbours in Z, the same with X and Z exchanged, the number of shared neighbours, of those the ones
     nearer in Z less the ones farther, and the sums of ``|rank - rank'| / rank`` over neighbours in Z, and
     in X. ``states[s]``: -1 if a distance is negative or not finite, else 1, 2, 3: X, Z, both may be tied.
+    ``orders[s]``, unless it has no columns, is set to what the orders of row s say: ``reading`` holds the
+    weights of the topological product, König's two k, how many of the nearest rows in X are listed, and a
+    scale; ``places[s]`` are ranks in X of rows that are listed too, -1 for none.
     """
     for worker in rows(n_workers):
         work = _workspace(D_X.shape[1])
         for s in range(worker, len(D_X), n_workers):
             states[s] = _compare_row(D_X[s], D_Z[s], own[s], ks, work, terms[s])
+            if orders.shape[1] > 0 and states[s] >= 0:
+                _read_orders(D_X[s], D_Z[s], work, reading, places[s], orders[s])
             if (s // n_workers) % _FLUSH == 0:
                 _flush(work[6], sums[worker])
         _flush(work[6], sums[worker])
 
 
 @parallel_kernel
-def compare_points(X, tiles_X, Z, tiles_Z, own, ks, group, n_workers, sums, terms, states):
+def compare_points(
+    X, tiles_X, Z, tiles_Z, own, ks, group, n_workers, sums, terms, states, reading, places, orders
+):
     """As :func:`compare_rows`, for Euclidean distances that are forgotten after each group of rows."""
     for worker in rows(n_workers):
         work = _workspace(len(X))
@@ -132,7 +211,10 @@ def compare_points(X, tiles_X, Z, tiles_Z, own, ks, group, n_workers, sums, term
             for side in range(2):  # a loop, so that the code is there once
                 measure_rows((X, Z)[side], mine, (tiles_X, tiles_Z)[side], squares, (D_X, D_Z)[side])
             for s in range(len(mine)):
-                states[start + s] = _compare_row(D_X[s], D_Z[s], mine[s], ks, work, terms[start + s])
+                r = start + s
+                states[r] = _compare_row(D_X[s], D_Z[s], mine[s], ks, work, terms[r])
+                if orders.shape[1] > 0 and states[r] >= 0:
+                    _read_orders(D_X[s], D_Z[s], work, reading, places[r], orders[r])
             done += len(mine)
             if done >= _FLUSH:
                 _flush(work[6], sums[worker])

@@ -15,11 +15,11 @@ from .._errors import InvalidInputError, require, require_one_of
 from .._runtime import config_context, generator
 from .._values import DistanceRows, Integers
 from ..distances import Metric, all_equal
-from .contributions import OF_ALL_PAIRS
+from .contributions import distance_measures
 from .curves import Curves, kept_share, rank_weight, row_values
 from .inputs import both_sides
 from .measures import MEASURES, Measure, kinds
-from .passes import RankSums, TieSums, tie_sums
+from .passes import OrderReading, RankSums, TieSums, tie_sums
 from .sampling import (
     Sample,
     checked_neighbors,
@@ -31,9 +31,10 @@ from .sampling import (
 from .values import Quality, Ties, local_area
 
 # What adds measures to those of ranks: what the table of measures names as their source. Each is called as
-# contribute(X, Z, sampled_rows, y=, n_neighbors=, random_state=, n_jobs=) with two DistanceRows, and the
-# numbers of the rows that were drawn, or None for all. What it cannot compute it raises as
-# InvalidInputError: the reason becomes a note. An UndefinedMeasureError brings along what is defined.
+# contribute(X, Z, sampled_rows, y=, n_neighbors=, orders=, random_state=, n_jobs=) with two DistanceRows, the
+# numbers of the rows that were drawn, or None for all, and what the pass over all rows has read off their
+# orders, or None. What it cannot compute it raises as InvalidInputError: each line of the reason becomes a
+# note. An UndefinedMeasureError brings along what is defined.
 Contribution = Callable[..., Mapping[str, Measure]]
 
 
@@ -41,7 +42,7 @@ def contributions() -> list[Contribution]:
     """Those of pairs of rows, then every other source of the table, once."""
     named = dict.fromkeys(kind.source for kind in kinds() if ":" in kind.source)
     targets = (source.split(":") for source in named)
-    return [*OF_ALL_PAIRS, *(getattr(import_module(module), name) for module, name in targets)]
+    return [distance_measures, *(getattr(import_module(module), name) for module, name in targets)]
 
 
 def assess(
@@ -115,13 +116,14 @@ def assess(
         if y is not None:
             require(np.shape(y) == (given.n,), "y", f"one class for each of {given.n} rows", np.shape(y))
         seed = int(generator(random_state).randint(2**31))
-        found = sampled_rank_sums(given, mapped, ks, sample, seed, n_jobs)
+        reading = OrderReading(ks[0]) if measures == "all" else None
+        found = sampled_rank_sums(given, mapped, ks, sample, seed, n_jobs, reading)
         quality = _of_ranks(found, ks, tie_sums(given, mapped, found, ks, n_jobs=n_jobs), given, mapped)
         if measures == "ranks":
             return quality
         rows = None if found.exact else found.rows
         added, notes = _contributed(
-            given, mapped, rows, y=y, n_neighbors=ks[0], random_state=seed, n_jobs=n_jobs
+            given, mapped, rows, y=y, n_neighbors=ks[0], orders=found.orders, random_state=seed, n_jobs=n_jobs
         )
     return replace(quality, measures={**quality.measures, **added}, notes=(*quality.notes, *notes))
 
@@ -136,7 +138,7 @@ def _contributed(
             found.update(contribute(X, Z, rows, **options))
         except InvalidInputError as error:
             found.update(getattr(error, "defined", {}))
-            notes.append(str(error))
+            notes.extend(str(error).splitlines())
     return found, notes
 
 

@@ -6,20 +6,26 @@ why, and which brings along those that are defined.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from .._errors import UndefinedMeasureError, message
-from .._values import DistanceRows, Integers
+from .._values import DistanceRows, Floats, Integers
 from .labels import label_measures
-from .measures import Measure, kinds
-from .neighborhoods import Konig, NeighborhoodStress, RankError, TopologicalProduct, count_rows, read_rows
-from .pairwise import are_undefined, pair_measures
-from .passes import thinned
+from .measures import CORRELATED, STRESSES, Measure, kinds
+from .neighborhoods import (
+    konig_measures,
+    order_terms,
+    product_measures,
+    rank_error_measures,
+    stress_measures,
+)
+from .pairwise import are_undefined, pair_groups
+from .passes import OrderReading, thinned
 
 _NEED_DISTANCE = ("neighborhood_stress", "scaled_neighborhood_stress", "topological_product")
 
 
-def correlation_measures(
+def distance_measures(
     X: DistanceRows,
     Z: DistanceRows,
     sampled_rows: Integers | None = None,
@@ -28,24 +34,30 @@ def correlation_measures(
     n_jobs: int | None = None,
     **_: Any,
 ) -> dict[str, Measure]:
-    """Tau, rho, r and residual variance; of drawn pairs where rows are sampled, or memory is short."""
-    names = [kind.name for kind in kinds("pair order", "pair moments")]
-    return pair_measures(names, X, Z, draw=sampled_rows is not None, random_state=random_state, n_jobs=n_jobs)
+    """Tau, rho, r and residual variance, then the stresses; of drawn pairs where rows are sampled.
 
-
-def stress_measures(
-    X: DistanceRows,
-    Z: DistanceRows,
-    sampled_rows: Integers | None = None,
-    *,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    **_: Any,
-) -> dict[str, Measure]:
-    """The stresses over all pairs; over drawn ones where rows are sampled."""
-    n_pairs = None if sampled_rows is None else "auto"
-    names = [kind.name for kind in kinds("pair stress")]
-    return pair_measures(names, X, Z, n_pairs=n_pairs, draw=True, random_state=random_state, n_jobs=n_jobs)
+    Where memory is short, correlations alone are of drawn pairs.
+    """
+    groups = pair_groups(
+        [kind.name for kind in kinds(*CORRELATED)],
+        [kind.name for kind in kinds(*STRESSES)],
+        X,
+        Z,
+        draw=sampled_rows is not None,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    found: dict[str, Measure] = {}
+    reasons = []
+    for of_group in groups:
+        try:
+            found.update(of_group())
+        except UndefinedMeasureError as error:
+            found.update(cast(dict[str, Measure], error.defined))
+            reasons.append(str(error))
+    if reasons:
+        raise UndefinedMeasureError("\n".join(reasons), found)
+    return found
 
 
 def topology_measures(
@@ -54,17 +66,23 @@ def topology_measures(
     sampled_rows: Integers | None = None,
     *,
     n_neighbors: int = 10,
+    orders: Floats | None = None,
     n_jobs: int | None = None,
     **_: Any,
 ) -> dict[str, Measure]:
     """Stress of neighbourhoods, topological product, König's measure, error of Retained-Structure.
 
-    Where rows are sampled, of at most 1,000 of them.
+    From ``orders``, where a pass over all rows has read them. Of sampled rows, at most 1,000 are read.
     """
+    sampled, reading = sampled_rows is not None, OrderReading(n_neighbors)
     rows = None if sampled_rows is None else thinned(sampled_rows)
-    n = count_rows(X, rows)
-    readers = (NeighborhoodStress(n, n_neighbors), TopologicalProduct(n), Konig(n), RankError(n))
-    found = read_rows(readers, X, Z, rows, n_jobs=n_jobs)
+    terms = order_terms(X, Z, rows, reading=reading, n_jobs=n_jobs) if orders is None else orders
+    found = {
+        **stress_measures(terms, X.n, sampled, f"{n_neighbors} neighbours"),
+        **product_measures(terms, X.n, sampled),
+        **konig_measures(terms, X.n, sampled, reading),
+        **rank_error_measures(terms, X.n, sampled),
+    }
     undefined = [name for name in _NEED_DISTANCE if name not in found]
     if undefined:
         must_be = f"rows of which some neighbours differ, or {are_undefined(undefined)}"
@@ -86,6 +104,3 @@ def class_measures(
     if y is None:
         return {}
     return label_measures(Z, y, sampled_rows, n_neighbors=n_neighbors, n_jobs=n_jobs)
-
-
-OF_ALL_PAIRS = (correlation_measures, stress_measures)

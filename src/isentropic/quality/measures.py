@@ -65,7 +65,8 @@ class Measure:
 # attributes of what compares their order (orders.Comparison) and of their sums (moments.PairSums). Any other
 # source is "module:function", which assess calls; see assessment.Contribution.
 OF_RANKS = ("curve", "local area", "area")
-OF_PAIRS = ("pair order", "pair moments", "pair stress")
+CORRELATED, STRESSES = ("pair order", "pair moments"), ("pair stress",)
+OF_PAIRS = (*CORRELATED, *STRESSES)
 _TOPOLOGY = "isentropic.quality.contributions:topology_measures"
 OF_CLASSES = "isentropic.quality.contributions:class_measures"
 

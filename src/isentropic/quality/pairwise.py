@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from .._values import DistanceRows
 from ..distances import store_distances
 from ..distances.pairs import ENOUGH, DrawnPairs, drawn_pairs
 from .intervals import interval
-from .measures import MEASURES, Measure
+from .measures import CORRELATED, MEASURES, Measure
 from .moments import PairSums, all_pair_sums, joined, row_sums
 from .orders import LONGEST, Comparison, bytes_to_compare, compared, compared_rows, ranked
 
@@ -23,7 +23,6 @@ EXACT_ROWS = 20_000  # "auto" compares all pairs of that many rows: 200 million,
 WIDTH = 0.01  # of the intervals that "auto" asks of drawn pairs, where a measure is within -1 and 1
 _MOST_DRAWN = 2**25
 
-_CORRELATED = ("pair order", "pair moments")
 _WITHIN_1 = (-1.0, 1.0)
 
 
@@ -56,6 +55,32 @@ def pair_measures(
         if not automatic or excess <= 1 or drawn.n_pairs >= _MOST_DRAWN:
             return found
         n_pairs = min(int(1.2 * excess**2 * drawn.n_pairs), _MOST_DRAWN)
+
+
+def pair_groups(
+    correlations: Sequence[str],
+    stresses: Sequence[str],
+    X: DistanceRows,
+    Z: DistanceRows,
+    *,
+    draw: bool,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[Callable[[], dict[str, Measure]], Callable[[], dict[str, Measure]]]:
+    """The same for two groups that may be undefined each by itself, from one sum over all pairs if it can be.
+
+    If ``draw``, both are of drawn pairs. If not, the stresses are exact, and so are the correlations unless
+    memory is short.
+    """
+    if draw or not _all_fit(correlations, X.n):
+        options = {"draw": True, "random_state": random_state, "n_jobs": n_jobs}
+        return (
+            lambda: pair_measures(correlations, X, Z, **options),
+            lambda: pair_measures(stresses, X, Z, n_pairs="auto" if draw else None, **options),
+        )
+    measures, source = _of_all([*correlations, *stresses], X, Z, n_jobs)
+    first, second = ({name: measures[name] for name in names} for names in (correlations, stresses))
+    return lambda: _defined((first, source)), lambda: _defined((second, source))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +142,7 @@ def _by_sums(names: Sequence[str]) -> bool:
 
 
 def _is_correlated(name: str) -> bool:
-    return MEASURES[name].source in _CORRELATED
+    return MEASURES[name].source in CORRELATED
 
 
 # ---- all pairs ---------------------------------------------------------------------------------

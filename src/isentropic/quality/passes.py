@@ -14,14 +14,43 @@ from .._values import DistanceRows, Floats, Integers
 from ..distances import Points, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.coranks import tie_extremes
-from ..kernels.ranks import compare_points, compare_rows
+from ..kernels.ranks import N_ORDER_TERMS, compare_points, compare_rows
 from ..kernels.sorting import row_orders
 from ..kernels.tiles import GROUP
+from .moments import first_scale
 
 MOST_ROWS = 2**23  # up to which the kernel's sums of 32 bits are exact
 _GROUP_ENTRIES = 2**20  # of distances that a thread holds on either side
 _FIRST_PAIRS = 2**22  # in the first block, some hundredths of a second
 _THREAD_BYTES = 2**31  # of sums and scratch, all threads together
+
+
+@dataclass(frozen=True, slots=True)
+class OrderReading:
+    """What a pass reads off the orders of each row too, while they are at hand: terms of topology.
+
+    These are the columns named in :mod:`isentropic.kernels.ranks`: the topological product, König's points,
+    gaps of ranks, and the stress of listed rows.
+    """
+
+    n_neighbors: int = 10  # nearest in X that are listed
+    k1: int = 4
+    k2: int = 10
+    places: Integers | None = None  # (s, r) ranks in X of others that are listed, -1 for none
+
+    def arguments(self, X: DistanceRows, Z: DistanceRows, rows: Integers) -> tuple[Any, Integers, Floats]:
+        """For the kernels: how to read, which places, and room for what is read."""
+        n, first = X.n, rows[:1]
+        # sum over k >= l of 1/(2k), since the l-th term of the product is part of every k from l on
+        weights = np.cumsum(0.5 / np.arange(n - 1, 0, -1))[::-1].copy()
+        k1, k2, n_nearest = (min(int(k), n - 1) for k in (self.k1, self.k2, self.n_neighbors))
+        scale = first_scale(X.rows(first), Z.rows(first))
+        places = np.empty((len(rows), 0), np.int64) if self.places is None else self.places
+        return (weights, k1, k2, n_nearest, scale), places, np.empty((len(rows), N_ORDER_TERMS))
+
+
+def _nothing_read(rows: Integers) -> tuple[Any, Integers, Floats]:
+    return (np.empty(0), 0, 0, 0, 1.0), np.empty((len(rows), 0), np.int64), np.empty((len(rows), 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +71,7 @@ class RankSums:
     sums: Integers  # (2, 4, n - 1)
     terms: Floats  # (s, c, 6)
     close: Integers  # (s,) 1, 2, 3: distances in X, in Z, in both may be tied
+    orders: Floats | None = None  # (s, N_ORDER_TERMS) what the orders of each row say, if they were read
 
     @property
     def exact(self) -> bool:
@@ -57,9 +87,15 @@ class RankSums:
 
 
 def rank_sums(
-    X: DistanceRows, Z: DistanceRows, ks: Any, rows: Integers | None = None, *, n_jobs: int | None = None
+    X: DistanceRows,
+    Z: DistanceRows,
+    ks: Any,
+    rows: Integers | None = None,
+    *,
+    reading: OrderReading | None = None,
+    n_jobs: int | None = None,
 ) -> RankSums:
-    """Compare some rows (None: all) with all others, on both sides.
+    """Compare some rows (None: all) with all others, on both sides; ``reading`` fills ``orders`` too.
 
     ``O(s n (m + d))`` time for s rows of n, with m and d the columns of X and Z, and ``O(n)`` memory:
     distances are forgotten after each block.
@@ -70,17 +106,18 @@ def rank_sums(
     rows = np.arange(n) if rows is None else np.sort(np.asarray(rows, np.int64))
     terms = np.empty((len(rows), len(ks), 6))
     states = np.empty(len(rows), np.int8)
+    how, places, orders = _nothing_read(rows) if reading is None else reading.arguments(X, Z, rows)
     with threads(n_jobs) as n_workers:
-        each = 150 * n + 16 * _group(n) * n  # bytes of a thread: sums and orders, distances
+        each = 160 * n + 16 * _group(n) * n  # bytes of a thread: sums and orders, distances
         n_workers = max(1, min(n_workers, _THREAD_BYTES // each))
         needed = n_workers * each + 2 * 8 * n + terms.nbytes
         require_memory(needed, f"Curves of {n:,} rows", "Assess a part of the rows.")
         sums = np.zeros((n_workers, 2, 4, n - 1), np.int64)
         compare, size, adapt = _comparison(X, Z, n_workers)
         for block in row_blocks(len(rows), "ranks", size=size, adapt=adapt):
-            compare(rows[block], ks, sums, terms[block], states[block])
+            compare(rows[block], ks, sums, terms[block], states[block], how, places[block], orders[block])
             _require_distances(bool((states[block] >= 0).all()), X, Z)
-    return RankSums(n, rows, ks, sums.sum(axis=0), terms, states)
+    return RankSums(n, rows, ks, sums.sum(axis=0), terms, states, None if reading is None else orders)
 
 
 def _group(n: int) -> int:
@@ -94,15 +131,15 @@ def _comparison(X: DistanceRows, Z: DistanceRows, n_workers: int) -> tuple[Calla
         given, mapped = X.rows, Z.rows
         group = _group(X.n)
 
-        def compare_both(rows, ks, sums, terms, states):
-            compare_points(given.data, given.tiles, mapped.data, mapped.tiles, rows, ks, group, n_workers,
-                           sums, terms, states)  # fmt: skip
+        def compare_both(rows, ks, *rest):
+            points = given.data, given.tiles, mapped.data, mapped.tiles
+            compare_points(*points, rows, ks, group, n_workers, *rest)
 
         turns = max(1, _FIRST_PAIRS // (X.n * group * n_workers))
         return compare_both, turns * group * n_workers, True
 
-    def compare(rows, ks, sums, terms, states):
-        compare_rows(X.rows(rows), Z.rows(rows), rows, ks, n_workers, sums, terms, states)
+    def compare(rows, ks, *rest):
+        compare_rows(X.rows(rows), Z.rows(rows), rows, ks, n_workers, *rest)
 
     return compare, rows_per_block(X.n), False
 

@@ -24,7 +24,7 @@ from .._runtime import generator
 from .._values import DistanceRows, Floats, Integers
 from .curves import Curves, row_values
 from .intervals import mean_interval
-from .passes import RankSums, rank_sums
+from .passes import OrderReading, RankSums, rank_sums
 
 Sample = int | None | Literal["auto"]
 
@@ -74,16 +74,18 @@ def sampled_rank_sums(
     sample: Sample,
     random_state: Any = None,
     n_jobs: int | None = None,
+    reading: OrderReading | None = None,
 ) -> RankSums:
     """All rows, or as many drawn ones as ``sample`` says; drawn ones have terms on a grid of k too.
 
     ``"auto"`` compares all rows up to 30,000, and of more rows 4,000, then as many more as make the
-    intervals of trustworthiness and continuity at every chosen k at most 0.01 wide.
+    intervals of trustworthiness and continuity at every chosen k at most 0.01 wide. Orders are read of all
+    rows only: what is made of them needs fewer than are drawn.
     """
     n = X.n
     sample = checked_sample(sample, n)
     if sample is None or sample == n or (sample == "auto" and n <= EXACT_ROWS):
-        return rank_sums(X, Z, ks, n_jobs=n_jobs)
+        return rank_sums(X, Z, ks, reading=reading, n_jobs=n_jobs)
     drawn = generator(random_state).permutation(n)
     first = FIRST_ROWS if sample == "auto" else sample
     grid = interval_grid(n, ks)

@@ -13,8 +13,9 @@ from .._values import Floats
 from ..distances import Metric
 from ..distances.pairs import FEWEST, drawn_pairs
 from .inputs import both_sides
-from .neighborhoods import NeighborhoodStress, read_rows
+from .neighborhoods import drawn_places, order_terms, stress_measures
 from .pairwise import pair_measures
+from .passes import OrderReading
 
 _KINDS = ("normalized", "scaled", "raw")
 
@@ -99,8 +100,10 @@ def neighborhood_stress(
     must_be = f"an integer from 1 to {given.n - 1}, the number of other rows"
     n_neighbors = require_count("n_neighbors", n_neighbors, must_be, most=given.n - 1)
     n_random = require_count("n_random", n_random, "an integer from 0 on", least=0)
-    reader = NeighborhoodStress(given.n, n_neighbors, n_random, generator(random_state))
-    found = read_rows([reader], given, mapped, n_jobs=n_jobs)
+    places = drawn_places(given.n, given.n - 1, n_neighbors, n_random, generator(random_state))
+    reading = OrderReading(n_neighbors, places=places)
+    terms = order_terms(given, mapped, reading=reading, n_jobs=n_jobs)
+    found = stress_measures(terms, given.n, False, "")
     name = "neighborhood_stress" if kind == "normalized" else "scaled_neighborhood_stress"
     if name not in found:
         side = "Z" if found else "X"

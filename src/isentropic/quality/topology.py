@@ -16,8 +16,8 @@ from ..distances import Metric, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.pairs import rank_differences
 from .inputs import both_sides
-from .neighborhoods import Konig, TopologicalProduct, read_rows
-from .passes import ordered_rows
+from .neighborhoods import konig_measures, order_terms, product_measures
+from .passes import OrderReading, ordered_rows
 
 
 def topological_product(X: Any, Z: Any, *, metric: Metric = "euclidean", n_jobs: int | None = None) -> float:
@@ -32,7 +32,9 @@ def topological_product(X: Any, Z: Any, *, metric: Metric = "euclidean", n_jobs:
     0.0
     """
     given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
-    found = read_rows([TopologicalProduct(given.n)], given, mapped, n_jobs=n_jobs)
+    found = product_measures(
+        order_terms(given, mapped, reading=OrderReading(0), n_jobs=n_jobs), given.n, False
+    )
     if not found:
         must_be = "tables of which some rows differ, or the topological product is undefined"
         raise UndefinedMeasureError(message("X and Z", must_be, "equal rows only"))
@@ -55,7 +57,9 @@ def konig_measure(
     k1, k2 = require_count("k1", k1), require_count("k2", k2)
     require(k1 <= k2, "k2", f"at least k1, {k1}", k2)
     given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
-    return read_rows([Konig(given.n, k1, k2)], given, mapped, n_jobs=n_jobs)["konig_measure"].value
+    reading = OrderReading(0, k1, k2)
+    terms = order_terms(given, mapped, reading=reading, n_jobs=n_jobs)
+    return konig_measures(terms, given.n, False, reading)["konig_measure"].value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
