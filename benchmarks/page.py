@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from isentropic._values import Table
-from isentropic.comparison import Run, verdict
+from isentropic.comparison import Run, drawing, verdict
 from isentropic.quality import assess
 from isentropic.report import page
 
@@ -40,7 +40,8 @@ def made_page(n: int) -> str:
         Run(f"map-{i}", {}, None, 0.0, None, np.roll(X, i, axis=1)[:, :2].copy(), quality)
         for i in range(MAPS)
     ]
-    return page(table, runs, verdict(runs), {})
+    judged = verdict(runs)
+    return page(table, runs, judged, drawing(table, runs, judged), {})
 
 
 def longest_frame(browser, path: Path) -> float:

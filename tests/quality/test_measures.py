@@ -85,14 +85,15 @@ def test_a_line_more_appears_in_measures_summary_and_json(pair, made_up):
 def test_a_line_more_appears_on_the_page(pair, made_up):
     pytest.importorskip("jinja2")
     from isentropic._values import Table
-    from isentropic.comparison import Run, verdict
+    from isentropic.comparison import Run, drawing, verdict
     from isentropic.report import page
 
     X, Z = pair
     names = tuple(f"r{i}" for i in range(60))
     table = Table(X, None, ("a", "b", "c", "d"), names, (), "made", "none")
     runs = [Run("pca", {}, None, 0.1, None, Z, assess(X, Z, n_neighbors=4))]
-    text = page(table, runs, verdict(runs), {})
+    judged = verdict(runs)
+    text = page(table, runs, judged, drawing(table, runs, judged), {})
     assert '<th scope="col" data-key="made_up" title="Of 4.">' in text
     assert "<dt>made(4)</dt><dd>Of 4.</dd>" in text
     assert '<th scope="row">made_up</th><td>0.625</td>' in text

@@ -4,10 +4,9 @@ import shutil
 
 import numpy as np
 import pytest
-from made_comparisons import FACTS, make_runs, make_table, make_verdict
+from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 
 from isentropic.quality import assess
-from isentropic.report import page
 
 NO_CHROMIUM = "Chromium is not installed, so the page was not opened. On Debian: apt-get install chromium"
 

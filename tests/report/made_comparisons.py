@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from isentropic import report
 from isentropic._values import Table
-from isentropic.comparison import Fact, Run, Standing, Trial, Verdict
+from isentropic.comparison import Fact, Run, Standing, Trial, Verdict, drawing
 from isentropic.quality import assess
 
 
@@ -53,6 +54,11 @@ def make_verdict(runs, rows=()):
     )
     worst = (Fact("Some rows have false neighbours.", tuple(rows), 0.5), Fact("Much is lost.", (), 0.2))
     return Verdict(0, 0, 0, 0, "method-0 is recommended.", ("Because.",), worst, standings)
+
+
+def page(table, runs, verdict, facts, **options):
+    """The page of a comparison, with everything drawn that there is."""
+    return report.page(table, runs, verdict, drawing(table, runs, verdict), facts, **options)
 
 
 FACTS = {

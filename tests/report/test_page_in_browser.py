@@ -4,10 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_comparisons import FACTS, make_runs, make_table, make_verdict
+from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 from matplotlib.path import Path as MatplotlibPath
-
-from isentropic.report import page
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser

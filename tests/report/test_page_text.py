@@ -9,13 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_comparisons import FACTS, make_runs, make_table, make_verdict
+from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 
 from isentropic._errors import InvalidInputError, MissingExtraError
+from isentropic.comparison.drawings import drawn_rows
 from isentropic.quality import assess
 from isentropic.quality.paired import spread
-from isentropic.report import page
-from isentropic.report.rows import drawn_rows
 
 pytest.importorskip("jinja2")
 
@@ -243,7 +242,8 @@ def test_nine_maps_of_five_thousand_points_take_less_than_five_megabytes(large_p
 
 def test_a_sample_of_many_rows_is_stated(monkeypatch, table, runs, verdict):
     monkeypatch.setattr(
-        "isentropic.report.rendering.drawn_rows", lambda table, most=50_000: drawn_rows(table, min(most, 60))
+        "isentropic.comparison.drawings.drawn_rows",
+        lambda table, most=50_000: drawn_rows(table, min(most, 60)),
     )
     html = page(table, runs, verdict, {})
     assert "60 of 120 rows are drawn, in proportion from every class" in visible(html)

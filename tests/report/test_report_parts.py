@@ -4,13 +4,16 @@ import itertools
 
 import numpy as np
 import pytest
+from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 
+from isentropic import report
 from isentropic._values import Table
+from isentropic.comparison import drawing
+from isentropic.comparison.drawings import drawn_rows
+from isentropic.comparison.regions import damaged_region
 from isentropic.report.arrays import packed, packed_points, packed_shares
 from isentropic.report.colors import CLASSES
 from isentropic.report.diagrams import curve_ks
-from isentropic.report.regions import damaged_region
-from isentropic.report.rows import drawn_rows
 
 # ---- rows --------------------------------------------------------------------------------------
 
@@ -159,3 +162,23 @@ def test_colours_of_classes_stay_apart_for_every_eye(theme, eyes):
 def test_the_simulation_notices_red_and_green():
     pair = ["#B86060", "#808040"]
     assert nearest_pair(pair, SEEN["deuteranopia"]) < 15 < nearest_pair(pair, SEEN["all"])
+
+
+# ---- what is pure ------------------------------------------------------------------------------
+
+
+def test_nothing_is_drawn_at_random_in_a_report(monkeypatch):
+    table = make_table()
+    runs = make_runs(table)
+    verdict = make_verdict(runs, range(0, 120, 3))
+    found = drawing(table, runs, verdict)
+    expected = page(table, runs, verdict, FACTS)
+
+    def refuse(*args, **options):
+        raise AssertionError("a page draws nothing at random")
+
+    monkeypatch.setattr(np.random, "default_rng", refuse)
+    monkeypatch.setattr(np.random, "RandomState", refuse)
+    assert report.page(table, runs, verdict, found, FACTS) == expected
+    with pytest.raises(AssertionError, match="at random"):
+        drawing(table, runs, verdict)

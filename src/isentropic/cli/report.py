@@ -134,12 +134,12 @@ def _finish(
 ) -> None:
     """Judge, write the page, say the verdict."""
     from .._io import atomic_write
-    from ..comparison import verdict
+    from ..comparison import drawing, verdict
     from ..report import page
 
     judged = verdict(runs)
     facts = facts_of(table, runs, told, time.perf_counter() - began, resumed, warned)
-    text = page(table, runs, judged, facts, color=color)
+    text = page(table, runs, judged, drawing(table, runs, judged), facts, color=color)
     with atomic_write(told.out) as file:
         file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
     if as_json:

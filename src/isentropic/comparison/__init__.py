@@ -2,6 +2,7 @@
 
 from .comparing import compare
 from .dimension import Dimensions, intrinsic_dimension
+from .drawings import Drawing, Mark, Picture, drawing
 from .presets import PRESETS, Preset
 from .runs import Run, Trial
 from .standings import Standing
@@ -9,14 +10,18 @@ from .verdicts import Fact, Verdict, verdict
 
 __all__ = [
     "Dimensions",
+    "Drawing",
     "Fact",
+    "Mark",
     "PRESETS",
+    "Picture",
     "Preset",
     "Run",
     "Standing",
     "Trial",
     "Verdict",
     "compare",
+    "drawing",
     "intrinsic_dimension",
     "verdict",
 ]

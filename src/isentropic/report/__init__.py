@@ -1,4 +1,4 @@
-"""Runs as pages for people. Pure: no method is fitted here, no file written, nothing sent.
+"""Runs as pages for people. Pure: nothing is fitted, searched or drawn at random here, no file written.
 
 :func:`page` turns a comparison into one HTML file.
 """

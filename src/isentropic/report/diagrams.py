@@ -7,18 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._values import Floats, Integers, Table
-from ..comparison import Run
-from ..quality import Quality, coranking_matrix, shepard_pairs
+from .._values import Floats, Integers
+from ..comparison import Picture, Run
+from ..quality import Quality, ShepardPairs
 from ..quality.measures import drawn_curves
 from .arrays import packed, rounded
 
 MOST_K = 200
-DIAGRAM_ROWS = 2_000  # rows whose ranks are compared in the picture: n^2 pairs
-_CORANKING_CELLS = 90
 _SHEPARD_CELLS = 60
-_SHEPARD_PAIRS = 20_000
-_FEWEST_ROWS = 4
 _FAINTEST = 8  # times rarer than by chance: the palest shade of ranks
 _GEOMETRIC = 8  # times from the least to the greatest parameter, from which on the axis is logarithmic
 
@@ -56,17 +52,14 @@ def legends() -> list[dict[str, Any]]:
     ]
 
 
-def diagrams(table: Table, rows: Integers, embedding: Floats) -> dict[str, Any]:
+def diagrams(picture: Picture | None) -> dict[str, Any]:
     """The co-ranking matrix and the Shepard diagram of a map, as pictures on a logarithmic scale."""
-    if len(rows) < _FEWEST_ROWS:
+    if picture is None:
         return {}
-    X, Z = table.X[rows], embedding[rows]
-    matrix = coranking_matrix(X, Z, bins=min(_CORANKING_CELLS, len(rows) - 1))
-    return {"coranking": _ranks(matrix.counts), "shepard": _shepard(X, Z)}
+    return {"coranking": _ranks(picture.coranks), "shepard": _shepard(picture.pairs)}
 
 
-def _shepard(X: Floats, Z: Floats) -> dict[str, Any]:
-    pairs = shepard_pairs(X, Z, n_pairs=_SHEPARD_PAIRS)
+def _shepard(pairs: ShepardPairs) -> dict[str, Any]:
     given, mapped = float(pairs.given.max()) or 1.0, float(pairs.mapped.max()) or 1.0
     counts, _, _ = np.histogram2d(
         pairs.mapped, pairs.given, bins=_SHEPARD_CELLS, range=((0, mapped), (0, given))

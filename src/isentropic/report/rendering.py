@@ -13,15 +13,14 @@ import numpy as np
 
 from .._extras import require_extra
 from .._values import Floats, Integers, Table
-from ..comparison import Fact, Run, Verdict
+from ..comparison import Drawing, Mark, Run, Verdict
+from ..comparison.drawings import plane
 from ..comparison.standings import FINE_BAR, RELATED
-from ..quality import Quality
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
 from .colors import palette
-from .diagrams import DIAGRAM_ROWS, curves, diagrams, legends, parameter_curve
-from .regions import damaged_region
-from .rows import described_rows, drawn_rows
+from .diagrams import curves, diagrams, legends, parameter_curve
+from .rows import described_rows
 from .scores import columns, data_accuracy, every_measure, first_k, number, seconds, strips
 
 _SCRIPTS = ("maps.js", "charts.js", "page.js")
@@ -34,13 +33,18 @@ _FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad
 
 
 def page(
-    table: Table, runs: Sequence[Run], verdict: Verdict, facts: Mapping[str, Any], *, color: str | None = None
+    table: Table,
+    runs: Sequence[Run],
+    verdict: Verdict,
+    drawing: Drawing,
+    facts: Mapping[str, Any],
+    *,
+    color: str | None = None,
 ) -> str:
     """The report as one HTML file: verdict, maps, curves and what was done.
 
     The same arguments give the same bytes. All text is escaped; scripts other than ours cannot run, and
-    nothing is fetched (a content security policy in the page forbids both). Beyond 50,000 rows a stratified
-    sample is drawn. ``O(n m)`` beside the true neighbours of the drawn rows.
+    nothing is fetched (a content security policy in the page forbids both). ``O(n m)``.
 
     Parameters
     ----------
@@ -50,15 +54,16 @@ def page(
         One for each method; failed ones become rows of the table with their reason.
     verdict
         What ``isentropic.comparison.verdict`` says of these runs.
+    drawing
+        What ``isentropic.comparison.drawing`` finds of them: which rows to draw, their neighbours, pictures.
     facts
         How it was done: command, versions, seconds, date, preset, seed, dimensions, notes. What is missing is
         left out.
     color
         The column, or the target, that colours the maps at first; by default the classes, if there are some.
     """
-    rows = drawn_rows(table)
-    shown = verdict.shown
-    payload = _payload(table, runs, verdict, rows, color)
+    rows, shown = drawing.rows, verdict.shown
+    payload = _payload(table, runs, verdict, drawing, color)
     known = payload["rows"]
     scripts = "\n".join(_asset(name) for name in _SCRIPTS)
     return _template().render(
@@ -66,7 +71,7 @@ def page(
         table=table, runs=runs, names=run_names(runs), methods=METHODS, verdict=verdict, shown=shown,
         facts={**dict.fromkeys(_FACTS), **facts},
         # what is drawn
-        n_drawn=len(rows), n_diagram=min(len(rows), DIAGRAM_ROWS), grid=_grid(len(payload["maps"])),
+        n_drawn=len(rows), n_diagram=drawing.n_pictured, grid=_grid(len(payload["maps"])),
         n_columns=len(known["columns"]), n_neighbors=known["neighbors"]["k"],
         recall=known["neighbors"]["recall"], regions=payload["regions"],
         # scores
@@ -112,21 +117,21 @@ def _grid(n_maps: int) -> int:
 
 
 def _payload(
-    table: Table, runs: Sequence[Run], verdict: Verdict, rows: Integers, color: str | None
+    table: Table, runs: Sequence[Run], verdict: Verdict, drawing: Drawing, color: str | None
 ) -> dict[str, Any]:
-    names = run_names(runs)
+    names, rows = run_names(runs), drawing.rows
+    at_top = None if verdict.shown is None else runs[verdict.shown]
     measured = [
         (i, run, run.embedding, run.quality)
         for i, run in enumerate(runs)
         if run.embedding is not None and run.quality is not None
     ]
-    few = drawn_rows(table, DIAGRAM_ROWS)
     maps = []
     for i, run, embedding, quality in measured:
-        points = _plane(embedding)
+        points = plane(embedding)
         maps.append({
             "run": i, "name": names[i], "parameters": parameters(run), **packed_points(points[rows]),
-            "dimensions": embedding.shape[1], "curves": curves(quality), **diagrams(table, few, embedding),
+            "dimensions": embedding.shape[1], "curves": curves(quality), **diagrams(drawing.pictures[i]),
             "trials": parameter_curve(run),
         })  # fmt: skip
     for kind, scores in _damages(measured, len(table.X)).items():
@@ -135,19 +140,10 @@ def _payload(
         for entry, one in zip(maps, scores, strict=True):
             entry[kind] = {"values": packed_shares(one[rows], 0.0, top or 1.0), "high": top or 1.0}
     return {
-        "rows": described_rows(table, rows, color), "maps": maps,
+        "rows": described_rows(table, rows, drawing.neighbors, color), "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
-        "regions": _regions(runs, verdict, rows),
+        "regions": [_region(at_top, mark, rows) for mark in drawing.marks],
     }  # fmt: skip
-
-
-def _plane(embedding: Floats) -> Floats:
-    """The first two coordinates, or the only one over the row number."""
-    if embedding.shape[1] >= 2:
-        return embedding[:, :2]
-    n = len(embedding)
-    spread = float(np.ptp(embedding)) or 1.0
-    return np.column_stack([embedding[:, 0], np.arange(n) / max(1, n - 1) * spread / 2])
 
 
 def _damages(measured: Sequence[Any], n: int) -> dict[str, list[Floats]]:
@@ -166,46 +162,19 @@ def _damages(measured: Sequence[Any], n: int) -> dict[str, list[Floats]]:
     return found
 
 
-def _regions(runs: Sequence[Run], verdict: Verdict, rows: Integers) -> list[dict[str, Any]]:
-    """Where each of the worst facts is, in the map at the top, and which drawn rows it is about.
-
-    A fact about more than half of all rows has no place; what is marked then are the worst tenth of them.
-    """
-    run = None if verdict.shown is None else runs[verdict.shown]
-    return [_region(run, fact, rows) for fact in verdict.worst]
-
-
-def _region(run: Run | None, fact: Fact, rows: Integers) -> dict[str, Any]:
-    about: Integers = np.asarray(fact.rows, np.int64)
-    if run is None or run.embedding is None or run.quality is None or len(about) == 0:
+def _region(run: Run | None, mark: Mark | None, rows: Integers) -> dict[str, Any]:
+    """Where one of the worst facts is, in the map at the top, and which drawn rows it is about."""
+    if mark is None or run is None or run.embedding is None:
         return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False, "ringed": False}
-    points = _plane(run.embedding)
-    common = len(about) > len(run.quality.rows) / 2
-    if common:
-        damage = _damage(run, run.quality, fact.kind)
-        about = run.quality.rows[np.argsort(-damage, kind="stable")[: max(1, len(damage) // 10)]]
-    flags = np.zeros(len(points), bool)
-    flags[about] = True
-    known = run.quality.rows  # where scores were sampled, other rows are neither right nor wrong
-    region = damaged_region(points[known], flags[known])
-    drawn = points[rows]
-    scale = (
-        float(np.ptp(drawn, axis=0).max()) or 1.0
-    )  # the coordinates of the page, as packed_points has them
-    outline = (region.outline - np.tile(drawn.min(axis=0), 2)) / scale
+    points, n = plane(run.embedding)[rows], len(mark.rows)
+    # the coordinates of the page, as packed_points has them
+    scale = float(np.ptp(points, axis=0).max()) or 1.0
+    outline = (mark.region.outline - np.tile(points.min(axis=0), 2)) / scale
     return {
-        "rows": packed(np.flatnonzero(flags[rows]), "u4"), "n": len(about), "worst": common,
-        "outline": rounded(outline.ravel(), 4), "kept": region.damaged_inside / len(about),
-        "ringed": not len(outline) and not common and len(about) <= _MOST_RINGS,
+        "rows": packed(np.flatnonzero(np.isin(rows, mark.rows)), "u4"), "n": n, "worst": mark.worst,
+        "outline": rounded(outline.ravel(), 4), "kept": mark.region.damaged_inside / n,
+        "ringed": not len(outline) and not mark.worst and n <= _MOST_RINGS,
     }  # fmt: skip
-
-
-def _damage(run: Run, quality: Quality, kind: str) -> Floats:
-    """What the rows of a fact suffer from, for each of the compared rows."""
-    strangers, torn = quality.false_neighbors[:, 0], quality.tears[:, 0]
-    if kind == "false" and run.false_share is not None:
-        return run.false_share + strangers / 1e3  # of equal shares the worse strangers
-    return {"strangers": strangers, "torn": torn}.get(kind, strangers + torn)
 
 
 # ---- text of the page --------------------------------------------------------------------------

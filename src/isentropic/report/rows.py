@@ -1,66 +1,24 @@
-"""Which rows are drawn, and what the page knows of each: name, class, columns, true neighbours."""
+"""What the page knows of each row that is drawn: name, class, columns, true neighbours."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from .._errors import LowRecallWarning, require_one_of
-from .._values import Integers, Knn, Table
-from ..neighbors import nearest_neighbors
+from .._errors import require_one_of
+from .._values import Integers, Neighbors, Table
 from .arrays import packed, packed_shares
 from .colors import MOST_CLASSES
 
-MOST_ROWS = 50_000  # more are slow to brush, and cover each other
-N_NEIGHBORS = 10
 _COLUMN_BYTES = 1_200_000  # what columns to colour by may take
 _FEWEST_COLUMNS = 8
 _LONGEST_NAME = 80
-_STRATA = 10
-_SEED = 0
 
 
-def drawn_rows(table: Table, most: int = MOST_ROWS) -> Integers:
-    """All rows, or ``most`` of them drawn at random from each class in proportion, at least one of each.
-
-    Without classes the strata are tenths of the target, or of the column that varies most.
-
-    >>> import numpy as np
-    >>> y = np.array([0, 0, 0, 0, 0, 1])
-    >>> table = Table(np.eye(6), y, ("a",) * 6, ("r",) * 6, ("x", "y"), "t", "none")
-    >>> len(drawn_rows(table, 3)), 5 in drawn_rows(table, 3)
-    (3, True)
-    """
-    n = len(table.X)
-    if n <= most:
-        return np.arange(n)
-    strata = _strata(table)
-    random = np.random.default_rng(_SEED)
-    # Rows in random order within their stratum, placed evenly from 0 to 1: the first `most` of all have each
-    # stratum in proportion. The first row of every stratum comes before everything else.
-    order = random.permutation(n)
-    order = order[np.argsort(strata[order], kind="stable")]
-    sizes = np.bincount(strata)
-    sizes = sizes[sizes > 0]
-    within = np.concatenate([np.arange(size) for size in sizes])
-    place = (within + 0.5) / np.repeat(sizes, sizes)
-    place[within == 0] = 0.0
-    return np.sort(order[np.argsort(place, kind="stable")[:most]])
-
-
-def _strata(table: Table) -> Integers:
-    if table.y is not None and table.class_names:
-        return np.asarray(table.y, np.int64)
-    numbers = table.X[:, int(np.argmax(table.X.var(axis=0)))] if table.y is None else table.y
-    borders = np.quantile(numbers, np.linspace(0, 1, _STRATA + 1)[1:-1])
-    return np.searchsorted(borders, numbers)
-
-
-def described_rows(table: Table, rows: Integers, color: str | None) -> dict[str, Any]:
+def described_rows(table: Table, rows: Integers, neighbors: Neighbors, color: str | None) -> dict[str, Any]:
     """Everything about the drawn rows that does not depend on a map."""
     names = [_short(table.row_names[row]) for row in rows]
     columns, asked = _columns(table, rows, color)
@@ -72,7 +30,7 @@ def described_rows(table: Table, rows: Integers, color: str | None) -> dict[str,
         "columns": columns,
         "asked": asked,
         "n_columns": len(table.feature_names),
-        "neighbors": _neighbors(table, rows),
+        "neighbors": _neighbors(neighbors),
     }
 
 
@@ -166,11 +124,8 @@ def _digits(low: float, high: float) -> int:
     return min(14, 3 + math.floor(math.log10(largest)) - math.floor(math.log10(span)))
 
 
-def _neighbors(table: Table, rows: Integers) -> dict[str, Any]:
+def _neighbors(found: Neighbors) -> dict[str, Any]:
     """The nearest rows in the data, among those drawn."""
-    k = min(N_NEIGHBORS, len(rows) - 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
-        found = nearest_neighbors(table.X[rows], Knn(k, exact_below=20_000), random_state=_SEED)
-    kind = "u2" if len(rows) <= 65_536 else "u4"
+    n_rows, k = found.indices.shape
+    kind = "u2" if n_rows <= 65_536 else "u4"
     return {"k": k, "kind": kind, "indices": packed(found.indices, kind), "recall": round(found.recall, 3)}

@@ -1,0 +1,165 @@
+"""What a page draws of a comparison: which rows, their true neighbours, pictures of each map, its damage."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._errors import LowRecallWarning
+from .._values import Floats, Integers, Knn, Neighbors, Table
+from ..neighbors import nearest_neighbors
+from ..quality import Quality, ShepardPairs, coranking_matrix, shepard_pairs
+from .facts import Fact
+from .regions import Region, damaged_region
+from .runs import Run
+from .verdicts import Verdict
+
+MOST_ROWS = 50_000  # more are slow to brush, and cover each other
+PICTURE_ROWS = 2_000  # rows whose ranks are compared in a picture: n^2 pairs
+N_NEIGHBORS = 10
+_EXACT_ROWS = 20_000
+_FEWEST_PICTURED = 4
+_CORANKING_CELLS = 90
+_SHEPARD_PAIRS = 20_000
+_STRATA = 10
+_SEED = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Picture:
+    """Of some rows of one map: how often ranks in the data and in the map meet, and pairs of distances."""
+
+    coranks: Integers  # (c, c)
+    pairs: ShepardPairs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """The rows that a fact is about, or, of a fact about most rows, the worst tenth; and where they crowd."""
+
+    rows: Integers
+    worst: bool  # whether these are the worst tenth
+    region: Region
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """Which rows are drawn, and all that takes a search or chance to know of them."""
+
+    rows: Integers
+    neighbors: Neighbors  # in the data, among the drawn rows
+    n_pictured: int  # rows of a picture
+    pictures: tuple[Picture | None, ...]  # of each run; None without a map, or of too few rows
+    marks: tuple[Mark | None, ...]  # of each of the worst facts; None for one that is not about rows
+
+
+def drawing(table: Table, runs: Sequence[Run], verdict: Verdict) -> Drawing:
+    """What :func:`isentropic.report.page` draws of these runs.
+
+    Beyond 50,000 rows a stratified sample is drawn. ``O(n m)`` beside the true neighbours of the drawn rows.
+    """
+    rows, few = drawn_rows(table), drawn_rows(table, PICTURE_ROWS)
+    shown = None if verdict.shown is None else runs[verdict.shown]
+    return Drawing(
+        rows=rows,
+        neighbors=_neighbors(table, rows),
+        n_pictured=len(few),
+        pictures=tuple(_picture(table.X, run, few) for run in runs),
+        marks=tuple(_mark(shown, fact) for fact in verdict.worst),
+    )
+
+
+# ---- rows --------------------------------------------------------------------------------------
+
+
+def drawn_rows(table: Table, most: int = MOST_ROWS) -> Integers:
+    """All rows, or ``most`` of them drawn at random from each class in proportion, at least one of each.
+
+    Without classes the strata are tenths of the target, or of the column that varies most.
+
+    >>> import numpy as np
+    >>> y = np.array([0, 0, 0, 0, 0, 1])
+    >>> table = Table(np.eye(6), y, ("a",) * 6, ("r",) * 6, ("x", "y"), "t", "none")
+    >>> len(drawn_rows(table, 3)), 5 in drawn_rows(table, 3)
+    (3, True)
+    """
+    n = len(table.X)
+    if n <= most:
+        return np.arange(n)
+    strata = _strata(table)
+    random = np.random.default_rng(_SEED)
+    # Rows in random order within their stratum, placed evenly from 0 to 1: the first `most` of all have each
+    # stratum in proportion. The first row of every stratum comes before everything else.
+    order = random.permutation(n)
+    order = order[np.argsort(strata[order], kind="stable")]
+    sizes = np.bincount(strata)
+    sizes = sizes[sizes > 0]
+    within = np.concatenate([np.arange(size) for size in sizes])
+    place = (within + 0.5) / np.repeat(sizes, sizes)
+    place[within == 0] = 0.0
+    return np.sort(order[np.argsort(place, kind="stable")[:most]])
+
+
+def _strata(table: Table) -> Integers:
+    if table.y is not None and table.class_names:
+        return np.asarray(table.y, np.int64)
+    numbers = table.X[:, int(np.argmax(table.X.var(axis=0)))] if table.y is None else table.y
+    borders = np.quantile(numbers, np.linspace(0, 1, _STRATA + 1)[1:-1])
+    return np.searchsorted(borders, numbers)
+
+
+def _neighbors(table: Table, rows: Integers) -> Neighbors:
+    k = min(N_NEIGHBORS, len(rows) - 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
+        return nearest_neighbors(table.X[rows], Knn(k, exact_below=_EXACT_ROWS), random_state=_SEED)
+
+
+def plane(embedding: Floats) -> Floats:
+    """As a map is drawn: its first two coordinates, or the only one over the row number."""
+    if embedding.shape[1] >= 2:
+        return embedding[:, :2]
+    n = len(embedding)
+    spread = float(np.ptp(embedding)) or 1.0
+    return np.column_stack([embedding[:, 0], np.arange(n) / max(1, n - 1) * spread / 2])
+
+
+# ---- maps --------------------------------------------------------------------------------------
+
+
+def _picture(X: Floats, run: Run, rows: Integers) -> Picture | None:
+    if run.embedding is None or run.quality is None or len(rows) < _FEWEST_PICTURED:
+        return None
+    given, mapped = X[rows], run.embedding[rows]
+    matrix = coranking_matrix(given, mapped, bins=min(_CORANKING_CELLS, len(rows) - 1))
+    return Picture(matrix.counts, shepard_pairs(given, mapped, n_pairs=_SHEPARD_PAIRS))
+
+
+def _mark(run: Run | None, fact: Fact) -> Mark | None:
+    """Where a fact is, in the map that is shown.
+
+    A fact about more than half of all rows has no place; what is marked then are the worst tenth of them.
+    """
+    about: Integers = np.asarray(fact.rows, np.int64)
+    if run is None or run.embedding is None or run.quality is None or len(about) == 0:
+        return None
+    points = plane(run.embedding)
+    common = len(about) > len(run.quality.rows) / 2
+    if common:
+        damage = _damage(run, run.quality, fact.kind)
+        about = run.quality.rows[np.argsort(-damage, kind="stable")[: max(1, len(damage) // 10)]]
+    flags = np.zeros(len(points), bool)
+    flags[about] = True
+    known = run.quality.rows  # where scores were sampled, other rows are neither right nor wrong
+    return Mark(about, common, damaged_region(points[known], flags[known]))
+
+
+def _damage(run: Run, quality: Quality, kind: str) -> Floats:
+    """What the rows of a fact suffer from, for each of the compared rows."""
+    strangers, torn = quality.false_neighbors[:, 0], quality.tears[:, 0]
+    if kind == "false" and run.false_share is not None:
+        return run.false_share + strangers / 1e3  # of equal shares the worse strangers
+    return {"strangers": strangers, "torn": torn}.get(kind, strangers + torn)
