@@ -223,7 +223,7 @@ def test_lists_are_exact_at_any_offset_and_spread(seed, offset, spread, m):
     assert_same_lists(lists_of(X, 6), naive.naive_neighbors(naive.distances(X), 6))
 
 
-@pytest.mark.parametrize(("size", "limit"), [(1e200, r"below 1e\+150"), (1e-200, "above 1e-140")])
+@pytest.mark.parametrize(("size", "limit"), [(1e200, "below 1e150"), (1e-200, "above 1e-140")])
 @pytest.mark.parametrize("find", [lambda X: nearest_neighbors(X, Knn(3)), lambda X: neighbor_graph(X, 3)])
 @routes
 def test_numbers_whose_squares_overflow_or_vanish_are_refused(m, find, size, limit):
