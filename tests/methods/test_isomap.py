@@ -137,7 +137,7 @@ def test_a_fitted_row_gets_its_own_coordinates(fitted):
 def test_the_formula_alone_gives_a_fitted_row_its_coordinates(name):
     """Without looking rows up: the geodesics of a fitted row lead to its coordinates."""
     fitted = quiet(clone(VARIANTS[name]), ROLL)
-    placed = fitted._placed(ROLL[fitted._fitted])
+    placed = fitted._place(ROLL[fitted._fitted])
     assert_allclose(placed, fitted.embedding_[fitted._fitted], atol=1e-8 * width(fitted.embedding_))
 
 

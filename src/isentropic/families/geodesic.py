@@ -11,45 +11,33 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import squareform
-from sklearn.utils.validation import check_is_fitted
 
 from .._errors import is_whole, require
 from .._runtime import one_blas_thread, row_blocks
-from .._state import Absent, Array, Checked, Double, Maybe, Number, State, StateError, Tuple, Value
+from .._state import Absent, Array, Double, Maybe, Number, State, StateError, Tuple, Value
 from .._values import Inflate, Landmarks, NeighborGraph
-from ..distances import LARGEST, checked_metric, distances_between, rows_per_block
+from ..distances import LARGEST, distances_between, rows_per_block
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments
 from ..kernels.placement import through_neighbors
 from ..linalg import Scaling, classical_scaling, residual_variance, unexplained
 from ..neighbors import Entries, RowIndex, checked_policy, warn_of_isolated
-from .embedder import Embedder
 from .landmarks import chosen_landmarks
-from .rows import (
-    KnownRows,
-    checked_components,
-    checked_coordinates,
-    checked_rows,
-    found_at_zero,
-    one_place_for_equals,
-    require_columns,
-)
+from .placement import RowKeeper
+from .rows import checked_components, checked_rows, one_place_for_equals, require_columns
 
 _PLACED_AT_ONCE = 256  # new rows whose distances to all fitted rows are held together
-_FOUND_AGAIN = ("_landmark_geodesics", "_index_of_fitted")
 
 
-class GeodesicEmbedder(Embedder):
+class GeodesicEmbedder(RowKeeper):
     """Classical scaling of shortest paths, exact or through landmarks, and the placement of new rows."""
 
     _state = State(  # g rows are in the graph, r of them are references: landmarks, or all
         graph_=Value(NeighborGraph, n="g"),
         _fitted=Array("g", dtype=np.int64, below="n"),
         _unreachable=Double(0, infinite=True),
-        _fit_metric=Checked(checked_metric),
         _fit_X=Array("g", "columns", within=LARGEST, empty=True),
-        _known=Absent(Value(KnownRows, n="n", m="m")),
         landmarks_=Maybe(Array("r", dtype=np.int64, below="n")),
         _landmark_nodes=Absent(Array("r", dtype=np.int64, below="g")),
         _scaling=Value(Scaling, n="r", d="d"),
@@ -57,11 +45,11 @@ class GeodesicEmbedder(Embedder):
         euclidean_defect_=Tuple(Number(), Number()),
         residual_variance_=Number(),
     )
+    _found_again = ("_landmark_geodesics", "_index_of_fitted")
     # Parameters of every member: n_components, n_landmarks, on_disconnected, metric, random_state, n_jobs.
     embedding_: np.ndarray
     landmarks_: np.ndarray | None
     _landmark_nodes: Any
-    _known: Any  # KnownRows, or None where distances are given
     _index_of_fitted: RowIndex | None
     _landmark_geodesics: np.ndarray | None
 
@@ -85,31 +73,20 @@ class GeodesicEmbedder(Embedder):
             fitted = np.flatnonzero(graph.components == 0)
             graph = subgraph(graph, fitted)
         self.graph_, self._fitted, self._unreachable = graph, fitted, np.inf
-        self._fit_metric = self.metric  # transform goes by what was fitted, whatever the parameters say then
-        rows = _rows_of(X, fitted, self.metric)
+        rows = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
         n_landmarks = self._landmark_count(len(fitted))
         if n_landmarks is None:
             self._scale_all(n_components)
         else:
             self._scale_landmarks(rows, n_landmarks, n_components)
         self._n_features_out = n_components
-        self._remember(X, fitted)
-        self._place_unfitted(X)
-        if self._fit_metric != "precomputed":
-            self.embedding_ = one_place_for_equals(X, self.embedding_)
-
-    def _remember(self, X: np.ndarray, fitted: np.ndarray) -> None:
-        """Keep the rows that new ones are compared with; distances come with the new rows themselves.
-
-        They are copied, after the distances between them are gone: the caller may write into X.
-        """
         self._index_of_fitted = None
-        if self._fit_metric == "precomputed":
-            self._fit_X, self._known = np.empty((len(fitted), 0)), None
-            return
-        with threads(self.n_jobs):
-            self._known = KnownRows.of(X.copy())
-        self._fit_X = _rows_of(self._known.X, fitted, self._fit_metric)
+        self._remember(X)  # now that the distances between the rows are gone
+        kept = np.empty((len(X), 0)) if self._known is None else self._known.X
+        self._fit_X = _rows_of(kept, fitted)
+        self._place_unfitted(X)
+        if self._known is not None:
+            self.embedding_ = one_place_for_equals(X, self.embedding_)
 
     def _landmark_count(self, n: int) -> int | None:
         """How many landmarks; None when every row is one, which is the exact method."""
@@ -160,19 +137,13 @@ class GeodesicEmbedder(Embedder):
 
     def _require_sound(self) -> None:
         require_columns(self, self._fit_X)
+        super()._require_sound()
         if not self.graph_.is_distance:
             raise StateError("graph_.kind", "must be one whose weights are distances")
-        if self._fit_metric != "precomputed" and getattr(self, "_known", None) is None:
-            raise StateError("_known", "must be there for rows of features")
         if self.landmarks_ is None and len(self._scaling.means) != self.graph_.n_rows:
             raise StateError("_scaling.means", "must be one for each row of the graph")
         if self.landmarks_ is not None and getattr(self, "_landmark_nodes", None) is None:
             raise StateError("_landmark_nodes", "must be there for landmarks")
-
-    def __getstate__(self):
-        """Without what is large and can be found again: landmarks' geodesics, the index of the rows."""
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in _FOUND_AGAIN}
 
     def _fitted_rows(self) -> RowIndex:
         """The rows of the graph, prepared for the search of neighbours among them."""
@@ -196,28 +167,11 @@ class GeodesicEmbedder(Embedder):
         embedding = np.empty((len(X), self._n_features_out))
         embedding[self._fitted] = self.embedding_
         others = np.setdiff1d(np.arange(len(X)), self._fitted)
-        embedding[others] = self._placed(_rows_of(X, others, self._fit_metric, columns=self._fitted))
+        embedding[others] = self._place(X[others])
         self.embedding_ = embedding
 
-    def transform(self, X) -> np.ndarray:
-        """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
-        check_is_fitted(self)
-        X = checked_rows(self, X, metric=self._fit_metric, fitting=False)
-        known = self._find(X)
-        new = np.flatnonzero(known < 0)
-        Z = self.embedding_[known]
-        if len(new):
-            Z[new] = self._placed(_rows_of(X, new, self._fit_metric, columns=self._fitted))
-        return checked_coordinates(Z)
-
-    def _find(self, X: np.ndarray) -> np.ndarray:
-        """The fitted row that each row of ``X`` is, or -1."""
-        if self._fit_metric != "precomputed":
-            with threads(self.n_jobs):
-                return self._known.find(X)
-        return found_at_zero(X)
-
-    def _placed(self, X: np.ndarray) -> np.ndarray:
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        X = _to_nodes(X, self._fitted, self._fit_metric)
         Z = np.empty((len(X), self._n_features_out))
         isolated = 0
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
@@ -248,13 +202,15 @@ def subgraph(graph: NeighborGraph, rows: np.ndarray) -> NeighborGraph:
                    components=np.zeros(len(rows), np.int32))  # fmt: skip
 
 
-def _rows_of(X: np.ndarray, rows: np.ndarray, metric, columns: np.ndarray | None = None) -> np.ndarray:
-    """Some rows; of a distance matrix also only the columns of the fitted rows."""
-    part = X if len(rows) == len(X) else X[rows]
-    if metric != "precomputed":
-        return part
-    columns = rows if columns is None else columns
-    return part if len(columns) == part.shape[1] else np.ascontiguousarray(part[:, columns])
+def _rows_of(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Some rows, in order; the table itself where those are all."""
+    return X if len(rows) == len(X) else X[rows]
+
+
+def _to_nodes(X: np.ndarray, nodes: np.ndarray, metric) -> np.ndarray:
+    """Of given distances to all rows, those to the rows of the graph."""
+    every = metric != "precomputed" or len(nodes) == X.shape[1]
+    return X if every else np.ascontiguousarray(X[:, nodes])
 
 
 def _largest_finite(G: np.ndarray) -> float:

@@ -11,18 +11,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from .._errors import is_real, is_whole, require, require_count, require_number, require_one_of
 from .._runtime import generator, row_blocks
 from .._state import (
     Absent,
     Array,
-    Checked,
     Double,
     Maybe,
     Number,
-    OneOf,
     State,
     StateError,
     Tuple,
@@ -30,24 +27,17 @@ from .._state import (
     Whole,
 )
 from .._values import Geodesic, Momentum, NeighborGraph
-from ..distances import checked_metric, rows_per_block
+from ..distances import rows_per_block
 from ..kernels._jit import threads
 from ..kernels.settling import settle_rows
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import lbfgs, momentum_descent
 from .degree_search import Trial
-from .embedder import Embedder
 from .faithfulness import Tau
 from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
 from .pair_problem import Problem
-from .rows import (
-    KnownRows,
-    checked_components,
-    checked_coordinates,
-    checked_rows,
-    found_at_zero,
-    one_place_for_equals,
-)
+from .placement import RowKeeper
+from .rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
 from .starts import principal_start, random_start, scaled_start
 
 _PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
@@ -55,7 +45,7 @@ _REFERENCES = 2048  # fitted rows that a new one is placed against
 _PLACED_AT_ONCE = 64  # new rows
 
 
-class PairsEmbedder(Embedder):
+class PairsEmbedder(RowKeeper):
     """A map that minimises the cost of same-degree distributions, and the placement of new rows.
 
     As it stands it is parameter-free: degree 1, the largest distance counting as 2.
@@ -69,10 +59,8 @@ class PairsEmbedder(Embedder):
         _degrees=Array("g", above=0),
         _unit=Double(0),
         _means=Absent(Tuple(Array("g", above=0), Array("g", above=0))),
-        _fit_metric=OneOf(Checked(checked_metric), Value(Geodesic)),
         _graph=Maybe(Value(NeighborGraph, n="n")),
         _references=Array("r", dtype=np.int64, below="n"),
-        _known=Maybe(Value(KnownRows, n="n", m="m")),
     )
 
     def __init__(
@@ -107,7 +95,7 @@ class PairsEmbedder(Embedder):
         optimizer = self._optimizer()
         scale = require_number("scale", scale, "a positive number", above=0)
         checked_components(self.n_components)
-        X = checked_rows(self, X, metric=_of_rows(self.metric))
+        X = checked_rows(self, X, metric=metric_of_rows(self.metric))
         n = len(X)
         partners = self._partners(n)
         random = generator(self.random_state)
@@ -181,48 +169,22 @@ class PairsEmbedder(Embedder):
             in_order = problem.pairs.in_order(point)
             self._means = problem.objective(trial.degrees).mean_weights(in_order)
         self._n_features_out = self.n_components
-        self._fit_metric, self._graph = self.metric, problem.distances.graph  # what transform goes by
+        self._graph = problem.distances.graph
         n = problem.pairs.n
         chosen = check_random_state(problem.seed).permutation(n)[:_REFERENCES]
         self._references = np.arange(n) if n <= _REFERENCES else np.sort(chosen)
-        self._known = None
-        if self.metric != "precomputed":
-            with threads(self.n_jobs):
-                self._known = KnownRows.of(problem.distances.X.copy())  # the caller may write into X
+        self._remember(problem.distances.X)
 
     def _require_sound(self) -> None:
+        super()._require_sound()
         if self._unit and getattr(self, "_means", None) is None:
             raise StateError("_means", "must be there where rows differ")
-        if (self._known is None) != (self._fit_metric == "precomputed"):
-            raise StateError("_known", "must be there for rows of features, and for no others")
         if (self._graph is None) == isinstance(self._fit_metric, Geodesic):
             raise StateError("_graph", "must be there for geodesic distances, and for no others")
         if self._graph is not None and not self._graph.is_distance:
             raise StateError("_graph.kind", "must be one whose weights are distances")
-        of_rows = _of_rows(self._fit_metric)
-        Checked(checked_metric).check(of_rows, "_fit_metric.metric", {})
-        if of_rows == "precomputed" and self.n_features_in_ != len(self.embedding_):
-            raise StateError("n_features_in_", "must be the number of rows, for distances to them")
 
-    def transform(self, X) -> np.ndarray:
-        """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
-        check_is_fitted(self)
-        X = checked_rows(self, X, metric=_of_rows(self._fit_metric), fitting=False)
-        known = self._find(X)
-        Z = self.embedding_[known]
-        new = np.flatnonzero(known < 0)
-        if len(new):
-            Z[new] = self._placed(X[new])
-        return checked_coordinates(Z)
-
-    def _find(self, X: np.ndarray) -> np.ndarray:
-        """The fitted row that each row of ``X`` is, or -1."""
-        if self._known is not None:
-            with threads(self.n_jobs):
-                return self._known.find(X)
-        return found_at_zero(X)
-
-    def _placed(self, X: np.ndarray) -> np.ndarray:
+    def _place(self, X: np.ndarray) -> np.ndarray:
         out = np.zeros((len(X), self._n_features_out))
         if self._unit == 0:  # there is one place only
             return out
@@ -235,8 +197,3 @@ class PairsEmbedder(Embedder):
             with threads(self.n_jobs):
                 out[block] = settle_rows(between, self._unit, Z, self._degrees, *self._means)
         return out * self._unit
-
-
-def _of_rows(metric):
-    """The metric between rows of the table; of geodesics, that of their graph."""
-    return metric.metric if isinstance(metric, Geodesic) else metric

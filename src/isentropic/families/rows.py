@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
 from .._errors import require, require_count
-from .._state import Array, State, StateError
+from .._state import Array, Maybe, State, StateError
+from .._values import Geodesic
 from ..distances import (
     LARGEST,
     Metric,
@@ -38,13 +39,15 @@ def checked_components(n_components: int) -> int:
     return require_count("n_components", n_components)
 
 
+def metric_of_rows(metric: Metric | Geodesic) -> Metric:
+    """The metric between rows of the table; of geodesics, that of their graph."""
+    return metric.metric if isinstance(metric, Geodesic) else metric
+
+
 def require_columns(model, rows: np.ndarray) -> None:
     """The fitted rows have the features of new ones; distances instead come with the new rows themselves."""
-    precomputed = model._fit_metric == "precomputed"
-    if rows.shape[1] != (0 if precomputed else model.n_features_in_):
+    if rows.shape[1] != (0 if model._fit_metric == "precomputed" else model.n_features_in_):
         raise StateError("_fit_X", f"must have the features of new rows, got {rows.shape[1]}")
-    if precomputed and model.n_features_in_ != len(model.embedding_):
-        raise StateError("n_features_in_", "must be the number of rows, for distances to them")
 
 
 def checked_coordinates(Z: np.ndarray) -> np.ndarray:
@@ -75,22 +78,33 @@ def found_at_zero(D: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True)
 class KnownRows:
-    """The fitted rows, to be found again by their exact values. ``O(n)`` memory beyond the rows."""
+    """The fitted rows, to be found again by their exact values. ``O(n)`` memory beyond the rows.
+
+    Where a method learns from classes, equal rows of different classes are different rows, each with a place
+    of its own. Of new rows no class is known: one with the values of such rows is none of them.
+    """
 
     X: np.ndarray
     hashes: np.ndarray  # sorted
     order: np.ndarray  # row of each sorted hash, equal hashes in row order
+    one_class: np.ndarray | None = None  # whether all rows with the values of a row have its class
     _state = State(
         X=Array("n", "m", within=LARGEST),
         hashes=Array("n", dtype=np.uint64),
         order=Array("n", dtype=np.int64, below="n"),
+        one_class=Maybe(Array("n", dtype=np.bool_)),
     )
 
     @classmethod
-    def of(cls, X: np.ndarray) -> KnownRows:
+    def of(cls, X: np.ndarray, classes: np.ndarray | None = None) -> KnownRows:
         hashes = hashes_of(X)
         order = np.argsort(hashes, kind="stable")
-        return cls(X, hashes[order], order)
+        known = cls(X, hashes[order], order)
+        if classes is None:
+            return known
+        first = known.find(X)
+        mixed = np.unique(first[classes != classes[first]])
+        return replace(known, one_class=~np.isin(first, mixed))
 
     def find(self, X: np.ndarray) -> np.ndarray:
         """Number of the first fitted row with the same values as each row of ``X``, or -1."""
@@ -106,4 +120,4 @@ class KnownRows:
             others = self.order[first[i] + 1 : last[i]]
             equal = others[(self.X[others] == X[i]).all(axis=1)]
             found[i] = equal[0] if len(equal) else -1
-        return found
+        return found if self.one_class is None else np.where(self.one_class[found], found, -1)

@@ -10,15 +10,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.neural_network import MLPRegressor
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from .._errors import IsentropicWarning, is_whole, require, require_count, require_number
 from .._runtime import generator, row_blocks
 from .._state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
-from ..families.embedder import Embedder
 from ..families.faithfulness import table_tau
 from ..families.pairs import PairsEmbedder
-from ..families.rows import checked_components, checked_coordinates, checked_rows
+from ..families.placement import Placer
+from ..families.rows import checked_components, checked_rows
 from ..kernels._jit import threads
 from ..kernels.layers import write_layer
 from .training import trained
@@ -29,7 +28,7 @@ _FAR_OFF = 1.5  # from the middle of the map, in extents: an embedder that puts 
 _ROWS_AT_ONCE = 512
 
 
-class ParametricEmbedding(Embedder):
+class ParametricEmbedding(Placer):
     """A network learns the map of any embedder, and then places rows without the fitted ones.
 
     The embedder maps the rows; a network with ``layers`` of rectified linear units and an identity output
@@ -150,14 +149,16 @@ class ParametricEmbedding(Embedder):
         self._weights, self._biases = list(network.coefs_), list(network.intercepts_)
         self.target_embedding_ = target
         self._n_features_out = target.shape[1]
-        self.embedding_ = self._output(X)
+        self.embedding_ = self._place(X)
         self.loss_ = float((((self.embedding_ - target) / self._extent) ** 2).mean())
         return self
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         if hasattr(self.embedder, "__sklearn_tags__") and not isinstance(self.embedder, type):
-            tags.input_tags.pairwise = get_tags(self.embedder).input_tags.pairwise
+            inner = get_tags(self.embedder)
+            tags.input_tags.pairwise = inner.input_tags.pairwise
+            tags.target_tags = inner.target_tags
         return tags
 
     def _require_sound(self) -> None:
@@ -165,11 +166,6 @@ class ParametricEmbedding(Embedder):
         shapes = list(pairwise(widths))  # a layer takes what the one before it gives
         if [weights.shape for weights in self._weights] != shapes or widths[-1] != self._n_features_out:
             raise StateError("_weights", "must lead from the features to the coordinates, layer by layer")
-
-    def transform(self, X) -> np.ndarray:
-        """What the network gives for each row."""
-        check_is_fitted(self)
-        return checked_coordinates(self._output(checked_rows(self, X, fitting=False)))
 
     def score(self, X, y=None) -> float:
         """Kendall's tau of the Euclidean distances of these rows and of those where the network puts them."""
@@ -249,7 +245,8 @@ class ParametricEmbedding(Embedder):
     def _scaled(self, X: np.ndarray) -> np.ndarray:
         return (X - self._centre) / self._spread
 
-    def _output(self, X: np.ndarray) -> np.ndarray:
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        """What the network gives for each row."""
         Z = np.empty((len(X), self._n_features_out))
         for block in row_blocks(len(X), "network", size=_ROWS_AT_ONCE):
             layer = self._scaled(X[block])

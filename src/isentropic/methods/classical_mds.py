@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from .._runtime import require_memory, row_blocks
-from .._state import Array, Checked, Number, State, Tuple, Value
-from ..distances import LARGEST, checked_metric, condensed_distances, distances_between, rows_per_block
-from ..families.embedder import Embedder
+from .._state import Array, Number, State, Tuple, Value
+from ..distances import LARGEST, condensed_distances, distances_between, rows_per_block
+from ..families.placement import RowKeeper
 from ..families.rows import (
     KnownRows,
     checked_components,
-    checked_coordinates,
     checked_rows,
-    found_at_zero,
     one_place_for_equals,
     require_columns,
 )
-from ..kernels._jit import threads
 from ..linalg import Scaling, classical_scaling, residual_variance
 
 
-class ClassicalMDS(Embedder):
+class ClassicalMDS(RowKeeper):
     """Coordinates whose distances match the given ones, as well as an inner product allows.
 
     The leading eigenvectors of ``B = -1/2 H (D ∘ D) H``, each times the root of its eigenvalue; ``B`` is
@@ -72,9 +68,10 @@ class ClassicalMDS(Embedder):
         residual_variance_=Number(),
         euclidean_defect_=Tuple(Number(), Number()),
         _scaling=Value(Scaling, n="n", d="d"),
-        _fit_metric=Checked(checked_metric),
         _fit_X=Array("n", "columns", within=LARGEST, empty=True),
     )
+
+    _found_again = ("_known",)
 
     def __init__(self, n_components=2, *, metric="euclidean", n_jobs=None):
         self.n_components = n_components
@@ -89,43 +86,30 @@ class ClassicalMDS(Embedder):
         require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmark-isomap, or a sample.")
         D = condensed_distances(X, self.metric, self.n_jobs)
         self._scaling = classical_scaling(D, n, n_components, n_jobs=self.n_jobs)
-        self._fit_metric = self.metric  # transform goes by what was fitted
         self.embedding_ = self._scaling.embedding
         self.eigenvalues_ = self._scaling.eigenvalues
         self.euclidean_defect_ = self._scaling.euclidean_defect
         self.residual_variance_ = residual_variance(D, self.embedding_, n_jobs=self.n_jobs)
-        del D  # before the rows are copied: the caller may write into X
-        self._fit_X = np.empty((len(X), 0)) if self.metric == "precomputed" else X.copy()
-        if self.metric != "precomputed":
+        del D  # before the rows are copied
+        self._remember(X)
+        self._fit_X = np.empty((len(X), 0)) if self._known is None else self._known.X
+        if self._known is not None:
             self.embedding_ = one_place_for_equals(X, self.embedding_)
-            with threads(self.n_jobs):
-                self._known = KnownRows.of(self._fit_X)
         self._n_features_out = n_components
         return self
 
-    def __getstate__(self):
-        """Without what is found again: which row has which values."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_known"}
-
-    def _find(self, X: np.ndarray) -> np.ndarray:
-        """The fitted row that each row of ``X`` is, or -1."""
-        if self._fit_metric == "precomputed":
-            return found_at_zero(X)
-        with threads(self.n_jobs):
-            if not hasattr(self, "_known"):
-                self._known = KnownRows.of(self._fit_X)
-            return self._known.find(X)
+    def _known_rows(self) -> KnownRows | None:
+        if not hasattr(self, "_known"):  # a model file holds the rows alone
+            self._known = KnownRows.of(self._fit_X) if self._fit_X.shape[1] else None
+        return self._known
 
     def _require_sound(self) -> None:
         require_columns(self, self._fit_X)
+        super()._require_sound()
 
-    def transform(self, X) -> np.ndarray:
-        """Coordinates of rows, each by its distances to the fitted rows; a fitted row gets its own."""
-        check_is_fitted(self)
-        X = checked_rows(self, X, metric=self._fit_metric, fitting=False)
-        known = self._find(X)
-        Z, new = self.embedding_[known], np.flatnonzero(known < 0)
-        for block in row_blocks(len(new), "placing rows", size=rows_per_block(len(self._fit_X))):
-            D = distances_between(X[new[block]], self._fit_X, self._fit_metric, self.n_jobs)
-            Z[new[block]] = self._scaling.place(D, n_jobs=self.n_jobs)
-        return checked_coordinates(Z)
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        Z = np.empty((len(X), self._n_features_out))
+        for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._fit_X))):
+            D = distances_between(X[block], self._fit_X, self._fit_metric, self.n_jobs)
+            Z[block] = self._scaling.place(D, n_jobs=self.n_jobs)
+        return Z

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.decomposition import PCA as _PCA
-from sklearn.utils.validation import check_is_fitted
 
 from .._errors import require
 from .._state import Array, State
-from ..families.embedder import Embedder
-from ..families.rows import checked_components, checked_coordinates, checked_rows
-from ..kernels._jit import threads
-from ..kernels.placement import project_centred
-from ..linalg import fixed_signs
+from ..families.linear import LinearEmbedder
+from ..families.rows import checked_components, checked_rows
 
 
-class PCA(Embedder):
+class PCA(LinearEmbedder):
     """Directions of largest variance: ``z = C (x - mean)``, C the leading eigenvectors of the covariance.
 
     The baseline of every comparison. Fitted by scikit-learn; a row gets the same coordinates in any batch.
@@ -55,13 +51,7 @@ class PCA(Embedder):
     [0.73, 0.229]
     """
 
-    _state = State(
-        components_=Array("d", "m"),
-        mean_=Array("m"),
-        explained_variance_=Array("d"),
-        explained_variance_ratio_=Array("d"),
-        _projection=Array("m", "d"),
-    )
+    _state = State(explained_variance_=Array("d"), explained_variance_ratio_=Array("d"))
 
     def __init__(self, n_components=2, *, whiten=False, n_jobs=None):
         self.n_components = n_components
@@ -79,28 +69,12 @@ class PCA(Embedder):
         centre = X.mean(axis=0)  # before the solver forms products, in which an offset would drown the rest
         with np.errstate(invalid="ignore"):  # constant data: 0 / 0 in the ratios, which are 0 below
             pca = _PCA(n_components, svd_solver=solver).fit(X - centre)
-        self.mean_ = centre + pca.mean_
-        self.components_ = fixed_signs(pca.components_.T).T
         self.explained_variance_ = pca.explained_variance_
         self.explained_variance_ratio_ = np.nan_to_num(pca.explained_variance_ratio_, nan=0.0)
-        self._projection = self._scaled_directions()
-        self._n_features_out = n_components
-        self.embedding_ = self._placed(X)
+        self._project(X, centre + pca.mean_, pca.components_, self._scales() if self.whiten else None)
         return self
 
-    def transform(self, X) -> np.ndarray:
-        """Coordinates of rows, each by itself."""
-        check_is_fitted(self)
-        return checked_coordinates(self._placed(checked_rows(self, X, fitting=False)))
-
-    def _scaled_directions(self) -> np.ndarray:
-        projection = np.ascontiguousarray(self.components_.T)
-        if self.whiten:
-            deviations = np.sqrt(self.explained_variance_)
-            spread = deviations > 1e-12 * deviations.max()  # a direction without variance stays zero
-            projection *= np.divide(1.0, deviations, out=np.zeros_like(deviations), where=spread)
-        return projection
-
-    def _placed(self, X: np.ndarray) -> np.ndarray:
-        with threads(self.n_jobs):
-            return project_centred(X, self.mean_, self._projection)
+    def _scales(self) -> np.ndarray:
+        deviations = np.sqrt(self.explained_variance_)
+        spread = deviations > 1e-12 * deviations.max()  # a direction without variance stays zero
+        return np.divide(1.0, deviations, out=np.zeros_like(deviations), where=spread)

@@ -1,0 +1,88 @@
+"""Out-of-sample extension, the one ``transform``: a fitted row has its own place, any other is placed alone.
+
+A method says in ``_place`` where new rows go, each by itself against the fitted state. One whose map is of
+the fitted rows, and not a function of any row, keeps these rows to find them again: :class:`RowKeeper`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .._state import Absent, Checked, OneOf, State, StateError, Value
+from .._values import Geodesic
+from ..distances import checked_metric
+from ..kernels._jit import threads
+from .embedder import Embedder
+from .rows import KnownRows, checked_coordinates, checked_rows, found_at_zero, metric_of_rows
+
+
+class Placer(Embedder):
+    """An embedder that places new rows."""
+
+    _fit_metric: Any = "euclidean"
+    _found_again: tuple[str, ...] = ()  # large attributes that are not saved, since the others give them
+
+    def transform(self, X) -> np.ndarray:
+        """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
+        check_is_fitted(self)
+        X = checked_rows(self, X, metric=metric_of_rows(self._fit_metric), fitting=False)
+        known = self._find(X)
+        Z, new = self.embedding_[known], np.flatnonzero(known < 0)
+        if len(new):
+            Z[new] = self._place(X if len(new) == len(X) else X[new])
+        return checked_coordinates(Z)
+
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        """Coordinates of rows that are not fitted ones, each independent of the others."""
+        raise NotImplementedError
+
+    def _find(self, X: np.ndarray) -> np.ndarray:
+        """The fitted row that each row of ``X`` is, or -1: for any where ``_place`` is the map itself."""
+        return np.full(len(X), -1)
+
+    def __getstate__(self):
+        """Without what is large and can be found again."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in self._found_again}
+
+
+class RowKeeper(Placer):
+    """A placer that knows its fitted rows: by their values, or, where distances are given, at distance 0.
+
+    A method that learns from classes gives them to :meth:`_remember`. Its equal rows may then have a place
+    for each class; such a row, whose class nobody tells, is placed as a new one.
+    """
+
+    _state = State(
+        _fit_metric=OneOf(Checked(checked_metric), Value(Geodesic)),
+        _known=Absent(Value(KnownRows, n="n", m="m")),
+    )
+    _known: Any  # KnownRows, or None where distances are given
+
+    def _remember(self, X: np.ndarray, classes: np.ndarray | None = None) -> None:
+        """Keep the metric and the rows, copied: the caller may set the one and write into the other."""
+        self._fit_metric, self._known = self.metric, None
+        if self._fit_metric != "precomputed":
+            with threads(self.n_jobs):
+                self._known = KnownRows.of(X.copy(), classes)
+
+    def _find(self, X: np.ndarray) -> np.ndarray:
+        if self._fit_metric == "precomputed":
+            return found_at_zero(X)
+        with threads(self.n_jobs):
+            return self._known_rows().find(X)
+
+    def _known_rows(self) -> Any:
+        """The fitted rows; None where distances are given."""
+        return getattr(self, "_known", None)
+
+    def _require_sound(self) -> None:
+        if (self._known_rows() is None) != (self._fit_metric == "precomputed"):
+            raise StateError("_known", "must be there for rows of features, and for no others")
+        given = metric_of_rows(self._fit_metric)
+        Checked(checked_metric).check(given, "_fit_metric.metric", {})
+        if given == "precomputed" and self.n_features_in_ != len(self.embedding_):
+            raise StateError("n_features_in_", "must be the number of rows, for distances to them")
