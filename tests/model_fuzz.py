@@ -87,7 +87,7 @@ def made(name):
     queries = np.concatenate([X[:1], new])
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
-        model = _unfitted(name).fit(X)
+        model = _unfitted(name).fit(X, np.arange(len(X)) % 2)
         places = model.transform(queries)
         isentropic.save(model, Path(folder) / "model.skops", extra={"note": "hello"})
         with ZipFile(Path(folder) / "model.skops") as archive:
@@ -188,7 +188,7 @@ SCALARS = [
     '{"a": 1}', "", "{", "1" * 5000,
 ]  # fmt: skip
 METHODS_OF_ALL = [
-    "transform", "fit", "fit_transform", "_require_sound", "_placed", "_find", "_entries", "get_params",
+    "transform", "fit", "fit_transform", "_require_sound", "_place", "_find", "_entries", "get_params",
     "metric", "__class__", "__dict__", "__init__", "__getstate__", "__setstate__", "__reduce__", "_state",
     "_parameters", "_n_features_out", "_get_param_names", "_landmark_geodesics", "_index_of_fitted",
 ]  # fmt: skip

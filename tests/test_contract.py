@@ -5,8 +5,10 @@ import pytest
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import laws
 from isentropic import METHODS, SDD, Geodesic, Isomap, Knn, Landmarks, Percentile, Radius, make
 from isentropic._errors import IsentropicWarning
+from supervised_stub import METHODS_AND_STUB, ClassMeans, stub_in_registry  # noqa: F401 - a fixture
 
 VARIANTS = [
     Isomap(metric="precomputed"),
@@ -33,6 +35,7 @@ VARIANTS = [
     make("parameter-free-sdd", pairs=4),
     make("multi-sdd", degrees=(1, 2)),
     SDD(3),
+    ClassMeans(),
 ]
 ESTIMATORS = [make(name) for name in METHODS] + VARIANTS
 
@@ -50,7 +53,7 @@ def test_no_tag_dodges_a_check(estimator):
     assert [tags.non_deterministic, tags._skip_test, tags.no_validation] == [False, False, False]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", METHODS_AND_STUB)
 def test_constructors_take_few_parameters_and_document_each(name):
     estimator = make(name)
     parameters = estimator.get_params()
@@ -59,22 +62,22 @@ def test_constructors_take_few_parameters_and_document_each(name):
         assert f"\n    {parameter} : " in type(estimator).__doc__
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", METHODS_AND_STUB)
 def test_fitted_attributes_are_the_documented_ones(name):
     X = np.random.default_rng(0).normal(size=(60, 4))
-    estimator = make(name).fit(X)
+    estimator = laws.fit(make(name), X)
     documented = type(estimator).__doc__.split("Attributes\n")[1].split("References\n")[0]
     for attribute in vars(estimator):
         if attribute.endswith("_") and not attribute.startswith("_"):
             assert f"\n    {attribute} : " in documented
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", METHODS_AND_STUB)
 def test_pandas_in_and_out(name):
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), columns=["a", "b", "c"])
     estimator = make(name).set_output(transform="pandas")
-    Z = estimator.fit_transform(X)
+    Z = estimator.fit_transform(X, laws.classes_of(X))
     prefix = type(estimator).__name__.lower()
     assert list(Z.columns) == [f"{prefix}0", f"{prefix}1"]
     assert list(Z.index) == list(X.index)

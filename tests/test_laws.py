@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import laws
-from isentropic import METHODS, ClassicalMDS, Geodesic, Isomap, ParameterFreeSDD, Percentile, Radius, make
+from isentropic import ClassicalMDS, Geodesic, Isomap, ParameterFreeSDD, Percentile, Radius, make
+from supervised_stub import METHODS_AND_STUB, stub_in_registry  # noqa: F401 - a fixture
 
 ORDINARY, NEW = laws.numbers(0, 240), laws.numbers(1, 7)
-names = pytest.mark.parametrize("name", METHODS)
+names = pytest.mark.parametrize("name", METHODS_AND_STUB)
 pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
 
 

@@ -4,7 +4,6 @@ import inspect
 import re
 import sys
 import tomllib
-import warnings
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -16,8 +15,9 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
 import isentropic.methods
+import laws
 from isentropic import Knn, Landmarks, _extras, registry
-from isentropic._errors import InvalidInputError, IsentropicWarning, MissingExtraError
+from isentropic._errors import InvalidInputError, MissingExtraError
 from isentropic._extras import EXTRAS
 from isentropic.comparison import PRESETS
 from isentropic.families.pair_distances import ALL_UP_TO
@@ -88,8 +88,8 @@ def test_precomputed_distances_give_the_map_of_the_table_where_the_line_says_so(
     X = np.random.default_rng(0).normal(size=(60, 3))
     D = cdist(X, X)
     if METHODS[name].precomputed:
-        Z = fitted(make(name), X).embedding_
-        given = fitted(make(name, metric="precomputed"), D)
+        Z = laws.fit(make(name), X).embedding_
+        given = laws.fit(make(name, metric="precomputed"), D)
         assert given.embedding_.shape == Z.shape
         assert given.n_features_in_ == 60
         assert kendall_tau(D, given.embedding_, metric="precomputed").value == pytest.approx(
@@ -97,13 +97,7 @@ def test_precomputed_distances_give_the_map_of_the_table_where_the_line_says_so(
         )
     else:
         with pytest.raises((InvalidInputError, TypeError), match="metric"):
-            fitted(make(name, metric="precomputed"), D)
-
-
-def fitted(estimator, X):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IsentropicWarning)
-        return estimator.fit(X)
+            laws.fit(make(name, metric="precomputed"), D)
 
 
 # Parameters with which a method draws that otherwise does so only for more rows than a test has.
@@ -124,7 +118,7 @@ def test_another_seed_gives_another_map_where_the_line_says_so(name):
 
     def same(**params):
         seeds = ({"random_state": seed} if has_seed else {} for seed in (0, 1))
-        one, two = (fitted(make(name, **params, **seed), X).embedding_ for seed in seeds)
+        one, two = (laws.fit(make(name, **params, **seed), X).embedding_ for seed in seeds)
         return bool(np.array_equal(one, two))
 
     assert same() == (method.draws_above != 0)
@@ -139,7 +133,7 @@ def test_the_lines_know_from_how_many_rows_on_pairs_and_neighbours_are_drawn():
 @every_method
 def test_figures_are_fitted_attributes(name):
     X = np.random.default_rng(0).normal(size=(60, 3))
-    model = fitted(make(name), X)
+    model = laws.fit(make(name), X)
     figures = (*registry.family_of(METHODS[name]).figures, *METHODS[name].figures)
     assert any(hasattr(model, figure) for figure in figures)
     assert all(hasattr(model, figure) for figure in METHODS[name].figures)

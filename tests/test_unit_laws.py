@@ -20,6 +20,7 @@ from isentropic import (
     make,
 )
 from isentropic._errors import InvalidInputError
+from supervised_stub import ClassMeans
 
 pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
 
@@ -27,6 +28,7 @@ X, NEW = laws.numbers(0, 100), laws.numbers(1, 7)
 QUICK = {"parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50}}
 OF_EUCLID = {
     **{name: make(name, **QUICK.get(name, {})) for name in METHODS},
+    "learns from classes": ClassMeans(),
     "landmarks": Isomap(n_landmarks=20),
     "whitened": PCA(whiten=True),
     "oas": EntropicIsomap(regularization="oas", divergence="bhattacharyya"),

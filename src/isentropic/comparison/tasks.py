@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from .. import registry
 from .._errors import InvalidInputError, require, require_one_of
@@ -85,6 +86,7 @@ def _task(label: str, given: Any) -> Task:
             label,
             make=lambda **params: clone(given).set_params(**params),
             params=_changed(given),
+            needs_y=_learns_from_y(given),
             draws_above=_estimator_draws_above(given),
             kind=_target(given),
         )
@@ -100,6 +102,11 @@ def _changed(estimator: Any) -> dict[str, Any]:
     defaults = {p.name: p.default for p in inspect.signature(type(estimator)).parameters.values()}
     given = estimator.get_params(deep=False)
     return {name: value for name, value in given.items() if repr(value) != repr(defaults.get(name))}
+
+
+def _learns_from_y(estimator: Any) -> bool:
+    """Whether it says so, as estimators of scikit-learn do."""
+    return hasattr(estimator, "__sklearn_tags__") and bool(get_tags(estimator).target_tags.required)
 
 
 def _target(estimator: Any) -> str:

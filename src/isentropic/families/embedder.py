@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import column_or_1d
 
+from .._errors import require
 from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
 from .._values import Geodesic
 from ..distances import checked_metric
+from ..quality.labels import class_codes
+from .rows import checked_rows
+
+_KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn transformer whose ``fit`` leaves the coordinates of its rows in ``embedding_``.
 
+    One that learns from classes sets ``_learns_from_y``; its ``fit(X, y)`` begins with :meth:`_labelled`.
     ``_state`` declares what a fit sets, ``_parameters`` those of the constructor that more than ``fit``
     reads; those of a subclass add to them. Only what is declared is saved and loaded.
     """
 
+    _learns_from_y = False
     _state = State(
         embedding_=Array("n", "d"),
         _n_features_out=Size("d"),
         n_features_in_=Size("m"),
         feature_names_in_=Absent(Names("m")),
+        classes_=Absent(OneOf(Names("c"), *(Array("c", dtype=kind) for kind in _KINDS.values()))),
         _sklearn_output_config=Absent(Dict(Text("transform"), Text("default", "pandas", "polars"))),
     )
     _parameters = State(
@@ -34,8 +43,22 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """Fit, and return the coordinates of the rows of ``X``."""
         return self.fit(X, y).embedding_.copy()  # what is done to the result must not move the fitted map
 
+    def _labelled(self, X, y, *, metric="euclidean") -> tuple[np.ndarray, np.ndarray]:
+        """Rows, and the class of each as a number from 0; ``classes_`` keeps what the classes are called."""
+        name = type(self).__name__
+        hint = f"{name} requires y to be passed, but the target y is None."  # as scikit-learn has it
+        require(y is not None, "y", f"given, because {name} learns from it", y, hint)
+        X = checked_rows(self, X, metric=metric)
+        y = column_or_1d(y, warn=True)
+        codes = class_codes(y, len(X))
+        classes = y[np.unique(codes, return_index=True)[1]]
+        kind = _KINDS.get(classes.dtype.kind)
+        self.classes_ = classes.astype(str).astype(object) if kind is None else classes.astype(kind)
+        return X, codes
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._learns_from_y
         precomputed = getattr(self, "metric", None) == "precomputed"
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed  # distances are
