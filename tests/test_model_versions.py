@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -20,6 +21,14 @@ def test_a_model_of_version_0_1_0_places_rows_as_it_did(name):
     expected = np.array(KNOWN["places"][name])
     # the last bits are those of another processor's libraries
     assert_allclose(model.transform(KNOWN["new"]), expected, rtol=0, atol=1e-9 * np.ptp(model.embedding_))
+
+
+def test_a_parameter_that_is_younger_than_the_file_has_its_default():
+    model = isentropic.load(FOLDER / "parameter-free-sdd.skops")
+    with ZipFile(FOLDER / "parameter-free-sdd.skops") as archive:
+        assert "optimizer" not in archive.read("schema.json").decode()
+    assert model.optimizer is None
+    assert model.get_params().keys() == isentropic.ParameterFreeSDD().get_params().keys()
 
 
 def test_every_method_of_version_0_1_0_is_kept():

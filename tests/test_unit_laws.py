@@ -35,7 +35,7 @@ OF_EUCLID = {
     "ledoit-wolf": EntropicIsomap(regularization="ledoit-wolf", adaptive=True),
     "kde, root": KDEIsomap(bandwidth="scott", root=True, n_landmarks=40),
     "geodesic sdd": ParameterFreeSDD(metric=Geodesic()),
-    "momentum": ParameterFreeSDD(init="random", max_iter=Momentum(50)),
+    "momentum": ParameterFreeSDD(init="random", optimizer=Momentum(50)),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
 OF_OTHERS = {

@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.lib import format as npy
 
-from ._state import StateError, attributes, inside
+from ._state import StateError, attributes, defaults, inside
 
 _DEEPEST = 32  # parts within parts; those of a model are about ten deep
 _JSON_COST = 40  # bytes of memory that a byte of JSON may take as objects
@@ -103,6 +103,7 @@ class ArchiveReader:
             if name not in known:
                 raise StateError(inside(part, name), f"is no attribute of {kind.__name__}")
         model: Any = object.__new__(kind)
+        vars(model).update(defaults(kind))  # of parameters that are younger than the file
         for name, node in content["content"].items():
             vars(model)[name] = self._part(node, inside(part, name), depth)
         return model

@@ -13,6 +13,7 @@ What a table cannot say, a relation between two attributes, is for ``_require_so
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ from ._kinds import (
 __all__ = [
     "Absent", "Array", "Checked", "Dict", "Double", "Each", "Flag", "Kind", "Maybe", "Model", "Names",
     "Number", "OneOf", "Plain", "Size", "Starts", "State", "StateError", "Text", "Tuple", "Value", "Whole",
-    "attributes", "declared", "inside", "is_fitted", "is_model", "require_state",
+    "attributes", "declared", "defaults", "inside", "is_fitted", "is_model", "require_state",
 ]  # fmt: skip
 
 
@@ -203,6 +204,12 @@ def declared(kind: type, table: str = "_state") -> State:
 def attributes(model: type) -> set[str]:
     """The names that an estimator may hold, its parameters included."""
     return {*declared(model), *_parameter_names(model)}
+
+
+def defaults(model: type) -> dict[str, Any]:
+    """What the constructor takes for parameters that are not given."""
+    parameters = signature(model).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not one.empty}
 
 
 def require_state(value: Any, part: str = "", sizes: Sizes | None = None) -> None:

@@ -78,7 +78,7 @@ def test_a_roll_of_clusters_is_kept_at_least_as_well_as_by_pca():
 
 def test_the_published_descent_ends_near_the_same_map():
     """Momentum and gains from the small random cloud: the same cost in many more steps."""
-    published = SDD(1, scale=2.0, init="random", max_iter=Momentum(1500, 150.0), random_state=0).fit(IRIS)
+    published = SDD(1, scale=2.0, init="random", optimizer=Momentum(1500, 150.0), random_state=0).fit(IRIS)
     ours = ParameterFreeSDD().fit(IRIS)
     assert published.n_iter_ > 20 * ours.n_iter_
     assert ours.cost_ <= published.cost_ * 1.01
@@ -310,10 +310,10 @@ def test_rows_far_from_all_others_stay_finite():
         (ParameterFreeSDD(init=None), "init must be 'pca', 'random' or finite coordinates.*got None"),
         (ParameterFreeSDD(init=np.full((150, 2), np.nan)), "init must be .*got 'infinite or missing"),
         (ParameterFreeSDD(init=1e200 * IRIS[:, :2]), "cost of a map must be finite.*a start as large as"),
-        (SDD(1, max_iter=Momentum(-1)), "max_iter must be Momentum with steps of at least 0"),
+        (SDD(1, optimizer=Momentum(-1)), "optimizer must be None or Momentum with steps of at least 0"),
         (
-            SDD(1, max_iter=Momentum(9, learning_rate="a")),
-            "max_iter must be Momentum with .* a positive rate",
+            SDD(1, optimizer=Momentum(9, learning_rate="a")),
+            "optimizer must be None or Momentum with .* a positive rate",
         ),
         (ParameterFreeSDD(pairs="some"), "pairs must be one of auto, all, got 'some'"),
         (ParameterFreeSDD(pairs=1), "pairs must be 'auto', 'all' or a number of partners"),
@@ -321,7 +321,9 @@ def test_rows_far_from_all_others_stay_finite():
         (ParameterFreeSDD(metric=Geodesic(Pnn(5))), "neighbors must be Knn, Radius or Percentile"),
         (ParameterFreeSDD(metric=Geodesic(5, on_disconnected="largest")), "on_disconnected must be one of"),
         (ParameterFreeSDD(metric="euclidian"), "metric must be one of .*Did you mean 'euclidean'"),
-        (ParameterFreeSDD(max_iter=-1), "max_iter must be a number of steps, or Momentum"),
+        (ParameterFreeSDD(max_iter=-1), "max_iter must be a number of steps, got -1"),
+        (ParameterFreeSDD(max_iter=Momentum()), "max_iter must be a number of steps.*Give it as optimizer"),
+        (SDD(1, optimizer="momentum"), "optimizer must be None or Momentum with"),
         (ParameterFreeSDD(tol=2.0), "tol must be a number from 0 to below 1, got 2.0"),
         (ParameterFreeSDD(n_jobs=0), "n_jobs must be a non-zero integer or None, got 0"),
     ],

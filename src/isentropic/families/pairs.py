@@ -1,64 +1,75 @@
-"""Methods of pairs: distances, a cost of the map, an optimiser. They differ in the degrees of the cost.
+"""Methods of pairs: distances, an objective of the map, an optimiser. They differ in the objective.
 
-A method of this family prepares a :class:`Problem`, tries degrees on it, and keeps the trial it chooses.
+A method of this family prepares a :class:`Problem` in ``fit``, minimises an objective over its pairs, and
+keeps the map. In ``_settle`` it says how a new row minimises its own part of the objective, the fitted rows
+held. Metric and nonmetric stress are such methods, and those of neighbours.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
 from .._errors import is_real, is_whole, require, require_count, require_number, require_one_of
 from .._runtime import generator, row_blocks
-from .._state import (
-    Absent,
-    Array,
-    Double,
-    Maybe,
-    Number,
-    State,
-    StateError,
-    Tuple,
-    Value,
-    Whole,
-)
+from .._state import Array, Double, Maybe, Number, State, StateError, Value, Whole
 from .._values import Geodesic, Momentum, NeighborGraph
 from ..distances import rows_per_block
-from ..kernels._jit import threads
-from ..kernels.settling import settle_rows
 from ..objectives import AllPairs, DrawnPairs
-from ..optim import lbfgs, momentum_descent
-from .degree_search import Trial
-from .faithfulness import Tau
+from ..optim import Minimum, lbfgs, momentum_descent
 from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
-from .pair_problem import Problem
 from .placement import RowKeeper
 from .rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
 from .starts import principal_start, random_start, scaled_start
 
-_PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
 _REFERENCES = 2048  # fitted rows that a new one is placed against
 _PLACED_AT_ONCE = 64  # new rows
 
 
+class Objective(Protocol):
+    """The cost of a map: its value and gradient, for rows in an order that is its own affair."""
+
+    def __call__(self, Z: np.ndarray) -> tuple[float, np.ndarray]: ...
+
+    def in_order(self, Z: np.ndarray) -> np.ndarray: ...
+
+    def out_of_order(self, Z: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What an objective is made of, and where its minimum is looked for."""
+
+    distances: Distances
+    pairs: AllPairs | DrawnPairs
+    unit: float  # the distance that counts as 1; 0 where all rows are equal
+    start: np.ndarray  # (n, d), in units
+    seed: int
+
+
+def minimised(objective: Objective, start: np.ndarray, optimizer: Callable[..., Minimum]) -> Minimum:
+    """The map that an optimiser finds from ``start``; raises where the cost overflows on the way."""
+    with np.errstate(all="ignore"):  # weights that vanish are found below
+        found = optimizer(objective, objective.in_order(start))
+    sound = math.isfinite(found.value) and bool(np.isfinite(found.point).all())
+    hint = "Take a lower degree, a smaller scale or learning rate, or a start as large as the data."
+    require(sound, "The cost of a map", "finite", f"{found.value} of {objective!r}", hint)
+    return Minimum(objective.out_of_order(found.point), max(found.value, 0.0), found.n_iter, found.converged)
+
+
 class PairsEmbedder(RowKeeper):
-    """A map that minimises the cost of same-degree distributions, and the placement of new rows.
+    """A map that minimises an objective over pairs of rows, and the placement of new rows."""
 
-    As it stands it is parameter-free: degree 1, the largest distance counting as 2.
-    """
-
-    _state = State(  # new rows are placed against r of the fitted ones, by g degrees
+    _state = State(  # new rows are placed against r of the fitted ones
         cost_=Number(nan=True),
         n_iter_=Whole(0),
-        kendall_tau_=Number(nan=True),
-        kendall_tau_interval_=Maybe(Tuple(Number(), Number())),
-        _degrees=Array("g", above=0),
         _unit=Double(0),
-        _means=Absent(Tuple(Array("g", above=0), Array("g", above=0))),
         _graph=Maybe(Value(NeighborGraph, n="n")),
         _references=Array("r", dtype=np.int64, below="n"),
     )
@@ -71,6 +82,7 @@ class PairsEmbedder(RowKeeper):
         metric="euclidean",
         max_iter=500,
         tol=1e-6,
+        optimizer=None,
         pairs="auto",
         random_state=None,
         n_jobs=None,
@@ -80,19 +92,17 @@ class PairsEmbedder(RowKeeper):
         self.metric = metric
         self.max_iter = max_iter
         self.tol = tol
+        self.optimizer = optimizer
         self.pairs = pairs
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Distances, start, minimum."""
-        problem = self._problem(X, _PARAMETER_FREE_SCALE)
-        self._keep(problem, problem.fit((_PARAMETER_FREE_DEGREE,), score=False))
-        return self
+    def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Where new rows go that are at ``distances`` (b, r) from the references: ``Z`` (r, d), in units."""
+        raise NotImplementedError
 
     def _problem(self, X, scale: float) -> Problem:
         """Rows and parameters checked, distances, unit, start."""
-        optimizer = self._optimizer()
         scale = require_number("scale", scale, "a positive number", above=0)
         checked_components(self.n_components)
         X = checked_rows(self, X, metric=metric_of_rows(self.metric))
@@ -107,8 +117,7 @@ class PairsEmbedder(RowKeeper):
             pairs = distances.drawn(drawn_shifts(n, partners // 2, seed), random.permutation(n))
         unit = distances.largest(pairs) / scale
         start = self._start(distances, pairs, unit, random)
-        buffer = np.empty(pairs.distances.size)
-        return Problem(distances, pairs, unit, start, optimizer, buffer, seed)
+        return Problem(distances, pairs, unit, start, seed)
 
     def _partners(self, n: int) -> int | None:
         """Drawn partners of a row; None for all."""
@@ -120,17 +129,15 @@ class PairsEmbedder(RowKeeper):
         asked = require_count("pairs", asked, "'auto', 'all' or a number of partners of at least 2", least=2)
         return None if asked >= n - 1 else 2 * ((asked + 1) // 2)  # as many ahead as behind
 
-    def _optimizer(self) -> partial:
-        if isinstance(self.max_iter, Momentum):
-            kind = self.max_iter
-            steps = is_whole(kind.max_iter) and kind.max_iter >= 0
-            rate = is_real(kind.learning_rate) and 0 < kind.learning_rate < np.inf
-            share = is_real(kind.momentum) and 0 <= kind.momentum < 1
-            must_be = "Momentum with steps of at least 0, a positive rate and a momentum in [0, 1)"
-            require(bool(steps and rate and share), "max_iter", must_be, kind)
+    def _checked_optimizer(self) -> partial[Minimum]:
+        kind = self.optimizer
+        if kind is not None:
+            must_be = "None or Momentum with steps of at least 0, a positive rate and a momentum in [0, 1)"
+            require(isinstance(kind, Momentum) and _is_sound(kind), "optimizer", must_be, kind)
             return partial(momentum_descent, max_iter=kind.max_iter, learning_rate=kind.learning_rate,
                            momentum=kind.momentum)  # fmt: skip
-        max_iter = require_count("max_iter", self.max_iter, "a number of steps, or Momentum(...)", least=0)
+        hint = "Give it as optimizer." if isinstance(self.max_iter, Momentum) else ""
+        max_iter = require_count("max_iter", self.max_iter, "a number of steps", least=0, hint=hint)
         tol = require_number("tol", self.tol, "a number from 0 to below 1", below=1)
         return partial(lbfgs, max_iter=max_iter, tol=tol)
 
@@ -148,37 +155,28 @@ class PairsEmbedder(RowKeeper):
         if unit == 0:
             return np.zeros((n, d))
         if self.init == "random":
-            return random_start(n, d, random, wide=not isinstance(self.max_iter, Momentum))
+            return random_start(n, d, random, wide=self.optimizer is None)
         if distances.euclidean:
             return principal_start(distances.X, unit, d)
         return scaled_start(distances, pairs, unit, d, random)
 
-    def _keep(self, problem: Problem, trial: Trial) -> None:
-        """The chosen map, in the units of the data, and what places new rows in it."""
-        trial = problem.refined(trial)
-        point = trial.minimum.point
+    def _keep(self, problem: Problem, minimum: Minimum) -> np.ndarray:
+        """Keep the map in the units of the data, and what places new rows in it; the map in units."""
+        point = minimum.point
         if self.metric != "precomputed":
             point = one_place_for_equals(problem.distances.X, point)
         self.embedding_ = point * problem.unit
-        self.cost_, self.n_iter_ = trial.minimum.value, trial.minimum.n_iter
-        tau = problem.tau(point) if problem.unit else Tau(math.nan, None)
-        self.kendall_tau_, self.kendall_tau_interval_ = tau.value, tau.interval
-        self._degrees, self._unit = np.array(trial.degrees, float), problem.unit
-        self._means: Any = None
-        if problem.unit:
-            in_order = problem.pairs.in_order(point)
-            self._means = problem.objective(trial.degrees).mean_weights(in_order)
+        self.cost_, self.n_iter_ = minimum.value, minimum.n_iter
+        self._unit, self._graph = problem.unit, problem.distances.graph
         self._n_features_out = self.n_components
-        self._graph = problem.distances.graph
         n = problem.pairs.n
         chosen = check_random_state(problem.seed).permutation(n)[:_REFERENCES]
         self._references = np.arange(n) if n <= _REFERENCES else np.sort(chosen)
         self._remember(problem.distances.X)
+        return point
 
     def _require_sound(self) -> None:
         super()._require_sound()
-        if self._unit and getattr(self, "_means", None) is None:
-            raise StateError("_means", "must be there where rows differ")
         if (self._graph is None) == isinstance(self._fit_metric, Geodesic):
             raise StateError("_graph", "must be there for geodesic distances, and for no others")
         if self._graph is not None and not self._graph.is_distance:
@@ -194,6 +192,12 @@ class PairsEmbedder(RowKeeper):
         size = min(rows_per_block(len(self.embedding_)), _PLACED_AT_ONCE)
         for block in row_blocks(len(X), "placing rows", size=size):
             between = np.ascontiguousarray(distances.to_references(X[block], self._references))
-            with threads(self.n_jobs):
-                out[block] = settle_rows(between, self._unit, Z, self._degrees, *self._means)
+            out[block] = self._settle(between, Z)
         return out * self._unit
+
+
+def _is_sound(kind: Momentum) -> bool:
+    steps = is_whole(kind.max_iter) and kind.max_iter >= 0
+    rate = is_real(kind.learning_rate) and 0 < kind.learning_rate < np.inf
+    share = is_real(kind.momentum) and 0 <= kind.momentum < 1
+    return bool(steps and rate and share)

@@ -15,9 +15,9 @@ from .._errors import IsentropicWarning, is_whole, require, require_count, requi
 from .._runtime import generator, row_blocks
 from .._state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
 from ..families.faithfulness import table_tau
-from ..families.pairs import PairsEmbedder
 from ..families.placement import Placer
 from ..families.rows import checked_components, checked_rows
+from ..families.same_degree import SameDegreeEmbedder
 from ..kernels._jit import threads
 from ..kernels.layers import write_layer
 from .training import trained
@@ -228,7 +228,7 @@ class ParametricEmbedding(Placer):
         """The fitted embedder, and the map to learn, (n, d)."""
         if self.embedder is None:
             seed = int(random.randint(2**31 - 1))
-            sdd = PairsEmbedder(self.n_components, random_state=seed, n_jobs=self.n_jobs).fit(X)
+            sdd = SameDegreeEmbedder(self.n_components, random_state=seed, n_jobs=self.n_jobs).fit(X)
             return sdd, sdd.embedding_
         hint = "Give an estimator such as isentropic.Isomap()."
         parts = all(hasattr(self.embedder, name) for name in ("get_params", "fit_transform"))

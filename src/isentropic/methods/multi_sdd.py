@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from .._errors import require
 from .._state import Dict, Each, Maybe, Number, State, Text
 from ..families.degree_search import best_of, better, checked_degrees, searched
-from ..families.pairs import PairsEmbedder
+from ..families.same_degree import SameDegreeEmbedder
 
 
-class MultiSDD(PairsEmbedder):
+class MultiSDD(SameDegreeEmbedder):
     """SDD with several degrees at once: the map minimises the sum of their costs.
 
     ``sum_g sum p log(p / q)`` over a set of degrees g, p and q proportional to ``(1 + d^2)^-g`` in the
@@ -33,10 +33,12 @@ class MultiSDD(PairsEmbedder):
         Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable or Geodesic
         Any metric of scikit-learn, ``"precomputed"``, or ``Geodesic(k)``.
-    max_iter : int or Momentum
-        Steps of L-BFGS at most; ``Momentum()`` descends as published instead, for reproduction.
+    max_iter : int
+        Steps of L-BFGS at most.
     tol : float
         A step that lowers the cost by less than this share of the first cost is the last one.
+    optimizer : Momentum, optional
+        ``Momentum()`` descends as published, with steps of its own, for reproduction. None is L-BFGS.
     pairs : {"auto", "all"} or int
         Which pairs the cost adds up: all, or those with this many random partners of each row.
         ``"auto"`` is all up to 8,000 rows, and 128 partners above.
@@ -97,33 +99,35 @@ class MultiSDD(PairsEmbedder):
         metric="euclidean",
         max_iter=500,
         tol=1e-6,
+        optimizer=None,
         pairs="auto",
         random_state=None,
         n_jobs=None,
     ):
-        super().__init__(n_components, init=init, metric=metric, max_iter=max_iter, tol=tol, pairs=pairs,
-                         random_state=random_state, n_jobs=n_jobs)  # fmt: skip
+        super().__init__(n_components, init=init, metric=metric, max_iter=max_iter, tol=tol,
+                         optimizer=optimizer, pairs=pairs, random_state=random_state,
+                         n_jobs=n_jobs)  # fmt: skip
         self.degrees = degrees
         self.scale = scale
 
     def fit(self, X, y=None):
         """The best single degree, the sets around it, the best of those by tau."""
         degrees = self._checked_degrees()
-        problem = self._problem(X, self.scale)
+        trials = self._trials(X, self.scale)
         self.degree_, self.selected_ = None, None
-        if degrees is not None or problem.unit == 0:
-            chosen = problem.fit(degrees or (1, 2), score=False)
+        if degrees is not None or trials.problem.unit == 0:
+            chosen = trials.fit(degrees or (1, 2), score=False)
             tried = [chosen]
         else:
-            singles = searched(problem.fit)
+            singles = searched(trials.fit)
             single = best_of(singles)
-            multiples = [problem.fit(several, single) for several in _around(single.degrees[0])]
+            multiples = [trials.fit(several, single) for several in _around(single.degrees[0])]
             chosen = best_of(multiples)
             self.degree_ = single.degrees[0]
             self.selected_ = "multi" if better(chosen, single) else "single"
             tried = singles + multiples
         self.degrees_ = chosen.degrees
-        self._keep(problem, chosen)
+        self._keep_trial(trials, chosen)
         self.scores_ = {_text(trial.degrees): trial.tau for trial in tried}
         if len(tried) == 1:
             self.scores_ = {_text(chosen.degrees): self.kendall_tau_}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..families.pairs import PairsEmbedder
+from ..families.same_degree import SameDegreeEmbedder
 
 
-class ParameterFreeSDD(PairsEmbedder):
+class ParameterFreeSDD(SameDegreeEmbedder):
     """SDD with nothing to tune: degree 1, and distances from 0 to 2.
 
     ``p_ij = (1 + d_ij^2)^-1 / sum`` from the distances in the data, the largest of which counts as 2, and
@@ -25,10 +25,12 @@ class ParameterFreeSDD(PairsEmbedder):
         Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable or Geodesic
         Any metric of scikit-learn, ``"precomputed"``, or ``Geodesic(k)``.
-    max_iter : int or Momentum
-        Steps of L-BFGS at most; ``Momentum()`` descends as published instead, for reproduction.
+    max_iter : int
+        Steps of L-BFGS at most.
     tol : float
         A step that lowers the cost by less than this share of the first cost is the last one.
+    optimizer : Momentum, optional
+        ``Momentum()`` descends as published, with steps of its own, for reproduction. None is L-BFGS.
     pairs : {"auto", "all"} or int
         Which pairs the cost adds up: all, or those with this many random partners of each row.
         ``"auto"`` is all up to 8,000 rows, and 128 partners above.

@@ -9,10 +9,10 @@ import numpy as np
 from .._errors import require
 from .._state import Dict, Number, State
 from ..families.degree_search import DEGREES, Trial, best_of, checked_degrees, searched
-from ..families.pairs import PairsEmbedder, Problem
+from ..families.same_degree import DegreeTrials, SameDegreeEmbedder
 
 
-class SDD(PairsEmbedder):
+class SDD(SameDegreeEmbedder):
     """A map whose distances, small and large, keep the order of those in the data.
 
     Pairs of rows get the similarities ``p_ij = (1 + d_ij^2)^-g / sum`` from their distances in the data,
@@ -41,10 +41,12 @@ class SDD(PairsEmbedder):
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
         neighbour graph.
-    max_iter : int or Momentum
-        Steps of L-BFGS at most; ``Momentum()`` descends as published instead, for reproduction.
+    max_iter : int
+        Steps of L-BFGS at most.
     tol : float
         A step that lowers the cost by less than this share of the first cost is the last one.
+    optimizer : Momentum, optional
+        ``Momentum()`` descends as published, with steps of its own, for reproduction. None is L-BFGS.
     pairs : {"auto", "all"} or int
         Which pairs the cost adds up: all, or those with this many random partners of each row.
         ``"auto"`` is all up to 8,000 rows, and 128 partners above.
@@ -102,25 +104,27 @@ class SDD(PairsEmbedder):
         metric="euclidean",
         max_iter=500,
         tol=1e-6,
+        optimizer=None,
         pairs="auto",
         random_state=None,
         n_jobs=None,
     ):
-        super().__init__(n_components, init=init, metric=metric, max_iter=max_iter, tol=tol, pairs=pairs,
-                         random_state=random_state, n_jobs=n_jobs)  # fmt: skip
+        super().__init__(n_components, init=init, metric=metric, max_iter=max_iter, tol=tol,
+                         optimizer=optimizer, pairs=pairs, random_state=random_state,
+                         n_jobs=n_jobs)  # fmt: skip
         self.degree = degree
         self.scale = scale
 
     def fit(self, X, y=None):
         """Distances, a map for each degree that is tried, the best by tau."""
         degrees = self._candidates()
-        problem = self._problem(X, self.scale)
-        trials = self._trials(problem, degrees)
-        chosen = best_of(trials)
+        trials = self._trials(X, self.scale)
+        tried = _tried(trials, degrees)
+        chosen = best_of(tried)
         self.degree_ = chosen.degrees[0]
-        self._keep(problem, chosen)
-        self.scores_ = {trial.degrees[0]: trial.tau for trial in trials}
-        if len(trials) == 1:
+        self._keep_trial(trials, chosen)
+        self.scores_ = {trial.degrees[0]: trial.tau for trial in tried}
+        if len(tried) == 1:
             self.scores_ = {self.degree_: self.kendall_tau_}
         return self
 
@@ -134,9 +138,10 @@ class SDD(PairsEmbedder):
         require(len(degrees) > 0, "degree", "at least one degree", self.degree)
         return checked_degrees(degrees, "degree", must_be)
 
-    def _trials(self, problem: Problem, degrees: Sequence[float] | None) -> list[Trial]:
-        if problem.unit == 0:  # all rows are equal, and so are all degrees
-            return [problem.fit((DEGREES[0] if degrees is None else degrees[0],))]
-        if degrees is None:
-            return searched(problem.fit)
-        return [problem.fit((degree,), score=len(degrees) > 1) for degree in degrees]
+
+def _tried(trials: DegreeTrials, degrees: Sequence[float] | None) -> list[Trial]:
+    if trials.problem.unit == 0:  # all rows are equal, and so are all degrees
+        return [trials.fit((DEGREES[0] if degrees is None else degrees[0],))]
+    if degrees is None:
+        return searched(trials.fit)
+    return [trials.fit((degree,), score=len(degrees) > 1) for degree in degrees]

@@ -99,9 +99,20 @@ class SameDegree:
         pull -= np.tensordot(self.degrees / mapped, push, axes=1)
         return cost, 2.0 * pull.T
 
+    def __repr__(self) -> str:
+        return f"SameDegree at degrees {self.degrees.tolist()}"
+
+    def in_order(self, Z: np.ndarray) -> np.ndarray:
+        """Rows of a table in the order in which the cost takes them: that of the pairs."""
+        return self.pairs.in_order(Z)
+
+    def out_of_order(self, Z: np.ndarray) -> np.ndarray:
+        """The inverse of :meth:`in_order`."""
+        return self.pairs.out_of_order(Z)
+
     def mean_weights(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean weight of a pair for each degree, in the data and in the map: the normalisers per pair."""
-        sums, _, _ = self._forces(Z)
+        sums, _, _ = self._forces(self.in_order(Z))
         return self._given / self._count, sums[1:] / self._count
 
     def curvature(self, Z: np.ndarray) -> float:
@@ -109,6 +120,7 @@ class SameDegree:
 
         ``8 g^2 E[u^(g+2) r^2] / (d E[u^g])``, summed over the degrees, r the distances in the map.
         """
+        Z = self.in_order(Z)
         if isinstance(self.pairs, AllPairs):
             gaps = Z[1:] - Z[:-1]
         else:

@@ -1,0 +1,139 @@
+"""Methods of same-degree distributions: an objective of pairs, tried for one degree after the other.
+
+A method of this family asks for the :class:`DegreeTrials` of a table, and keeps the trial that it chooses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .._state import Absent, Array, Maybe, Number, State, StateError, Tuple
+from ..kernels._jit import threads
+from ..kernels.settling import settle_rows
+from ..objectives import AllPairs, DrawnPairs, SameDegree
+from ..optim import Minimum, averaged_descent, lbfgs
+from .degree_search import Trial
+from .faithfulness import Tau, distance_tau
+from .pair_distances import drawn_shifts
+from .pairs import PairsEmbedder, Problem, minimised
+
+_PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
+_STEPS = 60  # that each see pairs of their own, after the minimum over one set of drawn pairs
+_PARTNERS_OF_STEP = 32
+_STEPS_AT_ONCE = 4  # whose distances are computed together
+
+
+class SameDegreeEmbedder(PairsEmbedder):
+    """A map that minimises the cost of same-degree distributions.
+
+    As it stands it is parameter-free: degree 1, the largest distance counting as 2.
+    """
+
+    _state = State(  # g degrees
+        kendall_tau_=Number(nan=True),
+        kendall_tau_interval_=Maybe(Tuple(Number(), Number())),
+        _degrees=Array("g", above=0),
+        _means=Absent(Tuple(Array("g", above=0), Array("g", above=0))),
+    )
+
+    def fit(self, X, y=None):
+        """Distances, start, minimum."""
+        trials = self._trials(X, _PARAMETER_FREE_SCALE)
+        self._keep_trial(trials, trials.fit((_PARAMETER_FREE_DEGREE,), score=False))
+        return self
+
+    def _trials(self, X, scale: float) -> DegreeTrials:
+        optimizer = self._checked_optimizer()
+        problem = self._problem(X, scale)
+        return DegreeTrials(problem, optimizer, np.empty(problem.pairs.distances.size))
+
+    def _keep_trial(self, trials: DegreeTrials, chosen: Trial) -> None:
+        chosen = trials.refined(chosen)
+        point = self._keep(trials.problem, chosen.minimum)
+        tau = trials.tau(point) if self._unit else Tau(math.nan, None)
+        self.kendall_tau_, self.kendall_tau_interval_ = tau.value, tau.interval
+        self._degrees = np.array(chosen.degrees, float)
+        self._means: Any = trials.objective(chosen.degrees).mean_weights(point) if self._unit else None
+
+    def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        with threads(self.n_jobs):
+            return settle_rows(distances, self._unit, Z, self._degrees, *self._means)
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if self._unit and getattr(self, "_means", None) is None:
+            raise StateError("_means", "must be there where rows differ")
+
+
+@dataclass(frozen=True, slots=True)
+class DegreeTrials:
+    """Maps of one table for one set of degrees after the other, with the tau of each."""
+
+    problem: Problem
+    optimizer: partial[Minimum]
+    buffer: np.ndarray  # for the attractions of one set of degrees after the other
+
+    def objective(self, degrees: tuple[float, ...]) -> SameDegree:
+        return self._over(self.problem.pairs, degrees, self.buffer)
+
+    def _over(self, pairs: AllPairs | DrawnPairs, degrees: tuple[float, ...], out=None) -> SameDegree:
+        unit, n_jobs = self.problem.unit, self.problem.distances.n_jobs
+        return SameDegree(pairs, unit=unit, degrees=degrees, n_jobs=n_jobs, out=out)
+
+    def fit(self, degrees: tuple[float, ...], near: Trial | None = None, *, score: bool = True) -> Trial:
+        """The map of these degrees, from the start or from the map of another trial."""
+        start = self.problem.start if near is None else near.minimum.point
+        if self.problem.unit == 0:
+            return Trial(degrees, Minimum(start, 0.0, 0, True), math.nan)
+        minimum = minimised(self.objective(degrees), start, self.optimizer)
+        tau = self.tau(minimum.point, quick=True).value if score else math.nan
+        return Trial(degrees, minimum, tau)
+
+    def refined(self, trial: Trial) -> Trial:
+        """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice."""
+        exact = isinstance(self.problem.pairs, AllPairs) or self.problem.unit == 0
+        if exact or self.optimizer.func is not lbfgs or self.optimizer.keywords["max_iter"] == 0:
+            return trial
+        objective = self.objective(trial.degrees)
+        curvature = objective.curvature(trial.minimum.point)
+        if curvature == 0:
+            return trial
+        views = self._views(trial.degrees, range(_STEPS))
+        start = objective.in_order(trial.minimum.point)
+        Z = averaged_descent(views, start, steps=_STEPS, curvature=curvature / len(start))
+        (view,) = self._views(trial.degrees, [_STEPS])  # pairs that no step has seen
+        minimum = replace(
+            trial.minimum,
+            point=objective.out_of_order(Z),
+            value=max(view(Z)[0], 0.0),
+            n_iter=trial.minimum.n_iter + _STEPS,
+        )
+        return replace(trial, minimum=minimum)
+
+    def _views(self, degrees: tuple[float, ...], steps: Iterable[int]) -> Iterator[SameDegree]:
+        """The cost over pairs drawn for each step, from the seed and the number of the step.
+
+        The normalisers are sums over ``16 n`` pairs: the bias of their ratio is of the order of 1 / (16 n).
+        """
+        given = self.problem.pairs
+        assert isinstance(given, DrawnPairs)
+        partners = min(_PARTNERS_OF_STEP, 2 * len(given.shifts))
+        steps = list(steps)
+        for start in range(0, len(steps), _STEPS_AT_ONCE):
+            several = steps[start : start + _STEPS_AT_ONCE]
+            shifts = [drawn_shifts(given.n, partners // 2, (self.problem.seed, step)) for step in several]
+            drawn = self.problem.distances.drawn(np.concatenate(shifts), given.order)
+            for i in range(len(several)):
+                mine = slice(i * partners // 2, (i + 1) * partners // 2)
+                yield self._over(DrawnPairs(drawn.order, drawn.shifts[mine], drawn.distances[mine]), degrees)
+
+    def tau(self, Z: np.ndarray, *, quick: bool = False) -> Tau:
+        given = self.problem
+        condensed = given.pairs.distances if isinstance(given.pairs, AllPairs) else None
+        return distance_tau(given.distances, condensed, Z, seed=given.seed, quick=quick)
