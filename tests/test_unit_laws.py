@@ -52,6 +52,7 @@ UNITLESS = {
     "kde-isomap": "densities are of the table in a unit of its own",
     "kde, root": "as above",
     "whitened": "coordinates have the variance 1",
+    "lpp": "as above",
     "cosine": "angles have none",
     "correlation": "angles have none",
     "canberra": "ratios have none",

@@ -90,6 +90,7 @@ def family_of(method: Method) -> Family:
 
 
 _TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
+_HE = "He and Niyogi (2003), Locality preserving projections, NIPS 16"
 _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
 _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
@@ -101,6 +102,8 @@ _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Ma
 _BUILT_IN = (
     Method("pca", "isentropic.methods.pca:PCA", "Directions of largest variance.", "linear",
            "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False, preset="quick"),
+    Method("lpp", "isentropic.methods.lpp:LPP", "Directions along which neighbours stay close.", "linear",
+           "O(n m min(n, m)); O(n (m + k))", _HE, precomputed=False, figures=("eigenvalues_",)),
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),

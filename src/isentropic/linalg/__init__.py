@@ -1,6 +1,7 @@
 """Extreme eigenpairs without forming what need not be formed, and one rule for signs."""
 
 from .eigen import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
+from .laplacians import normalized_adjacency
 from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance, unexplained
 from .signs import fixed_signs
 
@@ -11,6 +12,7 @@ __all__ = [
     "euclidean_defect",
     "fixed_signs",
     "generalized_eigenpairs",
+    "normalized_adjacency",
     "residual_variance",
     "top_eigenpairs",
     "unexplained",
