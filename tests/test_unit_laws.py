@@ -53,6 +53,7 @@ UNITLESS = {
     "kde, root": "as above",
     "whitened": "coordinates have the variance 1",
     "lpp": "as above",
+    "lle": "as above",
     "cosine": "angles have none",
     "correlation": "angles have none",
     "canberra": "ratios have none",

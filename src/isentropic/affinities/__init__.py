@@ -1,5 +1,6 @@
 """How much two rows that are near each other belong together."""
 
+from .barycentric import barycentric_weights
 from .heat import checked_heat, heat
 
-__all__ = ["checked_heat", "heat"]
+__all__ = ["barycentric_weights", "checked_heat", "heat"]

@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError, eigh
 from scipy.sparse import csc_array, issparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .._errors import InvalidInputError, require
+from .._errors import InvalidInputError, message, require
 from .._runtime import one_blas_thread, require_memory
 from .signs import fixed_signs
 
@@ -19,6 +19,7 @@ from .signs import fixed_signs
 _SEED = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 _RESTARTS = 100  # of the iteration; one that converges takes a tenth of them
 _AFFORDABLE = 4000  # rows whose whole matrix is solved in seconds
+_TOLD_APART = "so few that eigenvalues can be told apart"
 _DENSE = 200  # below this many rows the whole spectrum costs less than an iteration
 
 
@@ -72,29 +73,31 @@ def _by_lanczos(times, n: int, count: int) -> tuple[np.ndarray, np.ndarray]:
             values -= 1
             values[np.abs(values) < 10 * tolerance] = 0.0
             return values * size, vectors
-    raise InvalidInputError(
-        f"n_components must leave eigenvalues that can be told apart, got {count} of {n} that cannot. "
-        "Take fewer components."
-    )
+    raise InvalidInputError(message("n_components", _TOLD_APART, count, "Take fewer components."))
 
 
 def bottom_eigenpairs(matrix, count: int, *, skip: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """The ``count`` smallest eigenpairs after the first ``skip``, of a positive semi-definite matrix.
 
-    Shift and invert just below zero, so that a singular matrix (a Laplacian) can be factored.
+    Shift and invert just below zero, so that a singular matrix (a Laplacian) can be factored. Where many
+    eigenvalues are equal, as with hundreds of equal rows, the iteration may not end: then the matrix is
+    solved whole, if that is affordable.
     """
     n, wanted = matrix.shape[0], count + skip
     require(count >= 1 and wanted <= n, "n_components", f"between 1 and {n - skip}", count)
-    if n <= _DENSE or wanted > n // 2:
-        dense = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
-        values, vectors = eigh(dense, subset_by_index=(0, wanted - 1))
-    else:
-        scale = abs(matrix).sum(axis=1).max() or 1.0
-        shift = -1e-6 * scale
+    found = None
+    if n > _DENSE and wanted <= n // 2:
+        shift = -1e-6 * (abs(matrix).sum(axis=1).max() or 1.0)
         sparse = csc_array(matrix) if issparse(matrix) else np.asarray(matrix)
-        values, vectors = eigsh(sparse, wanted, sigma=shift, which="LM", v0=start_vector(n), **_SEED)
-    order = np.argsort(values, kind="stable")[skip:]
-    return values[order], fixed_signs(vectors[:, order])
+        with suppress(ArpackError):
+            found = eigsh(sparse, wanted, sigma=shift, which="LM", v0=start_vector(n), maxiter=_RESTARTS,
+                          **_SEED)  # fmt: skip
+    if found is None:
+        require(n <= _AFFORDABLE, "n_components", _TOLD_APART, count, "Take fewer components.")
+        dense = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
+        found = eigh(dense, subset_by_index=(0, wanted - 1))
+    order = np.argsort(found[0], kind="stable")[skip:]
+    return found[0][order], fixed_signs(found[1][:, order])
 
 
 def generalized_eigenpairs(A, B, count: int, *, largest: bool = False) -> tuple[np.ndarray, np.ndarray]:

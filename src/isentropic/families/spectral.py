@@ -1,0 +1,55 @@
+"""Spectral methods: the bottom eigenvectors of an operator that ties neighbours. They differ in the operator.
+
+A method of this family builds its operator in ``fit`` and hands it to :meth:`SpectralEmbedder._embed`; in
+``_place`` it says where new rows go.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .._errors import IsentropicWarning
+from .._state import Array, State
+from ..linalg import bottom_eigenpairs
+from ..neighbors import RowIndex
+from .placement import RowKeeper
+from .rows import one_place_for_equals
+
+
+class SpectralEmbedder(RowKeeper):
+    """Eigenvectors of the smallest eigenvalues, the constant one left out, each of mean square 1."""
+
+    _state = State(  # g rows are fitted, the others placed
+        eigenvalues_=Array("d"), _fitted=Array("g", dtype=np.int64, below="n")
+    )
+    _found_again = ("_index_of_fitted",)
+    _index_of_fitted: RowIndex | None
+
+    def _embed(self, X: np.ndarray, fitted: np.ndarray, operator: csr_array, n_components: int) -> None:
+        """The map of the fitted rows, zero in coordinates that so few do not have; the others are placed."""
+        n = len(fitted)
+        count = min(n_components, n - 1)
+        self.eigenvalues_, Z = np.zeros(n_components), np.zeros((n, n_components))
+        self.eigenvalues_[:count], vectors = bottom_eigenpairs(operator, count, skip=1)
+        Z[:, :count] = np.sqrt(n) * vectors
+        if count < n_components:
+            lost = f"the last {n_components - count} of {n_components} coordinates are zero"
+            warnings.warn(f"X has {n} rows: {lost}.", IsentropicWarning, stacklevel=3)
+        self._fitted, self._n_features_out, self._index_of_fitted = fitted, n_components, None
+        self.embedding_ = np.zeros((len(X), n_components))
+        self.embedding_[fitted] = Z
+        self._remember(X)
+        others = np.setdiff1d(np.arange(len(X)), fitted)
+        if len(others):
+            self.embedding_[others] = self._place(X[others])
+        self.embedding_ = one_place_for_equals(X, self.embedding_)
+
+    def _nearest_fitted(self, X: np.ndarray, k: int) -> np.ndarray:
+        """The k fitted rows nearest to each new row."""
+        index = getattr(self, "_index_of_fitted", None)
+        if index is None:
+            index = self._index_of_fitted = RowIndex(self._known.X[self._fitted], self._fit_metric)
+        return self._fitted[index.nearest(X, k, n_jobs=self.n_jobs)[0]]
