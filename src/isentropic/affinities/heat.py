@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import require
+from .._errors import is_real, require
 from .._values import NeighborGraph
 
 
 def checked_heat(t: Any) -> Any:
     """``"auto"`` or a positive number, infinity included."""
     is_auto = isinstance(t, str) and t == "auto"
-    is_number = isinstance(t, int | float | np.number) and not isinstance(t, bool)
     hint = "It is in squared units of the data; inf weighs all edges alike."
-    require(is_auto or bool(is_number and t > 0), "t", "'auto' or a positive number", t, hint)
+    require(is_auto or (is_real(t) and bool(t > 0)), "t", "'auto' or a positive number", t, hint)
     return t
 
 

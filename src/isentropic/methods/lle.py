@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from .._errors import require, require_one_of
+from .._errors import require_count, require_number, require_one_of
 from .._state import Double, Number, State, Whole
 from .._values import Knn
 from ..affinities import barycentric_weights
@@ -98,15 +98,11 @@ class LLE(SpectralEmbedder):
 
     def _checked_parameters(self) -> int:
         n_components = checked_components(self.n_components)
-        share = self.regularization
-        is_number = isinstance(share, int | float | np.number) and not isinstance(share, bool)
-        require(is_number and bool(0 < share < np.inf), "regularization", "a positive number", share)
+        require_number("regularization", self.regularization, "a positive number", above=0)
         hint = "A graph in parts has no distances here that could be inflated."
         require_one_of("on_disconnected", self.on_disconnected, ("bridge", "largest", "raise"), hint)
-        k = self.n_neighbors
-        is_count = isinstance(k, int | np.integer) and not isinstance(k, bool)
         must_be = f"an integer of at least n_components = {n_components}"
-        require(is_count and k >= n_components, "n_neighbors", must_be, k)
+        require_count("n_neighbors", self.n_neighbors, must_be, least=n_components)
         return n_components
 
     def _weights(self, X: np.ndarray, near: np.ndarray, bridges: np.ndarray) -> csr_array:
