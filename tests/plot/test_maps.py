@@ -155,6 +155,6 @@ def test_what_cannot_be_drawn_is_refused(Z, y, names):
 
 
 def test_without_matplotlib_one_line_says_what_to_install(Z, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'isentropic\[plot\]'"):
         scatter(Z)

@@ -115,7 +115,7 @@ def test_without_a_trusted_map_the_best_one_is_shown_as_such(table, runs, verdic
 def test_failed_runs_alone_make_a_page(runs):
     table = make_table(2)
     failed = [runs[-1]]
-    verdict = replace(make_verdict(failed), recommended=None, worst=())
+    verdict = replace(make_verdict(failed), recommended=None, shown=None, worst=())
     assert "singular" in visible(page(table, failed, verdict, {}))
 
 
