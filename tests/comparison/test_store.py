@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,24 @@ def test_the_file_of_another_run_is_no_result(tmp_path, runs, how, other):
         place.write_bytes(path.read_bytes())
     with pytest.warns(StoredRunWarning, match="computed again"):
         assert store.read("pca", KEY) is None
+
+
+IN_ITS_PLACE = {
+    "a folder": lambda place: place.mkdir(),
+    "a link that leads to itself": lambda place: place.symlink_to(place),
+    "a pipe": os.mkfifo,
+}
+
+
+@pytest.mark.parametrize("what", IN_ITS_PLACE)
+def test_what_is_no_file_is_told_of_and_left_alone(tmp_path, runs, what):
+    store, place = Store.at(tmp_path), tmp_path / f"pca-{KEY}.json"
+    IN_ITS_PLACE[what](place)
+    with pytest.warns(StoredRunWarning, match="computed again: .* it is no file, so that it is not kept"):
+        assert store.read("pca", KEY) is None
+    store.write(KEY, runs["pca"])
+    assert [path.name for path in tmp_path.iterdir()] == [place.name]
+    assert not place.is_file()
 
 
 def test_a_file_beyond_the_budget_is_not_read(kept):

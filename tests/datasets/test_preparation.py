@@ -184,6 +184,7 @@ def test_choices_are_made_once(option):
         ({"fill": [1.0]}, "fill must be of shape"),
         ({"scale": [0.0] * 5}, "scale must be positive"),
         ({"centre": [float("nan")] * 5}, "centre must be finite"),
+        ({"scale": [True] * 5}, "scale must be a list of numbers"),
         ({"nominal": "dummy"}, "nominal must be one of"),
         ({"missing": "dummy"}, "missing must be one of"),
         ({"scaling": "dummy"}, "scaling must be one of"),

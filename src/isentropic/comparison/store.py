@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import time
 import warnings
@@ -89,7 +90,7 @@ class Store:
     def read(self, method: str, key: str) -> Run | None:
         """The Run of this key, unless it failed or is not there: failures are tried again."""
         path = self._path(method, key)
-        if path is None or not path.is_file():
+        if path is None or not os.path.lexists(path):
             return None
         try:
             run = _opened(path, method, key)
@@ -103,9 +104,10 @@ class Store:
     def write(self, key: str, run: Run) -> None:
         """Write a Run in one step: a reader, or the next start, sees all of it or nothing."""
         path = self._path(run.method, key)
-        if path is not None:
-            with atomic_write(path) as file:
-                file.write(_sealed(run.to_json(), key).encode())
+        if path is None or (os.path.lexists(path) and not path.is_file()):
+            return  # what is in its place, as reading has told, is not ours to remove
+        with atomic_write(path) as file:
+            file.write(_sealed(run.to_json(), key).encode())
 
     def _path(self, method: str, key: str) -> Path | None:
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", method)
@@ -128,6 +130,8 @@ def _seal(text: str, key: str) -> str:
 
 def _opened(path: Path, method: str, key: str) -> Run:
     """The Run in a file; raises unless it is the one that was written for this method and key."""
+    if not path.is_file():
+        raise ValueError("it is no file, so that it is not kept either")
     hint = "Remove it."
     require_memory(_PER_BYTE * path.stat().st_size, f"reading {path.name}", hint)
     content = path.read_text(encoding="utf-8")

@@ -38,10 +38,11 @@ def column_relation(X: Floats, random_state: int = 0) -> Relation | None:
     """Whether rows lie closer together than columns that are unrelated would put them; None if all are equal.
 
     The measure is the mean over rows of ``d / (d + c)`` with d the distance to the fifth neighbour and c the
-    median of all d: neither long tails nor single cells decide it, nor does the unit or an offset of the
-    columns matter. The strength is by how much it is less than in the mean of
-    99 tables with shuffled columns. A permutation test: of tables whose columns are independent, one in a
-    hundred has p = 0.01. Columns that are the levels of one nominal column are shuffled together.
+    median of all d: neither long tails nor single cells decide it, nor do offsets of the columns or
+    the unit of the table; the scales of the columns count, as they do in a map. The strength is by how much
+    it is less than in the mean of 99 tables with shuffled columns. A permutation test:
+    of tables whose columns are independent, one in a hundred has p = 0.01. Columns that are the levels of one
+    nominal column are shuffled together.
     ``O(100 s^2 m)`` for s = 400 rows, fewer where m is large, of which 2,000 are read.
 
     >>> import numpy as np

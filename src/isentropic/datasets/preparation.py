@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._errors import InvalidInputError, require, require_one_of
+from .._errors import InvalidInputError, is_real, require, require_one_of
 from .._values import Floats
 from .columns import KINDS, Column
 from .scaling import SCALINGS, Scale
@@ -93,7 +93,7 @@ class Preparation:
         require_one_of("nominal", data["nominal"], NOMINAL)
         require_one_of("missing", data["missing"], MISSING)
         require_one_of("scaling", data["scaling"], SCALINGS)
-        fill, centre, scale = (np.array(data[key], dtype=np.float64) for key in ("fill", "centre", "scale"))
+        fill, centre, scale = (_numbers(key, data[key]) for key in ("fill", "centre", "scale"))
         shape = (len(feature_names(columns, data["nominal"])),)
         for name, values in (("fill", fill), ("centre", centre), ("scale", scale)):
             require(values.shape == shape, name, f"of shape {shape}", values.shape)
@@ -120,6 +120,12 @@ def _text(name: str, value: Any) -> str:
 
 def _text_or_none(name: str, value: Any) -> str | None:
     return None if value is None else _text(name, value)
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    are_numbers = isinstance(values, list) and all(map(is_real, values))
+    require(are_numbers, name, "a list of numbers", values)
+    return np.array(values, dtype=np.float64)
 
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:
