@@ -33,7 +33,9 @@ def test_a_new_row_is_the_sum_of_its_neighbours():
 
 def test_parts_are_joined_or_refused(rng):
     X = np.vstack([rng.normal(size=(40, 3)), rng.normal(size=(40, 3)) + 50])
-    with pytest.warns(DisconnectedGraphWarning, match="2 parts of 40, 40 rows: 1 shortest edges join them"):
+    with pytest.warns(
+        DisconnectedGraphWarning, match="2 parts of 40, 40 rows: the shortest edge between them joins them"
+    ):
         fitted = LLE(6).fit(X)
     assert fitted.eigenvalues_[0] > 1e-12  # one part: the only zero is that of the constant
     with pytest.warns(DisconnectedGraphWarning, match="the largest is fitted, the other 40 rows are placed"):

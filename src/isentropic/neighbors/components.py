@@ -58,7 +58,8 @@ def repaired(
     if name == "bridge" and graph.is_distance:
         pairs, lengths = shortest_bridges(X, graph.components, metric, n_jobs)
         graph = _with_edges(graph, pairs, lengths)
-        what = f"{len(pairs)} shortest edges join them (the longest: {lengths.max():.4g})"
+        many = f"{len(pairs)} shortest edges join them (the longest: {lengths.max():.4g})"
+        what = many if len(pairs) > 1 else f"the shortest edge between them joins them ({lengths.max():.4g})"
     elif name == "largest":
         others = int((graph.components > 0).sum())
         what = f"the largest is fitted, the other {others} rows are placed as new ones"
