@@ -18,9 +18,9 @@ def test_it_agrees_with_scikit_learn_up_to_sign_and_scale(k, d, share, n):
     peer = LocallyLinearEmbedding(n_neighbors=k, n_components=d, reg=share, eigen_solver="dense")
     expected = peer.fit_transform(ROLL[:n]) * np.sqrt(n)
     found = LLE(k, d, regularization=share).fit(ROLL[:n]).embedding_
-    assert_same_up_to_sign(found, expected, rtol=1e-5, atol=1e-5)
-    assert_allclose(found.T @ found / n, np.eye(d), atol=1e-6)
-    assert_allclose(found.mean(axis=0), 0, atol=1e-6)
+    assert_same_up_to_sign(found, expected, rtol=1e-8, atol=1e-8)
+    assert_allclose(found.T @ found / n, np.eye(d), atol=1e-10)
+    assert_allclose(found.mean(axis=0), 0, atol=1e-9)
 
 
 def test_a_new_row_is_the_sum_of_its_neighbours():
@@ -28,7 +28,7 @@ def test_a_new_row_is_the_sum_of_its_neighbours():
     peer = LocallyLinearEmbedding(n_neighbors=8, eigen_solver="dense").fit(ROLL[:200])
     signs = np.sign((fitted.embedding_ * peer.embedding_).sum(axis=0))
     expected = peer.transform(ROLL[200:]) * signs * np.sqrt(200)
-    assert_allclose(fitted.transform(ROLL[200:]), expected, atol=1e-4)
+    assert_allclose(fitted.transform(ROLL[200:]), expected, atol=1e-10)
 
 
 def test_parts_are_joined_or_refused(rng):
