@@ -197,7 +197,7 @@ CLASSES = [
     ("isentropic.methods.sdd", "SDD"),
     ("isentropic.methods.parameter_free_sdd", "ParameterFreeSDD"), ("isentropic._values", "NeighborGraph"),
     ("isentropic._values", "Neighbors"), ("isentropic._values", "Knn"), ("isentropic._values", "Landmarks"),
-    ("isentropic.linalg.scaling", "Scaling"), ("isentropic.families.rows", "KnownRows"),
+    ("isentropic.linalg.scaling", "Scaling"), ("isentropic.families.input_rows", "KnownRows"),
     ("isentropic.families.pairs", "PairsEmbedder"), ("isentropic.families.geodesic", "GeodesicEmbedder"),
     ("isentropic._values", "Table"), ("isentropic._io", "ArchiveReader"), ("sklearn.decomposition", "PCA"),
     ("builtins", "dict"), ("builtins", "list"), ("builtins", "tuple"), ("builtins", "eval"), ("os", "system"),

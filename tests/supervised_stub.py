@@ -7,8 +7,8 @@ import pytest
 
 from isentropic import registry
 from isentropic._errors import require
+from isentropic.families.input_rows import checked_components
 from isentropic.families.linear import LinearEmbedder
-from isentropic.families.rows import checked_components
 from isentropic.registry import METHODS, Method
 
 

@@ -37,12 +37,14 @@ _METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
 VALUES = frozenset(
     {
         *(f"isentropic._values.{kind.__name__}" for kind in (*STAGES.values(), NeighborGraph, Neighbors)),
-        "isentropic.families.rows.KnownRows",
+        "isentropic.families.input_rows.KnownRows",
         "isentropic.linalg.scaling.Scaling",
         "isentropic.selection.values.Selection",
         "isentropic.selection.values.Trial",
     }
 )
+# Where 0.1.0 had them.
+_MOVED = {"isentropic.families.rows.KnownRows": "isentropic.families.input_rows.KnownRows"}
 _AGAIN = "Save the model again, or get another copy."
 _OTHER_VERSION = "Fit the model again, and save it with this version."
 
@@ -226,6 +228,7 @@ def _model(archive: ZipFile) -> Any:
 
 def _trusted(name: str) -> type | None:
     """The class of this name, if it is one of ours that a model may hold."""
+    name = _MOVED.get(name, name)
     if name not in VALUES and not _METHOD.fullmatch(name):  # nothing else is imported
         return None
     module, _, kind = name.rpartition(".")

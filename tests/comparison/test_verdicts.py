@@ -8,7 +8,7 @@ import pytest
 from isentropic import Run, compare, datasets
 from isentropic._errors import InvalidInputError
 from isentropic.comparison import verdict
-from isentropic.comparison.facts import worst_facts
+from isentropic.comparison.criticisms import worst_facts
 from isentropic.comparison.standings import reaches
 
 # ---- planted truth -----------------------------------------------------------------------------

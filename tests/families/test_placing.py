@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from isentropic._state import require_state
+from isentropic.families.input_rows import KnownRows, checked_rows
 from isentropic.families.placement import Placer, RowKeeper
-from isentropic.families.rows import KnownRows, checked_rows
 from isentropic.registry import METHODS
 
 X = np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])  # rows 0 and 2 are equal, 1 and 3

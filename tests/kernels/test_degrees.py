@@ -8,7 +8,7 @@ from assertions import assert_same_bits
 from isentropic.kernels import degrees as kernels
 from isentropic.kernels._jit import threads
 from isentropic.kernels.degrees import paired_distances
-from isentropic.kernels.settling import settle_rows
+from isentropic.kernels.row_descent import settle_rows
 from isentropic.objectives import AllPairs, DrawnPairs, SameDegree
 from naive import condensed, distances
 from naive_degrees import naive_cost, naive_energy, naive_gradient

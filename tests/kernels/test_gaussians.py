@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isentropic.kernels.gaussians import log_determinants, mixed_terms, plain_terms, precisions
 from isentropic.kernels.lowrank import patch_blocks, terms_from_gram, terms_from_rows
-from isentropic.kernels.near import near_terms, near_terms_from_rows
+from isentropic.kernels.near_gaussians import near_terms, near_terms_from_rows
 
 HEADS, TAILS = np.array([0, 0, 1, 2]), np.array([1, 2, 2, 2])
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
-from isentropic.kernels.ranks import compare_points, compare_rows
+from isentropic.kernels.row_ranks import compare_points, compare_rows
 from isentropic.quality import assess, distance_rows
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.passes import rank_sums
+from isentropic.quality.rank_sums import rank_sums
 
 SETTINGS = settings(max_examples=15)
 sizes = st.integers(3, 40)
@@ -160,8 +160,8 @@ def both_ways(X, Z, n_jobs, rows=None):
 def test_neither_threads_nor_blocks_nor_the_way_change_a_bit(rng, monkeypatch):
     X, Z = rng.normal(size=(300, 6)), rng.normal(size=(300, 2)).round(1)
     found = [*both_ways(X, Z, 1), *both_ways(X, Z, 2)]
-    monkeypatch.setattr("isentropic.quality.passes._GROUP_ENTRIES", 600)
-    monkeypatch.setattr("isentropic.quality.passes.rows_per_block", lambda n: 12)
+    monkeypatch.setattr("isentropic.quality.rank_sums._GROUP_ENTRIES", 600)
+    monkeypatch.setattr("isentropic.quality.rank_sums.rows_per_block", lambda n: 12)
     found += [*both_ways(X, Z, 2)]
     for other in found[1:]:
         assert_same_bits(other.sums, found[0].sums)

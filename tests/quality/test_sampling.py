@@ -10,7 +10,7 @@ from isentropic.quality import assess, assessment, sampling
 from isentropic.quality.assessment import _summaries
 from isentropic.quality.curves import Curves, row_values
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.passes import RankSums, rank_sums
+from isentropic.quality.rank_sums import RankSums, rank_sums
 from isentropic.quality.sampling import (
     half_width,
     half_widths,

@@ -14,7 +14,7 @@ from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 from isentropic._errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.drawings import drawn_rows
 from isentropic.quality import assess
-from isentropic.quality.paired import spread
+from isentropic.quality.map_differences import spread
 
 pytest.importorskip("jinja2")
 

@@ -30,7 +30,7 @@ from ._options import (
     Target,
 )
 from ._output import require_suffix
-from ._report_facts import Told, document, facts_of
+from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
 

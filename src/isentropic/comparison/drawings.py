@@ -12,7 +12,7 @@ from .._errors import LowRecallWarning
 from .._values import Floats, Integers, Knn, Neighbors, Table
 from ..neighbors import nearest_neighbors
 from ..quality import Quality, ShepardPairs, coranking_matrix, shepard_pairs
-from .facts import Fact
+from .criticisms import Fact
 from .regions import Region, damaged_region
 from .runs import Run
 from .verdicts import Verdict

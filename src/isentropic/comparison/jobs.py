@@ -14,8 +14,8 @@ from .._runtime import Progress
 from .._values import Floats
 from ..neighbors import nearest_among
 from ..quality import Quality, assess, baseline
+from ..quality.map_differences import left_out
 from ..quality.measures import judged
-from ..quality.paired import left_out
 from ..selection import Selection, select
 from .data import Data
 from .fitting import Fit, fitted, held_out_accuracy

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._errors import require
-from ..quality.paired import spread
-from .facts import Fact, worst_facts
+from ..quality.map_differences import spread
+from .criticisms import Fact, worst_facts
 from .runs import Run
 from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, local_name, score, standing
 

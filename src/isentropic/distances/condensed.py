@@ -15,8 +15,8 @@ from scipy.spatial.distance import squareform
 from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
+from ..kernels.euclidean import TILE
 from ..kernels.pairs import store_upper
-from ..kernels.tiles import TILE
 from .blocks import rows_per_block
 from .metrics import Metric
 from .sources import Points, measured_rows

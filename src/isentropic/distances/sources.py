@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from .._errors import InvalidInputError, message, require
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
-from ..kernels.tiles import GROUP, TILE, tiled_distances
+from ..kernels.euclidean import GROUP, TILE, tiled_distances
 from .blocks import distances_between
 from .metrics import EUCLIDEAN, Metric, asymmetry, checked_metric, metric_name
 from .pairs import pair_distances
@@ -23,7 +23,7 @@ _SLACK = 1e-9  # of the largest distance: what a matrix may deviate from symmetr
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Rows of a table, also laid out for :func:`~isentropic.kernels.tiles.tiled_distances`.
+    """Rows of a table, also laid out for :func:`~isentropic.kernels.euclidean.tiled_distances`.
 
     Called with row numbers, it gives their Euclidean distances to all rows.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._runtime import row_blocks
-from .rows import BLOCK_NUMBERS
+from .patch_rows import BLOCK_NUMBERS
 
 
 def candidate_sizes(k: int, available: int) -> np.ndarray:

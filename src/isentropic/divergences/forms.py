@@ -17,8 +17,8 @@ from .._runtime import row_blocks
 from ..kernels._jit import threads
 from ..kernels.gaussians import log_determinants, mixed_terms, plain_terms, precisions
 from ..kernels.lowrank import terms_from_gram, terms_from_rows
-from ..kernels.near import near_terms, near_terms_from_rows
-from .rows import patch_means
+from ..kernels.near_gaussians import near_terms, near_terms_from_rows
+from .patch_rows import patch_means
 
 _WORTH_THREADS = 100_000  # operations: below that, waking threads costs more than the work
 _NEAR = 0.05  # Bhattacharyya distances below it are small differences of large numbers

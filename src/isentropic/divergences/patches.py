@@ -19,8 +19,8 @@ from .._runtime import memory_budget, require_memory, row_blocks
 from ..kernels._jit import threads
 from ..kernels.lowrank import patch_blocks
 from .forms import FullForm, LowRankForm
+from .patch_rows import BLOCK_NUMBERS, centred_blocks
 from .regularization import Moments, Regularization, checked_regularization, noise_floor, scale_and_noise
-from .rows import BLOCK_NUMBERS, centred_blocks
 
 FORMS = ("auto", "full", "low-rank")
 _NEGLIGIBLE = 1e-14  # of the largest eigenvalue of a patch: what rounding leaves of zero

@@ -11,7 +11,7 @@ from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, St
 from .._values import Geodesic
 from ..distances import checked_metric
 from ..quality.labels import class_codes
-from .rows import checked_rows
+from .input_rows import checked_rows
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
 

@@ -23,9 +23,9 @@ from ..kernels.condensed import combined_comoments
 from ..kernels.placement import through_neighbors
 from ..linalg import Scaling, classical_scaling, residual_variance, unexplained
 from ..neighbors import Entries, RowIndex, checked_policy, warn_of_isolated
+from .input_rows import checked_components, checked_rows, one_place_for_equals, require_columns
 from .landmarks import chosen_landmarks
 from .placement import RowKeeper
-from .rows import checked_components, checked_rows, one_place_for_equals, require_columns
 
 _PLACED_AT_ONCE = 256  # new rows whose distances to all fitted rows are held together
 

@@ -23,9 +23,9 @@ from .._values import Geodesic, Momentum, NeighborGraph
 from ..distances import rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import Minimum, lbfgs, momentum_descent
+from .input_rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
 from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
 from .placement import RowKeeper
-from .rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
 from .starts import principal_start, random_start, scaled_start
 
 _REFERENCES = 2048  # fitted rows that a new one is placed against

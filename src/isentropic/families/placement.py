@@ -16,7 +16,7 @@ from .._values import Geodesic
 from ..distances import checked_metric
 from ..kernels._jit import threads
 from .embedder import Embedder
-from .rows import KnownRows, checked_coordinates, checked_rows, found_at_zero, metric_of_rows
+from .input_rows import KnownRows, checked_coordinates, checked_rows, found_at_zero, metric_of_rows
 
 
 class Placer(Embedder):

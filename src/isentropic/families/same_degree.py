@@ -15,7 +15,7 @@ import numpy as np
 
 from .._state import Absent, Array, Maybe, Number, State, StateError, Tuple
 from ..kernels._jit import threads
-from ..kernels.settling import settle_rows
+from ..kernels.row_descent import settle_rows
 from ..objectives import AllPairs, DrawnPairs, SameDegree
 from ..optim import Minimum, averaged_descent, lbfgs
 from .degree_search import Trial

@@ -15,8 +15,8 @@ from .._errors import IsentropicWarning
 from .._state import Array, State
 from ..linalg import bottom_eigenpairs
 from ..neighbors import RowIndex
+from .input_rows import one_place_for_equals
 from .placement import RowKeeper
-from .rows import one_place_for_equals
 
 
 class SpectralEmbedder(RowKeeper):

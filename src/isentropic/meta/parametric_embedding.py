@@ -15,8 +15,8 @@ from .._errors import IsentropicWarning, is_whole, require, require_count, requi
 from .._runtime import generator, row_blocks
 from .._state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
 from ..families.faithfulness import table_tau
+from ..families.input_rows import checked_components, checked_rows
 from ..families.placement import Placer
-from ..families.rows import checked_components, checked_rows
 from ..families.same_degree import SameDegreeEmbedder
 from ..kernels._jit import threads
 from ..kernels.layers import write_layer

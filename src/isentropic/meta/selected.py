@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import require
 from .._state import Dict, Model, Plain, State, Text, Value
 from ..families.embedder import Embedder
-from ..families.rows import checked_rows
+from ..families.input_rows import checked_rows
 from ..selection import Selection, neighbor_grid, select
 
 _TRIALS = 6  # where no grid is given

@@ -7,14 +7,14 @@ import numpy as np
 from .._runtime import require_memory, row_blocks
 from .._state import Array, Number, State, Tuple, Value
 from ..distances import LARGEST, condensed_distances, distances_between, rows_per_block
-from ..families.placement import RowKeeper
-from ..families.rows import (
+from ..families.input_rows import (
     KnownRows,
     checked_components,
     checked_rows,
     one_place_for_equals,
     require_columns,
 )
+from ..families.placement import RowKeeper
 from ..linalg import Scaling, classical_scaling, residual_variance
 
 

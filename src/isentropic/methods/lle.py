@@ -9,7 +9,7 @@ from .._errors import require_count, require_number, require_one_of
 from .._state import Double, Number, State, Whole
 from .._values import Knn
 from ..affinities import barycentric_weights
-from ..families.rows import checked_components, checked_rows
+from ..families.input_rows import checked_components, checked_rows
 from ..families.spectral import SpectralEmbedder
 from ..neighbors import listed_graph, nearest_neighbors
 

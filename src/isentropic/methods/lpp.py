@@ -10,8 +10,8 @@ from scipy.linalg import eigh, svd
 from .._errors import IsentropicWarning, require
 from .._state import Array, State
 from ..affinities import checked_heat, heat
+from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder
-from ..families.rows import checked_components, checked_rows
 from ..linalg import normalized_adjacency
 from ..neighbors import as_rule, neighbor_graph
 

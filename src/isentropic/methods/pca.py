@@ -7,8 +7,8 @@ from sklearn.decomposition import PCA as _PCA
 
 from .._errors import require
 from .._state import Array, State
+from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder
-from ..families.rows import checked_components, checked_rows
 
 
 class PCA(LinearEmbedder):

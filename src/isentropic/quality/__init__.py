@@ -7,9 +7,9 @@ from .coranking import CorankingMatrix, coranking_matrix
 from .correlations import kendall_tau, pearson_r, spearman_rho
 from .curves import Curves
 from .labels import kappa, knn_accuracy, silhouette
+from .map_differences import QualityComparison, compare_quality
 from .measures import Measure
-from .paired import QualityComparison, compare_quality
-from .ranks import continuity, false_neighbors, lcmc, mrre, rnx_auc, rnx_curve, tears, trustworthiness
+from .rank_measures import continuity, false_neighbors, lcmc, mrre, rnx_auc, rnx_curve, tears, trustworthiness
 from .stress import (
     ShepardPairs,
     kruskal_stress,

@@ -19,7 +19,7 @@ from .contributions import distance_measures
 from .curves import Curves, kept_share, rank_weight, row_values
 from .inputs import both_sides
 from .measures import MEASURES, Measure, kinds
-from .passes import OrderReading, RankSums, TieSums, tie_sums
+from .rank_sums import OrderReading, RankSums, TieSums, tie_sums
 from .sampling import (
     Sample,
     checked_neighbors,

@@ -15,7 +15,7 @@ from ..distances import Metric, taken
 from .curves import Curves
 from .inputs import both_sides
 from .measures import OF_RANKS, drawn_curves, judged
-from .passes import rank_sums
+from .rank_sums import rank_sums
 from .sampling import checked_neighbors, drawn_rows
 
 _ROWS = 1_000  # "auto" compares: chance varies little between rows

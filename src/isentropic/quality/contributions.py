@@ -20,7 +20,7 @@ from .neighborhoods import (
     stress_measures,
 )
 from .pairwise import are_undefined, pair_groups
-from .passes import OrderReading, thinned
+from .rank_sums import OrderReading, thinned
 
 _NEED_DISTANCE = ("neighborhood_stress", "scaled_neighborhood_stress", "topological_product")
 

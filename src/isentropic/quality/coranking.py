@@ -13,7 +13,7 @@ from .._values import Integers
 from ..distances import Metric, rows_per_block
 from ..kernels.coranks import add_coranks
 from .inputs import both_sides
-from .passes import ordered_rows
+from .rank_sums import ordered_rows
 
 EXACT_ROWS = 2_001  # "auto" has a cell for each pair of ranks up to there
 BINS = 1_000  # and that many of each side beyond

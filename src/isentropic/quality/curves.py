@@ -24,7 +24,7 @@ import numpy as np
 
 from .._values import Floats, Integers
 from .measures import MeasureKind
-from .passes import RankSums
+from .rank_sums import RankSums
 
 
 def rank_weight(n: int, k: Integers) -> Floats:

@@ -62,8 +62,8 @@ class Measure:
 
 # Where a measure comes from. The first three are read off the ranks of neighbours, attributes of Curves: one
 # number for each k, one for the smallest chosen k, one in all. The next three are read off pairs of rows:
-# attributes of what compares their order (orders.Comparison) and of their sums (moments.PairSums). Any other
-# source is "module:function", which assess calls; see assessment.Contribution.
+# attributes of what compares their order (rank_correlations.Comparison) and of their sums
+# (pair_sums.PairSums). Any other is "module:function", which assess calls; see assessment.Contribution.
 OF_RANKS = ("curve", "local area", "area")
 CORRELATED, STRESSES = ("pair order", "pair moments"), ("pair stress",)
 OF_PAIRS = (*CORRELATED, *STRESSES)

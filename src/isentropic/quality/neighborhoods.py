@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from .._values import DistanceRows, Floats, Integers
-from ..kernels.ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
+from ..kernels.row_ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
 from .intervals import mean_interval, mean_measure
 from .measures import MEASURES, Measure
-from .passes import OrderReading, rank_sums
+from .rank_sums import OrderReading, rank_sums
 
 
 def order_terms(

@@ -16,8 +16,8 @@ from ..distances import store_distances
 from ..distances.pairs import ENOUGH, DrawnPairs, drawn_pairs
 from .intervals import interval
 from .measures import CORRELATED, MEASURES, Measure
-from .moments import PairSums, all_pair_sums, joined, row_sums
-from .orders import LONGEST, Comparison, bytes_to_compare, compared, compared_rows, ranked
+from .pair_sums import PairSums, all_pair_sums, joined, row_sums
+from .rank_correlations import LONGEST, Comparison, bytes_to_compare, compared, compared_rows, ranked
 
 EXACT_ROWS = 20_000  # "auto" compares all pairs of that many rows: 200 million, in less than a minute
 WIDTH = 0.01  # of the intervals that "auto" asks of drawn pairs, where a measure is within -1 and 1

@@ -24,7 +24,7 @@ from .._runtime import generator
 from .._values import DistanceRows, Floats, Integers
 from .curves import Curves, row_values
 from .intervals import mean_interval
-from .passes import OrderReading, RankSums, rank_sums
+from .rank_sums import OrderReading, RankSums, rank_sums
 
 Sample = int | None | Literal["auto"]
 

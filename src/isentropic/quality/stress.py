@@ -15,7 +15,7 @@ from ..distances.pairs import FEWEST, drawn_pairs
 from .inputs import both_sides
 from .neighborhoods import drawn_places, order_terms, stress_measures
 from .pairwise import pair_measures
-from .passes import OrderReading
+from .rank_sums import OrderReading
 
 _KINDS = ("normalized", "scaled", "raw")
 

@@ -17,7 +17,7 @@ from ..kernels._jit import threads
 from ..kernels.pairs import rank_differences
 from .inputs import both_sides
 from .neighborhoods import konig_measures, order_terms, product_measures
-from .passes import OrderReading, ordered_rows
+from .rank_sums import OrderReading, ordered_rows
 
 
 def topological_product(X: Any, Z: Any, *, metric: Metric = "euclidean", n_jobs: int | None = None) -> float:

@@ -20,7 +20,7 @@ from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
-from .rows import described_rows
+from .drawn_rows import described_rows
 from .scores import columns, data_accuracy, every_measure, first_k, number, seconds, strips
 
 _SCRIPTS = ("maps.js", "charts.js", "page.js")

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..comparison import Run
 from ..quality import Measure
+from ..quality.map_differences import spread
 from ..quality.measures import OF_CLASSES, MeasureKind, kinds
-from ..quality.paired import spread
 
 _MAIN = 4  # columns that are drawn as strips too
 

@@ -8,11 +8,11 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
-from isentropic.kernels import ranks, sorting
+from isentropic.kernels import radix, row_ranks
 from isentropic.kernels._jit import threads
-from isentropic.kernels.ranks import compare_points, compare_rows
-from isentropic.kernels.sorting import row_orders
-from isentropic.kernels.tiles import TILE, tiled_distances
+from isentropic.kernels.euclidean import TILE, tiled_distances
+from isentropic.kernels.radix import row_orders
+from isentropic.kernels.row_ranks import compare_points, compare_rows
 from naive import (
     distances,
     naive_konig_measure,
@@ -49,7 +49,7 @@ def orders_read(D_X, D_Z, *, weights=None, k1=1, k2=1, n_nearest=0, scale=1.0, p
     n_rows, n = D_X.shape
     weights = np.ones(n - 1) if weights is None else weights
     places = np.empty((n_rows, 0), int) if places is None else places
-    out = np.full((n_rows, ranks.N_ORDER_TERMS), np.nan)
+    out = np.full((n_rows, row_ranks.N_ORDER_TERMS), np.nan)
     rest = np.zeros((n_workers, 2, 4, n - 1), int), np.empty((n_rows, 1, 6)), np.empty(n_rows, np.int8)
     reading = (weights, k1, k2, n_nearest, scale)
     compare_rows(D_X, D_Z, np.arange(n_rows), np.array([1]), n_workers, *rest, reading, places, out)
@@ -110,9 +110,9 @@ def test_differences_in_the_last_bit_count():
 
 def test_sorting_by_all_digits_agrees(rng, monkeypatch):
     D = distances(rng.integers(0, 3, size=(8, 2)).astype(float))
-    keys, spare, low, _ = sorting.sorting_space(8)
+    keys, spare, low, _ = radix.sorting_space(8)
     for own in range(8):
-        sorting._sort_all(keys, spare, D[own], own, low)
+        radix._sort_all(keys, spare, D[own], own, low)
         assert_array_equal(keys, naive_neighbors(D, 7)[0][own])
 
 
@@ -167,7 +167,7 @@ def test_small_sums_move_to_large_ones_in_time(rng, monkeypatch):
     small[0, 0] = [1, 2 << 16, (3 << 16) + 4, 0]
     small[1, 1:] = 7
     sums = np.ones((2, 4, 4), np.int64)
-    ranks._flush(small, sums)
+    row_ranks._flush(small, sums)
     assert sums[0].tolist() == [[2, 1, 5, 1], [1, 3, 4, 1], [1, 1, 1, 1], [1, 1, 1, 1]]
     assert sums[1].tolist() == [[1] * 4, [1] * 4, [8] * 4, [8] * 4]
     assert not small.any()
@@ -207,7 +207,7 @@ def test_points_are_compared_as_their_distances_are(rng, group):
     sums = np.zeros((2, 2, 4, 10), np.int64)
     terms, states = np.empty((len(own), 3, 6)), np.empty(len(own), np.int8)
     reading = (np.arange(10.0), 2, 4, 3, 0.5)
-    places, orders = np.array([[5, -1]] * len(own)), np.empty((2, len(own), ranks.N_ORDER_TERMS))
+    places, orders = np.array([[5, -1]] * len(own)), np.empty((2, len(own), row_ranks.N_ORDER_TERMS))
     rest = np.empty((2, 2, 4, 10), int), np.empty((len(own), 3, 6)), np.empty(len(own), np.int8)
     compare_rows(D_X, D_Z, own, ks, 2, *rest, reading, places, orders[0])
     points = X, tiles_of(X), Z, tiles_of(Z)
@@ -220,7 +220,7 @@ def test_points_are_compared_as_their_distances_are(rng, group):
 def test_many_rows_overflow_nothing(rng):
     # More rows than small sums are made for, by coming back to the same ones.
     X, Z = rng.normal(size=(5, 2)), rng.normal(size=(5, 1))
-    ks, times = np.array([2]), ranks._FLUSH // 5 + 2
+    ks, times = np.array([2]), row_ranks._FLUSH // 5 + 2
     once = compared(distances(X), distances(Z), ks)
     own = np.tile(np.arange(5), times)
     sums = np.zeros((1, 2, 4, 4), np.int64)
@@ -247,37 +247,37 @@ def test_terms_of_the_topological_product(sides):
     weights = np.array([sum(0.5 / k for k in range(rank, 12)) for rank in range(1, 12)])
     found = orders_read(*sides, weights=weights)
     value, left_out = naive_topological_product(*sides)
-    assert_allclose(found[:, ranks.PRODUCT].sum() / (12 * 11), value, rtol=1e-12)
-    assert found[:, ranks.SKIPPED].sum() == left_out > 0
+    assert_allclose(found[:, row_ranks.PRODUCT].sum() / (12 * 11), value, rtol=1e-12)
+    assert found[:, row_ranks.SKIPPED].sum() == left_out > 0
 
 
 def test_tiny_distances_are_no_zeros():
     D = 1e-200 * np.array([[0.0, 1.0, 2.0]])
     swapped = 1e-200 * np.array([[0.0, 2.0, 1.0]])
     found = orders_read(D, swapped)
-    assert found[0, ranks.SKIPPED] == 0
-    assert_allclose(found[0, ranks.PRODUCT], 0.0, atol=1e-15)
+    assert found[0, row_ranks.SKIPPED] == 0
+    assert_allclose(found[0, row_ranks.PRODUCT], 0.0, atol=1e-15)
     by_rank = orders_read(D, 3 * D, weights=np.array([1.0, 0.0]))
-    assert_allclose(by_rank[0, ranks.PRODUCT], 0.0, atol=1e-15)
+    assert_allclose(by_rank[0, row_ranks.PRODUCT], 0.0, atol=1e-15)
 
 
 @pytest.mark.parametrize(("k1", "k2"), [(1, 1), (4, 10), (3, 11), (11, 11)])
 def test_scores_of_konig(sides, k1, k2):
-    found = orders_read(*sides, k1=k1, k2=k2)[:, ranks.KONIG]
+    found = orders_read(*sides, k1=k1, k2=k2)[:, row_ranks.KONIG]
     assert_allclose(found.mean() / (3 * k1), naive_konig_measure(*sides, k1, k2), rtol=1e-14)
 
 
 def test_gaps_of_ranks(sides):
     D, DZ = sides
     expected = np.abs(naive_rank_matrix(DZ) - naive_rank_matrix(D)).sum(axis=1)
-    assert_array_equal(orders_read(D, DZ)[:, ranks.GAPS], expected)
+    assert_array_equal(orders_read(D, DZ)[:, row_ranks.GAPS], expected)
     assert expected.any()
 
 
 def test_sums_over_listed_rows(sides):
     D, DZ = sides
     places = np.array([[5, -1, 9]] * 12)
-    found = orders_read(D, DZ, n_nearest=2, scale=0.4, places=places)[:, ranks.LISTED :]
+    found = orders_read(D, DZ, n_nearest=2, scale=0.4, places=places)[:, row_ranks.LISTED :]
     for s, order in enumerate(naive_neighbors(D, 11)[0]):
         listed = order[[0, 1, 5, 9]]
         d, z = D[s, listed], DZ[s, listed]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from isentropic.quality import orders
-from isentropic.quality.orders import compared, compared_rows, ranked
+from isentropic.quality import rank_correlations
+from isentropic.quality.rank_correlations import compared, compared_rows, ranked
 from naive import naive_kendall_tau, naive_order_counts, naive_spearman_rho
 
 numbers = st.one_of(st.integers(0, 6).map(float), st.floats(0, 1e300))
@@ -20,7 +20,7 @@ pairs_of_lists = st.lists(st.tuples(numbers, numbers), min_size=2, max_size=60)
 def small_parts(monkeypatch):
     """Many buckets, chunks and groups already for a few entries."""
     for name, value in {"_BUCKET": 4, "_CHUNK": 7, "_STEP": 16, "_GROUP_BITS": 3}.items():
-        monkeypatch.setattr(orders, name, value)
+        monkeypatch.setattr(rank_correlations, name, value)
 
 
 def comparison(a, b, n_jobs=1):
@@ -107,5 +107,5 @@ def test_the_estimate_of_memory_holds(rng):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # the list itself is not traced: 8 bytes an entry
-    assert peak + 8 * len(a) < orders.bytes_to_compare(len(a))
-    assert orders.bytes_to_compare(10**9) < 17.1e9
+    assert peak + 8 * len(a) < rank_correlations.bytes_to_compare(len(a))
+    assert rank_correlations.bytes_to_compare(10**9) < 17.1e9

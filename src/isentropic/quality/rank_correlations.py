@@ -13,7 +13,7 @@ import numpy as np
 
 from .._runtime import row_blocks
 from .._values import Floats
-from ..kernels import buckets, inversions, orders
+from ..kernels import buckets, inversions, long_ranks
 from ..kernels._jit import threads
 
 LONGEST = 2**31  # entries; ranks have 32 bits
@@ -88,7 +88,7 @@ def ranked(values: Floats, *, n_jobs: int | None = None) -> RankedList:
         order, bounds = _dealt(keys, np.empty(len(keys), np.uint32), "ranks of pairs")
         tied, squares = np.zeros(len(bounds) - 1, np.int64), np.zeros(len(bounds) - 1)
         for part, mine in _parts(bounds, "ranks of pairs"):
-            orders.rank_buckets(keys, order, mine, n_workers, ranks, tied[part], squares[part])
+            long_ranks.rank_buckets(keys, order, mine, n_workers, ranks, tied[part], squares[part])
     return RankedList(ranks, order, int(tied.sum()), float(squares.sum()))
 
 
@@ -104,7 +104,7 @@ def compared(values: Floats, other: RankedList, *, n_jobs: int | None = None) ->
         order, bounds = _dealt(keys, other.spare, "order of pairs")
         tied, squares = np.zeros((len(bounds) - 1, 2), np.int64), np.zeros((len(bounds) - 1, 2))
         for part, mine in _parts(bounds, "order of pairs"):
-            orders.align_buckets(keys, other.ranks, order, mine, n_workers, tied[part], squares[part])
+            long_ranks.align_buckets(keys, other.ranks, order, mine, n_workers, tied[part], squares[part])
         discordant = _inversions(order, other.ranks, n_workers)
     own_tied, both_tied = tied.sum(axis=0).tolist()
     square, mixed = squares.sum(axis=0).tolist()
@@ -119,7 +119,7 @@ def compared_rows(values: Floats, others: Floats, *, n_jobs: int | None = None) 
     tied, squares = np.zeros((n_rows, 3), np.int64), np.zeros((n_rows, 3))
     sequences, discordant = np.empty((n_rows, n), np.uint32), np.zeros(n_rows, np.int64)
     with threads(n_jobs):
-        orders.align_rows(values.view(np.int64), others.view(np.int64), sequences, tied, squares)
+        long_ranks.align_rows(values.view(np.int64), others.view(np.int64), sequences, tied, squares)
         inversions.row_inversions(sequences, _counter(n), discordant)
     found = zip(discordant.tolist(), tied.tolist(), squares.tolist(), strict=True)
     return [Comparison(n, count, (a, b, c), (rr, ss, rs)) for count, (a, b, c), (rr, ss, rs) in found]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
-from isentropic.kernels import orders as kernels
+from isentropic.kernels import long_ranks as kernels
 from isentropic.kernels._jit import threads
 from naive import naive_average_ranks, naive_order_counts
 

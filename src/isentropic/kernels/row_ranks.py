@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
-from .sorting import order_row, sorting_space
-from .tiles import TILE, measure_rows
+from .euclidean import TILE, measure_rows
+from .radix import order_row, sorting_space
 
 _FLUSH = 256  # rows after which small sums move to large ones: enough up to 2^23 rows
 

@@ -8,8 +8,8 @@ from scipy.stats import kendalltau, t
 
 from isentropic._errors import InvalidInputError
 from isentropic.distances import taken
-from isentropic.quality import assess, baseline, compare_quality, distance_rows, paired
-from isentropic.quality.paired import _half_width, _parts, left_out, spread
+from isentropic.quality import assess, baseline, compare_quality, distance_rows, map_differences
+from isentropic.quality.map_differences import _half_width, _parts, left_out, spread
 from naive import distances, naive_rank_matrix, naive_rank_measures
 
 
@@ -138,7 +138,7 @@ def test_equally_good_maps_are_told_apart_one_time_in_twenty(rng):
 
 
 def test_the_test_of_decisions_can_fail(rng, monkeypatch):
-    monkeypatch.setattr(paired, "_half_width", lambda without: 0.3 * _half_width(without))
+    monkeypatch.setattr(map_differences, "_half_width", lambda without: 0.3 * _half_width(without))
     assert decisions(rng, 20) > 0.3
 
 

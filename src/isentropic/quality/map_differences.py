@@ -16,8 +16,8 @@ from ..distances import Metric, distance_rows, taken
 from .curves import Curves
 from .inputs import both_sides
 from .measures import OF_RANKS, Measure, judged, kinds
-from .orders import compared, ranked
-from .passes import RankSums, rank_sums
+from .rank_correlations import compared, ranked
+from .rank_sums import RankSums, rank_sums
 from .sampling import checked_neighbors, checked_sample
 
 if TYPE_CHECKING:

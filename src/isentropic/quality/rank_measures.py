@@ -18,7 +18,7 @@ from .._values import Floats
 from ..distances import Metric
 from .curves import Curves, row_values
 from .inputs import both_sides
-from .passes import RankSums, rank_sums
+from .rank_sums import RankSums, rank_sums
 from .sampling import checked_neighbors
 
 

@@ -14,10 +14,10 @@ from .._values import DistanceRows, Floats, Integers
 from ..distances import Points, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.coranks import tie_extremes
-from ..kernels.ranks import N_ORDER_TERMS, compare_points, compare_rows
-from ..kernels.sorting import row_orders
-from ..kernels.tiles import GROUP
-from .moments import first_scale
+from ..kernels.euclidean import GROUP
+from ..kernels.radix import row_orders
+from ..kernels.row_ranks import N_ORDER_TERMS, compare_points, compare_rows
+from .pair_sums import first_scale
 
 MOST_ROWS = 2**23  # up to which the kernel's sums of 32 bits are exact
 _GROUP_ENTRIES = 2**20  # of distances that a thread holds on either side
@@ -29,8 +29,8 @@ _THREAD_BYTES = 2**31  # of sums and scratch, all threads together
 class OrderReading:
     """What a pass reads off the orders of each row too, while they are at hand: terms of topology.
 
-    These are the columns named in :mod:`isentropic.kernels.ranks`: the topological product, König's points,
-    gaps of ranks, and the stress of listed rows.
+    These are the columns named in :mod:`isentropic.kernels.row_ranks`: the topological product,
+    König's points, gaps of ranks, and the stress of listed rows.
     """
 
     n_neighbors: int = 10  # nearest in X that are listed
