@@ -25,7 +25,7 @@ VARIANTS = [
     make("entropic-isomap", n_landmarks=5),
     make("entropic-isomap", divergence="hellinger", regularization="oas"),
     make("entropic-isomap", n_neighbors=2, on_disconnected="largest", regularization="reference"),
-    make("entropic-isomap", n_neighbors=4, adaptive=True, root=True),
+    make("entropic-isomap", n_neighbors=4, root=True),
     make("kde-isomap", n_landmarks=5),
     make("kde-isomap", percentile=30, bandwidth="scott", on_disconnected="largest"),
     make("kde-isomap", bandwidth=0.1, on_disconnected="inflate", root=True),

@@ -32,7 +32,7 @@ OF_EUCLID = {
     "landmarks": Isomap(n_landmarks=20),
     "whitened": PCA(whiten=True),
     "oas": EntropicIsomap(regularization="oas", divergence="bhattacharyya"),
-    "ledoit-wolf": EntropicIsomap(regularization="ledoit-wolf", adaptive=True),
+    "ledoit-wolf": EntropicIsomap(regularization="ledoit-wolf"),
     "kde, root": KDEIsomap(bandwidth="scott", root=True, n_landmarks=40),
     "geodesic sdd": ParameterFreeSDD(metric=Geodesic()),
     "momentum": ParameterFreeSDD(init="random", optimizer=Momentum(50)),
