@@ -8,9 +8,15 @@ from .._errors import require_count, require_flag, require_number
 from .._runtime import row_blocks
 from .._state import Absent, Array, Checked, Double, Flag, Starts, State, Tuple, Value, Whole
 from .._values import Percentile
-from ..divergences import bandwidth_floors, checked_bandwidth, density_unit, kde_divergences
+from ..divergences import (
+    bandwidth_floors,
+    checked_bandwidth,
+    checked_weights,
+    density_unit,
+    kde_divergences,
+    reweighted,
+)
 from ..families.geodesic import GeodesicEmbedder
-from ..families.weights import checked_weights, reweighted
 from ..neighbors import Entries, entry_lists, joined_graph, percentile_lists
 
 _NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together

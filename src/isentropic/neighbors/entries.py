@@ -50,7 +50,7 @@ def warn_of_isolated(isolated: int, n_rows: int) -> None:
             f"{isolated} of {n_rows} new rows have no neighbour within the radius: each enters by its "
             "nearest fitted row. Take a larger radius, or look at whether they belong here.",
             DisconnectedGraphWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 
