@@ -58,7 +58,7 @@ VARIANTS = {
     "largest part": Isomap(n_neighbors=2, on_disconnected="largest"),
     "inflated": Isomap(n_neighbors=2, on_disconnected="inflate"),
     "oas": EntropicIsomap(regularization="oas", divergence="bhattacharyya"),
-    "ledoit-wolf": EntropicIsomap(regularization="ledoit-wolf", adaptive=True),
+    "ledoit-wolf": EntropicIsomap(regularization="ledoit-wolf"),
     "entropic landmarks": EntropicIsomap(n_landmarks=20, divergence="hellinger", root=True),
     "kde, root": KDEIsomap(bandwidth="scott", root=True, n_landmarks=40),
     "kde, largest part": KDEIsomap(2, bandwidth=0.1, on_disconnected="largest"),

@@ -7,14 +7,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cases
 import laws
-from isentropic import Isomap, make
+from isentropic import Isomap, Knn, make
 from isentropic._errors import IsentropicWarning
 from supervised_stub import stub_in_registry  # noqa: F401 - a fixture
 
-# Every class once, by the first line of the registry that has it; variants are held to the laws instead.
+# Every class once, by the first line of the registry that has it, and the ways in that a fit can take; other
+# variants are held to the laws instead.
 CLASSES = dict(reversed([(method.load(), name) for name, method in cases.METHODS_AND_STUB.items()]))
 CHECKED = [name for name in CLASSES.values() if not cases.lacking(name)]
-ESTIMATORS = [*map(cases.made, CHECKED), Isomap(metric="precomputed")]
+WAYS = [Isomap(metric="precomputed"), Isomap(n_landmarks=5), Isomap(neighbors=Knn(5, approximate=True))]
+ESTIMATORS = [*map(cases.made, CHECKED), *WAYS]
 # The published descent, kept for reproduction, is one more.
 MOST_PARAMETERS = {"sdd": 11, "multi-sdd": 11}
 
