@@ -6,11 +6,11 @@ from .entries import Entries, entry_lists, warn_of_isolated
 from .graphs import (
     as_rule,
     can_weights,
+    directed_within,
     first_neighbors,
     joined_graph,
     listed_graph,
     neighbor_graph,
-    percentile_lists,
     pnn_weights,
 )
 from .index import RowIndex
@@ -26,6 +26,7 @@ __all__ = [
     "checked_policy",
     "clipped_neighbors",
     "component_labels",
+    "directed_within",
     "entry_lists",
     "first_neighbors",
     "joined_graph",
@@ -33,7 +34,6 @@ __all__ = [
     "nearest_among",
     "nearest_neighbors",
     "neighbor_graph",
-    "percentile_lists",
     "pnn_weights",
     "repaired",
     "search_graph",

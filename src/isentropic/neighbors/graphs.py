@@ -190,13 +190,6 @@ def listed_graph(
                         recall=found.recall, n_jobs=n_jobs)  # fmt: skip
 
 
-def percentile_lists(
-    X: np.ndarray, rule: Percentile, *, metric: Metric = "euclidean", n_jobs: int | None = None
-) -> csr_array:
-    """The rows within each row's own radius, itself left out: directed, with distances. ``O(n^2 m)`` time."""
-    return directed_within(X, rule, metric, n_jobs)
-
-
 def joined_graph(
     X: np.ndarray,
     directed: csr_array,
