@@ -6,12 +6,10 @@ A method of this family builds its operator in ``fit`` and hands it to :meth:`Sp
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import DisconnectedGraphWarning, IsentropicWarning
+from .._errors import DisconnectedGraphWarning, IsentropicWarning, warn
 from .._state import Array, State, Whole
 from ..linalg import bottom_eigenpairs
 from ..neighbors import RowIndex
@@ -41,7 +39,7 @@ class SpectralEmbedder(RowKeeper):
         self.n_separating_ = separating(values, count, size=float(abs(operator).sum(axis=1).max()))
         if count < n_components:
             lost = f"the last {n_components - count} of {n_components} coordinates are zero"
-            warnings.warn(f"X has {n} rows: {lost}.", IsentropicWarning, stacklevel=3)
+            warn(f"X has {n} rows: {lost}.", IsentropicWarning)
         self._fitted, self._n_features_out, self._index_of_fitted = fitted, n_components, None
         self.embedding_ = np.zeros((len(X), n_components))
         self.embedding_[fitted] = Z
@@ -75,10 +73,9 @@ def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
     count = max(int(gaps[-1]) + 1 if len(gaps) else 0, int(zeros))
     if count:
         what = "coordinate only separates" if count == 1 else "coordinates only separate"
-        warnings.warn(
+        warn(
             f"{count} of {n_components} {what} groups of rows that the neighbour graph hardly joins: rows of "
             "a group lie at nearly one place along it. Take more neighbours, or map each group by itself.",
             DisconnectedGraphWarning,
-            stacklevel=4,
         )
     return count

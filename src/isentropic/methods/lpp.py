@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from .._errors import IsentropicWarning, is_whole, require, require_count, require_number
+from .._errors import IsentropicWarning, is_whole, require, require_count, require_number, warn
 from .._state import Array, State, Whole
-from ..affinities import checked_heat, heat
+from ..affinities import checked_heat, heat, neighbor_graph
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder
 from ..families.spectral import separating
 from ..linalg import normalized_adjacency
-from ..neighbors import as_rule, neighbor_graph
+from ..neighbors import as_rule
 
 _RANK = 1e-10  # of the largest singular value: what is below is rounding
 
@@ -143,11 +141,10 @@ class LPP(LinearEmbedder):
         """What the rank of X means for the map."""
         if rank < self.n_components:
             lost = f"the last {self.n_components - rank} of {self.n_components} coordinates are zero"
-            warnings.warn(f"X has a rank of {rank}: {lost}.", IsentropicWarning, stacklevel=4)
+            warn(f"X has a rank of {rank}: {lost}.", IsentropicWarning)
         if rank >= max(n - 1, 2):
             what = "the directions follow any function of these rows, and say nothing of new ones"
-            warnings.warn(
+            warn(
                 f"X has {n} rows and a rank of {rank}: {what}. Take more rows, or n_pca below {rank}.",
                 IsentropicWarning,
-                stacklevel=4,
             )
