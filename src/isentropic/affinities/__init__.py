@@ -2,5 +2,14 @@
 
 from .barycentric import barycentric_weights
 from .heat import checked_heat, heat
+from .perplexity import checked_perplexity, conditional_affinities, joint_affinities, listed_for
 
-__all__ = ["barycentric_weights", "checked_heat", "heat"]
+__all__ = [
+    "barycentric_weights",
+    "checked_heat",
+    "checked_perplexity",
+    "conditional_affinities",
+    "heat",
+    "joint_affinities",
+    "listed_for",
+]

@@ -6,12 +6,14 @@ from .entries import Entries, entry_lists, warn_of_isolated
 from .graphs import (
     as_rule,
     can_weights,
+    directed_lists,
     first_neighbors,
     joined_graph,
     listed_graph,
     neighbor_graph,
     percentile_lists,
     pnn_weights,
+    union,
 )
 from .index import RowIndex
 from .search import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
@@ -26,6 +28,7 @@ __all__ = [
     "checked_policy",
     "clipped_neighbors",
     "component_labels",
+    "directed_lists",
     "entry_lists",
     "first_neighbors",
     "joined_graph",
@@ -37,6 +40,7 @@ __all__ = [
     "pnn_weights",
     "repaired",
     "search_graph",
+    "union",
     "use_approximate",
     "warn_of_isolated",
 ]
