@@ -33,6 +33,7 @@ _ERRORS = (
 _PUBLIC = {
     "FAMILIES": "registry",
     "METHODS": "registry",
+    "Neighbors": "_values",
     "Run": "comparison",
     "Selected": "meta",
     "compare": "comparison",
@@ -41,6 +42,7 @@ _PUBLIC = {
     "get_config": "_runtime",
     "load": "_io",
     "make": "registry",
+    "nearest_neighbors": "neighbors",
     "neighbor_graph": "neighbors",
     "save": "_io",
     "set_config": "_runtime",

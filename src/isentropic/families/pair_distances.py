@@ -1,4 +1,7 @@
-"""Distances of pairs of rows, all or drawn, from a table and a metric, a matrix, or a graph."""
+"""Distances of pairs of rows, all or drawn, from a table and a metric, a matrix, or a graph.
+
+What an estimator keeps to find them again for new rows is kept by :class:`DistanceKeeper`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import numpy as np
 
 from .._errors import require
 from .._runtime import require_memory, row_blocks
+from .._state import Maybe, State, StateError, Value
 from .._values import Can, Geodesic, NeighborGraph, NeighborRule, Pnn
 from ..distances import EUCLIDEAN, Metric, condensed_distances, distances_between
 from ..geodesics import all_pairs, from_neighbors
@@ -15,6 +19,7 @@ from ..kernels._jit import threads
 from ..kernels.degrees import paired_distances
 from ..neighbors import RowIndex, as_rule, entry_lists, neighbor_graph, warn_of_isolated
 from ..objectives import AllPairs, DrawnPairs
+from .placement import RowKeeper
 
 ALL_UP_TO = 8_000  # rows: all their pairs, 32 million, are summed in a fifth of a second
 PARTNERS = 128  # of each row, beyond that
@@ -53,7 +58,7 @@ class Distances:
         require(metric.on_disconnected in policies, "on_disconnected", must_be, metric.on_disconnected)
         graph = neighbor_graph(X, rule, metric=metric.metric, on_disconnected=metric.on_disconnected,
                                random_state=random_state, n_jobs=n_jobs)  # fmt: skip
-        return cls(X, metric.metric, graph, rule, n_jobs)
+        return cls(X, metric.metric, graph, rule, n_jobs, RowIndex(X, metric.metric))
 
     @classmethod
     def again(
@@ -124,3 +129,21 @@ class Distances:
         if self.metric == "precomputed":
             return X[:, rows]
         return distances_between(X, self.X[rows], self.metric, self.n_jobs)
+
+
+class DistanceKeeper(RowKeeper):
+    """Keeps what the distances of new rows to the fitted ones are found by: rows, metric, and a graph."""
+
+    _state = State(_graph=Maybe(Value(NeighborGraph, n="n")))
+
+    def _distances_again(self) -> Distances:
+        known = self._known_rows()
+        fitted = np.empty((0, 0)) if known is None else known.X
+        return Distances.again(fitted, self._fit_metric, self._graph, n_jobs=self.n_jobs)
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if (self._graph is None) == isinstance(self._fit_metric, Geodesic):
+            raise StateError("_graph", "must be there for geodesic distances, and for no others")
+        if self._graph is not None and not self._graph.is_distance:
+            raise StateError("_graph.kind", "must be one whose weights are distances")

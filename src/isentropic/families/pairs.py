@@ -14,19 +14,18 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from .._errors import is_real, is_whole, require, require_count, require_number, require_one_of
 from .._runtime import generator, row_blocks
-from .._state import Array, Double, Maybe, Number, State, StateError, Value, Whole
-from .._values import Geodesic, Momentum, NeighborGraph
+from .._state import Array, Double, Number, State, Whole
+from .._values import Geodesic, Momentum
 from ..distances import rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import Minimum, lbfgs, momentum_descent
 from .input_rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
-from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
-from .placement import RowKeeper
-from .starts import principal_start, random_start, scaled_start
+from .pair_distances import ALL_UP_TO, PARTNERS, DistanceKeeper, Distances, drawn_shifts
+from .starts import given_start, principal_start, random_start, scaled_start
 
 _REFERENCES = 2048  # fitted rows that a new one is placed against
 _PLACED_AT_ONCE = 64  # new rows
@@ -63,14 +62,13 @@ def minimised(objective: Objective, start: np.ndarray, optimizer: Callable[..., 
     return Minimum(objective.out_of_order(found.point), max(found.value, 0.0), found.n_iter, found.converged)
 
 
-class PairsEmbedder(RowKeeper):
+class PairsEmbedder(DistanceKeeper):
     """A map that minimises an objective over pairs of rows, and the placement of new rows."""
 
     _state = State(  # new rows are placed against r of the fitted ones
         cost_=Number(nan=True),
         n_iter_=Whole(0),
         _unit=Double(0),
-        _graph=Maybe(Value(NeighborGraph, n="n")),
         _references=Array("r", dtype=np.int64, below="n"),
     )
 
@@ -144,10 +142,7 @@ class PairsEmbedder(RowKeeper):
     def _start(self, distances: Distances, pairs, unit: float, random) -> np.ndarray:
         n, d = pairs.n, self.n_components
         if not isinstance(self.init, str):
-            must_be = f"'pca', 'random' or finite coordinates of shape ({n}, {d})"
-            require(np.shape(self.init) == (n, d), "init", must_be, np.shape(self.init) or self.init)
-            Z = check_array(self.init, dtype=np.float64, ensure_all_finite=False)
-            require(bool(np.isfinite(Z).all()), "init", must_be, "infinite or missing numbers")
+            Z = given_start(self.init, n, d, ("pca", "random"))
             spread = unit == 0 or bool(np.ptp(Z, axis=0).any())
             require(spread, "init", "a start that tells rows apart", "the same place for all of them")
             return Z / unit if unit else np.zeros((n, d))
@@ -175,19 +170,11 @@ class PairsEmbedder(RowKeeper):
         self._remember(problem.distances.X)
         return point
 
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        if (self._graph is None) == isinstance(self._fit_metric, Geodesic):
-            raise StateError("_graph", "must be there for geodesic distances, and for no others")
-        if self._graph is not None and not self._graph.is_distance:
-            raise StateError("_graph.kind", "must be one whose weights are distances")
-
     def _place(self, X: np.ndarray) -> np.ndarray:
         out = np.zeros((len(X), self._n_features_out))
         if self._unit == 0:  # there is one place only
             return out
-        fitted = np.empty((0, 0)) if self._known is None else self._known.X
-        distances = Distances.again(fitted, self._fit_metric, self._graph, n_jobs=self.n_jobs)
+        distances = self._distances_again()
         Z = self.embedding_[self._references] / self._unit
         size = min(rows_per_block(len(self.embedding_)), _PLACED_AT_ONCE)
         for block in row_blocks(len(X), "placing rows", size=size):

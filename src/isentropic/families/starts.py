@@ -6,8 +6,9 @@ import warnings
 
 import numpy as np
 from scipy.spatial.distance import squareform
+from sklearn.utils import check_array
 
-from .._errors import NegativeEigenvalueWarning
+from .._errors import NegativeEigenvalueWarning, require
 from .._runtime import row_blocks
 from ..linalg import classical_scaling, top_eigenpairs
 from ..objectives import AllPairs, DrawnPairs
@@ -45,21 +46,45 @@ def scaled_start(
     Distances that are not Euclidean may leave a coordinate without extent, from which no descent could
     lead away: it gets a little noise.
     """
-    n, n_jobs = pairs.n, distances.n_jobs
+    if isinstance(pairs, AllPairs):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NegativeEigenvalueWarning)  # only a start
+            scaling = classical_scaling(pairs.distances, pairs.n, n_components, n_jobs=distances.n_jobs)
+        Z = scaling.embedding / unit
+    else:
+        Z = landmark_start(distances, n_components, random) / unit
+    return roughened(Z, random)
+
+
+def landmark_start(distances: Distances, n_components: int, random: np.random.RandomState) -> np.ndarray:
+    """Classical scaling of some rows, by which the others are placed (landmark MDS)."""
+    n = len(distances.X)
+    references = np.sort(random.permutation(n)[:_REFERENCES])
+    between = distances.to_references(distances.X[references], references)
+    condensed = squareform(between, checks=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NegativeEigenvalueWarning)  # only a start
-        if isinstance(pairs, AllPairs):
-            Z = classical_scaling(pairs.distances, n, n_components, n_jobs=n_jobs).embedding / unit
-        else:
-            references = np.sort(random.permutation(n)[:_REFERENCES])
-            between = distances.to_references(distances.X[references], references)
-            condensed = squareform(between, checks=False)
-            scaling = classical_scaling(condensed, len(references), n_components, n_jobs=n_jobs)
-            Z = np.empty((n, n_components))
-            for block in row_blocks(n, "start", size=4096):
-                Z[block] = scaling.place(distances.to_references(distances.X[block], references)) / unit
+        scaling = classical_scaling(condensed, len(references), n_components, n_jobs=distances.n_jobs)
+    Z = np.empty((n, n_components))
+    for block in row_blocks(n, "start", size=4096):
+        Z[block] = scaling.place(distances.to_references(distances.X[block], references))
+    return Z
+
+
+def roughened(Z: np.ndarray, random: np.random.RandomState, spread: float = SPREAD) -> np.ndarray:
+    """Coordinates without extent, from which no descent could lead away, get a little noise; in place."""
     flat = ~Z.any(axis=0)
-    Z[:, flat] = SPREAD * random.standard_normal((n, int(flat.sum())))
+    Z[:, flat] = spread * random.standard_normal((len(Z), int(flat.sum())))
+    return Z
+
+
+def given_start(init, n: int, n_components: int, names: tuple[str, ...]) -> np.ndarray:
+    """Coordinates to start from that are given, checked; ``names`` are the starts that have one."""
+    shape = (n, n_components)
+    must_be = f"{', '.join(map(repr, names))} or finite coordinates of shape {shape}"
+    require(np.shape(init) == shape, "init", must_be, np.shape(init) or init)
+    Z = check_array(init, dtype=np.float64, ensure_all_finite=False, copy=True)
+    require(bool(np.isfinite(Z).all()), "init", must_be, "infinite or missing numbers")
     return Z
 
 

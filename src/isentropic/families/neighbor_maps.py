@@ -1,0 +1,138 @@
+"""Neighbour embeddings: lists of neighbours, affinities, a layout from a start. They differ in the last two.
+
+A method of this family asks for the lists of its rows (:meth:`NeighborEmbedder._listed`), makes affinities of
+them, lets a start (:meth:`NeighborEmbedder._start`) run down its cost, and keeps the map
+(:meth:`NeighborEmbedder._keep`). In ``_place`` a new row, whose neighbours among the fitted ones
+:meth:`NeighborEmbedder._listed_among_fitted` finds, goes down its own part of the cost, the fitted rows held.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .._errors import require, require_one_of
+from .._runtime import row_blocks
+from .._state import Maybe, State, Value, Whole
+from .._values import Knn, Neighbors
+from ..distances import rows_per_block
+from ..geodesics import from_rows
+from ..kernels._jit import threads
+from ..kernels.nearest import nearest_in_rows
+from ..neighbors import RowIndex, clipped_neighbors, nearest_neighbors
+from .input_rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
+from .pair_distances import DistanceKeeper, Distances
+from .starts import given_start, landmark_start, principal_start, roughened
+
+_FLAT = 1e-9  # of the largest spread of a coordinate: rounding
+_ROUGH = 1e-2  # of the same: the noise that takes the place of a coordinate without extent
+
+
+class NeighborEmbedder(DistanceKeeper):
+    """A map that keeps neighbourhoods, and the lists of neighbours that it is made from.
+
+    The constructor of a method stores ``metric``, ``neighbors`` (lists that the user gives, or None),
+    ``init``, ``random_state`` and ``n_jobs``, whatever else it takes.
+    """
+
+    _state = State(n_iter_=Whole(0))
+    _parameters = State(neighbors=Maybe(Value(Neighbors)))
+    _starts: tuple[str, ...] = ("pca", "random")  # the names that init knows
+    _found_again = ("_index_of_rows",)
+    _index_of_rows: RowIndex | None
+
+    def _checked_rows(self, X) -> np.ndarray:
+        """Rows and what every method of the family has of parameters."""
+        checked_components(self.n_components)
+        return checked_rows(self, X, metric=metric_of_rows(self.metric))
+
+    def _distances_of(self, X: np.ndarray, seed: int) -> Distances:
+        """How far rows are from each other, with the graph that geodesics run over."""
+        return Distances.of(X, self.metric, random_state=seed, n_jobs=self.n_jobs)
+
+    def _listed(self, distances: Distances, k: int, seed: int) -> Neighbors:
+        """The ``k`` nearest of every row: given, or found; all the others where there are no more."""
+        if self.neighbors is not None:
+            return _given_lists(self.neighbors, len(distances.X), k)
+        if distances.graph is not None:
+            return _geodesic_lists(distances, k)
+        return nearest_neighbors(distances.X, Knn(k), metric=self.metric, random_state=seed,
+                                 n_jobs=self.n_jobs)  # fmt: skip
+
+    def _listed_among_fitted(self, X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The ``k`` fitted rows nearest to each new row, and how far they are; each row by itself."""
+        if self._fit_metric != "precomputed" and self._graph is None:
+            index = getattr(self, "_index_of_rows", None)
+            if index is None:
+                index = self._index_of_rows = RowIndex(self._known_rows().X, self._fit_metric)
+            return index.nearest(X, k, n_jobs=self.n_jobs)
+        distances = self._distances_again()
+        indices, near = np.empty((len(X), k), np.int32), np.empty((len(X), k))
+        for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(self.embedding_))):
+            D = np.ascontiguousarray(distances.to_references(X[block], slice(None)))
+            with threads(self.n_jobs):
+                nearest_in_rows(D, np.full(len(D), -1), indices[block], near[block])
+        return indices, near
+
+    def _start(self, distances: Distances, random: np.random.RandomState) -> np.ndarray:
+        """Where the descent begins, in a scale of its own: principal components, noise, or what is given.
+
+        Of distances that are no table of features, classical scaling takes the place of components.
+        """
+        n, d = len(distances.X), self.n_components
+        if not isinstance(self.init, str):
+            Z = given_start(self.init, n, d, self._starts)
+            apart = bool(np.ptp(Z, axis=0).any())
+            require(apart, "init", "a start that tells rows apart", "the same place for all of them")
+            return Z
+        require_one_of("init", self.init, self._starts, hint="Or give the coordinates to start from.")
+        if self.init == "random":
+            return random.standard_normal((n, d))
+        if distances.euclidean:
+            Z = principal_start(distances.X, float(np.abs(distances.X).max()) or 1.0, d)
+        else:
+            Z = landmark_start(distances, d, random)
+        spread = Z.std(axis=0)
+        Z[:, spread <= _FLAT * spread.max()] = 0.0
+        return roughened(Z, random, _ROUGH * float(spread.max()) or 1.0)
+
+    def _keep(self, distances: Distances, Z: np.ndarray, n_iter: int) -> None:
+        """The map, equal rows at one place, and what places new rows in it."""
+        X = distances.X
+        self.embedding_ = Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
+        self.n_iter_, self._graph, self._index_of_rows = n_iter, distances.graph, None
+        self._n_features_out = self.n_components
+        self._remember(X)
+
+
+def _given_lists(given: Neighbors, n: int, k: int) -> Neighbors:
+    """Lists of the user's: at least as many rows, in range, none its own neighbour, nearest first."""
+    hint = "nearest_neighbors(X, Knn(k)) makes such lists."
+    require(isinstance(given, Neighbors), "neighbors", "None or lists of neighbours", given, hint)
+    indices, distances = given.indices, given.distances
+    alike = np.ndim(indices) == 2 and np.shape(indices) == np.shape(distances) and len(indices) == n
+    require(alike, "neighbors", f"lists of {n} rows", np.shape(indices), hint)
+    sound = (
+        bool(((indices >= 0) & (indices < n)).all())
+        and not bool((indices == np.arange(n)[:, None]).any())
+        and bool(np.isfinite(distances).all())
+        and bool((np.diff(distances, axis=1, prepend=0.0) >= 0).all())
+    )
+    require(sound, "neighbors", "other rows, nearest first, at finite distances", "lists that are not", hint)
+    k = clipped_neighbors(k, indices.shape[1], "those in the given lists")
+    return replace(given, indices=indices[:, :k].astype(np.int32), distances=distances[:, :k].astype(float))
+
+
+def _geodesic_lists(distances: Distances, k: int) -> Neighbors:
+    """The nearest rows by the ways over the graph: ``O(n^2 (k + log n))`` time, some rows at a time."""
+    graph, n = distances.graph, len(distances.X)
+    assert graph is not None
+    k = clipped_neighbors(k, n - 1)
+    indices, near = np.empty((n, k), np.int32), np.empty((n, k))
+    for block in row_blocks(n, "neighbours", size=rows_per_block(n)):
+        rows = np.arange(block.start, block.stop)
+        D = from_rows(graph, rows, n_jobs=distances.n_jobs)
+        with threads(distances.n_jobs):
+            nearest_in_rows(D, rows, indices[block], near[block])
+    return Neighbors(indices, near, "geodesic", exact=graph.exact, recall=graph.recall)

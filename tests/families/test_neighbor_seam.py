@@ -1,0 +1,132 @@
+"""The seam of neighbour embeddings: lists of rows and of new ones, starts, and what is kept."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
+from scipy.spatial.distance import cdist
+
+import laws
+from isentropic import Geodesic, Knn, Neighbors
+from isentropic._errors import InvalidInputError, NeighborsClippedWarning
+from isentropic._runtime import generator
+from isentropic.families.neighbor_maps import NeighborEmbedder
+from isentropic.neighbors import nearest_neighbors, neighbor_graph
+
+
+class MeanMap(NeighborEmbedder):
+    """Each row starts at its component, and moves to the mean of its neighbours; so do new ones."""
+
+    def __init__(self, n_components=2, *, init="pca", metric="euclidean", neighbors=None, n_jobs=None):
+        self.n_components = n_components
+        self.init = init
+        self.metric = metric
+        self.neighbors = neighbors
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        X = self._checked_rows(X)
+        distances = self._distances_of(X, 0)
+        self.lists_ = self._listed(distances, 4, 0)
+        self.start_ = self._start(distances, generator(0))
+        self._keep(distances, self.start_[self.lists_.indices].mean(axis=1), 1)
+        return self
+
+    def _place(self, X):
+        return self.embedding_[self._listed_among_fitted(X, 4)[0]].mean(axis=1)
+
+
+X, NEW = laws.numbers(0, 60), laws.numbers(1, 9)
+GEODESIC = Geodesic(5)
+
+
+def nearest(D, own):
+    """Plain lists: the four nearest, by distance, then by number."""
+    D = D.copy()
+    if own:
+        np.fill_diagonal(D, np.inf)
+    order = np.argsort(D, axis=1, kind="stable")[:, :4]
+    return order, np.take_along_axis(D, order, axis=1)
+
+
+def over_graph(new=None):
+    graph = neighbor_graph(X, Knn(5))
+    G = shortest_path(csr_array((graph.weights, graph.indices, graph.indptr), shape=(60, 60)))
+    if new is None:
+        return G
+    D = cdist(new, X)
+    entries = np.argsort(D, axis=1, kind="stable")[:, :5]
+    return np.array([(D[i, near][:, None] + G[near]).min(axis=0) for i, near in enumerate(entries)])
+
+
+CASES = {
+    "euclidean": ("euclidean", X, NEW, cdist(X, X), cdist(NEW, X)),
+    "manhattan": ("manhattan", X, NEW, cdist(X, X, "cityblock"), cdist(NEW, X, "cityblock")),
+    "precomputed": ("precomputed", cdist(X, X), cdist(NEW, X), cdist(X, X), cdist(NEW, X)),
+    "geodesic": (GEODESIC, X, NEW, over_graph(), over_graph(NEW)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_lists_of_rows_and_of_new_ones(case):
+    metric, rows, new, D, between = CASES[case]
+    fitted = MeanMap(metric=metric).fit(rows)
+    for found, (order, near) in [
+        ((fitted.lists_.indices, fitted.lists_.distances), nearest(D, own=True)),
+        (fitted._listed_among_fitted(new, 4), nearest(between, own=False)),
+    ]:
+        assert_array_equal(found[0], order)
+        assert_allclose(found[1], near, rtol=1e-9)
+    laws.assert_fitted_rows_stay(fitted, rows)
+    laws.assert_rows_by_themselves(fitted, new)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_start_tells_rows_apart_in_every_coordinate(case):
+    metric, rows, *_ = CASES[case]
+    start = MeanMap(metric=metric).fit(rows).start_
+    assert start.shape == (60, 2)
+    assert (start.std(axis=0) > 0.1 * start.std()).all()
+
+
+def test_a_coordinate_without_extent_gets_a_little_noise():
+    line = np.column_stack([X[:, 0], np.ones(60), np.ones(60)])
+    spread = MeanMap(init="pca").fit(line).start_.std(axis=0)
+    assert 1e-3 < spread[1] / spread[0] < 1e-1
+
+
+def test_given_lists_are_taken():
+    given = nearest_neighbors(X[::-1].copy(), Knn(6))  # of another table: not what would be found
+    fitted = MeanMap(neighbors=given).fit(X)
+    assert_array_equal(fitted.lists_.indices, given.indices[:, :4])
+    with pytest.warns(NeighborsClippedWarning, match="at most 3"):
+        MeanMap(neighbors=nearest_neighbors(X, Knn(3))).fit(X)
+
+
+def unsound_lists():
+    given = nearest_neighbors(X, Knn(5))
+    indices, distances = given.indices, given.distances
+    own, far, back = indices.copy(), indices.copy(), distances[:, ::-1].copy()
+    own[3, 2], far[3, 2] = 3, 60
+    return {
+        "of fewer rows": (indices[:9], distances[:9]),
+        "its own": (own, distances),
+        "out of range": (far, distances),
+        "not sorted": (indices, back),
+        "missing": (indices, distances + np.nan),
+    }
+
+
+@pytest.mark.parametrize("case", unsound_lists())
+def test_unsound_lists_are_refused(case):
+    given = Neighbors(*unsound_lists()[case], "euclidean", exact=True)
+    with pytest.raises(InvalidInputError, match="neighbors must be"):
+        MeanMap(neighbors=given).fit(X)
+
+
+@pytest.mark.parametrize("init", ["spectral", X[:, :1], np.full((60, 2), np.nan), np.ones((60, 2))],
+                         ids=["name", "shape", "missing", "one place"])  # fmt: skip
+def test_unsound_starts_are_refused(init):
+    with pytest.raises(InvalidInputError, match="init must be"):
+        MeanMap(init=init).fit(X)
