@@ -79,33 +79,56 @@ def spread_charges(places, starts, out):
                     line[cell + k] += weight * along[k]
 
 
+@kernel
+def _with_itself(weights, other, out):
+    """``sum_k w_k v_(k + lag)`` for the lags 0 to 3, each with the opposite one."""
+    for lag in range(4):
+        total = np.float32(0)
+        for k in range(4 - lag):
+            total += weights[k] * other[k + lag]
+            if lag > 0:
+                total += weights[k + lag] * other[k]
+        out[lag] = total
+
+
+@kernel
+def _read(field, line, cell, across, along):
+    """The field at a place with these weights along the axes."""
+    value = np.float32(0)
+    for k in range(4):
+        here = np.float32(0)
+        for e in range(4):
+            here += along[e] * field[line + k, cell + e]
+        value += across[k] * here
+    return value
+
+
 @parallel_kernel
-def read_field(field, order, places, out):
-    """Gradient of the field at every place, in cells, into ``out``; per block of rows, the sum of the field."""
+def read_field(field, near, order, places, out):
+    """Slopes of the field at every place, in cells, into ``out``; per block of rows, the sum of the field.
+
+    Without what a row is to itself: ``near`` are the coefficients of the kernel at the lags 0 to 3.
+    """
     n = len(places)
     n_blocks = (n + _BLOCK - 1) // _BLOCK
     sums = np.empty(n_blocks)
     for b in rows(n_blocks):
-        across, along = np.empty(4, np.float32), np.empty(4, np.float32)
-        across_slope, along_slope = np.empty(4, np.float32), np.empty(4, np.float32)
+        weights, slopes = np.empty((2, 4), np.float32), np.empty((2, 4), np.float32)
+        own, own_slopes = np.empty((2, 4), np.float32), np.empty((2, 4), np.float32)
         total = 0.0
         for s in range(b * _BLOCK, min((b + 1) * _BLOCK, n)):
             line, cell = np.int64(places[s, 0]), np.int64(places[s, 1])
-            _weights(places[s, 0] - np.float32(line), across)
-            _slopes(places[s, 0] - np.float32(line), across_slope)
-            _weights(places[s, 1] - np.float32(cell), along)
-            _slopes(places[s, 1] - np.float32(cell), along_slope)
-            value, first, second = np.float32(0), np.float32(0), np.float32(0)
-            for k in range(4):
-                here, slope = np.float32(0), np.float32(0)
-                for e in range(4):
-                    here += along[e] * field[line + k, cell + e]
-                    slope += along_slope[e] * field[line + k, cell + e]
-                value += across[k] * here
-                first += across_slope[k] * here
-                second += across[k] * slope
-            total += value
-            out[order[s], 0] = first
-            out[order[s], 1] = second
+            for c in range(2):
+                share = places[s, c] - np.floor(places[s, c])
+                _weights(share, weights[c])
+                _slopes(share, slopes[c])
+                _with_itself(weights[c], weights[c], own[c])
+                _with_itself(slopes[c], weights[c], own_slopes[c])
+            value = _read(field, line, cell, weights[0], weights[1])
+            total += value - _read(near, 0, 0, own[0], own[1])
+            first = _read(field, line, cell, slopes[0], weights[1])
+            out[order[s], 0] = first - _read(near, 0, 0, own_slopes[0], own[1])
+            second = _read(field, line, cell, weights[0], slopes[1])
+            out[order[s], 1] = second - _read(near, 0, 0, own[0], own_slopes[1])
         sums[b] = total
     return sums

@@ -11,22 +11,33 @@ import numpy as np
 from ._jit import kernel, parallel_kernel, rows
 
 _BLOCK = 512  # rows, and partners, that are added up together, on any number of threads
+_FETCHED = 256  # rows, and neighbours, at once
 _ONE = np.float32(1)
 
 
 @parallel_kernel
 def pulls_in_plane(indptr, indices, weights, Z, out):
-    """The pulls on rows in two dimensions."""
-    for i in rows(len(Z)):
-        x, y = Z[i, 0], Z[i, 1]
-        across, along = np.float32(0), np.float32(0)
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            dx, dy = x - Z[j, 0], y - Z[j, 1]
-            force = weights[e] / (_ONE + dx * dx + dy * dy)
-            across += force * dx
-            along += force * dy
-        out[i, 0], out[i, 1] = across, along
+    """The pulls on rows in two dimensions; partners are fetched first, then many are added up at once."""
+    for b in rows((len(Z) + _FETCHED - 1) // _FETCHED):
+        near_x, near_y = np.empty(_FETCHED, np.float32), np.empty(_FETCHED, np.float32)
+        for i in range(b * _FETCHED, min((b + 1) * _FETCHED, len(Z))):
+            x, y = Z[i, 0], Z[i, 1]
+            across, along = np.float32(0), np.float32(0)
+            start = indptr[i]
+            while start < indptr[i + 1]:
+                size = min(_FETCHED, indptr[i + 1] - start)
+                listed, weight = indices[start : start + size], weights[start : start + size]
+                for e in range(size):
+                    near_x[e] = Z[listed[e], 0]
+                    near_y[e] = Z[listed[e], 1]
+                for e in range(size):
+                    dx, dy = x - near_x[e], y - near_y[e]
+                    force = weight[e] / (_ONE + dx * dx + dy * dy)
+                    across += force * dx
+                    along += force * dy
+                start += size
+            out[i, 0] = across
+            out[i, 1] = along
 
 
 @parallel_kernel

@@ -7,12 +7,10 @@ from scipy import fft
 
 from ..kernels.fields import read_field, sorted_by_line, spread_charges
 
-SPACING = 0.5  # of the nodes, for the weights (1 + d^2)^-1
+SPACING = 0.35  # of the nodes, for the weights (1 + d^2)^-1
 _TOUCHED = 4  # nodes that a row touches along an axis
 _MOST_NODES = 4096  # along an axis; beyond that they lie farther apart
 _SPARE = 1.05  # more nodes than needed, so that a map may grow before its kernel is transformed anew
-# A cubic spline with itself, over all places in a cell: what a row is to itself, on average.
-_OWN = np.array([1, 120, 1191, 2416, 1191, 120, 1]) / 5040
 
 
 class Field:
@@ -21,7 +19,7 @@ class Field:
     Rows are spread onto a grid by cubic B-splines, convolved with the weights sampled at the nodes, and the
     field is read, with its slopes, by the same splines; the transform of the kernel is divided by theirs, so
     that the field is exact at the nodes. ``O(n + s log s)`` for s nodes, as many as the map is wide. At the
-    spacing of 0.5 pushes are within 3% of the exact ones (root mean square) and the sum within 1e-4.
+    spacing of 0.35 pushes are within 1.5% of the exact ones (root mean square) and the sum within 1e-4.
     """
 
     def __init__(self, power: float = 1.0):
@@ -32,16 +30,30 @@ class Field:
 
     def __call__(self, Z: np.ndarray) -> tuple[np.ndarray, float]:
         """Pushes (n, 2) in single precision, and the sum of all weights, of places (n, 2)."""
-        low, high = Z.min(axis=0), Z.max(axis=0)
-        spacing = np.float32(max(self.spacing, float((high - low).max()) / (_MOST_NODES - _TOUCHED)))
-        cells = ((high - low) / spacing).astype(np.int64) + 1
-        self._prepare(cells + _TOUCHED - 1, float(spacing))
-        order, places, starts = sorted_by_line(Z, low, spacing, cells[0])
-        field = self._convolved(places, starts, cells + _TOUCHED - 1)
+        field, _, spacing, (order, places) = self._around(Z, margin=0)
         pushes = np.empty(Z.shape, np.float32)
-        total = float(read_field(field, order, places, pushes).sum())
+        total = float(read_field(field, self._near, order, places, pushes).sum())
         pushes *= np.float32(-1.0 / (2.0 * self.power * spacing))
-        return pushes, total - self._own * len(Z)
+        return pushes, total
+
+    def nodes(self, Z: np.ndarray, margin: int) -> tuple[np.ndarray, np.ndarray, float]:
+        """The coefficients of the field on a grid, where its first cell begins, and the spacing.
+
+        ``margin`` nodes more on every side.
+        """
+        field, origin, spacing, _ = self._around(Z, margin)
+        return field, origin, spacing
+
+    def _around(self, Z: np.ndarray, margin: int):
+        low, high = Z.min(axis=0), Z.max(axis=0)
+        widest = float((high - low).max())
+        spacing = np.float32(max(self.spacing, widest / (_MOST_NODES - _TOUCHED - 2 * margin)))
+        origin = low - margin * spacing
+        cells = ((high - low) / spacing).astype(np.int64) + 1 + 2 * margin
+        nodes = cells + _TOUCHED - 1
+        self._prepare(nodes, float(spacing))
+        order, places, starts = sorted_by_line(Z, origin, spacing, cells[0])
+        return self._convolved(places, starts, nodes), origin, float(spacing), (order, places)
 
     def _prepare(self, nodes: np.ndarray, spacing: float) -> None:
         """The spectrum of the kernel, anew where the map has outgrown the last one, or shrunk."""
@@ -56,9 +68,7 @@ class Field:
         of_splines = [((4 + 2 * np.cos(2 * np.pi * np.arange(m) / m)) / 6) ** 2 for m in shape]
         spectrum /= of_splines[0][:, None]
         spectrum /= of_splines[1][: spectrum.shape[1]]
-        coefficients = fft.irfft2(spectrum, s=shape)
-        lags = np.arange(-3, 4)
-        self._own = float(_OWN @ coefficients[np.ix_(lags % shape[0], lags % shape[1])] @ _OWN)
+        self._near = fft.irfft2(spectrum, s=shape)[:_TOUCHED, :_TOUCHED].astype(np.float32)
         self._spectrum = spectrum.astype(np.float32)
 
     def _convolved(self, places: np.ndarray, starts: np.ndarray, nodes: np.ndarray) -> np.ndarray:
