@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from .._runtime import generator, row_blocks
+from .._errors import require_count, require_number
+from .._runtime import generator, require_memory, row_blocks
 from .._state import Array, Double, Number, State, Text, Whole
 from .._values import Neighbors
 from ..affinities import checked_perplexity, conditional_affinities, listed_for
 from ..kernels._jit import threads
-from ..kernels.row_costs import STUDENT, STUDENT_FIELD
+from ..kernels.row_costs import GAUSSIANS, STUDENT, STUDENT_FIELD
 from ..kernels.row_descent import settle_rows
 from ..objectives import Field
+from ..optim import Minimum, lbfgs
 from .neighbor_maps import NeighborEmbedder
 from .pair_distances import Distances
 
 _PLACED_AT_ONCE = 256  # new rows
+_PAIR_BYTES = 40  # of lists, affinities and forces
 _MARGIN = 32  # nodes of a field around the map
+
+
+def doubling_perplexities(n: int, smallest: float = 4) -> list[float]:
+    """``smallest``, twice as many, and so on up to about n / 2; of few rows, n / 2 alone.
+
+    >>> doubling_perplexities(150), doubling_perplexities(5)
+    ([4.0, 8.0, 16.0, 32.0, 64.0], [2.5])
+    """
+    count = round(math.log2(n / (2 * smallest))) + 1
+    return [float(smallest * 2**h) for h in range(count)] if count > 0 and n > 5 else [max(n / 2, 1.0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,27 +57,38 @@ class PerplexityEmbedder(NeighborEmbedder):
         _k=Whole(1),
     )
 
-    def _affine(self, X, perplexities=None) -> Affine:
-        """Rows and lists, as long as the largest perplexity needs them, and conditional affinities."""
+    def _affine(self, X, perplexities: Callable[[int], list[float]] | None = None) -> Affine:
+        """Rows and lists, as long as the largest perplexity needs them, and conditional affinities.
+
+        ``perplexities`` are those for a number of rows, where there is no parameter for one.
+        """
         X = self._checked_rows(X)
         n, random = len(X), generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
-        self._perplexities = np.array([checked_perplexity(one, n) for one in perplexities or [self.perplexity]])
+        chosen = [checked_perplexity(self.perplexity, n)] if perplexities is None else perplexities(n)
+        self._perplexities = np.array(chosen, float)
         distances = self._distances_of(X, seed)
         lists = self._listed(distances, listed_for(self._perplexities.max(), n), seed)
         self._k = lists.indices.shape[1]
-        P, widths = self._averaged(lists.distances, self._perplexities)
+        P, widths = self._averaged(lists.distances)
         return Affine(distances, lists, P, widths, random)
 
-    def _averaged(self, lists: np.ndarray, perplexities: np.ndarray):
-        """The mean of the affinities of several perplexities, and the widths of each."""
+    def _averaged(self, lists: np.ndarray, largest: int | None = None):
+        """The mean of the affinities of all perplexities, or of the ``largest`` ones, and their widths."""
         mean, all_widths = np.zeros(lists.shape), []
-        for perplexity in perplexities:
+        chosen = self._perplexities[-(largest or len(self._perplexities)) :]
+        for perplexity in chosen:
             P, widths = conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)
             mean += P
             all_widths.append(widths)
-        mean /= len(perplexities)
+        mean /= len(chosen)
         return mean, tuple(all_widths)
+
+    def _optimum(self, objective, start: np.ndarray) -> Minimum:
+        """Where L-BFGS ends."""
+        max_iter = require_count("max_iter", self.max_iter, "a number of steps", least=0)
+        tol = require_number("tol", self.tol, "a number from 0 to below 1", below=1)
+        return lbfgs(objective, start, max_iter=max_iter, tol=tol)
 
     def _scaled_start(self, given: Affine, spread: float) -> np.ndarray:
         """The start, its widest coordinate with this standard deviation."""
@@ -76,7 +102,7 @@ class PerplexityEmbedder(NeighborEmbedder):
         settle = self._settling()
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
             indices, distances = self._listed_among_fitted(X[block], self._k)
-            weights, _ = self._averaged(distances, self._perplexities)
+            weights, _ = self._averaged(distances)
             near = self.embedding_[indices]
             starts = np.stack((near[:, 0], np.einsum("ij,ijc->ic", weights, near)), axis=1)
             with threads(self.n_jobs):
@@ -86,6 +112,27 @@ class PerplexityEmbedder(NeighborEmbedder):
     def _settling(self):
         """A function of starts (b, s, d), neighbours and weights (b, k) that gives the places of new rows."""
         raise NotImplementedError
+
+
+class GaussianEmbedder(PerplexityEmbedder):
+    """One whose map has Gaussian weights: SNE and multiscale SNE. All pairs."""
+
+    _state = State(_precisions=Array("s", above=0))
+
+    def _dense(self, given: Affine, P: np.ndarray) -> np.ndarray:
+        """Affinities of lists as a square array."""
+        n = len(P)
+        require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take t-SNE.")
+        square = np.zeros((n, n))
+        np.put_along_axis(square, given.lists.indices.astype(np.int64), P, axis=1)
+        return square
+
+    def _settling(self):
+        return self._settled_by_gaussians
+
+    def _settled_by_gaussians(self, starts, near, weights) -> np.ndarray:
+        far = np.empty((len(starts), 0), np.int64)
+        return settle_rows(GAUSSIANS, starts, self.embedding_, near, weights, far, self._precisions)
 
 
 class StudentEmbedder(PerplexityEmbedder):

@@ -1,7 +1,7 @@
 """Forces between the rows of a map: the pull of affinities in CSR form, and the push of all pairs.
 
 With ``u = 1 / (1 + |z_i - z_j|^2)``, a pull is ``sum_j p_ij u (z_i - z_j)`` and a push
-``sum_j u^(g + 1) (z_i - z_j)``. Places are in single precision, sums of many in double.
+``sum_j u^(g + 1) (z_i - z_j)``. Places are in single or in double precision, long sums always in double.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ONE = np.float32(1)
 def pulls_in_plane(indptr, indices, weights, Z, out):
     """The pulls on rows in two dimensions; partners are fetched first, then many are added up at once."""
     for b in rows((len(Z) + _FETCHED - 1) // _FETCHED):
-        near_x, near_y = np.empty(_FETCHED, np.float32), np.empty(_FETCHED, np.float32)
+        near_x, near_y = np.empty(_FETCHED, Z.dtype), np.empty(_FETCHED, Z.dtype)
         for i in range(b * _FETCHED, min((b + 1) * _FETCHED, len(Z))):
             x, y = Z[i, 0], Z[i, 1]
             across, along = np.float32(0), np.float32(0)
@@ -91,9 +91,8 @@ def _raised(u, power, force):
             total += u[j]
             force[j] = u[j] * u[j]
     else:
-        exponent = np.float32(power)
         for j in range(len(u)):
-            weight = u[j] ** exponent
+            weight = u[j] ** power
             total += weight
             force[j] = weight * u[j]
     return total
@@ -108,7 +107,7 @@ def pushes(Z, power, out):
     d, n = Z.shape
     sums = np.empty(n)
     for i in rows(n):
-        u, force = np.empty(_BLOCK, np.float32), np.empty(_BLOCK, np.float32)
+        u, force = np.empty(_BLOCK, Z.dtype), np.empty(_BLOCK, Z.dtype)
         total = -1.0  # what a row is to itself
         moved = np.zeros(d)
         for start in range(0, n, _BLOCK):

@@ -20,8 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel
+from .gaussian_mixtures import shares_of
 
-DEGREES, STUDENT, STUDENT_FIELD = 0, 1, 2
+DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS = 0, 1, 2, 3
 
 
 @kernel
@@ -114,8 +115,16 @@ def _cubic_spline(t, out):
     """The cubic B-spline at the four nodes around a place, its first and its second derivatives: (3, 4)."""
     s = 1.0 - t
     out[0, 0], out[1, 0], out[2, 0] = s * s * s / 6.0, -0.5 * s * s, s
-    out[0, 1], out[1, 1], out[2, 1] = (4.0 - (6.0 - 3.0 * t) * t * t) / 6.0, (1.5 * t - 2.0) * t, 3.0 * t - 2.0
-    out[0, 2], out[1, 2], out[2, 2] = (4.0 - (6.0 - 3.0 * s) * s * s) / 6.0, (2.0 - 1.5 * s) * s, 3.0 * s - 2.0
+    out[0, 1], out[1, 1], out[2, 1] = (
+        (4.0 - (6.0 - 3.0 * t) * t * t) / 6.0,
+        (1.5 * t - 2.0) * t,
+        3.0 * t - 2.0,
+    )
+    out[0, 2], out[1, 2], out[2, 2] = (
+        (4.0 - (6.0 - 3.0 * s) * s * s) / 6.0,
+        (2.0 - 1.5 * s) * s,
+        3.0 * s - 2.0,
+    )
     out[0, 3], out[1, 3], out[2, 3] = t * t * t / 6.0, 0.5 * t * t, t
 
 
@@ -163,6 +172,69 @@ def _student_field(z, Z, near, weights, far, shape, gradient, curvature):
 
 
 @kernel
+def _log_sums(z, Z, far, precisions, least, logs, slopes, bends):
+    """``log sum_j exp(-a (r_j^2 - least) / 2)`` over ``far`` for each precision a, and its derivatives by z."""
+    gap, d = np.empty(len(z)), len(z)
+    logs[:], slopes[:], bends[:] = 0.0, 0.0, 0.0
+    for t in range(len(far) if len(far) else len(Z)):
+        square = _squared_gap(z, Z, far[t] if len(far) else t, 0.0, gap)
+        for h in range(len(precisions)):
+            weight = np.exp(-0.5 * precisions[h] * (square - least))
+            logs[h] += weight
+            for c in range(d):
+                slopes[h, c] -= precisions[h] * weight * gap[c]
+                for e in range(c + 1):
+                    bends[h, c, e] += precisions[h] * precisions[h] * weight * gap[c] * gap[e]
+    for h in range(len(precisions)):
+        for c in range(d):
+            slopes[h, c] /= logs[h]
+            for e in range(c + 1):
+                bends[h, c, e] = bends[h, c, e] / logs[h] - slopes[h, c] * slopes[h, e]
+            bends[h, c, c] -= precisions[h]
+        logs[h] = np.log(logs[h])
+
+
+@kernel
+def _gaussians(z, Z, near, weights, far, shape, gradient, curvature):
+    """SNE: ``-sum_j p_j log mean_h q^h_j``, ``q^h_j = exp(-a_h r_j^2 / 2) / sum``, ``shape`` the precisions a.
+
+    The first sum is over ``near``, that of a Gaussian over ``far``. With ``l_h = log q^h`` and ``s_h`` the
+    share of a Gaussian in the mean, the slope of its logarithm is ``sum s_h l_h'``, the bend
+    ``sum s_h (l_h'' + l_h' l_h'^T)`` less the product of the slope with itself.
+    """
+    n_scales, d = len(shape), len(z)
+    gap, slope, one = np.empty(d), np.empty(d), np.empty((n_scales, d))
+    logs, slopes, bends = np.empty(n_scales), np.empty((n_scales, d)), np.empty((n_scales, d, d))
+    here, shares = np.empty(n_scales), np.empty(n_scales)
+    least = np.inf  # of the squares, so that not all weights vanish
+    for t in range(len(far) if len(far) else len(Z)):
+        least = min(least, _squared_gap(z, Z, far[t] if len(far) else t, 0.0, gap))
+    _log_sums(z, Z, far, shape, least, logs, slopes, bends)
+    gradient[:], curvature[:] = 0.0, 0.0
+    value = 0.0
+    for t in range(len(weights)):
+        square = _squared_gap(z, Z, near[t] if len(near) else t, 0.0, gap) - least
+        slope[:] = 0.0
+        for h in range(n_scales):
+            here[h] = np.exp(-0.5 * shape[h] * square - logs[h])
+        value -= weights[t] * (shares_of(square, here, shape, logs, shares) - np.log(n_scales))
+        for h in range(n_scales):
+            for c in range(d):
+                one[h, c] = -shape[h] * gap[c] - slopes[h, c]
+                slope[c] += shares[h] * one[h, c]
+        for c in range(d):
+            gradient[c] -= weights[t] * slope[c]
+            for e in range(c + 1):
+                bend = -slope[c] * slope[e]
+                for h in range(n_scales):
+                    bend += shares[h] * (one[h, c] * one[h, e] - bends[h, c, e])
+                    if c == e:
+                        bend -= shares[h] * shape[h]
+                curvature[c, e] -= weights[t] * bend
+    return value
+
+
+@kernel
 def evaluate(cost, z, Z, near, weights, far, shape, gradient, curvature):
     """The value of a cost at z, its gradient and the lower triangle of its second derivatives."""
     if cost == DEGREES:
@@ -171,4 +243,6 @@ def evaluate(cost, z, Z, near, weights, far, shape, gradient, curvature):
         return _student(z, Z, near, weights, far, shape, gradient, curvature)
     if cost == STUDENT_FIELD:
         return _student_field(z, Z, near, weights, far, shape, gradient, curvature)
+    if cost == GAUSSIANS:
+        return _gaussians(z, Z, near, weights, far, shape, gradient, curvature)
     return np.nan

@@ -13,6 +13,8 @@ from .fields import Field
 
 EXACT_UP_TO = 4_000  # rows: the sums over their pairs take no longer than a field would
 _PLANE = 2
+_DOUBLE_UP_TO = 1_000  # rows: places in double precision, as it costs nothing
+_LEAST = 1e-30  # of a sum of weights
 _WORTH_THREADS = 1_000  # rows: below that, waking threads costs more than the sums
 
 
@@ -37,12 +39,13 @@ class StudentNeighbors:
         self.dof, self.n_jobs = dof, n_jobs if P.shape[0] > _WORTH_THREADS else 1
         self._power = (dof + 1.0) / 2.0
         self._starts, self._indices = P.indptr.astype(np.int64), P.indices
-        self._weights = P.data.astype(np.float32)
         self._entropy = math.fsum(P.data[P.data > 0] * np.log(P.data[P.data > 0]))
         self._sum = math.fsum(P.data)
         n = P.shape[0]
         self.repulsion = "fields" if n > EXACT_UP_TO and n_components <= _PLANE else "exact"
         self._field = Field(self._power)
+        self._precision = np.float64 if n <= _DOUBLE_UP_TO else np.float32
+        self._weights = P.data.astype(self._precision)
 
     def slopes(self, Z: np.ndarray, exaggeration: float = 1.0) -> np.ndarray:
         """A quarter of the gradient at the map ``Z`` (n, d), P multiplied by ``exaggeration``."""
@@ -53,8 +56,8 @@ class StudentNeighbors:
             follow = pulls_in_plane if places.shape[1] == _PLANE else pulls
             follow(self._starts, self._indices, self._weights, places, pull)
         factor = self._power / math.sqrt(self.dof)
-        pull *= np.float32(factor * exaggeration)
-        push *= np.float32(factor / max(total, 1e-300))
+        pull *= self._precision(factor * exaggeration)
+        push *= self._precision(factor / max(total, _LEAST))
         pull -= push
         return pull[:, : Z.shape[1]]
 
@@ -64,11 +67,11 @@ class StudentNeighbors:
         with threads(self.n_jobs):
             logs = pull_logs(self._starts, self._indices, self._weights, places)
             total = self._pushes(places)[1]
-        return self._entropy + self._power * math.fsum(logs) + self._sum * math.log(max(total, 1e-300))
+        return self._entropy + self._power * math.fsum(logs) + self._sum * math.log(max(total, _LEAST))
 
     def _places(self, Z: np.ndarray) -> np.ndarray:
-        """In single precision; a line is a plane that nothing leaves."""
-        places = np.zeros((len(Z), max(Z.shape[1], _PLANE)), np.float32)
+        """In units of the weights; a line is a plane that nothing leaves."""
+        places = np.zeros((len(Z), max(Z.shape[1], _PLANE)), self._precision)
         np.divide(Z, math.sqrt(self.dof), out=places[:, : Z.shape[1]], casting="same_kind")
         return places
 
