@@ -115,17 +115,10 @@ def _cubic_spline(t, out):
     """The cubic B-spline at the four nodes around a place, its first and its second derivatives: (3, 4)."""
     s = 1.0 - t
     out[0, 0], out[1, 0], out[2, 0] = s * s * s / 6.0, -0.5 * s * s, s
-    out[0, 1], out[1, 1], out[2, 1] = (
-        (4.0 - (6.0 - 3.0 * t) * t * t) / 6.0,
-        (1.5 * t - 2.0) * t,
-        3.0 * t - 2.0,
-    )
-    out[0, 2], out[1, 2], out[2, 2] = (
-        (4.0 - (6.0 - 3.0 * s) * s * s) / 6.0,
-        (2.0 - 1.5 * s) * s,
-        3.0 * s - 2.0,
-    )
     out[0, 3], out[1, 3], out[2, 3] = t * t * t / 6.0, 0.5 * t * t, t
+    out[0, 1], out[1, 1] = (4.0 - (6.0 - 3.0 * t) * t * t) / 6.0, (1.5 * t - 2.0) * t
+    out[0, 2], out[1, 2] = (4.0 - (6.0 - 3.0 * s) * s * s) / 6.0, (2.0 - 1.5 * s) * s
+    out[2, 1], out[2, 2] = 3.0 * t - 2.0, 3.0 * s - 2.0
 
 
 @kernel
@@ -173,7 +166,7 @@ def _student_field(z, Z, near, weights, far, shape, gradient, curvature):
 
 @kernel
 def _log_sums(z, Z, far, precisions, least, logs, slopes, bends):
-    """``log sum_j exp(-a (r_j^2 - least) / 2)`` over ``far`` for each precision a, and its derivatives by z."""
+    """``log sum_j exp(-a (r_j^2 - least) / 2)`` over ``far`` for each precision a, and its derivatives."""
     gap, d = np.empty(len(z)), len(z)
     logs[:], slopes[:], bends[:] = 0.0, 0.0, 0.0
     for t in range(len(far) if len(far) else len(Z)):
@@ -196,7 +189,7 @@ def _log_sums(z, Z, far, precisions, least, logs, slopes, bends):
 
 @kernel
 def _gaussians(z, Z, near, weights, far, shape, gradient, curvature):
-    """SNE: ``-sum_j p_j log mean_h q^h_j``, ``q^h_j = exp(-a_h r_j^2 / 2) / sum``, ``shape`` the precisions a.
+    """SNE: ``-sum_j p_j log mean_h q^h_j``, ``q^h_j = exp(-a_h r_j^2 / 2) / sum``, precisions in ``shape``.
 
     The first sum is over ``near``, that of a Gaussian over ``far``. With ``l_h = log q^h`` and ``s_h`` the
     share of a Gaussian in the mean, the slope of its logarithm is ``sum s_h l_h'``, the bend

@@ -12,15 +12,17 @@ from ..families.perplexity_maps import StudentEmbedder
 from ..objectives import StudentPairs
 
 _SPREAD = 1e-2  # standard deviation of the start
+_RMS = 10.0  # of the distances, so that the 1 in 1 + d^2 does not matter
 _PAIR_BYTES = 40  # of distances, affinities and forces
 
 
 class GlobalTSNE(StudentEmbedder):
     """t-SNE that keeps large distances, too: ``KL(P || Q) + l KL(P' || Q')``.
 
-    P and Q are those of t-SNE. ``p'_ij`` is proportional to ``1 + d_ij^2``, distances in units of their root
-    mean square, and ``q'_ij`` to ``1 + |z_i - z_j|^2``, so that pairs weigh more the farther they are apart.
-    Minimised by L-BFGS. A new row goes down the part of t-SNE in the cost, the fitted rows held.
+    P and Q are those of t-SNE. ``p'_ij`` is proportional to ``1 + d_ij^2`` and ``q'_ij`` to
+    ``1 + |z_i - z_j|^2``, so that pairs weigh more the farther they are apart. Distances are in units in
+    which their root mean square is 10: then 1 does not matter, and the map has no unit. Minimised by L-BFGS.
+    A new row goes down the part of t-SNE in the cost, the fitted rows held.
 
     Cost: ``O(n^2)`` time a step and ``40 n^2`` bytes.
 
@@ -33,8 +35,8 @@ class GlobalTSNE(StudentEmbedder):
     global_weight : float
         The weight l of the second divergence; 0 is t-SNE.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts, scaled to a standard deviation of 0.01; for metrics other than the Euclidean, ``"pca"`` is classical
-        scaling.
+        Where the search starts, scaled to a standard deviation of 0.01; for metrics other than the
+        Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable or Geodesic
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
@@ -114,7 +116,7 @@ class GlobalTSNE(StudentEmbedder):
         distances = given.distances.all().distances
         unit = float(distances.max(initial=0.0)) or 1.0
         distances = distances / unit
-        distances /= np.sqrt((distances**2).mean()) or 1.0
+        distances *= _RMS / (np.sqrt((distances**2).mean()) or 1.0)
         cost = StudentPairs(condensed, n, distances=distances, weight=weight, n_jobs=self.n_jobs)
         found = self._optimum(cost, self._scaled_start(given, _SPREAD))
         self._keep(given.distances, found.point, found.n_iter)

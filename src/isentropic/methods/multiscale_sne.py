@@ -16,12 +16,12 @@ from ..objectives import GaussianNeighbors
 class MultiscaleSNE(GaussianEmbedder):
     """SNE with Gaussians of all widths: near rows stay near, and so do groups, and groups of groups.
 
-    ``p_j|i`` is the mean of the affinities of the perplexities 4, 8, 16, ... up to about n / 2, ``q_j|i`` that
-    of as many Gaussians in the map, ``exp(-a_h |z_i - z_j|^2 / 2) / sum``. Their precisions
+    ``p_j|i`` is the mean of the affinities of the perplexities 4, 8, 16, ... up to about n / 2, ``q_j|i``
+    that of as many Gaussians in the map, ``exp(-a_h |z_i - z_j|^2 / 2) / sum``. Their precisions
     ``a_h = 2^(1 + 2/d) (K_max / K_h)^(2U/d) / v`` belong to the perplexities ``K_h``, v being the variance of
     the start, and U, from 1 to 2, how fast the widths grow in the data. The map minimises
-    ``sum p_j|i log(p_j|i / q_j|i)``, from coarse to fine: L-BFGS with the largest perplexity, then with the two
-    largest ones, and so on. A new row goes down its own part of the cost, the fitted rows held.
+    ``sum p_j|i log(p_j|i / q_j|i)``, from coarse to fine: L-BFGS with the largest perplexity, then with the
+    two largest ones, and so on. A new row goes down its own part of the cost, the fitted rows held.
 
     Cost: ``O(n^2)`` time for each perplexity and step, and ``40 n^2`` bytes.
 

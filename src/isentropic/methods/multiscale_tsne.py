@@ -20,9 +20,9 @@ class MultiscaleTSNE(StudentEmbedder):
     """t-SNE without a perplexity: affinities are the mean of those of 4, 8, 16, ... up to about n / 2.
 
     Small and large neighbourhoods count alike, so that groups keep their places among each other. The
-    affinities are symmetrised as in t-SNE, ``q_ij`` is proportional to ``(1 + |z_i - z_j|^2)^-1``, and the map
-    minimises ``sum p log(p / q)`` from coarse to fine: L-BFGS with the largest perplexity, then with the two
-    largest ones, and so on. A new row goes down its own part of the cost, the fitted rows held.
+    affinities are symmetrised as in t-SNE, ``q_ij`` is proportional to ``(1 + |z_i - z_j|^2)^-1``, and the
+    map minimises ``sum p log(p / q)`` from coarse to fine: L-BFGS with the largest perplexity, then with the
+    two largest ones, and so on. A new row goes down its own part of the cost, the fitted rows held.
 
     Cost: ``O(n^2)`` time a step, and ``40 n^2`` bytes.
 
@@ -33,8 +33,8 @@ class MultiscaleTSNE(StudentEmbedder):
     n_components : int
         Dimension of the map.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts, scaled to a standard deviation of 1; for metrics other than the Euclidean, ``"pca"`` is classical
-        scaling.
+        Where the search starts, scaled to a standard deviation of 1; for metrics other than the
+        Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable or Geodesic
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a

@@ -28,8 +28,8 @@ class SNE(GaussianEmbedder):
     n_components : int
         Dimension of the map.
     init : {"pca", "random"} or array of shape (n, n_components)
-        Where the search starts, scaled to a standard deviation of 0.1; for metrics other than the Euclidean, ``"pca"`` is classical
-        scaling.
+        Where the search starts, scaled to a standard deviation of 0.1; for metrics other than the
+        Euclidean, ``"pca"`` is classical scaling.
     metric : str, callable or Geodesic
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a

@@ -14,7 +14,7 @@ _SPARE = 1.05  # more nodes than needed, so that a map may grow before its kerne
 
 
 class Field:
-    """``sum_j (1 + |z_i - z_j|^2)^-g`` over all others, summed over i, and its push on each row, in the plane.
+    """``sum_ij (1 + |z_i - z_j|^2)^-g`` over all pairs, and the push of all on each row, in the plane.
 
     Rows are spread onto a grid by cubic B-splines, convolved with the weights sampled at the nodes, and the
     field is read, with its slopes, by the same splines; the transform of the kernel is divided by theirs, so

@@ -22,8 +22,8 @@ class StudentNeighbors:
     """``KL(P || Q) = sum p log(p / q)``, ``q_ij`` proportional to ``(1 + |z_i - z_j|^2 / t)^(-(t+1)/2)``.
 
     Its gradient is ``2 (t+1)/t sum_j (p_ij - q_ij) (z_i - z_j) / (1 + |z_i - z_j|^2 / t)``. The pull of P is
-    summed over its entries, the push of Q over all pairs: exactly, ``O(n^2)``, up to 4,000 rows and beyond two
-    dimensions, else by a :class:`~isentropic.objectives.fields.Field`, ``O(n)``. Places are in units of
+    summed over its entries, the push of Q over all pairs: exactly, ``O(n^2)``, up to 4,000 rows and beyond
+    two dimensions, else by a :class:`~isentropic.objectives.fields.Field`, ``O(n)``. Places are in units of
     ``sqrt(t)`` within, where the weights are ``(1 + d^2)^-g`` with ``g = (t+1)/2``.
 
     >>> import numpy as np

@@ -16,8 +16,8 @@ _DEGREE = np.ones(1)
 class StudentPairs:
     """``KL(P || Q)``, ``q_ij`` proportional to ``(1 + |z_i - z_j|^2)^-1``, for condensed P of sum 1.
 
-    With distances (condensed) and a weight l, ``+ l KL(P' || Q')`` for the weights ``1 + d^2`` in the data and
-    in the map, which keeps large distances (global t-SNE). ``O(n^2)`` time a call and ``4 n^2`` bytes.
+    With distances (condensed) and a weight l, ``+ l KL(P' || Q')`` for the weights ``1 + d^2`` in the data
+    and in the map, which keeps large distances (global t-SNE). ``O(n^2)`` time a call and ``4 n^2`` bytes.
 
     >>> import numpy as np
     >>> Z = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
