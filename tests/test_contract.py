@@ -18,7 +18,7 @@ CHECKED = [name for name in CLASSES.values() if not cases.lacking(name)]
 WAYS = [Isomap(metric="precomputed"), Isomap(n_landmarks=5), Isomap(neighbors=Knn(5, approximate=True))]
 ESTIMATORS = [*map(cases.made, CHECKED), *WAYS]
 # The published descent, kept for reproduction, is one more.
-MOST_PARAMETERS = {"sdd": 11, "multi-sdd": 11}
+MOST_PARAMETERS = {"sdd": 11, "multi-sdd": 11, "t-sne": 11}
 
 
 # The checks have ten rows, far apart: our own warnings about such data have tests of their own.

@@ -26,6 +26,7 @@ _ERRORS = (
     "LowRecallWarning",
     "NegativeEigenvalueWarning",
     "NeighborsClippedWarning",
+    "PerplexityWarning",
     "StoredRunWarning",
     "TableWarning",
 )

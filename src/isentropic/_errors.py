@@ -61,6 +61,10 @@ class NeighborsClippedWarning(IsentropicWarning):
     """More neighbours were asked for than there are other rows."""
 
 
+class PerplexityWarning(IsentropicWarning):
+    """A perplexity of more than all other rows was asked for."""
+
+
 class LandmarksClippedWarning(IsentropicWarning):
     """More landmarks were asked for than there are distinct rows."""
 

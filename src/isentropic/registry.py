@@ -98,6 +98,11 @@ _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
+_MAATEN = "van der Maaten and Hinton (2008), Visualizing data using t-SNE, JMLR 9"
+_HINTON = "Hinton and Roweis (2002), Stochastic neighbor embedding, NIPS 15"
+_LEE = "Lee, Peluffo-Ordóñez and Verleysen (2015), Multi-scale similarities in SNE, Neurocomputing 169"
+_DE_BODT = "de Bodt, Mulders, Verleysen and Lee (2018), Perplexity-free t-SNE, ESANN 2018"
+_ZHOU = "Zhou and Sharpee (2018), Using global t-SNE to preserve inter-cluster data structure, bioRxiv"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -133,6 +138,21 @@ _BUILT_IN = (
     Method("parameter-free-sdd", "isentropic.methods.parameter_free_sdd:ParameterFreeSDD",
            "Similarities of degree 1: distances keep their order.", "pairs", "O(n min(n, s)); O(n min(n, s))",
            _HAJDERANJ, out_of_sample="optimised", draws_above=8_000, preset="quick"),
+    Method("t-sne", "isentropic.methods.tsne:TSNE", "Near rows stay near: affinities as Student weights.",
+           "neighbours", "O(n k); O(n k)", _MAATEN, out_of_sample="optimised", preset="standard",
+           figures=("kl_divergence_",)),
+    Method("multiscale-t-sne", "isentropic.methods.multiscale_tsne:MultiscaleTSNE",
+           "t-SNE with neighbourhoods of all sizes.", "neighbours", "O(n^2); O(n^2)", _DE_BODT,
+           out_of_sample="optimised", max_rows=10_000, preset="standard", figures=("kl_divergence_",)),
+    Method("sne", "isentropic.methods.sne:SNE", "Near rows stay near, by Gaussian weights.", "neighbours",
+           "O(n^2); O(n^2)", _HINTON, out_of_sample="optimised", max_rows=10_000,
+           figures=("kl_divergence_",)),
+    Method("multiscale-sne", "isentropic.methods.multiscale_sne:MultiscaleSNE",
+           "SNE with neighbourhoods of all sizes.", "neighbours", "O(n^2 log n); O(n^2)", _LEE,
+           out_of_sample="optimised", max_rows=5_000, figures=("kl_divergence_",)),
+    Method("global-t-sne", "isentropic.methods.global_tsne:GlobalTSNE",
+           "t-SNE that keeps large distances, too.", "neighbours", "O(n^2); O(n^2)", _ZHOU,
+           out_of_sample="optimised", max_rows=10_000, figures=("kl_divergence_",)),
     Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),

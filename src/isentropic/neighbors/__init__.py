@@ -12,6 +12,7 @@ from .graphs import (
     first_neighbors,
     joined_graph,
     listed_graph,
+    union,
 )
 from .index import RowIndex
 from .search import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
@@ -37,6 +38,7 @@ __all__ = [
     "directed_within",
     "repaired",
     "search_graph",
+    "union",
     "use_approximate",
     "warn_of_isolated",
 ]

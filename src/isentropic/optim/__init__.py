@@ -3,6 +3,6 @@
 from .averaged import averaged_descent
 from .lbfgs import lbfgs
 from .minimum import Minimum
-from .momentum import momentum_descent
+from .momentum import Phase, momentum_descent, phased_descent
 
-__all__ = ["Minimum", "averaged_descent", "lbfgs", "momentum_descent"]
+__all__ = ["Minimum", "Phase", "averaged_descent", "lbfgs", "momentum_descent", "phased_descent"]
