@@ -54,6 +54,7 @@ UNITLESS = {
     "whitened": "coordinates have the variance 1",
     "lpp": "as above",
     "lle": "as above",
+    "umap": "weights have none, and the map has its spread",
     "cosine": "angles have none",
     "correlation": "angles have none",
     "canberra": "ratios have none",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.sparse import csr_array
 
@@ -12,16 +14,16 @@ WIDTH = 10.0  # of a start, along its widest coordinate
 _LONELY = 1e-2  # the radius of a part whose middle is that of another, in widths
 
 
-def spectral_start(W: csr_array, layout: np.ndarray) -> np.ndarray:
+def spectral_start(W: csr_array, d: int, layout_of_parts: Callable[[], np.ndarray]) -> np.ndarray:
     """Laplacian eigenmaps of the graph ``W``, 10 wide; of a graph in parts each has its own, around the
-    middle of its rows in ``layout``, and no wider than its nearest other part is far.
+    middle of its rows in a layout, which is asked for then, and no wider than its nearest part is far.
 
     ``O(nnz)`` a product with the graph and vector, some hundreds of products.
     """
-    d = layout.shape[1]
     labels = component_labels(W.indptr, W.indices, W.data > 0)
     if labels.max() == 0:
         return wide(_eigenmap(W, d))
+    layout = layout_of_parts()
     sizes = np.bincount(labels)
     middles = np.column_stack([np.bincount(labels, weights=column) for column in layout.T]) / sizes[:, None]
     middles = wide(middles)
