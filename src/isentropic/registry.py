@@ -103,6 +103,7 @@ _HINTON = "Hinton and Roweis (2002), Stochastic neighbor embedding, NIPS 15"
 _LEE = "Lee, Peluffo-Ordóñez and Verleysen (2015), Multi-scale similarities in SNE, Neurocomputing 169"
 _DE_BODT = "de Bodt, Mulders, Verleysen and Lee (2018), Perplexity-free t-SNE, ESANN 2018"
 _ZHOU = "Zhou and Sharpee (2018), Using global t-SNE to preserve inter-cluster data structure, bioRxiv"
+_MCINNES = "McInnes, Healy and Melville (2018), UMAP: uniform manifold approximation, arXiv 1802.03426"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -153,6 +154,9 @@ _BUILT_IN = (
     Method("global-t-sne", "isentropic.methods.global_tsne:GlobalTSNE",
            "t-SNE that keeps large distances, too.", "neighbours", "O(n^2); O(n^2)", _ZHOU,
            out_of_sample="optimised", max_rows=10_000, figures=("kl_divergence_",)),
+    Method("umap", "isentropic.methods.umap:UMAP", "Fuzzy neighbour graphs of data and map agree.",
+           "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _MCINNES, out_of_sample="optimised",
+           draws_above=0, preset="standard"),
     Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),

@@ -2,6 +2,7 @@
 
 from .adaptive import can_weights, neighbor_graph, pnn_weights
 from .barycentric import barycentric_weights
+from .fuzzy import fitted_curve, fuzzy_graph, memberships
 from .heat import checked_heat, heat
 from .perplexity import checked_perplexity, conditional_affinities, joint_affinities, listed_for
 
@@ -11,9 +12,12 @@ __all__ = [
     "checked_heat",
     "checked_perplexity",
     "conditional_affinities",
+    "fitted_curve",
+    "fuzzy_graph",
     "heat",
     "joint_affinities",
     "listed_for",
+    "memberships",
     "neighbor_graph",
     "pnn_weights",
 ]
