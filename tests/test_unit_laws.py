@@ -54,6 +54,7 @@ UNITLESS = {
     "whitened": "coordinates have the variance 1",
     "lpp": "as above",
     "lle": "as above",
+    "probabilistic-pca": "coordinates are those of a standard normal variable",
     "cosine": "angles have none",
     "correlation": "angles have none",
     "canberra": "ratios have none",

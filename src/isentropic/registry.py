@@ -98,6 +98,8 @@ _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
+_TIPPING = "Tipping and Bishop (1999), Probabilistic principal component analysis, JRSS B 61"
+_LINDENSTRAUSS = "Johnson and Lindenstrauss (1984), Extensions of Lipschitz mappings, Contemporary Math. 26"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -105,6 +107,12 @@ _BUILT_IN = (
            "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False, preset="quick"),
     Method("lpp", "isentropic.methods.lpp:LPP", "Directions along which neighbours stay close.", "linear",
            "O(n m min(n, m)); O(n (m + k))", _HE, precomputed=False, figures=("eigenvalues_",)),
+    Method("random-projection", "isentropic.methods.random_projection:RandomProjection",
+           "Directions drawn at random: a baseline.", "linear", "O(n m d); O(n m)", _LINDENSTRAUSS,
+           precomputed=False, draws_above=0),
+    Method("probabilistic-pca", "isentropic.methods.probabilistic_pca:ProbabilisticPCA",
+           "PCA with a likelihood, also of a table with holes.", "linear", "O(n m min(n, m)); O(n m)",
+           _TIPPING, precomputed=False, figures=("log_likelihood_",)),
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
