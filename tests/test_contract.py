@@ -35,6 +35,10 @@ VARIANTS = [
     make("parameter-free-sdd", pairs=4),
     make("multi-sdd", degrees=(1, 2)),
     SDD(3),
+    make("probabilistic-pca", missing="em"),
+    make("robust-pca", solver="pcp"),
+    make("kernel-pca", kernel="precomputed"),
+    make("kernel-pca", kernel="poly", degree=2),
     ClassMeans(),
 ]
 # The published descent, kept for reproduction, is one more.

@@ -54,6 +54,8 @@ UNITLESS = {
     "whitened": "coordinates have the variance 1",
     "lpp": "as above",
     "lle": "as above",
+    "lda": "coordinates have the variance 1 within classes",
+    "kernel-pca": "kernels have none",
     "probabilistic-pca": "coordinates are those of a standard normal variable",
     "cosine": "angles have none",
     "correlation": "angles have none",

@@ -100,6 +100,9 @@ _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distr
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
 _TIPPING = "Tipping and Bishop (1999), Probabilistic principal component analysis, JRSS B 61"
 _LINDENSTRAUSS = "Johnson and Lindenstrauss (1984), Extensions of Lipschitz mappings, Contemporary Math. 26"
+_SCHOELKOPF = "Schölkopf, Smola and Müller (1998), Kernel principal component analysis, Neural Comp. 10"
+_FISHER = "Fisher (1936), The use of multiple measurements in taxonomic problems, Annals of Eugenics 7"
+_KWAK = "Kwak (2008), Principal component analysis based on L1-norm maximization, IEEE TPAMI 30"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -113,6 +116,13 @@ _BUILT_IN = (
     Method("probabilistic-pca", "isentropic.methods.probabilistic_pca:ProbabilisticPCA",
            "PCA with a likelihood, also of a table with holes.", "linear", "O(n m min(n, m)); O(n m)",
            _TIPPING, precomputed=False, figures=("log_likelihood_",)),
+    Method("robust-pca", "isentropic.methods.robust_pca:RobustPCA",
+           "Directions of largest absolute deviation, or of a table without odd values.", "linear",
+           "O(n m d); O(n m)", _KWAK, precomputed=False),
+    Method("lda", "isentropic.methods.lda:LDA", "Directions along which classes lie apart.", "linear",
+           "O(n m min(n, m)); O(n m)", _FISHER, needs_y=True, precomputed=False, figures=("shrinkage_",)),
+    Method("kernel-pca", "isentropic.methods.kernel_pca:KernelPCA", "PCA in the space of a kernel.",
+           "spectral", "O(n^2 m); O(n^2)", _SCHOELKOPF, precomputed=False, max_rows=20_000),
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),

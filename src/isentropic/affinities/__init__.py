@@ -2,5 +2,6 @@
 
 from .barycentric import barycentric_weights
 from .heat import checked_heat, heat
+from .inner_products import InnerProduct
 
-__all__ = ["barycentric_weights", "checked_heat", "heat"]
+__all__ = ["InnerProduct", "barycentric_weights", "checked_heat", "heat"]
