@@ -103,6 +103,11 @@ _LINDENSTRAUSS = "Johnson and Lindenstrauss (1984), Extensions of Lipschitz mapp
 _SCHOELKOPF = "Schölkopf, Smola and Müller (1998), Kernel principal component analysis, Neural Comp. 10"
 _FISHER = "Fisher (1936), The use of multiple measurements in taxonomic problems, Annals of Eugenics 7"
 _KWAK = "Kwak (2008), Principal component analysis based on L1-norm maximization, IEEE TPAMI 30"
+_JOURNEE = "Journée and others (2010), Generalized power method for sparse PCA, JMLR 11"
+_HYVAERINEN = "Hyvärinen (1999), Fast and robust fixed-point algorithms for ICA, IEEE Trans. Neural Netw. 10"
+_BELL = "Bell and Sejnowski (1995), An information-maximization approach to blind separation, Neural Comp. 7"
+_LU = "Lu, Plataniotis and Venetsanopoulos (2008), MPCA, IEEE Trans. Neural Networks 19"
+_GOLDBERGER = "Goldberger and others (2005), Neighbourhood components analysis, NIPS 17"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -119,6 +124,20 @@ _BUILT_IN = (
     Method("robust-pca", "isentropic.methods.robust_pca:RobustPCA",
            "Directions of largest absolute deviation, or of a table without odd values.", "linear",
            "O(n m d); O(n m)", _KWAK, precomputed=False),
+    Method("sparse-pca", "isentropic.methods.sparse_pca:SparsePCA",
+           "Directions of large variance that few features make up.", "linear", "O(n m min(n, m)); O(n m)",
+           _JOURNEE, precomputed=False, figures=("zeros_",)),
+    Method("fast-ica", "isentropic.methods.fast_ica:FastICA", "Coordinates as far from normal as can be.",
+           "linear", "O(n m min(n, m)); O(n m)", _HYVAERINEN, precomputed=False),
+    Method("infomax-ica", "isentropic.methods.infomax_ica:InfomaxICA",
+           "Independent coordinates of maximum likelihood.", "linear", "O(n m min(n, m)); O(n m)", _BELL,
+           precomputed=False),
+    Method("multilinear-pca", "isentropic.methods.multilinear_pca:MultilinearPCA",
+           "PCA along each axis of rows that are images or other arrays.", "linear",
+           "O(n m (P_1 + ... + P_N)); O(n m)", _LU, precomputed=False),
+    Method("nca", "isentropic.methods.nca:NCA", "A metric in which a row's neighbours have its class.",
+           "linear", "O(n^2 m); O(n^2)", _GOLDBERGER, needs_y=True, precomputed=False, max_rows=5_000,
+           figures=("expected_accuracy_",)),
     Method("lda", "isentropic.methods.lda:LDA", "Directions along which classes lie apart.", "linear",
            "O(n m min(n, m)); O(n m)", _FISHER, needs_y=True, precomputed=False, figures=("shrinkage_",)),
     Method("kernel-pca", "isentropic.methods.kernel_pca:KernelPCA", "PCA in the space of a kernel.",

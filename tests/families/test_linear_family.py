@@ -67,7 +67,7 @@ def test_an_offset_leaves_the_bits_of_the_rows():
 def test_a_random_projection_keeps_distances_on_average():
     rows = np.random.default_rng(0).normal(size=(2, 50))
     expected = ((rows[0] - rows[1]) ** 2).sum()
-    maps = (RandomProjection(20, random_state=seed).fit(rows).embedding_ for seed in range(300))
+    maps = (RandomProjection(20, random_state=seed).fit(rows).embedding_ for seed in range(100))
     found = [((Z[0] - Z[1]) ** 2).sum() for Z in maps]
-    assert np.mean(found) == pytest.approx(expected, rel=0.06)
+    assert np.mean(found) == pytest.approx(expected, rel=0.1)
     assert_same_bits(RandomProjection().fit(X).embedding_, RandomProjection(random_state=0).fit(X).embedding_)

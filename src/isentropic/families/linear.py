@@ -87,7 +87,7 @@ class CentredRows:
         return values[:rank], axes[:rank]
 
     def explained(self, components: np.ndarray) -> np.ndarray:
-        """The share of the variance along each direction, what earlier ones explain left out (Zou)."""
+        """The share of the variance along each direction, what earlier ones explain left out."""
         basis, triangle = qr(components.T, mode="economic")
         sizes = np.abs(np.diag(triangle))
         squares = ((self.rows @ basis) ** 2).sum(axis=0) * (sizes > RANK * sizes.max(initial=0.0))
