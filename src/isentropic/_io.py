@@ -37,6 +37,7 @@ _METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
 VALUES = frozenset(
     {
         *(f"isentropic._values.{kind.__name__}" for kind in (*STAGES.values(), NeighborGraph, Neighbors)),
+        "isentropic.affinities.inner_products.InnerProduct",
         "isentropic.families.input_rows.KnownRows",
         "isentropic.linalg.scaling.Scaling",
         "isentropic.selection.values.Selection",
