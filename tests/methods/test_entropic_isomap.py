@@ -27,18 +27,14 @@ MIX = np.random.default_rng(1).normal(size=(3, 40))
 WIDE = np.sin(ROLL @ MIX / 10) + 0.05 * np.random.default_rng(2).normal(size=(300, 40))
 NEW_WIDE = np.sin(NEW @ MIX / 10) + 0.05 * np.random.default_rng(3).normal(size=(15, 40))
 
+# More features than neighbours: what the laws, whose table has three features, do not cover.
 VARIANTS = {
-    "full": (EntropicIsomap(15), ROLL, NEW),
     "low rank": (EntropicIsomap(8), WIDE, NEW_WIDE),
-    "landmarks": (EntropicIsomap(15, n_landmarks=40), ROLL, NEW),
     "random landmarks": (EntropicIsomap(8, n_landmarks=Landmarks(40, "random")), WIDE, NEW_WIDE),
-    "hellinger": (EntropicIsomap(15, divergence="hellinger"), ROLL, NEW),
     "cauchy-schwarz": (EntropicIsomap(8, divergence="cauchy-schwarz"), WIDE, NEW_WIDE),
     "fisher-rao": (EntropicIsomap(8, divergence="fisher-rao"), WIDE, NEW_WIDE),
     "oas": (EntropicIsomap(8, regularization="oas"), WIDE, NEW_WIDE),
-    "ledoit-wolf": (EntropicIsomap(15, regularization="ledoit-wolf"), ROLL, NEW),
     "reference": (EntropicIsomap(15, regularization="reference"), ROLL, NEW),
-    "root": (EntropicIsomap(15, root=True), ROLL, NEW),
 }
 
 
@@ -158,7 +154,7 @@ def test_neighbours_are_listed_nearest_first_with_their_distances():
 # ---- laws --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["full", "low rank", "cauchy-schwarz", "oas", "landmarks"])
+@pytest.mark.parametrize("name", ["low rank", "cauchy-schwarz", "oas"])
 def test_rigid_motion_changes_nothing(name):
     estimator, X, _ = VARIANTS[name]
     m = X.shape[1]
@@ -168,7 +164,7 @@ def test_rigid_motion_changes_nothing(name):
     assert_allclose(moved, Z, atol=1e-6 * width(Z))
 
 
-@pytest.mark.parametrize("name", ["full", "low rank", "hellinger", "ledoit-wolf", "fisher-rao"])
+@pytest.mark.parametrize("name", ["low rank", "fisher-rao"])
 def test_scale_changes_nothing(name):
     """Divergences have no unit; only the reference adds a number that has one."""
     estimator, X, new = VARIANTS[name]
@@ -179,7 +175,7 @@ def test_scale_changes_nothing(name):
     )
 
 
-@pytest.mark.parametrize("name", ["full", "low rank"])
+@pytest.mark.parametrize("name", ["low rank"])
 def test_row_order_is_only_row_order(name):
     estimator, X, _ = VARIANTS[name]
     order = np.random.default_rng(0).permutation(len(X))
