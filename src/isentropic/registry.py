@@ -98,6 +98,12 @@ _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
+_MAATEN = "van der Maaten and Hinton (2008), Visualizing data using t-SNE, JMLR 9"
+_HINTON = "Hinton and Roweis (2002), Stochastic neighbor embedding, NIPS 15"
+_LEE = "Lee, Peluffo-Ordóñez and Verleysen (2015), Multi-scale similarities in SNE, Neurocomputing 169"
+_DE_BODT = "de Bodt, Mulders, Verleysen and Lee (2018), Perplexity-free t-SNE, ESANN 2018"
+_ZHOU = "Zhou and Sharpee (2018), Using global t-SNE to preserve inter-cluster data structure, bioRxiv"
+_MCINNES = "McInnes, Healy and Melville (2018), UMAP: uniform manifold approximation, arXiv 1802.03426"
 _TIPPING = "Tipping and Bishop (1999), Probabilistic principal component analysis, JRSS B 61"
 _LINDENSTRAUSS = "Johnson and Lindenstrauss (1984), Extensions of Lipschitz mappings, Contemporary Math. 26"
 _SCHOELKOPF = "Schölkopf, Smola and Müller (1998), Kernel principal component analysis, Neural Comp. 10"
@@ -114,7 +120,8 @@ _BUILT_IN = (
     Method("pca", "isentropic.methods.pca:PCA", "Directions of largest variance.", "linear",
            "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False, preset="quick"),
     Method("lpp", "isentropic.methods.lpp:LPP", "Directions along which neighbours stay close.", "linear",
-           "O(n m min(n, m)); O(n (m + k))", _HE, precomputed=False, figures=("eigenvalues_",)),
+           "O(n m min(n, m)); O(n (m + k))", _HE, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
     Method("random-projection", "isentropic.methods.random_projection:RandomProjection",
            "Directions drawn at random: a baseline.", "linear", "O(n m d); O(n m)", _LINDENSTRAUSS,
            precomputed=False, draws_above=0),
@@ -158,7 +165,8 @@ _BUILT_IN = (
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
     Method("lle", "isentropic.methods.lle:LLE", "Rows are the same sums of neighbours in data and map.",
-           "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000),
+           "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000,
+           figures=("n_separating_",)),
     Method("sdd", "isentropic.methods.sdd:SDD", "Similarities of one degree, chosen by tau, in data and map.",
            "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised",
            draws_above=8_000, preset="standard", figures=("degree_",)),
@@ -168,6 +176,24 @@ _BUILT_IN = (
     Method("parameter-free-sdd", "isentropic.methods.parameter_free_sdd:ParameterFreeSDD",
            "Similarities of degree 1: distances keep their order.", "pairs", "O(n min(n, s)); O(n min(n, s))",
            _HAJDERANJ, out_of_sample="optimised", draws_above=8_000, preset="quick"),
+    Method("t-sne", "isentropic.methods.tsne:TSNE", "Near rows stay near: affinities as Student weights.",
+           "neighbours", "O(n k); O(n k)", _MAATEN, out_of_sample="optimised", preset="standard",
+           figures=("kl_divergence_",)),
+    Method("multiscale-t-sne", "isentropic.methods.multiscale_tsne:MultiscaleTSNE",
+           "t-SNE with neighbourhoods of all sizes.", "neighbours", "O(n^2); O(n^2)", _DE_BODT,
+           out_of_sample="optimised", max_rows=10_000, preset="standard", figures=("kl_divergence_",)),
+    Method("sne", "isentropic.methods.sne:SNE", "Near rows stay near, by Gaussian weights.", "neighbours",
+           "O(n^2); O(n^2)", _HINTON, out_of_sample="optimised", max_rows=10_000,
+           figures=("kl_divergence_",)),
+    Method("multiscale-sne", "isentropic.methods.multiscale_sne:MultiscaleSNE",
+           "SNE with neighbourhoods of all sizes.", "neighbours", "O(n^2 log n); O(n^2)", _LEE,
+           out_of_sample="optimised", max_rows=5_000, figures=("kl_divergence_",)),
+    Method("global-t-sne", "isentropic.methods.global_tsne:GlobalTSNE",
+           "t-SNE that keeps large distances, too.", "neighbours", "O(n^2); O(n^2)", _ZHOU,
+           out_of_sample="optimised", max_rows=10_000, figures=("kl_divergence_",)),
+    Method("umap", "isentropic.methods.umap:UMAP", "Fuzzy neighbour graphs of data and map agree.",
+           "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _MCINNES, out_of_sample="optimised",
+           draws_above=0, preset="standard"),
     Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),

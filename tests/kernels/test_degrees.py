@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose
 from assertions import assert_same_bits
 from isentropic.kernels import degrees as kernels
 from isentropic.kernels._jit import threads
-from isentropic.kernels.degrees import paired_distances
+from isentropic.kernels.degrees import paired_distances, row_attractions
+from isentropic.kernels.row_costs import DEGREES
 from isentropic.kernels.row_descent import settle_rows
 from isentropic.objectives import AllPairs, DrawnPairs, SameDegree
 from naive import condensed, distances
@@ -27,6 +28,12 @@ def all_pairs(rng, n, d):
     X, Z = rng.normal(size=(n, 4)), rng.normal(size=(n, d))
     D = distances(X)
     return D, Z, AllPairs(n, condensed(D))
+
+
+def placed_rows(D, unit, Z, degrees, given_means, mapped_means):
+    weights, every = np.empty(D.shape), np.empty((len(D), 0), np.int64)
+    starts = row_attractions(D, unit, Z, degrees, given_means, weights)
+    return settle_rows(DEGREES, starts, Z, every, weights, every, np.concatenate((degrees, 1 / mapped_means)))
 
 
 def drawn_pairs(rng, n, shifts):
@@ -134,7 +141,7 @@ def test_a_settled_row_is_at_a_minimum_of_its_energy(rng, degrees, d):
     Z = rng.normal(size=(12, d))
     D = rng.uniform(0.3, 2.0, size=(3, 12))
     means = rng.uniform(0.2, 0.5, size=len(degrees)), rng.uniform(0.2, 0.5, size=len(degrees))
-    placed = settle_rows(D, 1.0, Z, np.array(degrees), *means)
+    placed = placed_rows(D, 1.0, Z, np.array(degrees), *means)
     for z, row in zip(placed, D, strict=True):
         energy = naive_energy(z, row, Z, degrees, *means)
         for _ in range(20):
@@ -152,24 +159,24 @@ def test_a_row_settles_where_the_whole_map_has_it(rng):
     means = objective.mean_weights(fitted)
     for i in range(8):
         others = np.arange(8) != i
-        placed = settle_rows(D[i : i + 1, others], D.max() / 2, fitted[others], np.ones(1), *means)
+        placed = placed_rows(D[i : i + 1, others], D.max() / 2, fitted[others], np.ones(1), *means)
         assert_allclose(placed[0], fitted[i], atol=1e-4)
 
 
 def test_a_row_settles_by_itself(rng):
     Z, D = rng.normal(size=(9, 2)), rng.uniform(size=(5, 9))
-    together = settle_rows(D, 1.0, Z, np.array([2.0]), np.array([0.4]), np.array([0.5]))
+    together = placed_rows(D, 1.0, Z, np.array([2.0]), np.array([0.4]), np.array([0.5]))
     for n_jobs in (1, 2):
         with threads(n_jobs):
             for i in range(5):
-                alone = settle_rows(D[i : i + 1], 1.0, Z, np.array([2.0]), np.array([0.4]), np.array([0.5]))
+                alone = placed_rows(D[i : i + 1], 1.0, Z, np.array([2.0]), np.array([0.4]), np.array([0.5]))
                 assert_same_bits(alone[0], together[i])
 
 
 def test_equal_references_and_absurd_distances_stay_finite():
     Z = np.zeros((4, 2))
     for distance in (0.0, 1e-150, 1e150):
-        placed = settle_rows(
+        placed = placed_rows(
             np.full((1, 4), distance), 1.0, Z, np.array([1.0]), np.array([1.0]), np.array([1.0])
         )
         assert np.isfinite(placed).all()

@@ -15,6 +15,8 @@ import numpy as np
 
 from .._state import Absent, Array, Maybe, Number, State, StateError, Tuple
 from ..kernels._jit import threads
+from ..kernels.degrees import row_attractions
+from ..kernels.row_costs import DEGREES
 from ..kernels.row_descent import settle_rows
 from ..objectives import AllPairs, DrawnPairs, SameDegree
 from ..optim import Minimum, averaged_descent, lbfgs
@@ -62,8 +64,12 @@ class SameDegreeEmbedder(PairsEmbedder):
         self._means: Any = trials.objective(chosen.degrees).mean_weights(point) if self._unit else None
 
     def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        weights, every = np.empty(distances.shape), np.empty((len(distances), 0), np.int64)
+        in_data, in_map = self._means
+        shape = np.concatenate((self._degrees, 1.0 / in_map))
         with threads(self.n_jobs):
-            return settle_rows(distances, self._unit, Z, self._degrees, *self._means)
+            starts = row_attractions(distances, self._unit, Z, self._degrees, in_data, weights)
+            return settle_rows(DEGREES, starts, Z, every, weights, every, shape)
 
     def _require_sound(self) -> None:
         super()._require_sound()

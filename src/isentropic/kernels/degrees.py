@@ -15,6 +15,7 @@ import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
 from .condensed import CHUNKS, _chunk_bounds, _row_start
+from .euclidean import squared_distance
 
 _TILE = 512  # pairs whose intermediate results stay in the nearest cache
 _SQRT_HALF_BITS = np.float64(np.sqrt(0.5)).view(np.int64)
@@ -266,9 +267,33 @@ def paired_distances(X, order, shifts, out):
     for i in rows(n):
         x = X[order[i]]
         for s in range(len(shifts)):
-            y = X[order[(i + shifts[s]) % n]]
-            total = 0.0
-            for f in range(len(x)):
-                gap = x[f] - y[f]
-                total += gap * gap
-            out[s, i] = np.sqrt(total)
+            out[s, i] = np.sqrt(squared_distance(x, X[order[(i + shifts[s]) % n]]))
+
+
+@parallel_kernel
+def row_attractions(distances, unit, Z, degrees, means, out):
+    """``out[i, j] = sum_g g (1 + (d_ij / unit)^2)^-g / means_g`` of new rows; returns their starts (b, 2, d).
+
+    A row starts from its nearest reference, and from the mean of all of them weighted by attraction.
+    """
+    n_rows, n_references = distances.shape
+    d = Z.shape[1]
+    starts = np.zeros((n_rows, 2, d))
+    for i in rows(n_rows):
+        attraction, other = out[i], starts[i, 1]
+        nearest = 0
+        total = 0.0
+        for j in range(n_references):
+            square = 1.0 + (distances[i, j] / unit) ** 2
+            attraction[j] = 0.0
+            for g in range(len(degrees)):
+                attraction[j] += degrees[g] * square ** -degrees[g] / means[g]
+            if distances[i, j] < distances[i, nearest]:
+                nearest = j
+            total += attraction[j]
+            for c in range(d):
+                other[c] += attraction[j] * Z[j, c]
+        for c in range(d):
+            starts[i, 0, c] = Z[nearest, c]
+            other[c] /= max(total, 1e-300)
+    return starts

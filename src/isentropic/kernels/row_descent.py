@@ -1,10 +1,12 @@
-"""A new row settles among fixed ones: its own part of the cost of same-degree distributions, minimised."""
+"""Levenberg-Marquardt: new rows placed among fixed ones by damped Newton steps, each row by itself."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
+from .dense import cholesky, solve_lower, solve_upper
+from .row_costs import evaluate
 
 _MOST_STEPS = 100
 _SHRINK = 0.25  # of the damping after a step that went down
@@ -12,139 +14,63 @@ _GROW = 8.0  # after one that did not
 
 
 @kernel
-def _energy(z, Z, attraction, degrees, repulsion):
-    """``sum_j a_j log(1 + r_j^2) + sum_g repulsion_g sum_j (1 + r_j^2)^-g`` with ``r_j = |z - z_j|``."""
-    total = 0.0
-    for j in range(len(Z)):
-        square = 1.0
-        for c in range(len(z)):
-            square += (z[c] - Z[j, c]) ** 2
-        total += attraction[j] * np.log(square)
-        for g in range(len(degrees)):
-            total += repulsion[g] * square ** -degrees[g]
-    return total
+def _settle(cost, z, Z, near, weights, far, shape):
+    """Damped Newton steps ``(H + damping I)^-1 g`` from z, in place, until they no longer matter.
 
-
-@kernel
-def _slopes(z, Z, attraction, degrees, repulsion, gradient, curvature):
-    """Gradient of :func:`_energy`, and its second derivatives."""
+    Returns the value at the end. The cost is evaluated at one place in the code, for it is inlined there.
+    """
     d = len(z)
-    gradient[:] = 0.0
-    curvature[:] = 0.0
-    gap = np.empty(d)
-    for j in range(len(Z)):
-        square = 1.0
-        for c in range(d):
-            gap[c] = z[c] - Z[j, c]
-            square += gap[c] * gap[c]
-        u = 1.0 / square
-        force = attraction[j] * u
-        bend = -attraction[j] * u * u
-        for g in range(len(degrees)):
-            push = repulsion[g] * degrees[g] * square ** -degrees[g] * u
-            force -= push
-            bend += push * (degrees[g] + 1.0) * u
-        for c in range(d):
-            gradient[c] += 2.0 * force * gap[c]
-            curvature[c, c] += 2.0 * force
-            for e in range(c + 1):
-                curvature[c, e] += 4.0 * bend * gap[c] * gap[e]
-
-
-@kernel
-def _solve_damped(curvature, damping, gradient, factor, step):
-    """Solve ``(H + damping I) step = gradient`` by Cholesky; False where that is not positive definite."""
-    d = len(gradient)
-    for c in range(d):
-        for e in range(c + 1):
-            total = curvature[c, e]
-            if c == e:
-                total += damping
-            for k in range(e):
-                total -= factor[c, k] * factor[e, k]
-            if c == e:
-                if total <= 0.0:
-                    return False
-                factor[c, c] = np.sqrt(total)
-            else:
-                factor[c, e] = total / factor[e, e]
-    for c in range(d):
-        total = gradient[c]
-        for k in range(c):
-            total -= factor[c, k] * step[k]
-        step[c] = total / factor[c, c]
-    for c in range(d - 1, -1, -1):
-        total = step[c]
-        for k in range(c + 1, d):
-            total -= factor[k, c] * step[k]
-        step[c] = total / factor[c, c]
-    return True
-
-
-@kernel
-def _settle(z, Z, attraction, degrees, repulsion):
-    """Damped Newton steps from ``z``, in place, until they no longer matter; the energy at the end."""
-    d = len(z)
-    gradient, curvature, factor = np.empty(d), np.empty((d, d)), np.zeros((d, d))
-    step, trial = np.empty(d), np.empty(d)
-    energy = _energy(z, Z, attraction, degrees, repulsion)
-    _slopes(z, Z, attraction, degrees, repulsion, gradient, curvature)
-    trace = 0.0
-    for c in range(d):
-        trace += abs(curvature[c, c])
-    least = 1e-12 * trace
-    damping = 1e-3 * trace
-    for _ in range(_MOST_STEPS):
+    slopes, bends = np.empty((2, d)), np.empty((2, d, d))  # at z, and at the place tried
+    factor, step, trial = np.zeros((d, d)), np.zeros(d), z.copy()
+    here, value, trace, damping = 0, np.inf, 0.0, 0.0
+    for tried in range(_MOST_STEPS + 1):  # the first one is the start itself
         length, size = 0.0, 0.0
-        lower = np.inf
-        if trace > 0.0 and _solve_damped(curvature, damping, gradient, factor, step):
+        solved = tried == 0
+        if trace > 0.0 and not np.isnan(cholesky(bends[here], damping, factor)):
+            solved = True
+            step[:] = slopes[here]
+            solve_lower(factor, step)
+            solve_upper(factor, step)
             for c in range(d):
                 trial[c] = z[c] - step[c]
                 length += step[c] * step[c]
                 size += z[c] * z[c]
-            lower = _energy(trial, Z, attraction, degrees, repulsion)
-        if lower < energy:
+        there = 1 - here
+        lower = np.inf
+        if solved:
+            lower = evaluate(cost, trial, Z, near, weights, far, shape, slopes[there], bends[there])
+        if tried == 0:
+            here, value = there, lower
+            for c in range(d):
+                trace += abs(bends[here, c, c])
+            damping = 1e-3 * trace
+            continue
+        if lower < value:
             z[:] = trial
-            energy = lower
-            _slopes(z, Z, attraction, degrees, repulsion, gradient, curvature)
-            damping = max(_SHRINK * damping, least)
+            here, value = there, lower
+            damping = max(_SHRINK * damping, 1e-12 * trace)
         else:
             damping *= _GROW
         if (np.isfinite(lower) and length <= 1e-22 * (1.0 + size)) or damping > 1e6 * trace:
             break
-    return energy
+    return value
 
 
 @parallel_kernel
-def settle_rows(distances, unit, Z, degrees, given_means, mapped_means):
-    """Coordinates of rows at ``distances`` (b, r) from the references ``Z`` (r, d), each row by itself.
+def settle_rows(cost, starts, Z, near, weights, far, shape):
+    """Coordinates of new rows (b, d), each at the lowest of the minima found from its ``starts`` (b, s, d).
 
-    Row x minimises ``sum_g sum_j [g w_j log(1 + r_j^2) / m_g + (1 + r_j^2)^-g / m'_g]`` with ``w_j`` its
-    weights in the data, m and m' the mean weights of the fitted pairs in the data and in the map. It starts
-    from its nearest reference, and from the mean of all weighted by ``w``: the lower end counts.
+    ``Z`` (n, d) are the fixed rows; ``near``, ``weights`` (b, k) and ``far`` (b, m) belong to each new row,
+    for the ``cost`` of :mod:`.row_costs` with the numbers ``shape``. ``O(s n d^2)`` a step.
     """
-    n_rows, n_references = distances.shape
-    d = Z.shape[1]
+    n_rows, n_starts, d = starts.shape
     out = np.empty((n_rows, d))
-    repulsion = 1.0 / mapped_means
     for i in rows(n_rows):
-        attraction = np.zeros(n_references)
-        nearest = 0
-        total = 0.0
-        other = np.zeros(d)
-        for j in range(n_references):
-            square = 1.0 + (distances[i, j] / unit) ** 2
-            for g in range(len(degrees)):
-                attraction[j] += degrees[g] * square ** -degrees[g] / given_means[g]
-            if distances[i, j] < distances[i, nearest]:
-                nearest = j
-            total += attraction[j]
-            for c in range(d):
-                other[c] += attraction[j] * Z[j, c]
-        for c in range(d):
-            out[i, c] = Z[nearest, c]
-            other[c] /= max(total, 1e-300)
-        energy = _settle(out[i], Z, attraction, degrees, repulsion)
-        if _settle(other, Z, attraction, degrees, repulsion) < energy:
-            out[i] = other
+        lowest = np.inf
+        for s in range(n_starts):
+            z = starts[i, s].copy()
+            value = _settle(cost, z, Z, near[i], weights[i], far[i], shape)
+            if s == 0 or value < lowest:
+                lowest = value
+                out[i] = z
     return out

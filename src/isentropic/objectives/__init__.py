@@ -1,5 +1,19 @@
 """Value and gradient of each cost that a map can be fitted by."""
 
+from .fields import Field
+from .fuzzy import FuzzyMoves
+from .gaussian import GaussianNeighbors
 from .same_degree import AllPairs, DrawnPairs, SameDegree
+from .student import StudentNeighbors
+from .student_pairs import StudentPairs
 
-__all__ = ["AllPairs", "DrawnPairs", "SameDegree"]
+__all__ = [
+    "AllPairs",
+    "DrawnPairs",
+    "Field",
+    "FuzzyMoves",
+    "GaussianNeighbors",
+    "SameDegree",
+    "StudentNeighbors",
+    "StudentPairs",
+]
