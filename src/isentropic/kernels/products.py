@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._jit import parallel_kernel, rows
+from .dense import dot
 
 
 @parallel_kernel
@@ -10,7 +11,4 @@ def inner_products(X, Y, out):
     """``out[i, j]``: the inner product of row i of ``X`` and row j of ``Y``."""
     for i in rows(len(X)):
         for j in range(len(Y)):
-            total = 0.0
-            for f in range(X.shape[1]):
-                total += X[i, f] * Y[j, f]
-            out[i, j] = total
+            out[i, j] = dot(X[i], Y[j], 0, X.shape[1])
