@@ -1,0 +1,115 @@
+"""Neighbour lists, and the maps made of them, beside pynndescent, openTSNE, umap-learn and pacmap.
+
+    python -m benchmarks.neighbours [CASE ...]
+
+Needs the data folder (ISENTROPIC_DATA) with the MNIST files, and the extra "peers". The digits are in 50
+principal components. A section is a function that returns its cases; `SECTIONS` lists them. "CPU s" are
+processor seconds, of all threads; a "cold" contender compiles in the run that is measured.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from .runner import Case, run_cases
+
+WARM_UP = 3000  # rows
+PEERS = ("pynndescent", "openTSNE", "umap-learn", "pacmap", "scikit-learn", "numba", "numpy")
+
+
+def digits(n):
+    """The first ``n`` of the 70,000 digits in 50 principal components."""
+    from isentropic import PCA
+    from isentropic.datasets import load
+
+    folder = Path(os.environ["ISENTROPIC_DATA"]) / "MNIST"
+    parts = [load(str(folder / f"{part}-images-idx3-ubyte.gz")).X for part in ("train", "t10k")]
+    return np.ascontiguousarray(PCA(50).fit_transform(np.concatenate(parts)[:n]))
+
+
+# ---- neighbour lists ---------------------------------------------------------------------------
+
+
+def with_radii(n, k):
+    """The digits, and how far the ``k``-th neighbour of each of 2,000 rows is (NaN: not among them)."""
+
+    def data():
+        from isentropic.neighbors import nearest_among
+
+        X = digits(n)
+        sample = np.random.default_rng(0).permutation(n)[:2000]
+        radius = np.full(n, np.nan)
+        radius[sample] = nearest_among(X[sample], X, k, selves=sample)[1][:, -1]
+        return {"X": X, "radius": radius}
+
+    return data
+
+
+def lists(find, k, *, cold=False):
+    """A contender: ``find(X, k)`` returns lists, whose recall is told."""
+
+    def run(data):
+        X, radius = data["X"], data["radius"]
+        if cold and len(X) <= WARM_UP:
+            return {}
+        start = time.process_time()
+        indices = find(X, k)
+        spent = time.process_time() - start
+        sample = np.flatnonzero(radius == radius)
+        apart = np.sqrt(((X[indices[sample]] - X[sample, None]) ** 2).sum(axis=2))
+        return {"CPU s": spent, "recall": (apart <= radius[sample, None] * (1 + 1e-12)).mean()}
+
+    return run
+
+
+def pynndescent(n_jobs):
+    def find(X, k):
+        import warnings
+
+        from pynndescent import NNDescent
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            index = NNDescent(X.astype(np.float32), n_neighbors=k + 1, random_state=0, n_jobs=n_jobs)
+        found = index.neighbor_graph[0]
+        others = found != np.arange(len(X))[:, None]
+        others[others.all(axis=1), -1] = False
+        return found[others].reshape(len(X), k)
+
+    return find
+
+
+def ours(n_jobs, approximate=True):
+    def find(X, k):
+        from isentropic import Knn
+        from isentropic.neighbors import nearest_neighbors
+
+        return nearest_neighbors(X, Knn(k, approximate=approximate), n_jobs=n_jobs).indices
+
+    return find
+
+
+def neighbour_lists():
+    for n in (20_000, 70_000):
+        for k in (15, 90):
+            contenders = {
+                "pynndescent": lists(pynndescent(1), k),
+                "pynndescent, 2 threads": lists(pynndescent(2), k),
+                "pynndescent, cold": lists(pynndescent(1), k, cold=True),
+                "isentropic": lists(ours(1), k),
+                "isentropic, 2 threads": lists(ours(2), k),
+                "isentropic, exact": lists(ours(1, approximate=False), k),
+            }
+            name = f"lists, n = {n:,}, k = {k}"
+            yield Case(name, with_radii(n, k), contenders, warm_up=WARM_UP, peers=PEERS)
+
+
+SECTIONS = (neighbour_lists,)
+CASES = {case.name: case for section in SECTIONS for case in section()}
+
+if __name__ == "__main__":
+    run_cases("benchmarks.neighbours", CASES)
