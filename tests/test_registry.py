@@ -106,6 +106,7 @@ DRAWING = {
     "multi-sdd": {"degrees": (1, 2), "pairs": 4},
     "parameter-free-sdd": {"pairs": 4},
     "landmark-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "t-sne": {"init": "random"},
 }
 
 
@@ -127,7 +128,7 @@ def test_another_seed_gives_another_map_where_the_line_says_so(name):
 
 def test_the_lines_know_from_how_many_rows_on_pairs_and_neighbours_are_drawn():
     assert {METHODS[name].draws_above for name in ("sdd", "multi-sdd", "parameter-free-sdd")} == {ALL_UP_TO}
-    assert METHODS["landmark-isomap"].draws_above == Knn().exact_below
+    assert {METHODS[name].draws_above for name in ("landmark-isomap", "t-sne")} == {Knn().exact_below}
 
 
 @every_method
