@@ -56,6 +56,7 @@ class PerplexityEmbedder(NeighborEmbedder):
         _perplexities=Array("s", least=1),
         _k=Whole(1),
     )
+    _all_pairs = True  # whether the descent holds them
 
     def _affine(self, X, perplexities: Callable[[int], list[float]] | None = None) -> Affine:
         """Rows and lists, as long as the largest perplexity needs them, and conditional affinities.
@@ -64,6 +65,8 @@ class PerplexityEmbedder(NeighborEmbedder):
         """
         X = self._checked_rows(X)
         n, random = len(X), generator(self.random_state)
+        if self._all_pairs:
+            require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take TSNE.")
         seed = int(random.randint(2**31 - 1))
         chosen = [checked_perplexity(self.perplexity, n)] if perplexities is None else perplexities(n)
         self._perplexities = np.array(chosen, float)
@@ -121,9 +124,7 @@ class GaussianEmbedder(PerplexityEmbedder):
 
     def _dense(self, given: Affine, P: np.ndarray) -> np.ndarray:
         """Affinities of lists as a square array."""
-        n = len(P)
-        require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take t-SNE.")
-        square = np.zeros((n, n))
+        square = np.zeros((len(P), len(P)))
         np.put_along_axis(square, given.lists.indices.astype(np.int64), P, axis=1)
         return square
 

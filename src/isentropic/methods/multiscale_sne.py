@@ -128,8 +128,8 @@ def _growth(log_widths, d: int) -> float:
     """U: ``2/d`` times the largest mean of ``1 / (log2 of how a width grows)``, from 1 to 2."""
     found = [1.0]
     for narrow, wide in pairwise(log_widths):
-        grown = wide - narrow
-        some = np.isfinite(grown) & (grown > 0)
-        if some.any():
-            found.append(2 / d * float((np.log(2) / grown[some]).mean()))
+        both = np.isfinite(narrow) & np.isfinite(wide)  # none where rows are equal
+        grown = wide[both] - narrow[both]
+        if (grown > 0).any():
+            found.append(2 / d * float((np.log(2) / grown[grown > 0]).mean()))
     return min(max(found), 2.0)

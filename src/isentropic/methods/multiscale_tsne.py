@@ -7,13 +7,10 @@ from functools import partial
 from scipy.spatial.distance import squareform
 
 from .._errors import require_number
-from .._runtime import require_memory
 from .._state import Array, State
 from ..affinities import joint_affinities
 from ..families.perplexity_maps import StudentEmbedder, doubling_perplexities
 from ..objectives import StudentPairs
-
-_PAIR_BYTES = 40  # of lists, affinities and forces
 
 
 class MultiscaleTSNE(StudentEmbedder):
@@ -108,7 +105,6 @@ class MultiscaleTSNE(StudentEmbedder):
         smallest = require_number("smallest", self.smallest, "a perplexity of at least 1", least=1)
         given = self._affine(X, partial(doubling_perplexities, smallest=smallest))
         n = len(given.P)
-        require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take t-SNE.")
         Z, steps = self._scaled_start(given, 1.0), 0
         for count in range(1, len(self._perplexities) + 1):
             conditional, _ = self._averaged(given.lists.distances, count)
