@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.row_costs import DEGREES, GAUSSIANS, STUDENT, evaluate
+from isentropic.kernels.row_costs import DEGREES, FUZZY, GAUSSIANS, STUDENT, evaluate
 from isentropic.kernels.row_descent import settle_rows
 
 EVERY = np.empty(0, np.int64)
@@ -33,6 +33,13 @@ def naive_gaussians_cost(z, Z, near, weights, far, shape):
     return -weights @ np.log(q)
 
 
+def naive_fuzzy_cost(z, Z, near, weights, far, shape):
+    a, b, push, softening = shape
+    to_near = a * (((z - Z[near]) ** 2).sum(axis=1) + softening) ** b
+    to_far = a * (((z - Z[far]) ** 2).sum(axis=1) + softening) ** b
+    return weights @ np.log(1 + to_near) - push * weights.sum() * np.log(to_far / (1 + to_far)).mean()
+
+
 def around(rng, n, k, m):
     """Some attracting and repelling rows out of n; all in their order where the number is None."""
     near = EVERY if k is None else rng.choice(n, k, replace=False)
@@ -46,6 +53,8 @@ COSTS = {
     "several degrees": (DEGREES, naive_degrees_cost, None, None, [1.0, 2.0, 4.0, 0.1, 0.2, 0.1]),
     "t": (STUDENT, naive_student_cost, 4, None, [1.0]),
     "heavy tails": (STUDENT, naive_student_cost, 4, 7, [0.5]),
+    "fuzzy": (FUZZY, naive_fuzzy_cost, 4, 7, [1.6, 0.9, 5.0, 0.5]),
+    "fuzzy, all": (FUZZY, naive_fuzzy_cost, None, None, [0.5, 1.3, 1.0, 0.3]),
     "light tails": (STUDENT, naive_student_cost, None, None, [20.0]),
     "gaussian": (GAUSSIANS, naive_gaussians_cost, 4, None, [2.0]),
     "several gaussians": (GAUSSIANS, naive_gaussians_cost, 4, None, [2.0, 0.7, 0.1]),

@@ -22,7 +22,7 @@ import numpy as np
 from ._jit import kernel
 from .gaussian_mixtures import shares_of
 
-DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS = 0, 1, 2, 3
+DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS, FUZZY = 0, 1, 2, 3, 4
 
 
 @kernel
@@ -228,6 +228,39 @@ def _gaussians(z, Z, near, weights, far, shape, gradient, curvature):
 
 
 @kernel
+def _fuzzy(z, Z, near, weights, far, shape, gradient, curvature):
+    """UMAP: ``sum_j w_j log(1 + p_j) + c sum_l log(1 + 1 / p_l)``, ``p = a u^b`` with ``u = r^2 + e``.
+
+    The first sum is over ``near``, the second over the m rows of ``far``; ``c = s sum_j w_j / m``, and
+    ``shape = [a, b, s, e]``, with e so small that only rows at one place notice.
+    """
+    a, b = shape[0], shape[1]
+    gap = np.empty(len(z))
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    value, total = 0.0, 0.0
+    for t in range(len(weights)):
+        u = _squared_gap(z, Z, near[t] if len(near) else t, shape[3], gap)
+        p = a * u**b
+        share = p / (1.0 + p)
+        value += weights[t] * np.log1p(p)
+        total += weights[t]
+        force = weights[t] * b * share / u
+        _add_slopes(force, force * (b * (1.0 - share) - 1.0) / u, gap, gradient, curvature)
+    m = len(far) if len(far) else len(Z)
+    push = shape[2] * total / m
+    for t in range(m):
+        u = _squared_gap(z, Z, far[t] if len(far) else t, shape[3], gap)
+        p = a * u**b
+        share = p / (1.0 + p)
+        value += push * np.log1p(1.0 / p)
+        force = push * b * (share - 1.0) / u
+        bend = push * b * (1.0 + share * (b * (1.0 - share) - 1.0)) / (u * u)
+        _add_slopes(force, bend, gap, gradient, curvature)
+    return value
+
+
+@kernel
 def evaluate(cost, z, Z, near, weights, far, shape, gradient, curvature):
     """The value of a cost at z, its gradient and the lower triangle of its second derivatives."""
     if cost == DEGREES:
@@ -238,4 +271,6 @@ def evaluate(cost, z, Z, near, weights, far, shape, gradient, curvature):
         return _student_field(z, Z, near, weights, far, shape, gradient, curvature)
     if cost == GAUSSIANS:
         return _gaussians(z, Z, near, weights, far, shape, gradient, curvature)
+    if cost == FUZZY:
+        return _fuzzy(z, Z, near, weights, far, shape, gradient, curvature)
     return np.nan

@@ -26,7 +26,7 @@ def _settle(cost, z, Z, near, weights, far, shape):
     for tried in range(_MOST_STEPS + 1):  # the first one is the start itself
         length, size = 0.0, 0.0
         solved = tried == 0
-        if trace > 0.0 and cholesky(bends[here], damping, factor):
+        if trace > 0.0 and not np.isnan(cholesky(bends[here], damping, factor)):
             solved = True
             step[:] = slopes[here]
             solve_lower(factor, step)

@@ -1,6 +1,7 @@
 """Extreme eigenpairs without forming what need not be formed, and one rule for signs."""
 
 from .eigen import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
+from .filtered import leading_eigenvectors
 from .laplacians import normalized_adjacency
 from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance, unexplained
 from .signs import fixed_signs
@@ -12,6 +13,7 @@ __all__ = [
     "euclidean_defect",
     "fixed_signs",
     "generalized_eigenpairs",
+    "leading_eigenvectors",
     "normalized_adjacency",
     "residual_variance",
     "top_eigenpairs",

@@ -1,6 +1,7 @@
 """Value and gradient of each cost that a map can be fitted by."""
 
 from .fields import Field
+from .fuzzy import FuzzyMoves
 from .gaussian import GaussianNeighbors
 from .same_degree import AllPairs, DrawnPairs, SameDegree
 from .student import StudentNeighbors
@@ -10,6 +11,7 @@ __all__ = [
     "AllPairs",
     "DrawnPairs",
     "Field",
+    "FuzzyMoves",
     "GaussianNeighbors",
     "SameDegree",
     "StudentNeighbors",

@@ -1,0 +1,62 @@
+"""UMAP's fuzzy graph: how much rows belong to the neighbourhoods of each other, and the curve of the map."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import least_squares
+from scipy.sparse import csr_array
+
+from .._errors import require, require_number
+from .._values import Neighbors
+from ..kernels._jit import threads
+from ..kernels.fuzzy import smooth_memberships
+from ..neighbors.graphs import directed_lists, union
+
+_WIDTHS = 3.0  # of the spread: how far the curve is fitted
+_POINTS = 300
+
+
+def memberships(distances: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+    """Smooth k-nearest-neighbour weights ``exp(-(d - rho)_+ / sigma)`` of each row of k distances.
+
+    rho is the least positive one, and sigma such that the weights sum to ``log2 k``. ``O(k)`` a row and step
+    of Newton's, each row by itself.
+
+    >>> import numpy as np
+    >>> memberships(np.array([[1.0, 2.0, 3.0, 4.0]])).sum().round(6).item()
+    2.0
+    """
+    out = np.empty(distances.shape)
+    with threads(n_jobs):
+        smooth_memberships(np.ascontiguousarray(distances), out)
+    return out
+
+
+def fuzzy_graph(found: Neighbors, *, n_jobs: int | None = None) -> csr_array:
+    """The fuzzy simplicial set of neighbour lists: ``a + b - a b`` of the weights of both directions.
+
+    Symmetric, columns in order. ``O(n k)`` time and memory.
+    """
+    # 1 - (1 - a)(1 - b): logarithms add where the union averages, and a missing side counts as 0
+    with np.errstate(divide="ignore"):  # a weight of 1 is at -inf
+        logs = np.log1p(-memberships(found.distances, n_jobs=n_jobs))
+    indptr, indices, halves = union(directed_lists(found.indices, logs), average=True, n_jobs=n_jobs)
+    n = len(found.indices)
+    return csr_array((-np.expm1(2.0 * halves), indices, indptr), shape=(n, n))
+
+
+def fitted_curve(min_dist: float, spread: float) -> tuple[float, float]:
+    """The (a, b) with which ``1 / (1 + a r^(2b))`` is nearest to 1 up to ``min_dist`` and
+    ``exp(-(r - min_dist) / spread)`` beyond, by least squares over radii up to three times the spread.
+
+    >>> [round(value, 3) for value in fitted_curve(0.1, 1.0)]
+    [1.577, 0.895]
+    """
+    spread = require_number("spread", spread, "a positive number", above=0)
+    min_dist = require_number("min_dist", min_dist, "a number of at least 0", least=0)
+    require(min_dist <= spread, "min_dist", f"at most the spread {spread:g}", min_dist)
+    r = np.linspace(0.0, _WIDTHS, _POINTS)[1:]  # in units of the spread, and past 0, where the curve is 1
+    wanted = np.exp(-np.maximum(r - min_dist / spread, 0.0))
+    found = least_squares(lambda p: 1.0 / (1.0 + np.exp(p[0]) * r ** (2.0 * p[1])) - wanted, [0.0, 1.0])
+    log_a, b = found.x
+    return float(np.exp(log_a - 2.0 * b * np.log(spread))), float(b)

@@ -1,0 +1,60 @@
+"""UMAP's cross-entropy of fuzzy graphs, as moves of rows along its gradient by negative sampling."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from ..kernels._jit import threads
+from ..kernels.epochs import FIRST, LAST, STEPS, fuzzy_epoch
+
+SOFTENING = 1e-3  # added to squared distances where a force would be without bound
+_DRAWS = 24  # rows that push a row in an epoch
+_RISING = 0.5  # of the epochs, in which the pushes grow from a small share to all
+_FIRST_PUSH = 0.04  # that share: rows find their neighbours before the map opens
+_FIRST_RATE = 2.0
+_MOMENTA = (0.9, 0.5)  # at first, and in the last epochs
+_LAST = 0.2  # of the epochs
+_FARTHEST = 2.0  # that a row may go in an epoch
+
+
+def force_table(a: float, b: float) -> np.ndarray:
+    """Pull and push by squared distance s, for the curve ``q = 1 / (1 + a s^b)``: gradients of both parts.
+
+    ``4 a b s^(b-1) / (1 + a s^b)``, of both ends of an edge, and ``2 b / ((s + 0.001) (1 + a s^b))``, at 64
+    squared distances for every doubling; linear between them within 2e-4 of the force.
+    """
+    entry = np.arange((LAST - FIRST) * STEPS + 1)
+    s = (1.0 + entry % STEPS / STEPS) * 2.0 ** (entry // STEPS + FIRST)
+    scaled = a * s**b
+    pull = 4.0 * b * scaled / (s * (1.0 + scaled))
+    push = 2.0 * b / ((s + SOFTENING) * (1.0 + scaled))
+    return np.column_stack([pull, push]).astype(np.float32)
+
+
+class FuzzyMoves:
+    """Moves of ``sum w log(w / q) + (1 - w) log((1 - w) / (1 - q))``, ``q = 1 / (1 + a r^(2b))``.
+
+    The second part is a sample: every row is pushed by 24 drawn rows, which weigh ``push`` times its degree
+    together. A row steps by its force over the stiffness of its pulls, with momentum: near neighbours that
+    all move at once do not overshoot, whatever the degrees are. The steps fade, and the pushes grow in the
+    first half. ``O(nnz + 24 n)`` an epoch.
+    """
+
+    n_memories = 1
+
+    def __init__(self, W: csr_array, curve: tuple[float, float], *, push: float, n_epochs: int, seed: int,
+                 n_jobs: int | None = None):  # fmt: skip
+        self._edges = W.indptr.astype(np.int64), W.indices.astype(np.int32), W.data.astype(np.float32)
+        self._degrees = np.asarray(W.sum(axis=1)).ravel().astype(np.float32)
+        self._forces = force_table(*curve)
+        self._push, self._n_epochs, self._seed, self._n_jobs = push, n_epochs, seed, n_jobs
+
+    def __call__(self, Z: np.ndarray, memory: np.ndarray, out: np.ndarray, epoch: int) -> None:
+        share = epoch / self._n_epochs
+        push = self._push * (_FIRST_PUSH + (1.0 - _FIRST_PUSH) * min(share / _RISING, 1.0))
+        momentum = _MOMENTA[share >= 1.0 - _LAST]
+        steps = (push, _FIRST_RATE * (1.0 - share), momentum, _FARTHEST)
+        with threads(self._n_jobs):
+            fuzzy_epoch(Z, memory[0], out, *self._edges, self._degrees, self._forces, self._seed, epoch,
+                        _DRAWS, *np.array(steps, np.float32))  # fmt: skip

@@ -1,0 +1,38 @@
+"""Batch epochs: all rows move at once, each by what it sees of the last positions of the others."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from .._runtime import row_blocks
+
+
+class Move(Protocol):
+    """Writes into ``out`` where the rows of ``Z`` go in an epoch, and keeps what it needs in ``memory``."""
+
+    n_memories: int  # arrays of the size of Z, at first zero
+
+    def __call__(self, Z: np.ndarray, memory: np.ndarray, out: np.ndarray, epoch: int) -> None: ...
+
+
+def batch_epochs(move: Move, start: np.ndarray, n_epochs: int) -> np.ndarray:
+    """Positions after so many epochs, in single precision on the way: two buffers that take turns.
+
+    Progress is reported, and Ctrl-C let in, after every epoch.
+
+    >>> import numpy as np
+    >>> class Halve:
+    ...     n_memories = 0
+    ...     def __call__(self, Z, memory, out, epoch):
+    ...         np.multiply(Z, 0.5, out=out)
+    >>> batch_epochs(Halve(), np.array([[8.0, 4.0]]), 3).tolist()
+    [[1.0, 0.5]]
+    """
+    Z = np.ascontiguousarray(start, np.float32)
+    out, memory = np.empty_like(Z), np.zeros((move.n_memories, *Z.shape), np.float32)
+    for block in row_blocks(n_epochs, "epochs", size=1):
+        move(Z, memory, out, block.start)
+        Z, out = out, Z
+    return Z.astype(np.float64)

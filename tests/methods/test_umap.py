@@ -1,0 +1,138 @@
+"""UMAP: quality beside umap-learn's, bits, lists, starts, bad input."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.manifold import trustworthiness
+
+import processes
+from assertions import assert_same_bits
+from isentropic import UMAP, Geodesic, Knn
+from isentropic._errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
+from isentropic._runtime import config_context
+from isentropic.neighbors import nearest_neighbors
+
+DIGITS = load_digits().data[:500]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return UMAP(random_state=0).fit(DIGITS)
+
+
+def test_neighbours_are_kept_as_well_as_by_umap_learn(fitted):
+    # umap-learn 0.5.12 on these rows, mean of five seeds: 0.978
+    assert trustworthiness(DIGITS, fitted.embedding_, n_neighbors=15) > 0.97
+
+
+def test_the_same_seed_has_the_same_bits_in_another_process(fitted):
+    script = (
+        "from sklearn.datasets import load_digits; from isentropic import UMAP; import hashlib\n"
+        "Z = UMAP(random_state=0, n_jobs=1).fit(load_digits().data[:500]).embedding_\n"
+        "print(hashlib.sha256(Z.tobytes()).hexdigest())"
+    )
+    done = processes.run(script)
+    assert done.stdout.split() == [hashlib.sha256(fitted.embedding_.tobytes()).hexdigest()], done.stderr
+
+
+def test_another_seed_gives_another_map(fitted):
+    other = UMAP(random_state=1, n_epochs=10).fit(DIGITS)
+    again = UMAP(random_state=1, n_epochs=10).fit(DIGITS)
+    assert_same_bits(again.embedding_, other.embedding_)
+    assert np.abs(other.embedding_ - UMAP(random_state=2, n_epochs=10).fit(DIGITS).embedding_).max() > 0.1
+
+
+def test_given_lists_and_given_distances_are_those_that_are_found():
+    found = nearest_neighbors(DIGITS, Knn(20))
+    plain = UMAP(n_epochs=5).fit(DIGITS)
+    assert_same_bits(UMAP(n_epochs=5, neighbors=found).fit(DIGITS).embedding_, plain.embedding_)
+    D = np.sqrt(((DIGITS[:, None] - DIGITS) ** 2).sum(axis=2))  # whole numbers: exact up to the root
+    given = UMAP(n_epochs=5, metric="precomputed").fit(D)
+    assert_same_bits(given.embedding_, plain.embedding_)
+
+
+def test_a_new_row_lies_near_its_neighbours(fitted):
+    new = load_digits().data[500:600]
+    y = load_digits().target
+    placed = fitted.transform(new)
+    nearest = np.linalg.norm(placed[:, None] - fitted.embedding_, axis=2).argmin(axis=1)
+    assert (y[:500][nearest] == y[500:600]).mean() > 0.85
+
+
+def test_a_row_placed_as_new_lies_where_it_lay(fitted):
+    """A tiny change makes a fitted row a new one: it stays within a small part of the width."""
+    moved = fitted.transform(DIGITS + 1e-9)
+    away = np.linalg.norm(moved - fitted.embedding_, axis=1) / np.ptp(fitted.embedding_, axis=0).max()
+    assert np.median(away) < 0.02
+
+
+@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize("init", ["spectral", "pca", "random"])
+def test_other_dimensions_and_starts(d, init):
+    Z = UMAP(8, d, n_epochs=20, init=init).fit(DIGITS[:120]).embedding_
+    assert Z.shape == (120, d)
+    assert np.isfinite(Z).all()
+    assert np.ptp(Z, axis=0).min() > 1
+
+
+def test_the_unit_of_the_map_is_its_spread(fitted):
+    wide = UMAP(random_state=0, spread=4.0, min_dist=0.4).fit(DIGITS)
+    np.testing.assert_allclose(wide.embedding_, 4 * fitted.embedding_, atol=1e-3 * np.ptp(wide.embedding_))
+    assert (wide.a_, wide.b_) != (fitted.a_, fitted.b_)
+
+
+def test_clusters_without_an_edge_between_them(rng):
+    parts = np.repeat([0, 1, 2], [40, 30, 3])
+    X = rng.normal(size=(73, 4)) + 1e3 * parts[:, None]
+    Z = UMAP(2, n_epochs=100).fit(X).embedding_
+    near = np.linalg.norm(Z[:, None] - Z, axis=2) + np.diag(np.full(73, np.inf))
+    assert (parts[near.argmin(axis=1)] == parts).mean() > 0.9
+
+
+def test_geodesic_distances(roll):
+    model = UMAP(8, metric=Geodesic(8), n_epochs=30).fit(roll[:200])
+    assert np.isfinite(model.transform(roll[200:210])).all()
+
+
+def test_more_neighbours_than_rows():
+    with pytest.warns(NeighborsClippedWarning, match="at most 9"):
+        assert UMAP(n_epochs=5).fit(DIGITS[:10]).transform(DIGITS[10:12]).shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors must be"),
+        ({"min_dist": 2.0}, "min_dist must be at most the spread 1, got 2.0"),
+        ({"spread": 0}, "spread must be a positive number"),
+        ({"negative_sample_rate": -1}, "negative_sample_rate must be a number of at least 0"),
+        ({"n_epochs": 1.5}, "n_epochs must be None or a number of epochs"),
+        ({"init": "spectrum"}, "init must be one of spectral, pca, random"),
+        ({"init": np.full((20, 2), np.nan)}, "infinite or missing numbers"),
+        ({"init": np.ones((20, 2))}, "a start that tells rows apart"),
+        ({"neighbors": 5}, "neighbors must be None or lists of neighbours"),
+    ],
+)
+def test_bad_parameters_are_told(parameters, message):
+    with pytest.raises(InvalidInputError, match=message):
+        UMAP(**{"n_neighbors": 5, **parameters}).fit(DIGITS[:20])
+
+
+def test_memory_is_estimated_first():
+    with config_context(memory_limit=1000), pytest.raises(MemoryBudgetError, match="UMAP of 500 rows"):
+        UMAP().fit(DIGITS)
+
+
+def test_ctrl_c_comes_between_epochs():
+    seen = []
+
+    def stop(what, done, total):
+        seen.append(what)
+        if what == "epochs" and done == 3:
+            raise KeyboardInterrupt
+
+    with config_context(progress=stop), pytest.raises(KeyboardInterrupt):
+        UMAP().fit(DIGITS)
+    assert seen.count("epochs") == 4
