@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -76,16 +76,22 @@ class PerplexityEmbedder(NeighborEmbedder):
         P, widths = self._averaged(lists.distances)
         return Affine(distances, lists, P, widths, random)
 
-    def _averaged(self, lists: np.ndarray, largest: int | None = None):
-        """The mean of the affinities of all perplexities, or of the ``largest`` ones, and their widths."""
+    def _averaged(self, lists: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """The mean of the affinities of all perplexities, and the widths of each."""
         mean, all_widths = np.zeros(lists.shape), []
-        chosen = self._perplexities[-(largest or len(self._perplexities)) :]
-        for perplexity in chosen:
+        for perplexity in self._perplexities:
             P, widths = conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)
             mean += P
             all_widths.append(widths)
-        mean /= len(chosen)
+        mean /= len(all_widths)
         return mean, tuple(all_widths)
+
+    def _from_coarse_to_fine(self, lists: np.ndarray) -> Iterator[np.ndarray]:
+        """The mean affinities of the largest perplexity, of the two largest ones, and so on."""
+        total = np.zeros(lists.shape)
+        for count, perplexity in enumerate(self._perplexities[::-1], 1):
+            total += conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)[0]
+            yield total / count
 
     def _optimum(self, objective, start: np.ndarray) -> Minimum:
         """Where L-BFGS ends."""

@@ -107,9 +107,8 @@ class MultiscaleSNE(GaussianEmbedder):
         Z, steps = self._start(given.distances, given.random), 0
         Z = (Z - Z.mean(axis=0)) / np.abs(Z).max()
         precisions = self._precisions_of(Z, given.log_widths)
-        for count in range(1, len(precisions) + 1):
-            P = self._dense(given, self._averaged(given.lists.distances, count)[0])
-            cost = GaussianNeighbors(P, precisions[-count:], n_jobs=self.n_jobs)
+        for count, P in enumerate(self._from_coarse_to_fine(given.lists.distances), 1):
+            cost = GaussianNeighbors(self._dense(given, P), precisions[-count:], n_jobs=self.n_jobs)
             found = self._optimum(cost, Z)
             Z, steps = found.point, steps + found.n_iter
         self._keep(given.distances, Z, steps)

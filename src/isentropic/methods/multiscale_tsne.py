@@ -106,8 +106,7 @@ class MultiscaleTSNE(StudentEmbedder):
         given = self._affine(X, partial(doubling_perplexities, smallest=smallest))
         n = len(given.P)
         Z, steps = self._scaled_start(given, 1.0), 0
-        for count in range(1, len(self._perplexities) + 1):
-            conditional, _ = self._averaged(given.lists.distances, count)
+        for conditional in self._from_coarse_to_fine(given.lists.distances):
             P = joint_affinities(given.lists, conditional, n_jobs=self.n_jobs).toarray()
             cost = StudentPairs(2.0 * squareform(P, checks=False), n, n_jobs=self.n_jobs)
             found = self._optimum(cost, Z)
