@@ -93,6 +93,12 @@ class PerplexityEmbedder(NeighborEmbedder):
             total += conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)[0]
             yield total / count
 
+    def _dense(self, given: Affine, P: np.ndarray) -> np.ndarray:
+        """Affinities of lists as a square array."""
+        square = np.zeros((len(P), len(P)))
+        np.put_along_axis(square, given.lists.indices.astype(np.int64), P, axis=1)
+        return square
+
     def _optimum(self, objective, start: np.ndarray) -> Minimum:
         """Where L-BFGS ends."""
         max_iter = require_count("max_iter", self.max_iter, "a number of steps", least=0)
@@ -127,12 +133,6 @@ class GaussianEmbedder(PerplexityEmbedder):
     """One whose map has Gaussian weights: SNE and multiscale SNE. All pairs."""
 
     _state = State(_precisions=Array("s", above=0))
-
-    def _dense(self, given: Affine, P: np.ndarray) -> np.ndarray:
-        """Affinities of lists as a square array."""
-        square = np.zeros((len(P), len(P)))
-        np.put_along_axis(square, given.lists.indices.astype(np.int64), P, axis=1)
-        return square
 
     def _settling(self):
         return self._settled_by_gaussians

@@ -8,7 +8,6 @@ from scipy.spatial.distance import squareform
 
 from .._errors import require_number
 from .._state import Array, State
-from ..affinities import joint_affinities
 from ..families.perplexity_maps import StudentEmbedder, doubling_perplexities
 from ..objectives import StudentPairs
 
@@ -107,8 +106,8 @@ class MultiscaleTSNE(StudentEmbedder):
         n = len(given.P)
         Z, steps = self._scaled_start(given, 1.0), 0
         for conditional in self._from_coarse_to_fine(given.lists.distances):
-            P = joint_affinities(given.lists, conditional, n_jobs=self.n_jobs).toarray()
-            cost = StudentPairs(2.0 * squareform(P, checks=False), n, n_jobs=self.n_jobs)
+            P = self._dense(given, conditional)
+            cost = StudentPairs(squareform(P + P.T, checks=False) / n, n, n_jobs=self.n_jobs)
             found = self._optimum(cost, Z)
             Z, steps = found.point, steps + found.n_iter
         self._keep(given.distances, Z, steps)
