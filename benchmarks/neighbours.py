@@ -109,7 +109,92 @@ def neighbour_lists():
             yield Case(name, with_radii(n, k), contenders, warm_up=WARM_UP, peers=PEERS)
 
 
-SECTIONS = (neighbour_lists,)
+# ---- t-SNE -------------------------------------------------------------------------------------
+
+
+def with_lists(n):
+    """The digits, exact lists of 90 neighbours, and a start: what both contenders of a layout are given."""
+
+    def data():
+        from isentropic.neighbors import nearest_among
+
+        X = digits(n)
+        indices, distances = nearest_among(X, X, 90, selves=np.arange(n))
+        return {"X": X, "indices": indices, "distances": distances, "start": X[:, :2] / X[:, 0].std() * 1e-4}
+
+    return data
+
+
+def divergence(data, Z):
+    """``KL(P || Q)`` of a map, exactly, by one function for all."""
+    from isentropic import Neighbors
+    from isentropic.affinities import conditional_affinities, joint_affinities
+    from isentropic.objectives import StudentNeighbors
+
+    lists = Neighbors(data["indices"], data["distances"], "euclidean", exact=True)
+    P = joint_affinities(lists, conditional_affinities(lists.distances, 30.0)[0])
+    cost = StudentNeighbors(P, n_components=2)
+    cost.repulsion = "exact"
+    return cost.divergence(Z)
+
+
+def warmed(layout):
+    """A contender; the warm-up has other rows than its lists name, and searches its own."""
+
+    def run(data):
+        if len(data["X"]) == WARM_UP:
+            from isentropic.neighbors import nearest_among
+
+            found = nearest_among(data["X"], data["X"], 90, selves=np.arange(WARM_UP))
+            layout({**data, "indices": found[0], "distances": found[1]}, 6)
+            return {}
+        start = time.process_time()
+        Z = layout(data, 750)
+        return {"CPU s": time.process_time() - start, "KL": divergence(data, Z)}
+
+    return run
+
+
+def open_tsne(n_jobs, given):
+    def layout(data, steps):
+        import openTSNE
+        from openTSNE.affinity import PerplexityBasedNN
+        from openTSNE.nearest_neighbors import PrecomputedNeighbors
+
+        lists = {"knn_index": PrecomputedNeighbors(data["indices"], data["distances"])}
+        known = lists if given else {"data": data["X"], "random_state": 0}
+        affinities = PerplexityBasedNN(perplexity=30, n_jobs=n_jobs, **known)
+        tsne = openTSNE.TSNE(early_exaggeration_iter=steps // 3, n_iter=steps - steps // 3, n_jobs=n_jobs)
+        return np.asarray(tsne.fit(affinities=affinities, initialization=data["start"].copy()))
+
+    return warmed(layout)
+
+
+def our_tsne(n_jobs, given):
+    def layout(data, steps):
+        from isentropic import TSNE, Neighbors
+
+        lists = Neighbors(data["indices"], data["distances"], "euclidean", exact=True) if given else None
+        tsne = TSNE(init=data["start"], neighbors=lists, max_iter=steps, n_jobs=n_jobs)
+        return tsne.fit(data["X"]).embedding_
+
+    return warmed(layout)
+
+
+def t_sne_maps():
+    for n in (5_000, 20_000, 70_000):
+        for n_jobs in (1, 2):
+            contenders = {
+                "openTSNE": open_tsne(n_jobs, given=False),
+                "openTSNE, lists given": open_tsne(n_jobs, given=True),
+                "isentropic": our_tsne(n_jobs, given=False),
+                "isentropic, lists given": our_tsne(n_jobs, given=True),
+            }
+            name = f"t-SNE, n = {n:,}, n_jobs = {n_jobs}"
+            yield Case(name, with_lists(n), contenders, warm_up=WARM_UP, repeats=1, peers=PEERS)
+
+
+SECTIONS = (neighbour_lists, t_sne_maps)
 CASES = {case.name: case for section in SECTIONS for case in section()}
 
 if __name__ == "__main__":
