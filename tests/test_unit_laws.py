@@ -55,6 +55,8 @@ UNITLESS = {
     "lpp": "as above",
     "lle": "as above",
     "umap": "weights have none, and the map has its spread",
+    "pacmap": "its costs have a scale of their own",
+    "trimap": "as above",
     "cosine": "angles have none",
     "correlation": "angles have none",
     "canberra": "ratios have none",

@@ -99,6 +99,10 @@ _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, the
 _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
 _MCINNES = "McInnes, Healy and Melville (2018), UMAP: uniform manifold approximation, arXiv 1802.03426"
+_WANG = "Wang, Huang, Rudin and Shaposhnik (2021), Understanding how DR tools work, JMLR 22"
+_AMID = (
+    "Amid and Warmuth (2019), TriMap: large-scale dimensionality reduction using triplets, arXiv 1910.00204"
+)
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -135,6 +139,11 @@ _BUILT_IN = (
     Method("umap", "isentropic.methods.umap:UMAP", "Fuzzy neighbour graphs of data and map agree.",
            "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _MCINNES, out_of_sample="optimised",
            draws_above=0, preset="standard"),
+    Method("pacmap", "isentropic.methods.pacmap:PaCMAP", "Near and mid-near pairs pull, further ones push.",
+           "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _WANG, out_of_sample="optimised", draws_above=0,
+           preset="standard"),
+    Method("trimap", "isentropic.methods.trimap:TriMap", "Rows stay nearer to near rows than to far ones.",
+           "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _AMID, out_of_sample="optimised", draws_above=0),
     Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),
