@@ -237,6 +237,6 @@ def render() -> None:
         f"## KDE-ISOMAP (2024), Table 8\n\n{eight.text()}\n{off(eight)}\n\n"
         f"{NOTES.read_text(encoding='utf-8')}\n"
         f"## Which regularisation\n\n{rules}\n"
-        f"## One k, a chosen k, a size for each row\n\n{chosen}",
+        f"## One k, and a chosen k\n\n{chosen}",
         encoding="utf-8",
     )

@@ -110,14 +110,13 @@ def anchors() -> None:
 
 
 def auto() -> None:
-    """One k chosen by the area under R_NX, and a size for each row, against the default k."""
+    """One k chosen by the area under R_NX against the default k."""
     from isentropic import EntropicIsomap
 
     cells = Cells("auto")
     models = {
         "n_neighbors=20": EntropicIsomap(20),
         'n_neighbors="auto"': EntropicIsomap("auto"),
-        "adaptive=True": EntropicIsomap(20, adaptive=True),
     }
     for name in by_size(TABLE_I):
         X, y = table(TABLE_I[name])

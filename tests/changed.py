@@ -1,9 +1,12 @@
 """``make quick``: which tests are about what has changed since a commit.
 
-Prints paths for pytest: the test files that changed, the doctests of the modules that did, and of each such
-module the tests named after it, or else those of its folder that speak of it.
+Prints what pytest shall run: test files that changed, and those that use a helper which did; of a changed
+module its doctests, the tests named after it, or else those of its folder that speak of it, or else those of
+the modules that use it; and of a method the laws.
 """
 
+import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +14,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 PROJECT = TESTS.parent
 SOURCES = "src/isentropic/"
+PACKAGE = PROJECT / SOURCES
 
 
 def changed_files(base: str) -> list[str]:
@@ -27,21 +31,88 @@ def _git(*arguments: str) -> list[str]:
 def about(path: str) -> list[str]:
     """Of one changed file.
 
-    >>> about("tests/test_io.py"), about("benchmarks/sdd.py")
-    (['tests/test_io.py'], [])
+    >>> about("tests/test_io.py"), about("benchmarks/sdd.py"), about("tests/naive_degrees.py")
+    (['tests/test_io.py'], [], ['tests/kernels/test_degrees.py'])
     >>> about("src/isentropic/linalg/signs.py")
     ['src/isentropic/linalg/signs.py', 'tests/linalg/test_signs.py']
+    >>> about("src/isentropic/methods/multi_sdd.py")[:3]
+    ['src/isentropic/methods/multi_sdd.py', 'tests/methods/test_fitted_state.py', 'tests/methods/test_sdd.py']
+    >>> about("src/isentropic/methods/multi_sdd.py")[3]
+    'tests/test_laws.py::test_every_method_keeps[multi-sdd-fitted-rows]'
+    >>> about("src/isentropic/families/linear.py")[1:]
+    ['tests/methods/test_lpp.py', 'tests/methods/test_pca.py']
     """
-    if path.startswith("tests/") and Path(path).name.startswith("test_"):
-        return [path]
+    if path.startswith("tests/"):
+        return [path] if Path(path).name.startswith("test_") else _relative(_users(Path(path).stem))
     if not path.startswith(SOURCES):
         return []
     module = Path(path.removeprefix(SOURCES))
+    found = _named(module) or _speaking(module) or _of_users(module)
+    return [path, *_relative(sorted(set(found))), *_laws_of(module)]
+
+
+def _relative(tests: list[Path]) -> list[str]:
+    return [test.relative_to(PROJECT).as_posix() for test in tests]
+
+
+def _users(helper: str) -> list[Path]:
+    """Test files that import a module of this folder."""
+    statement = re.compile(rf"^\s*(import|from) {helper}\b", re.MULTILINE)
+    return [test for test in sorted(TESTS.rglob("test_*.py")) if statement.search(_text(test))]
+
+
+def _named(module: Path) -> list[Path]:
     name = module.stem.strip("_")
-    here = sorted((TESTS / module.parent).glob("test_*.py"))
-    named = [test for test in here if test.stem in (f"test_{name}", f"test_{name}_command")]
-    found = named or [test for test in here if name in test.read_text(encoding="utf-8")]
-    return [path, *(test.relative_to(PROJECT).as_posix() for test in found)]
+    here = TESTS / module.parent
+    return [test for test in (here / f"test_{name}.py", here / f"test_{name}_command.py") if test.exists()]
+
+
+def _speaking(module: Path) -> list[Path]:
+    """Tests of the same folder that have the name of the module, or of what it offers."""
+    names = [module.stem, *(name for name in _defined(module) if name[0] != "_")]
+    word = re.compile(rf"\b({'|'.join(names)})\b")
+    return [test for test in sorted((TESTS / module.parent).glob("test_*.py")) if word.search(_text(test))]
+
+
+def _of_users(module: Path, steps: int = 3) -> list[Path]:
+    """Tests named after the modules that use this one, or after those that use these."""
+    users = _importers(module)
+    found = [test for user in users for test in _named(user)]
+    return found or [test for user in users if steps for test in _of_users(user, steps - 1)]
+
+
+def _importers(module: Path) -> list[Path]:
+    """Modules that import this one, or its functions and classes from its folder."""
+    folder, name, any_of = module.parent.name, module.stem, "|".join(_defined(module))
+    far = rf"from \.+{folder}(\.{name} import| import (\([^)]*|.*)\b({name}|{any_of})\b)"
+    found = []
+    for other in sorted(PACKAGE.rglob("*.py")):
+        statement = rf"from \.{name} import|{far}" if other.parent == PACKAGE / module.parent else far
+        if other.stem != "__init__" and re.search(statement, _text(other)):
+            found.append(other.relative_to(PACKAGE))
+    return found
+
+
+def _defined(module: Path) -> list[str]:
+    nodes = ast.parse(_text(PACKAGE / module)).body
+    return [node.name for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)] or [module.stem]
+
+
+def _laws_of(module: Path) -> list[str]:
+    """The laws, for the methods of a module; nothing is imported for a module that has none."""
+    if module.parent.name not in ("methods", "meta") or module.stem == "__init__":
+        return []
+    import cases
+    import laws
+
+    target = f"isentropic.{module.parent.name}.{module.stem}"
+    names = [name for name in cases.NAMES if cases.METHODS_AND_STUB[name].module == target]
+    kept = (f"{name} {law}".replace(" ", "-") for name in names for law in laws.LAWS)
+    return [f"tests/test_laws.py::test_every_method_keeps[{each}]" for each in kept]
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,9 @@ import signal
 
 # Before scikit-learn is imported: one of its estimator checks needs it, and would be skipped.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+# Before any library of threads is loaded: those of several processes that spin while they wait take each
+# other's cores, several times the work itself. No result depends on it.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 import numpy as np
 import pytest

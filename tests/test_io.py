@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 import skops.io
 from numpy.testing import assert_array_equal
-from scipy.spatial.distance import cdist
 from sklearn.linear_model import LogisticRegression
 
 import isentropic
@@ -133,35 +132,23 @@ def test_a_writable_place_is_left_as_it_was(tmp_path):
 # ---- models ------------------------------------------------------------------------------------
 
 
-VARIANTS = [
-    *((name, {}) for name in OURS),
-    ("pca", {"n_components": 3, "whiten": True}),
-    ("isomap", {"neighbors": _values.Radius(1.5), "n_landmarks": _values.Landmarks(9, rule="random")}),
-    ("isomap", {"neighbors": _values.Percentile(20.0), "on_disconnected": _values.Inflate(3.0)}),
-    ("isomap", {"neighbors": _values.Knn(4), "n_landmarks": 12, "random_state": 3}),
-]
-
-
-@pytest.mark.parametrize(("name", "parameters"), VARIANTS)
-def test_every_method_comes_back_to_the_bit(name, parameters, X, tmp_path):
-    fitted = isentropic.make(name, **parameters).fit(X, np.arange(len(X)) % 2)
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("pca", {"n_components": 3, "whiten": True}),
+        ("isomap", {"neighbors": _values.Radius(1.5), "n_landmarks": _values.Landmarks(9, rule="random")}),
+        ("isomap", {"neighbors": _values.Percentile(20.0), "on_disconnected": _values.Inflate(3.0)}),
+        ("isomap", {"neighbors": _values.Knn(4), "n_landmarks": 12, "random_state": 3}),
+    ],
+)
+def test_values_of_parameters_come_back(name, parameters, X, tmp_path):
+    """That every method does is a law: see laws.py."""
+    fitted = isentropic.make(name, **parameters).fit(X)
     save(fitted, tmp_path / "model.skops")
     loaded = load(tmp_path / "model.skops")
-    assert type(loaded) is type(fitted)
     assert repr(loaded) == repr(fitted)
-    assert_array_equal(loaded.embedding_, fitted.embedding_)
-    if METHODS[name].out_of_sample != "none":
-        new = np.concatenate([X[:3], X[:7] + 0.01])
-        assert_array_equal(loaded.transform(new), fitted.transform(new))
-
-
-@pytest.mark.parametrize("name", [name for name in OURS if METHODS[name].precomputed])
-def test_a_model_of_distances_comes_back(name, X, tmp_path):
-    D = cdist(X, X)
-    fitted = isentropic.make(name, metric="precomputed").fit(D)
-    save(fitted, tmp_path / "model.skops")
-    new = cdist(X[:5] + 0.01, X)
-    assert_array_equal(load(tmp_path / "model.skops").transform(new), fitted.transform(new))
+    new = np.concatenate([X[:3], X[:7] + 0.01])
+    assert_array_equal(loaded.transform(new), fitted.transform(new))
 
 
 def test_the_trusted_list_has_every_value_and_no_more():

@@ -31,5 +31,19 @@ def test_a_parameter_that_is_younger_than_the_file_has_its_default():
     assert model.get_params().keys() == isentropic.ParameterFreeSDD().get_params().keys()
 
 
+def test_a_parameter_that_is_no_more_is_dropped_where_it_did_nothing_and_refused_where_it_did(tmp_path):
+    file = FOLDER / "entropic-isomap.skops"
+    assert "adaptive" not in vars(isentropic.load(file))
+    with ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(members["schema.json"])
+    schema["content"]["content"]["adaptive"]["content"] = "true"
+    with ZipFile(tmp_path / "adaptive.skops", "w") as archive:
+        for name, content in (members | {"schema.json": json.dumps(schema).encode()}).items():
+            archive.writestr(name, content)
+    with pytest.raises(isentropic.FileFormatError, match=r"its adaptive is True, which.*Fit the model again"):
+        isentropic.load(tmp_path / "adaptive.skops")
+
+
 def test_every_method_of_version_0_1_0_is_kept():
     assert set(KNOWN["places"]) - {"selected"} <= set(METHODS)

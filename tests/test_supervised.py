@@ -63,11 +63,6 @@ def test_classes_keep_their_names_in_a_saved_model(kind, tmp_path, monkeypatch):
     assert_array_equal(again.transform(X), fitted.embedding_)
 
 
-def test_what_classes_are_called_changes_no_map():
-    numbers = np.unique(Y, return_inverse=True)[1]
-    assert_array_equal(ClassMeans().fit(X, Y).embedding_, ClassMeans().fit(X, 10 * numbers).embedding_)
-
-
 # ---- compared and selected ---------------------------------------------------------------------
 
 

@@ -26,6 +26,7 @@ _ERRORS = (
     "LowRecallWarning",
     "NegativeEigenvalueWarning",
     "NeighborsClippedWarning",
+    "PerplexityWarning",
     "StoredRunWarning",
     "TableWarning",
 )
@@ -42,7 +43,7 @@ _PUBLIC = {
     "load": "_io",
     "make": "registry",
     "nearest_neighbors": "neighbors",
-    "neighbor_graph": "neighbors",
+    "neighbor_graph": "affinities",
     "save": "_io",
     "set_config": "_runtime",
 }

@@ -34,6 +34,13 @@ class UntrustedTypeError(ValueError):
         super().__init__(f"it asks for {name}, which is not trusted")
 
 
+class OutdatedModelError(ValueError):
+    """The model does what this version no longer can."""
+
+    def __init__(self, part: str, value: Any):
+        super().__init__(f"its {part} is {value!r}, which earlier versions had")
+
+
 def unpacked_size(archive: ZipFile) -> int:
     """Bytes of memory that reading may take. Each member is read once, however many parts name it."""
     members = archive.infolist()
@@ -62,7 +69,7 @@ class ArchiveReader:
             raise StateError(part[:60], f"is more than {_DEEPEST} parts deep")
         try:
             return self._value(node, part, depth + 1)
-        except (StateError, UntrustedTypeError, MemoryError):
+        except (StateError, UntrustedTypeError, OutdatedModelError, MemoryError):
             raise
         except Exception as error:  # whatever a node that is not as skops writes it leads to
             raise StateError(part, f"cannot be read ({type(error).__name__}: {error})") from error
@@ -98,14 +105,18 @@ class ArchiveReader:
             names = [field.name for field in fields(kind)][: len(content["content"])]
             nodes = zip(names, content["content"], strict=True)
             return kind(**{name: self._part(node, inside(part, name), depth) for name, node in nodes})
-        known = attributes(kind)
+        known, gone = attributes(kind), getattr(kind, "_gone", {})
         for name in content["content"]:
-            if name not in known:
+            if name not in known and name not in gone:
                 raise StateError(inside(part, name), f"is no attribute of {kind.__name__}")
         model: Any = object.__new__(kind)
         vars(model).update(defaults(kind))  # of parameters that are younger than the file
         for name, node in content["content"].items():
-            vars(model)[name] = self._part(node, inside(part, name), depth)
+            value = self._part(node, inside(part, name), depth)
+            if name in known:
+                vars(model)[name] = value
+            elif gone[name] is not ... and value != gone[name]:
+                raise OutdatedModelError(inside(part, name), value)
         return model
 
     def _numbers(self, node: Node, name: str, part: str, depth: int) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from itertools import islice
@@ -59,6 +61,10 @@ class NeighborsClippedWarning(IsentropicWarning):
     """More neighbours were asked for than there are other rows."""
 
 
+class PerplexityWarning(IsentropicWarning):
+    """A perplexity of more than all other rows was asked for."""
+
+
 class LandmarksClippedWarning(IsentropicWarning):
     """More landmarks were asked for than there are distinct rows."""
 
@@ -103,6 +109,18 @@ def is_whole(value: object) -> bool:
 def is_real(value: object) -> bool:
     """Whether it is a number, Python's or numpy's, NaN included; True is none."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def warn(text: str, category: type[IsentropicWarning]) -> None:
+    """Warn of the user's line that led here, however many of our functions lie between."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_inside(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)
+
+
+def _is_inside(module: str) -> bool:
+    return module.partition(".")[0] in ("isentropic", "sklearn")  # which wraps our transform
 
 
 def require_count(

@@ -23,7 +23,7 @@ from typing import IO, Any
 from zipfile import ZipFile
 
 from . import __version__
-from ._archive import ArchiveReader, UntrustedTypeError, unpacked_size
+from ._archive import ArchiveReader, OutdatedModelError, UntrustedTypeError, unpacked_size
 from ._errors import FileFormatError, InvalidInputError, IsentropicError, require
 from ._runtime import require_memory
 from ._state import StateError, is_fitted, is_model, require_state
@@ -37,6 +37,7 @@ _METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
 VALUES = frozenset(
     {
         *(f"isentropic._values.{kind.__name__}" for kind in (*STAGES.values(), NeighborGraph, Neighbors)),
+        "isentropic.affinities.inner_products.InnerProduct",
         "isentropic.families.input_rows.KnownRows",
         "isentropic.linalg.scaling.Scaling",
         "isentropic.selection.values.Selection",
@@ -174,6 +175,8 @@ def load_with_extra(path: str | Path) -> tuple[Any, dict[str, Any]]:
         raise
     except UntrustedTypeError as error:
         raise FileFormatError(refusal(path, str(error))) from error
+    except OutdatedModelError as error:
+        raise FileFormatError(refusal(path, str(error), _OTHER_VERSION)) from error
     except StateError as error:
         next_step = _OTHER_VERSION if error.missing else _AGAIN
         raise FileFormatError(refusal(path, f"it is damaged ({error})", next_step)) from error

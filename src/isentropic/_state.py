@@ -6,6 +6,9 @@ The table of a class adds to those of its bases::
 
     _state = State(mean_=Array("m"), _projection=Array("m", "d"))
 
+What a class no longer has stands in ``_gone``, so that older files load: the name, and the one value of it
+that changes nothing (``...`` for any). A file with another value is refused.
+
 Kernels follow indices without looking at bounds, so nothing that comes from a file reaches one unchecked.
 What a table cannot say, a relation between two attributes, is for ``_require_sound`` of the class.
 """

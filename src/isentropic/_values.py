@@ -211,7 +211,7 @@ class DistanceRows:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table ready to be embedded: numbers only, nothing missing, scaled as ``scaling`` says.
+    """A table ready to be embedded: numbers only, scaled as ``scaling`` says; NaN where a value is missing.
 
     ``y`` holds class codes 0..c-1 in the order of ``class_names``; a float target is kept as
     numbers, and ``class_names`` is then empty. ``y`` is None without a target.

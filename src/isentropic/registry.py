@@ -98,18 +98,61 @@ _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
+_MAATEN = "van der Maaten and Hinton (2008), Visualizing data using t-SNE, JMLR 9"
+_HINTON = "Hinton and Roweis (2002), Stochastic neighbor embedding, NIPS 15"
+_LEE = "Lee, Peluffo-Ordóñez and Verleysen (2015), Multi-scale similarities in SNE, Neurocomputing 169"
+_DE_BODT = "de Bodt, Mulders, Verleysen and Lee (2018), Perplexity-free t-SNE, ESANN 2018"
+_ZHOU = "Zhou and Sharpee (2018), Using global t-SNE to preserve inter-cluster data structure, bioRxiv"
 _MCINNES = "McInnes, Healy and Melville (2018), UMAP: uniform manifold approximation, arXiv 1802.03426"
 _WANG = "Wang, Huang, Rudin and Shaposhnik (2021), Understanding how DR tools work, JMLR 22"
 _AMID = (
     "Amid and Warmuth (2019), TriMap: large-scale dimensionality reduction using triplets, arXiv 1910.00204"
 )
+_TIPPING = "Tipping and Bishop (1999), Probabilistic principal component analysis, JRSS B 61"
+_LINDENSTRAUSS = "Johnson and Lindenstrauss (1984), Extensions of Lipschitz mappings, Contemporary Math. 26"
+_SCHOELKOPF = "Schölkopf, Smola and Müller (1998), Kernel principal component analysis, Neural Comp. 10"
+_FISHER = "Fisher (1936), The use of multiple measurements in taxonomic problems, Annals of Eugenics 7"
+_KWAK = "Kwak (2008), Principal component analysis based on L1-norm maximization, IEEE TPAMI 30"
+_JOURNEE = "Journée and others (2010), Generalized power method for sparse PCA, JMLR 11"
+_HYVAERINEN = "Hyvärinen (1999), Fast and robust fixed-point algorithms for ICA, IEEE Trans. Neural Netw. 10"
+_BELL = "Bell and Sejnowski (1995), An information-maximization approach to blind separation, Neural Comp. 7"
+_LU = "Lu, Plataniotis and Venetsanopoulos (2008), MPCA, IEEE Trans. Neural Networks 19"
+_GOLDBERGER = "Goldberger and others (2005), Neighbourhood components analysis, NIPS 17"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
     Method("pca", "isentropic.methods.pca:PCA", "Directions of largest variance.", "linear",
            "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False, preset="quick"),
     Method("lpp", "isentropic.methods.lpp:LPP", "Directions along which neighbours stay close.", "linear",
-           "O(n m min(n, m)); O(n (m + k))", _HE, precomputed=False, figures=("eigenvalues_",)),
+           "O(n m min(n, m)); O(n (m + k))", _HE, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("random-projection", "isentropic.methods.random_projection:RandomProjection",
+           "Directions drawn at random: a baseline.", "linear", "O(n m d); O(n m)", _LINDENSTRAUSS,
+           precomputed=False, draws_above=0),
+    Method("probabilistic-pca", "isentropic.methods.probabilistic_pca:ProbabilisticPCA",
+           "PCA with a likelihood, also of a table with holes.", "linear", "O(n m min(n, m)); O(n m)",
+           _TIPPING, precomputed=False, figures=("log_likelihood_",)),
+    Method("robust-pca", "isentropic.methods.robust_pca:RobustPCA",
+           "Directions of largest absolute deviation, or of a table without odd values.", "linear",
+           "O(n m d); O(n m)", _KWAK, precomputed=False),
+    Method("sparse-pca", "isentropic.methods.sparse_pca:SparsePCA",
+           "Directions of large variance that few features make up.", "linear", "O(n m min(n, m)); O(n m)",
+           _JOURNEE, precomputed=False, figures=("zeros_",)),
+    Method("fast-ica", "isentropic.methods.fast_ica:FastICA", "Coordinates as far from normal as can be.",
+           "linear", "O(n m min(n, m)); O(n m)", _HYVAERINEN, precomputed=False),
+    Method("infomax-ica", "isentropic.methods.infomax_ica:InfomaxICA",
+           "Independent coordinates of maximum likelihood.", "linear", "O(n m min(n, m)); O(n m)", _BELL,
+           precomputed=False),
+    Method("multilinear-pca", "isentropic.methods.multilinear_pca:MultilinearPCA",
+           "PCA along each axis of rows that are images or other arrays.", "linear",
+           "O(n m (P_1 + ... + P_N)); O(n m)", _LU, precomputed=False),
+    Method("nca", "isentropic.methods.nca:NCA", "A metric in which a row's neighbours have its class.",
+           "linear", "O(n^2 m); O(n^2)", _GOLDBERGER, needs_y=True, precomputed=False, max_rows=5_000,
+           figures=("expected_accuracy_",)),
+    Method("lda", "isentropic.methods.lda:LDA", "Directions along which classes lie apart.", "linear",
+           "O(n m min(n, m)); O(n m)", _FISHER, needs_y=True, precomputed=False, figures=("shrinkage_",)),
+    Method("kernel-pca", "isentropic.methods.kernel_pca:KernelPCA", "PCA in the space of a kernel.",
+           "spectral", "O(n^2 m); O(n^2)", _SCHOELKOPF, precomputed=False, max_rows=20_000),
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
@@ -126,7 +169,8 @@ _BUILT_IN = (
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
     Method("lle", "isentropic.methods.lle:LLE", "Rows are the same sums of neighbours in data and map.",
-           "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000),
+           "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000,
+           figures=("n_separating_",)),
     Method("sdd", "isentropic.methods.sdd:SDD", "Similarities of one degree, chosen by tau, in data and map.",
            "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised",
            draws_above=8_000, preset="standard", figures=("degree_",)),
@@ -136,6 +180,21 @@ _BUILT_IN = (
     Method("parameter-free-sdd", "isentropic.methods.parameter_free_sdd:ParameterFreeSDD",
            "Similarities of degree 1: distances keep their order.", "pairs", "O(n min(n, s)); O(n min(n, s))",
            _HAJDERANJ, out_of_sample="optimised", draws_above=8_000, preset="quick"),
+    Method("t-sne", "isentropic.methods.tsne:TSNE", "Near rows stay near: affinities as Student weights.",
+           "neighbours", "O(n k); O(n k)", _MAATEN, out_of_sample="optimised", preset="standard",
+           figures=("kl_divergence_",)),
+    Method("multiscale-t-sne", "isentropic.methods.multiscale_tsne:MultiscaleTSNE",
+           "t-SNE with neighbourhoods of all sizes.", "neighbours", "O(n^2); O(n^2)", _DE_BODT,
+           out_of_sample="optimised", max_rows=10_000, preset="standard", figures=("kl_divergence_",)),
+    Method("sne", "isentropic.methods.sne:SNE", "Near rows stay near, by Gaussian weights.", "neighbours",
+           "O(n^2); O(n^2)", _HINTON, out_of_sample="optimised", max_rows=10_000,
+           figures=("kl_divergence_",)),
+    Method("multiscale-sne", "isentropic.methods.multiscale_sne:MultiscaleSNE",
+           "SNE with neighbourhoods of all sizes.", "neighbours", "O(n^2 log n); O(n^2)", _LEE,
+           out_of_sample="optimised", max_rows=5_000, figures=("kl_divergence_",)),
+    Method("global-t-sne", "isentropic.methods.global_tsne:GlobalTSNE",
+           "t-SNE that keeps large distances, too.", "neighbours", "O(n^2); O(n^2)", _ZHOU,
+           out_of_sample="optimised", max_rows=10_000, figures=("kl_divergence_",)),
     Method("umap", "isentropic.methods.umap:UMAP", "Fuzzy neighbour graphs of data and map agree.",
            "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _MCINNES, out_of_sample="optimised",
            draws_above=0, preset="standard"),

@@ -281,6 +281,39 @@ def test_a_missing_value_names_the_option_that_helps(run, tmp_path):
     (tmp_path / "a.csv").write_text(TABLES["nan.csv"], encoding="utf-8")
     result = run("embed", tmp_path / "a.csv", "-m", "pca", "-o", tmp_path / "map.csv")
     assert "--missing drop" in result.stderr
+    assert "or --missing keep and the method probabilistic-pca" in result.stderr
+
+
+def test_rows_with_holes_are_mapped_and_placed_again(run, tmp_path):
+    table = np.round(np.random.default_rng(0).normal(size=(30, 4)), 3).astype(str)
+    table[::4, 1] = ""
+    lines = [",".join(row) for row in (["a", "b", "c", "d"], *table.tolist())]
+    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
+    result = run("embed", tmp_path / "a.csv", "-m", "probabilistic-pca", "--missing", "keep",
+                 "-o", tmp_path / "map.csv", "--save", tmp_path / "model.skops")  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    result = run("transform", tmp_path / "model.skops", tmp_path / "a.csv", "-o", tmp_path / "again.csv")
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "map.csv").read_bytes()
+    assert len(pd.read_csv(tmp_path / "map.csv").dropna()) == 30
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            ["embed", "-m", "pca", "-o"],
+            "--missing must be raise, drop or mean for pca, got 'keep'. probabilistic",
+        ),
+        (["quality"], "--missing must be raise, drop or mean, since rows with holes have no neighbours"),
+        (["report", "-o"], "--missing must be raise, drop or mean, since rows with holes have no neighbours"),
+    ],
+)
+def test_other_methods_and_comparisons_need_complete_rows(run, tmp_path, command, said):
+    (tmp_path / "a.csv").write_text(TABLES["nan.csv"], encoding="utf-8")
+    result = run(command[0], tmp_path / "a.csv", *command[1:], tmp_path / "out.csv", "--missing", "keep")
+    assert result.exit_code == 2
+    assert said in result.stderr
 
 
 @pytest.mark.parametrize(

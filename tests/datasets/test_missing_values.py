@@ -28,7 +28,8 @@ def test_the_error_counts_each_column_and_names_both_remedies(gaps):
         load(gaps, target="kind")
     assert str(caught.value) == (
         "table must be complete, got 3 missing values: 'age' 2, 'town' 1. "
-        "Choose missing='drop' to leave out 3 rows, or missing='mean' to fill in the mean of each feature."
+        "Choose missing='drop' to leave out 3 rows, missing='mean' to fill in the mean of each feature, "
+        "or missing='keep' and the method probabilistic-pca, which maps rows with holes."
     )
 
 
@@ -61,6 +62,26 @@ def test_mean_agrees_with_sklearn():
     X[::3, 1] = np.nan
     expected = SimpleImputer().fit_transform(X)
     assert_allclose(load(pd.DataFrame(X), missing="mean", scaling="none").X, expected)
+
+
+@pytest.mark.parametrize("scaling", ["standard", "minmax", "robust", "none"])
+def test_kept_they_stay_and_the_rest_is_scaled_by_itself(scaling):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    X[::3, 1] = np.nan
+    table = load(pd.DataFrame(X, columns=list("abc")), missing="keep", scaling=scaling)
+    assert_array_equal(np.isnan(table.X), np.isnan(X))
+    alone = load(pd.DataFrame({"b": X[~np.isnan(X[:, 1]), 1]}), scaling=scaling)
+    assert_allclose(table.X[~np.isnan(X[:, 1]), 1], alone.X[:, 0])
+    again = load(pd.DataFrame(X[:4], columns=list("abc")), preparation=table.preparation)
+    assert_array_equal(again.X, table.X[:4])
+
+
+def test_kept_a_column_needs_a_value_and_a_target_all(gaps):
+    with pytest.raises(InvalidInputError, match=r"for missing='keep', got none in 'a'"):
+        load(pd.DataFrame({"a": [np.nan, np.nan], "b": [1, 2]}), missing="keep")
+    gaps.loc[0, "kind"] = None
+    with pytest.raises(InvalidInputError, match="only remedy for the target 'kind'"):
+        load(gaps, target="kind", missing="keep")
 
 
 def test_a_column_with_nothing_has_no_mean():

@@ -11,8 +11,9 @@ import laws
 from isentropic import Geodesic, Knn, Neighbors
 from isentropic._errors import InvalidInputError, NeighborsClippedWarning
 from isentropic._runtime import generator
+from isentropic.affinities import neighbor_graph
 from isentropic.families.neighbor_maps import NeighborEmbedder
-from isentropic.neighbors import nearest_neighbors, neighbor_graph
+from isentropic.neighbors import nearest_neighbors
 
 
 class MeanMap(NeighborEmbedder):

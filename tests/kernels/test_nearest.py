@@ -7,16 +7,15 @@ from hypothesis import strategies as st
 
 from assertions import assert_same_bits, assert_same_lists
 from isentropic.kernels._jit import threads
+from isentropic.kernels.euclidean import euclidean_rows, squared_distance
 from isentropic.kernels.nearest import (
     _insert,
-    euclidean_rows,
     listed_members,
     measured_lists,
     nearest_in_rows,
     nearest_refined,
     searched_lists,
     shrink_gaps,
-    squared_distance,
 )
 from naive import distances, naive_knn, naive_neighbors
 

@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from assertions import assert_same_bits
 from isentropic.kernels import pairs as kernels
 from isentropic.kernels._jit import threads
+from isentropic.kernels.euclidean import euclidean_pairs
 from naive import distances, naive_neighbors, naive_rank_matrix
 
 N_SUMS = kernels.ZERO + 1
@@ -62,7 +63,7 @@ def test_distances_of_single_pairs(rng):
     X = rng.normal(size=(6, 3))
     first, second = np.array([0, 5, 2, 2]), np.array([1, 0, 2, 4])
     out = np.empty(4)
-    kernels.euclidean_pairs(X, first, second, out)
+    euclidean_pairs(X, first, second, out)
     assert_allclose(out, distances(X)[first, second], rtol=1e-14)
 
 

@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.row_costs import DEGREES, FUZZY, PAIRS, STUDENT, TRIPLETS, evaluate
+from isentropic.kernels.row_costs import DEGREES, FUZZY, GAUSSIANS, PAIRS, STUDENT, TRIPLETS, evaluate
 from isentropic.kernels.row_descent import settle_rows
 
 EVERY = np.empty(0, np.int64)
@@ -25,6 +25,12 @@ def naive_student_cost(z, Z, near, weights, far, shape):
     to_far = ((z - Z[far]) ** 2).sum(axis=1)
     pull = weights @ np.log(1 + to_near / freedom) * (freedom + 1) / 2
     return pull + np.log(((1 + to_far / freedom) ** (-(freedom + 1) / 2)).sum())
+
+
+def naive_gaussians_cost(z, Z, near, weights, far, shape):
+    to_near, to_far = (((z - Z[rows]) ** 2).sum(axis=1) for rows in (near, far))
+    q = np.mean([np.exp(-a * to_near / 2) / np.exp(-a * to_far / 2).sum() for a in shape], axis=0)
+    return -weights @ np.log(q)
 
 
 def naive_fuzzy_cost(z, Z, near, weights, far, shape):
@@ -64,6 +70,8 @@ COSTS = {
     "pairs": (PAIRS, naive_pairs_cost, 4, 7, [0.3]),
     "triplets": (TRIPLETS, naive_triplets_cost, 6, 6, []),
     "light tails": (STUDENT, naive_student_cost, None, None, [20.0]),
+    "gaussian": (GAUSSIANS, naive_gaussians_cost, 4, None, [2.0]),
+    "several gaussians": (GAUSSIANS, naive_gaussians_cost, 4, None, [2.0, 0.7, 0.1]),
 }
 every_cost = pytest.mark.parametrize("name", COSTS)
 

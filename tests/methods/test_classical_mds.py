@@ -65,15 +65,6 @@ def test_equal_rows_are_one_point(n):
     assert_array_equal(mds.transform(np.zeros((2, 3))), np.zeros((2, 2)))
 
 
-def test_a_row_by_itself_and_in_a_batch(rng):
-    X, new = rng.normal(size=(80, 3)), rng.normal(size=(9, 3))
-    mds = ClassicalMDS().fit(X)
-    together = mds.transform(new)
-    assert_array_equal(np.vstack([mds.transform(row[None]) for row in new]), together)
-    assert_allclose(mds.transform(X), mds.embedding_, atol=1e-9)
-    assert_array_equal(ClassicalMDS(n_jobs=1).fit(X).embedding_, ClassicalMDS(n_jobs=2).fit(X).embedding_)
-
-
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 def test_memory_is_asked_for_before_it_is_taken(rng, metric):
     D = cdist(X := rng.normal(size=(400, 3)), X)

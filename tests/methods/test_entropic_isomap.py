@@ -27,20 +27,14 @@ MIX = np.random.default_rng(1).normal(size=(3, 40))
 WIDE = np.sin(ROLL @ MIX / 10) + 0.05 * np.random.default_rng(2).normal(size=(300, 40))
 NEW_WIDE = np.sin(NEW @ MIX / 10) + 0.05 * np.random.default_rng(3).normal(size=(15, 40))
 
+# More features than neighbours: what the laws, whose table has three features, do not cover.
 VARIANTS = {
-    "full": (EntropicIsomap(15), ROLL, NEW),
     "low rank": (EntropicIsomap(8), WIDE, NEW_WIDE),
-    "landmarks": (EntropicIsomap(15, n_landmarks=40), ROLL, NEW),
     "random landmarks": (EntropicIsomap(8, n_landmarks=Landmarks(40, "random")), WIDE, NEW_WIDE),
-    "hellinger": (EntropicIsomap(15, divergence="hellinger"), ROLL, NEW),
     "cauchy-schwarz": (EntropicIsomap(8, divergence="cauchy-schwarz"), WIDE, NEW_WIDE),
     "fisher-rao": (EntropicIsomap(8, divergence="fisher-rao"), WIDE, NEW_WIDE),
     "oas": (EntropicIsomap(8, regularization="oas"), WIDE, NEW_WIDE),
-    "ledoit-wolf": (EntropicIsomap(15, regularization="ledoit-wolf"), ROLL, NEW),
     "reference": (EntropicIsomap(15, regularization="reference"), ROLL, NEW),
-    "root": (EntropicIsomap(15, root=True), ROLL, NEW),
-    "adaptive": (EntropicIsomap(12, adaptive=True), ROLL, NEW),
-    "adaptive, low rank": (EntropicIsomap(8, adaptive=True), WIDE, NEW_WIDE),
 }
 
 
@@ -116,39 +110,6 @@ def test_a_callable_takes_the_place_of_a_name():
     assert_allclose(means.graph_.weights, apart, atol=1e-10)
 
 
-def test_adaptive_patches_are_large_where_the_data_are_flat():
-    random = np.random.default_rng(0)
-    plane = np.column_stack([random.uniform(-1, 1, size=(300, 2)), np.zeros(300)])
-    ball = random.normal(size=(300, 3))
-    ball = 0.4 * ball / np.linalg.norm(ball, axis=1)[:, None] + [3.0, 0.0, 0.0]
-    isomap = quiet(EntropicIsomap(12, adaptive=True), np.concatenate([plane, ball]))
-    assert set(isomap.patch_sizes_.tolist()) <= {9, 13, 18}
-    assert (isomap.patch_sizes_[:300] == 18).all()
-    assert np.median(isomap.patch_sizes_[300:]) <= 13
-
-
-def test_adaptive_patches_are_those_of_their_rule():
-    isomap = quiet(EntropicIsomap(12, adaptive=True), ROLL)
-    lists, _ = naive_neighbors(cdist(ROLL, ROLL), 17)
-
-    def outside(i, k):
-        values = np.linalg.eigvalsh(np.cov(ROLL[np.append(i, lists[i, :k])], rowvar=False))
-        return values[0] / values.sum()
-
-    limit = np.median([outside(i, 12) for i in range(300)])
-    for i in range(0, 300, 11):
-        flat = [k for k in (8, 12, 17) if k == 8 or outside(i, k) <= limit]
-        assert isomap.patch_sizes_[i] == max(flat) + 1
-    assert len(np.unique(isomap.patch_sizes_)) == 3
-    graph = isomap.graph_
-    ends = np.column_stack([np.repeat(np.arange(300), np.diff(graph.indptr)), graph.indices])
-    for e in range(0, len(ends), 37):  # an edge compares both ends at the larger of their sizes
-        k = isomap.patch_sizes_[ends[e]].max() - 1
-        patches = [naive_patch(ROLL, np.append(i, lists[i, :k]), 3.0, 0.0) for i in ends[e]]
-        expected = naive_divergences(*patches[0], *patches[1], 0.5)["symmetrised kl"]
-        assert_allclose(graph.weights[e], expected, rtol=1e-7, atol=1e-12)
-
-
 def test_auto_takes_the_k_with_the_best_map():
     auto = quiet(EntropicIsomap("auto"), ROLL[:120])
     tried, scores = zip(*auto.selection_.curve("n_neighbors"), strict=True)
@@ -163,6 +124,19 @@ def test_auto_takes_the_k_with_the_best_map():
     assert chosen.selection_ is None
 
 
+@pytest.mark.parametrize("n_landmarks", [None, 30])
+def test_auto_scores_the_maps_of_a_graph_in_parts_and_fits_one_of_them(n_landmarks):
+    X = np.concatenate([ROLL[:100], ROLL[100:140] + 500.0])
+    given = {"on_disconnected": "largest", "n_landmarks": n_landmarks}
+    auto = quiet(EntropicIsomap("auto", **given), X)
+    for trial in auto.selection_.trials:
+        alone = quiet(EntropicIsomap(**trial.params, **given), X)
+        assert trial.score == rnx_auc(X, alone.embedding_)
+        if trial.params == auto.selection_.params:
+            assert_array_equal(auto.embedding_, alone.embedding_)
+            assert_array_equal(auto.neighbors_.indices, alone.neighbors_.indices)
+
+
 def test_auto_is_the_fit_of_its_k_also_with_copies_of_rows():
     X = np.repeat(np.random.default_rng(0).normal(size=(30, 3)), 3, axis=0)
     auto = quiet(EntropicIsomap("auto"), X)
@@ -171,9 +145,8 @@ def test_auto_is_the_fit_of_its_k_also_with_copies_of_rows():
     assert auto.selection_.score == pytest.approx(rnx_auc(X, auto.embedding_))
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
-def test_neighbours_are_listed_nearest_first_with_their_distances(adaptive):
-    found = quiet(EntropicIsomap(10, adaptive=adaptive), ROLL).neighbors_
+def test_neighbours_are_listed_nearest_first_with_their_distances():
+    found = quiet(EntropicIsomap(10), ROLL).neighbors_
     expected = np.sort(cdist(ROLL, ROLL), axis=1)[:, 1 : found.indices.shape[1] + 1]
     assert_allclose(found.distances, expected, atol=1e-9)
 
@@ -181,7 +154,7 @@ def test_neighbours_are_listed_nearest_first_with_their_distances(adaptive):
 # ---- laws --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["full", "low rank", "cauchy-schwarz", "oas", "landmarks", "adaptive"])
+@pytest.mark.parametrize("name", ["low rank", "cauchy-schwarz", "oas"])
 def test_rigid_motion_changes_nothing(name):
     estimator, X, _ = VARIANTS[name]
     m = X.shape[1]
@@ -191,7 +164,7 @@ def test_rigid_motion_changes_nothing(name):
     assert_allclose(moved, Z, atol=1e-6 * width(Z))
 
 
-@pytest.mark.parametrize("name", ["full", "low rank", "hellinger", "ledoit-wolf", "fisher-rao"])
+@pytest.mark.parametrize("name", ["low rank", "fisher-rao"])
 def test_scale_changes_nothing(name):
     """Divergences have no unit; only the reference adds a number that has one."""
     estimator, X, new = VARIANTS[name]
@@ -202,7 +175,7 @@ def test_scale_changes_nothing(name):
     )
 
 
-@pytest.mark.parametrize("name", ["full", "low rank"])
+@pytest.mark.parametrize("name", ["low rank"])
 def test_row_order_is_only_row_order(name):
     estimator, X, _ = VARIANTS[name]
     order = np.random.default_rng(0).permutation(len(X))
@@ -353,7 +326,6 @@ def test_more_neighbours_than_rows_is_warned_and_clipped():
         ({"regularization": np.array([1.0, 2.0])}, "regularization must be a number"),
         ({"regularization": -1}, "regularization must be a number of at least 0"),
         ({"n_components": 0}, "n_components must be a positive integer"),
-        ({"adaptive": "yes"}, "adaptive must be True or False, got 'yes'"),
         ({"root": 1}, "root must be True or False, got 1"),
         ({"divergence": lambda patches, heads, tails: np.zeros(3)}, "one number for each of .* edges, got"),
         (

@@ -1,13 +1,16 @@
 """LLE against scikit-learn's, and what it does with parts, equal rows and new ones."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.manifold import LocallyLinearEmbedding
 
 from assertions import assert_same_up_to_sign
-from isentropic import LLE, DisconnectedGraphWarning, IsentropicWarning, datasets
+from isentropic import LLE, DisconnectedGraphWarning, IsentropicWarning, datasets, neighbor_graph
 from isentropic._errors import DisconnectedGraphError, InvalidInputError
+from isentropic.families.spectral import separating
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=300).X
 
@@ -33,17 +36,54 @@ def test_a_new_row_is_the_sum_of_its_neighbours():
 
 def test_parts_are_joined_or_refused(rng):
     X = np.vstack([rng.normal(size=(40, 3)), rng.normal(size=(40, 3)) + 50])
-    with pytest.warns(
-        DisconnectedGraphWarning, match="2 parts of 40, 40 rows: the shortest edge between them joins them"
+    with (
+        pytest.warns(DisconnectedGraphWarning, match="1 of 2 coordinate only separates groups of rows"),
+        pytest.warns(
+            DisconnectedGraphWarning, match="2 parts of 40, 40 rows: the shortest edge between them"
+        ),
     ):
         fitted = LLE(6).fit(X)
     assert fitted.eigenvalues_[0] > 1e-12  # one part: the only zero is that of the constant
+    assert fitted.n_separating_ == 1
+    assert max(np.ptp(fitted.embedding_[:40, 0]), np.ptp(fitted.embedding_[40:, 0])) < 0.3
     with pytest.warns(DisconnectedGraphWarning, match="the largest is fitted, the other 40 rows are placed"):
         largest = LLE(6, on_disconnected="largest").fit(X)
+    assert largest.n_separating_ == 0
     assert_array_equal(largest.embedding_[:40], LLE(6).fit(X[:40]).embedding_)
     assert_array_equal(largest.embedding_[40:], LLE(6).fit(X[:40]).transform(X[40:]))
     with pytest.raises(DisconnectedGraphError):
         LLE(6, on_disconnected="raise").fit(X)
+
+
+@pytest.mark.parametrize(
+    ("values", "count"),
+    [
+        ([0.1, 0.2, 0.3], 0),
+        ([1e-5, 0.2, 0.3], 1),
+        ([1e-5, 1e-4, 0.3], 2),  # the gap is behind the last coordinate
+        ([1e-8, 0.1, 20.0], 2),
+        ([1e-17, -1e-17, 1e-17], 2),  # nothing but zeros: as many groups, or more
+        ([1e-3, 0.099], 0),
+        ([1e-3, 0.101], 1),
+        ([0.5], 0),
+    ],
+)
+def test_coordinates_far_below_the_next_eigenvalue_are_counted(values, count):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert separating(np.array(values), 2, size=1.0) == count
+    assert len(told) == (count > 0)
+    assert all(f"{count} of 2 coordinate" in str(one.message) for one in told)
+
+
+def test_lists_that_lead_out_of_no_group_are_told_though_the_graph_is_one():
+    X = datasets.load(
+        "builtin:iris"
+    ).X  # no list of the last 100 rows leads to the first 50, which has one of theirs
+    with pytest.warns(DisconnectedGraphWarning, match="1 of 2 coordinate only separates"):
+        fitted = LLE(10).fit(X)
+    assert np.ptp(fitted.embedding_[50:, 0]) < 1e-6 * np.ptp(fitted.embedding_[:, 0])
+    assert neighbor_graph(X, 10).n_components == 1
 
 
 @pytest.mark.filterwarnings("ignore::isentropic._errors.NeighborsClippedWarning")

@@ -6,8 +6,21 @@ from numpy.testing import assert_allclose
 from scipy.linalg import eigh
 
 from assertions import assert_same_up_to_sign
-from isentropic import LPP, Can, IsentropicWarning, Knn, Percentile, Pnn, Radius, datasets, neighbor_graph
+from isentropic import (
+    LPP,
+    PCA,
+    Can,
+    DisconnectedGraphWarning,
+    IsentropicWarning,
+    Knn,
+    Percentile,
+    Pnn,
+    Radius,
+    datasets,
+    neighbor_graph,
+)
 from isentropic._errors import InvalidInputError
+from isentropic.affinities import heat
 
 IRIS = datasets.load("builtin:iris").X
 
@@ -49,10 +62,52 @@ def test_infinite_heat_is_a_binary_graph():
 
 def test_more_features_than_rows_and_collinear_ones(rng):
     wide = rng.normal(size=(20, 50))
-    assert np.isfinite(LPP(4).fit(wide).embedding_).all()
+    with pytest.warns(IsentropicWarning, match="X has 20 rows and a rank of 19: .* n_pca below 19") as told:
+        Z = LPP(4).fit_transform(wide)
+    assert np.isfinite(Z).all()
+    assert told[0].filename == __file__  # not that of a wrapper
     turned = IRIS @ np.linalg.qr(rng.normal(size=(6, 4)))[0].T  # the same distances in six columns of rank 4
     assert_allclose(LPP().fit(turned).eigenvalues_, LPP().fit(IRIS).eigenvalues_, rtol=1e-8)
     assert_same_up_to_sign(LPP().fit(turned).embedding_, LPP().fit(IRIS).embedding_, rtol=1e-6, atol=1e-7)
+
+
+def test_as_many_features_as_rows_less_one_give_laplacian_eigenmaps(rng):
+    wide = rng.normal(size=(20, 19))
+    W = heat(neighbor_graph(wide, 4)).toarray()
+    D = np.diag(W.sum(axis=1))
+    expected = eigh(D - W, D, subset_by_index=(1, 2))[0]
+    with pytest.warns(IsentropicWarning, match="say nothing of new ones"):
+        assert_allclose(LPP(4).fit(wide).eigenvalues_, expected, rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore::isentropic._errors.DisconnectedGraphWarning")
+@pytest.mark.parametrize(("n_pca", "count"), [(3, 3), (0.95, 2), (0.98, 3), (1e-9, 1), (4, 4)])
+def test_principal_components_first_are_lpp_of_the_map_of_pca(n_pca, count):
+    d = min(2, count)
+    shift = np.array([5.0, -40.0, 0.0, 2.0])
+    fitted = LPP(7, d, n_pca=n_pca).fit(IRIS + shift)
+    pca = PCA(count).fit(IRIS + shift)
+    expected = LPP(7, d).fit(pca.embedding_)
+    assert_allclose(fitted.eigenvalues_, expected.eigenvalues_, rtol=1e-8)
+    assert_same_up_to_sign(fitted.embedding_, expected.embedding_, rtol=1e-6, atol=1e-7)
+    inside = pca.components_.T @ pca.components_
+    assert_allclose(fitted.components_ @ inside, fitted.components_, atol=1e-9)
+
+
+def test_principal_components_keep_a_wide_table_from_being_interpolated(rng):
+    fitted = LPP(4, n_pca=5).fit(rng.normal(size=(20, 50)))
+    assert fitted.components_.shape == (2, 50)
+
+
+def test_a_direction_that_only_separates_parts_is_told(rng):
+    X = np.vstack([rng.normal(size=(60, 3)), rng.normal(size=(60, 3)) + 50])
+    with (
+        pytest.warns(DisconnectedGraphWarning, match="1 of 2 coordinate only separates groups of rows"),
+        pytest.warns(DisconnectedGraphWarning, match="in 2 parts"),
+    ):
+        fitted = LPP().fit(X)
+    assert fitted.n_separating_ == 1
+    assert LPP().fit(IRIS).n_separating_ == 0
 
 
 def test_coordinates_beyond_the_rank_are_zero_and_said_to_be(rng):
@@ -68,6 +123,11 @@ def test_coordinates_beyond_the_rank_are_zero_and_said_to_be(rng):
     [
         (LPP(t=0), "t must be 'auto' or a positive number, got 0"),
         (LPP(t="mean"), "t must be 'auto' or a positive number, got 'mean'"),
+        (LPP(n_pca=0), "n_pca must be an integer from 1 to 4, got 0"),
+        (LPP(n_pca=5), "n_pca must be an integer from 1 to 4, got 5"),
+        (LPP(n_pca=1.0), "n_pca must be a number of components, a share of the variance in .*, got 1.0"),
+        (LPP(n_pca="half"), "n_pca must be a number of components"),
+        (LPP(n_pca=1), "n_components must be at most the number of principal components 1, got 2"),
         (LPP(n_components=5), "n_components must be at most the number of features 4, got 5"),
     ],
 )

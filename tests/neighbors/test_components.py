@@ -12,7 +12,8 @@ import naive
 from assertions import assert_same_bits, assert_same_edges, assert_valid_graph
 from isentropic._errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
 from isentropic._values import Can, Inflate, Knn, Percentile, Pnn, Radius
-from isentropic.neighbors import POLICIES, component_labels, neighbor_graph, repaired
+from isentropic.affinities import neighbor_graph
+from isentropic.neighbors import POLICIES, component_labels, repaired
 from isentropic.neighbors import bridges as bridges_module
 from isentropic.neighbors.bridges import shortest_bridges
 

@@ -12,7 +12,8 @@ import naive
 from assertions import assert_same_bits, assert_same_lists
 from isentropic._errors import DisconnectedGraphWarning
 from isentropic._values import Can, Knn, Percentile, Pnn, Radius
-from isentropic.neighbors import RowIndex, entry_lists, neighbor_graph, search_graph, warn_of_isolated
+from isentropic.affinities import neighbor_graph
+from isentropic.neighbors import RowIndex, entry_lists, search_graph, warn_of_isolated
 from isentropic.neighbors import entries as entries_module
 
 seeds = st.integers(0, 2**32 - 1)

@@ -20,7 +20,8 @@ from isentropic._errors import (
     NeighborsClippedWarning,
 )
 from isentropic._values import Can, Knn, Neighbors, Percentile, Pnn, Radius
-from isentropic.neighbors import as_rule, can_weights, neighbor_graph, pnn_weights
+from isentropic.affinities import can_weights, neighbor_graph, pnn_weights
+from isentropic.neighbors import as_rule
 from isentropic.neighbors import graphs as graphs_module
 
 seeds = st.integers(0, 2**32 - 1)

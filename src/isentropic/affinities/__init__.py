@@ -1,7 +1,25 @@
 """How much two rows that are near each other belong together."""
 
+from .adaptive import can_weights, neighbor_graph, pnn_weights
 from .barycentric import barycentric_weights
 from .fuzzy import fitted_curve, fuzzy_graph, memberships
 from .heat import checked_heat, heat
+from .inner_products import InnerProduct
+from .perplexity import checked_perplexity, conditional_affinities, joint_affinities, listed_for
 
-__all__ = ["barycentric_weights", "checked_heat", "fitted_curve", "fuzzy_graph", "heat", "memberships"]
+__all__ = [
+    "InnerProduct",
+    "barycentric_weights",
+    "can_weights",
+    "checked_heat",
+    "checked_perplexity",
+    "conditional_affinities",
+    "fitted_curve",
+    "fuzzy_graph",
+    "heat",
+    "joint_affinities",
+    "listed_for",
+    "memberships",
+    "neighbor_graph",
+    "pnn_weights",
+]

@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from .._errors import require
+
 Source = Annotated[
     str,
     typer.Argument(metavar="SOURCE", help="A file (CSV, TSV, Parquet, ...), builtin:NAME or openml:NAME."),
@@ -37,7 +39,7 @@ Drop = Annotated[
 ]
 Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")]
 Nominal = Annotated[str, typer.Option(metavar="RULE", help="Text columns: onehot or coded.")]
-Missing = Annotated[str, typer.Option(metavar="RULE", help="Missing values: raise, drop or mean.")]
+Missing = Annotated[str, typer.Option(metavar="RULE", help="Missing values: raise, drop, mean or keep.")]
 Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
 Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
@@ -52,6 +54,16 @@ _TABLE_OPTIONS = ("target", "drop", "index", "nominal", "missing", "scaling")
 _ASSIGNMENT = re.compile(
     rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"
 )
+
+
+def require_complete(missing: str) -> None:
+    """Rows with holes can be mapped, but not compared: their neighbours are not known."""
+    require(
+        missing != "keep",
+        "--missing",
+        "raise, drop or mean, since rows with holes have no neighbours",
+        missing,
+    )
 
 
 def in_options(text: str) -> str:

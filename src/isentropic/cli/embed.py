@@ -76,7 +76,7 @@ def main(  # long, with a line for each option
           --out map.parquet --save flats.skops
     """
     given = parse_parameters(param or [])
-    estimator = _build(method, given, seed, jobs)
+    estimator = _build(method, given, seed, jobs, missing)
     files = Files(out, save, plot)
     require_outputs(files, source)
     with reporting(bars=not quiet, memory=memory) as warned:
@@ -93,11 +93,16 @@ def main(  # long, with a line for each option
     show_summary(summary, quiet=quiet, as_json=as_json)
 
 
-def _build(method: str, given: dict[str, Any], seed: int | None, jobs: int | None) -> Any:
+def _build(method: str, given: dict[str, Any], seed: int | None, jobs: int | None, missing: str) -> Any:
     from .._errors import require_one_of
     from ..registry import METHODS, make
 
     require_one_of("--method", method, METHODS)
+    if missing == "keep":
+        takes_holes = "missing" in METHODS[method].load()().get_params()
+        hint = "probabilistic-pca maps rows with holes."
+        require(takes_holes, "--missing", f"raise, drop or mean for {method}", missing, hint)
+        given = {"missing": "em", **given}
     return make(method, **with_seed_and_jobs(given, METHODS[method].load(), seed, jobs))
 
 

@@ -28,6 +28,7 @@ from ._options import (
     Scaling,
     Source,
     Target,
+    require_complete,
 )
 from ._output import require_figure, write_figure
 from ._summary import count
@@ -91,6 +92,7 @@ def main(  # long, with a line for each option
       isentropic quality builtin:iris map.csv
       isentropic quality flats.csv map.parquet --target price --k 15 --plot quality.png
     """
+    require_complete(missing)
     if plot is not None:
         require_figure(plot, source, str(embedding))
     with reporting(bars=not quiet, memory=memory) as warned:

@@ -28,6 +28,7 @@ from ._options import (
     Scaling,
     Source,
     Target,
+    require_complete,
 )
 from ._output import require_suffix
 from ._report_document import Told, document, facts_of
@@ -98,6 +99,7 @@ def main(  # long, with a line for each option
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
     """
+    require_complete(missing)
     asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs)
     _require_page(out, source)
     began = time.perf_counter()

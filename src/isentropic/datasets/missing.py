@@ -1,4 +1,4 @@
-"""Missing values: an error that counts them, rows left out, or means filled in."""
+"""Missing values: an error that counts them, rows left out, means filled in, or kept as NaN."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .targets import encode_target
 class Rows:
     """Complete rows before scaling."""
 
-    X: Floats  # (n, m), nothing missing
+    X: Floats  # (n, m), nothing missing but what is to be kept so
     y: npt.NDArray[Any] | None
     row_names: tuple[str, ...]
     class_names: tuple[str, ...]
@@ -50,7 +50,7 @@ def complete_rows(
     table: str,
     fill: Floats | None = None,
 ) -> Rows:
-    """The rows with nothing missing; ``fill`` are the means of the fitted table, else of these rows."""
+    """Rows with nothing missing, unless it is kept; ``fill`` are the means of the fitted table, if any."""
     X, row_names = encoded.X, parts.row_names
     y = None if parts.target is None else encode_target(parts.target, class_names)
     if np.isfinite(X).all() and (y is None or np.isfinite(y).all()):
@@ -59,7 +59,7 @@ def complete_rows(
     encoded.require_finite(table)
     gaps = np.isnan(X)
     unlabelled = np.zeros(len(X), dtype=bool) if y is None else np.isnan(y)
-    if missing == "raise" or (missing == "mean" and unlabelled.any()):
+    if missing == "raise" or (missing != "drop" and unlabelled.any()):
         _refuse(encoded, gaps.any(axis=1) | unlabelled, unlabelled, parts.target_name, missing, table)
     if missing == "drop":
         keep = ~(gaps.any(axis=1) | unlabelled)
@@ -69,8 +69,9 @@ def complete_rows(
         row_names = tuple(name for name, kept in zip(row_names, keep, strict=True) if kept)
         gaps = np.isnan(X)
         y, class_names = (y, class_names) if fill is not None else _used_classes(y, class_names)
-    fill = _present_means(X, gaps, encoded, table) if fill is None else fill
-    X[gaps] = np.broadcast_to(fill, X.shape)[gaps]
+    fill = _present_means(X, gaps, encoded, table, missing) if fill is None else fill
+    if missing != "keep":
+        X[gaps] = np.broadcast_to(fill, X.shape)[gaps]
     return Rows(X, _codes(y, class_names), row_names, class_names, fill)
 
 
@@ -100,9 +101,10 @@ def _refuse(
     remedy = f"Choose missing='drop' to leave out {plural(int(incomplete.sum()), 'row')}, "
     if unlabelled.any():
         remedy += f"which is the only remedy for the target {target!r}"
-        got = {str(target): counts[str(target)]} if missing == "mean" else counts
+        got = {str(target): counts[str(target)]} if missing != "raise" else counts
     else:
-        remedy += "or missing='mean' to fill in the mean of each feature"
+        remedy += "missing='mean' to fill in the mean of each feature, or missing='keep' and the method "
+        remedy += "probabilistic-pca, which maps rows with holes"
         got = counts
     total = plural(sum(got.values()), "missing value")
     raise InvalidInputError(f"{table} must be complete, got {total}: {counted(got)}. {remedy}.")
@@ -116,15 +118,17 @@ def _require_rows(keep: npt.NDArray[np.bool_], encoded: Encoded, table: str) -> 
         )
 
 
-def _present_means(X: Floats, gaps: npt.NDArray[np.bool_], encoded: Encoded, table: str) -> Floats:
+def _present_means(
+    X: Floats, gaps: npt.NDArray[np.bool_], encoded: Encoded, table: str, missing: str
+) -> Floats:
     present = len(X) - gaps.sum(axis=0)
     empty = [
         column.name for column, n in zip(encoded.columns, present[encoded.firsts], strict=True) if n == 0
     ]
     if empty:
         raise InvalidInputError(
-            f"{table} must have a value in every column for missing='mean', got none in {listed(empty)}. "
-            f"Leave them out: drop=[{listed(empty)}]."
+            f"{table} must have a value in every column for missing={missing!r}, got none in "
+            f"{listed(empty)}. Leave them out: drop=[{listed(empty)}]."
         )
     # means of what is there: zeros do not count, and n / present corrects for their number
     means: Floats = column_means(np.where(gaps, 0.0, X)) * (len(X) / present)

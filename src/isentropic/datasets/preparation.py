@@ -14,7 +14,7 @@ from .columns import KINDS, Column
 from .scaling import SCALINGS, Scale
 
 NOMINAL = ("onehot", "coded")
-MISSING = ("raise", "drop", "mean")
+MISSING = ("raise", "drop", "mean", "keep")
 _FORMAT = 1
 
 
@@ -32,7 +32,7 @@ class Preparation:
     drop: tuple[str, ...]
     class_names: tuple[str, ...]
     nominal: str  # "onehot" or "coded"
-    missing: str  # "raise", "drop" or "mean"
+    missing: str  # one of MISSING
     scaling: str  # "standard", "minmax", "robust" or "none"
     fill: Floats  # (m,)
     scale: Scale  # centre and scale of the m features

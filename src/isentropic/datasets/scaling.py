@@ -33,6 +33,12 @@ def fit_scale(X: Floats, rule: str, names: Sequence[str]) -> Scale:
     m = X.shape[1]
     if rule == "none":
         return Scale(np.zeros(m), np.ones(m))
+    if np.isnan(X.sum()):  # values that are missing: each feature by those that are there
+        there = (column[~np.isnan(column)][:, None] for column in X.T)
+        parts = [fit_scale(part, rule, [name]) for part, name in zip(there, names, strict=True)]
+        return Scale(
+            *(np.concatenate(one) for one in zip(*((s.centre, s.scale) for s in parts), strict=True))
+        )
     low, high = X.min(axis=0), X.max(axis=0)
     constant = low == high
     with np.errstate(over="ignore", invalid="ignore"):

@@ -55,8 +55,9 @@ def load(
         Text and categories as one feature per level (``"onehot"``), or as ``"coded"`` numbers in the
         order of the levels.
     missing
-        ``"raise"`` an error that counts them, ``"drop"`` the rows that have one, or take the ``"mean"``
-        of the feature (of a one-hot level: its share).
+        ``"raise"`` an error that counts them, ``"drop"`` the rows that have one, take the ``"mean"``
+        of the feature (of a one-hot level: its share), or ``"keep"`` them as NaN, for the method
+        ``probabilistic-pca``; scaling is then by the values that are there.
     scaling
         ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
         ``"auto"`` is none where all features share one unit (generated sets and images) and
@@ -165,7 +166,7 @@ def _name_constants(X: Floats, encoded: Encoded, scaling: str) -> None:
             "scaling='none', or preparation=... of the table that it belongs to."
         )
         return
-    constant = np.logical_and.reduceat(X.min(axis=0) == X.max(axis=0), encoded.firsts)
+    constant = np.logical_and.reduceat(np.nanmin(X, axis=0) == np.nanmax(X, axis=0), encoded.firsts)
     names = [column.name for column, flag in zip(encoded.columns, constant, strict=True) if flag]
     if names:
         notice(f"constant columns tell no row from another and become 0: {listed(names)}.")

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._errors import require
 from ..kernels._jit import threads
-from ..kernels.nearest import euclidean_rows
+from ..kernels.euclidean import euclidean_rows
 from .directions import DIRECTIONS, between_directions
 from .metrics import CITY_BLOCK, EUCLIDEAN, LARGEST, Metric, metric_name
 

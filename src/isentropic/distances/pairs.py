@@ -18,7 +18,7 @@ from .._errors import require_count
 from .._runtime import generator, row_blocks
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
-from ..kernels.pairs import euclidean_pairs
+from ..kernels.euclidean import euclidean_pairs
 from .blocks import rows_per_block, sound_distances
 from .directions import DIRECTIONS, Directions
 from .metrics import CITY_BLOCK, EUCLIDEAN, Metric

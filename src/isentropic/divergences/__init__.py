@@ -1,6 +1,6 @@
 """How far two distributions are apart: Gaussians in closed form, densities on a grid, patches of a graph."""
 
-from .adaptive import candidate_sizes, flat_sizes, outside_shares
+from .compared_patches import Patches
 from .forms import FullForm, Gaussians, LowRankForm
 from .formulas import EDGE_DIVERGENCES
 from .gaussian import (
@@ -25,6 +25,7 @@ from .kernel_densities import (
 )
 from .patches import RowProducts, cheapest_form, patch_gaussians, patch_members
 from .regularization import REGULARIZATIONS, checked_regularization, noise_floor
+from .weights import checked_weights, reweighted
 
 __all__ = [
     "BANDWIDTHS",
@@ -32,18 +33,18 @@ __all__ = [
     "FullForm",
     "Gaussians",
     "LowRankForm",
+    "Patches",
     "REGULARIZATIONS",
     "RowProducts",
     "bandwidth_floors",
     "bhattacharyya_coefficient",
     "bhattacharyya_distance",
-    "candidate_sizes",
     "cauchy_schwarz_divergence",
     "cheapest_form",
     "checked_bandwidth",
     "checked_regularization",
+    "checked_weights",
     "fisher_rao_distance",
-    "flat_sizes",
     "gaussian_entropy",
     "grid_hellinger",
     "grid_kl",
@@ -54,10 +55,10 @@ __all__ = [
     "kde_divergences",
     "kl_divergence",
     "noise_floor",
-    "outside_shares",
     "patch_gaussians",
     "patch_members",
     "renyi_divergence",
+    "reweighted",
     "symmetrised_kl_divergence",
     "total_variation",
 ]

@@ -6,28 +6,22 @@ A method of this family builds its graph in ``fit`` and calls :meth:`GeodesicEmb
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import squareform
 
 from .._errors import is_whole, require
-from .._runtime import one_blas_thread, row_blocks
 from .._state import Absent, Array, Double, Maybe, Number, State, StateError, Tuple, Value
-from .._values import Inflate, Landmarks, NeighborGraph
-from ..distances import LARGEST, distances_between, rows_per_block
-from ..geodesics import all_pairs, from_neighbors, from_rows
-from ..kernels._jit import threads
-from ..kernels.condensed import combined_comoments
-from ..kernels.placement import through_neighbors
-from ..linalg import Scaling, classical_scaling, residual_variance, unexplained
-from ..neighbors import Entries, RowIndex, checked_policy, warn_of_isolated
+from .._values import Landmarks, NeighborGraph
+from ..distances import LARGEST
+from ..geodesics import from_rows
+from ..linalg import Scaling
+from ..neighbors import Entries, RowIndex, checked_policy
+from .geodesic_map import GeodesicMap, exact_map, landmark_map
 from .input_rows import checked_components, checked_rows, one_place_for_equals, require_columns
-from .landmarks import chosen_landmarks
 from .placement import RowKeeper
-
-_PLACED_AT_ONCE = 256  # new rows whose distances to all fitted rows are held together
 
 
 class GeodesicEmbedder(RowKeeper):
@@ -60,80 +54,61 @@ class GeodesicEmbedder(RowKeeper):
     def _checked_rows(self, X) -> np.ndarray:
         """Parameters and rows, checked before anything costly starts."""
         checked_components(self.n_components)
-        self._landmark_count(0)
+        self._checked_landmarks(0)
         checked_policy(self.on_disconnected)
         return checked_rows(self, X, metric=self.metric)
 
     def _embed_graph(self, X: np.ndarray, graph: NeighborGraph) -> None:
         """Geodesics of the graph, their classical scaling, and everything that ``transform`` needs."""
-        n_components = self.n_components
-        in_parts = graph.n_components > 1 and len(graph.bridges) == 0
-        fitted = np.arange(len(X))
-        if in_parts and self.on_disconnected == "largest":
-            fitted = np.flatnonzero(graph.components == 0)
-            graph = subgraph(graph, fitted)
-        self.graph_, self._fitted, self._unreachable = graph, fitted, np.inf
-        rows = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
-        n_landmarks = self._landmark_count(len(fitted))
-        if n_landmarks is None:
-            self._scale_all(n_components)
-        else:
-            self._scale_landmarks(rows, n_landmarks, n_components)
-        self._n_features_out = n_components
-        self._index_of_fitted = None
+        fitted, found, Z, self.residual_variance_ = self._mapped(X, graph)
+        self.graph_, self._fitted, self._unreachable = found.graph, fitted, found.unreachable
+        self._landmark_nodes, self._landmark_geodesics = found.landmarks, found.geodesics
+        self.landmarks_ = None if found.landmarks is None else fitted[found.landmarks]
+        self._scaling, self.eigenvalues_ = found.scaling, found.scaling.eigenvalues
+        self.euclidean_defect_ = found.scaling.euclidean_defect
+        self._n_features_out, self._index_of_fitted = self.n_components, None
         self._remember(X)  # now that the distances between the rows are gone
         kept = np.empty((len(X), 0)) if self._known is None else self._known.X
         self._fit_X = _rows_of(kept, fitted)
-        self._place_unfitted(X)
-        if self._known is not None:
-            self.embedding_ = one_place_for_equals(X, self.embedding_)
+        self.embedding_ = self._all_placed(X, fitted, Z, self._place)
 
-    def _landmark_count(self, n: int) -> int | None:
+    def _mapped(
+        self, X: np.ndarray, graph: NeighborGraph
+    ) -> tuple[np.ndarray, GeodesicMap, np.ndarray, float]:
+        """The rows that are fitted, their map, their coordinates, the residual variance; nothing is set."""
+        n_components, policy, n_jobs = self.n_components, self.on_disconnected, self.n_jobs
+        in_parts = graph.n_components > 1 and len(graph.bridges) == 0
+        fitted = np.arange(len(X))
+        if in_parts and policy == "largest":
+            fitted = np.flatnonzero(graph.components == 0)
+            graph = subgraph(graph, fitted)
+        landmarks = self._checked_landmarks(len(fitted))
+        if landmarks is None:
+            return fitted, *exact_map(graph, n_components, policy, n_jobs)
+        rows = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
+        return fitted, *landmark_map(graph, rows, landmarks, n_components, policy, metric=self.metric,
+                                     random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+
+    def _all_placed(
+        self, X: np.ndarray, fitted: np.ndarray, Z: np.ndarray, place: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """Coordinates of all rows: those outside the largest part placed as new ones, equal ones alike."""
+        if len(fitted) < len(X):
+            others = np.setdiff1d(np.arange(len(X)), fitted)
+            found, Z = Z, np.empty((len(X), Z.shape[1]))
+            Z[fitted], Z[others] = found, place(X[others])
+        return Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
+
+    def _checked_landmarks(self, n: int) -> Landmarks | None:
         """How many landmarks; None when every row is one, which is the exact method."""
         if self.n_landmarks is None:
             return None
-        count = self.n_landmarks.n if isinstance(self.n_landmarks, Landmarks) else self.n_landmarks
+        given = self.n_landmarks
+        landmarks = given if isinstance(given, Landmarks) else Landmarks(given)
         smallest = self.n_components + 2
         must_be = f"an integer of at least n_components + 2 = {smallest}, Landmarks(...) or None"
-        require(is_whole(count) and count >= smallest, "n_landmarks", must_be, self.n_landmarks)
-        return None if count >= n else int(count)
-
-    def _scale_all(self, n_components: int) -> None:
-        n = self.graph_.n_rows
-        G = all_pairs(self.graph_, n_jobs=self.n_jobs)
-        self._inflate(G)
-        self.landmarks_, self._landmark_nodes, self._landmark_geodesics = None, None, None
-        self._set_scaling(classical_scaling(G, n, n_components, n_jobs=self.n_jobs))
-        self.embedding_ = self._scaling.embedding
-        self.residual_variance_ = residual_variance(G, self.embedding_, n_jobs=self.n_jobs)
-
-    def _scale_landmarks(self, rows: np.ndarray, count: int, n_components: int) -> None:
-        n = self.graph_.n_rows
-        rule = self.n_landmarks.rule if isinstance(self.n_landmarks, Landmarks) else "maxmin"
-        chosen = chosen_landmarks(rows, count, rule, metric=self.metric, random_state=self.random_state,
-                                  n_jobs=self.n_jobs)  # fmt: skip
-        self._landmark_nodes, self.landmarks_ = chosen, self._fitted[chosen]
-        G = from_rows(self.graph_, chosen, n_jobs=self.n_jobs)
-        self._inflate(G)
-        self._landmark_geodesics = G
-        between = squareform(G[:, chosen], checks=False)
-        self._set_scaling(classical_scaling(between, len(chosen), n_components, n_jobs=self.n_jobs))
-        self.embedding_ = np.empty((n, n_components))
-        for block in row_blocks(n, "placing rows", size=4096):
-            self.embedding_[block] = self._scaling.place(G[:, block].T, n_jobs=self.n_jobs)
-        self.residual_variance_ = _landmark_residual_variance(G, chosen, self.embedding_, self.n_jobs)
-
-    def _set_scaling(self, scaling) -> None:
-        self._scaling = scaling
-        self.eigenvalues_ = scaling.eigenvalues
-        self.euclidean_defect_ = scaling.euclidean_defect
-
-    def _inflate(self, G: np.ndarray) -> None:
-        """Missing paths become a multiple of the longest one (they exist under that policy only)."""
-        policy = Inflate() if self.on_disconnected == "inflate" else self.on_disconnected
-        if isinstance(policy, Inflate) and self.graph_.n_components > 1:
-            self._unreachable = policy.factor * _largest_finite(G)
-            np.copyto(G, self._unreachable, where=np.isinf(G))
+        require(is_whole(landmarks.n) and landmarks.n >= smallest, "n_landmarks", must_be, given)
+        return None if landmarks.n >= n else landmarks
 
     def _require_sound(self) -> None:
         require_columns(self, self._fit_X)
@@ -160,36 +135,10 @@ class GeodesicEmbedder(RowKeeper):
             self._landmark_geodesics = G
         return G
 
-    def _place_unfitted(self, X: np.ndarray) -> None:
-        """Rows outside the largest part are placed as new ones."""
-        if len(self._fitted) == len(X):
-            return
-        embedding = np.empty((len(X), self._n_features_out))
-        embedding[self._fitted] = self.embedding_
-        others = np.setdiff1d(np.arange(len(X)), self._fitted)
-        embedding[others] = self._place(X[others])
-        self.embedding_ = embedding
-
     def _place(self, X: np.ndarray) -> np.ndarray:
-        X = _to_nodes(X, self._fitted, self._fit_metric)
-        Z = np.empty((len(X), self._n_features_out))
-        isolated = 0
-        for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
-            entries = self._entries(X[block])
-            isolated += entries.isolated
-            G = self._geodesics_of_new(entries)
-            G[np.isinf(G)] = self._unreachable
-            Z[block] = self._scaling.place(G, n_jobs=self.n_jobs)
-        warn_of_isolated(isolated, len(X))
-        return Z
-
-    def _geodesics_of_new(self, entries: Entries) -> np.ndarray:
-        if self.landmarks_ is None:
-            return from_neighbors(self.graph_, entries.indices, entries.distances, n_jobs=self.n_jobs)
-        G = np.empty((len(entries.indices), len(self.landmarks_)))
-        with threads(self.n_jobs):
-            through_neighbors(entries.indices, entries.distances, self._geodesics_to_landmarks(), G)
-        return G
+        geodesics = None if self.landmarks_ is None else self._geodesics_to_landmarks()
+        found = GeodesicMap(self.graph_, self._scaling, self._unreachable, geodesics=geodesics)
+        return found.place(_to_nodes(X, self._fitted, self._fit_metric), self._entries, self.n_jobs)
 
 
 def subgraph(graph: NeighborGraph, rows: np.ndarray) -> NeighborGraph:
@@ -211,21 +160,3 @@ def _to_nodes(X: np.ndarray, nodes: np.ndarray, metric) -> np.ndarray:
     """Of given distances to all rows, those to the rows of the graph."""
     every = metric != "precomputed" or len(nodes) == X.shape[1]
     return X if every else np.ascontiguousarray(X[:, nodes])
-
-
-def _largest_finite(G: np.ndarray) -> float:
-    return float(np.max(G, where=np.isfinite(G), initial=0.0))
-
-
-def _landmark_residual_variance(
-    G: np.ndarray, landmarks: np.ndarray, Z: np.ndarray, n_jobs: int | None
-) -> float:
-    """``1 - corr(G, D_Z)^2`` over the pairs of a landmark and any row, itself included."""
-    moments = np.empty((len(landmarks), 6))
-    for block in row_blocks(len(landmarks), "residual variance", size=rows_per_block(len(Z))):
-        mapped = distances_between(Z[landmarks[block]], Z, "euclidean", n_jobs)
-        with one_blas_thread():  # several would add up in another order, and take the cores from the kernels
-            for i, (g, d) in enumerate(zip(G[block], mapped, strict=True), start=block.start):
-                a, b = g - g.mean(), d - d.mean()
-                moments[i] = len(g), g.mean(), d.mean(), a @ a, b @ b, a @ b
-    return unexplained(*combined_comoments(moments))

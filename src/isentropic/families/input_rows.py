@@ -23,12 +23,17 @@ from ..distances import (
 
 
 def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> np.ndarray:
-    """``X`` as contiguous doubles: finite, dense, at least two rows to fit; square when precomputed."""
+    """``X`` as contiguous doubles: finite, dense, at least two rows to fit; square when precomputed.
+
+    An estimator that says so in its tags takes NaN for a value that is missing.
+    """
     checked_metric(metric)
+    holes = estimator.__sklearn_tags__().input_tags.allow_nan
     X = validate_data(
-        estimator, X, dtype=np.float64, order="C", reset=fitting, ensure_min_samples=2 if fitting else 1
-    )
-    checked_magnitude(X, metric=metric, fitting=fitting)
+        estimator, X, dtype=np.float64, order="C", reset=fitting, ensure_min_samples=2 if fitting else 1,
+        ensure_all_finite="allow-nan" if holes else True,
+    )  # fmt: skip
+    checked_magnitude(X[~np.isnan(X)] if holes else X, metric=metric, fitting=fitting)
     if metric == "precomputed":
         check = checked_distance_matrix if fitting else checked_distance_rows
         check(X)

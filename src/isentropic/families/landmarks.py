@@ -1,4 +1,4 @@
-"""The rows that stand for all of them."""
+"""Landmarks, the rows that stand for all of them: farthest-first traversal (maxmin), or drawn at random."""
 
 from __future__ import annotations
 

@@ -12,12 +12,12 @@ import numpy as np
 from .._errors import require
 from .._runtime import require_memory, row_blocks
 from .._state import Maybe, State, StateError, Value
-from .._values import Can, Geodesic, NeighborGraph, NeighborRule, Pnn
+from .._values import Geodesic, NeighborGraph, NeighborRule
 from ..distances import EUCLIDEAN, Metric, condensed_distances, distances_between
 from ..geodesics import all_pairs, from_neighbors
 from ..kernels._jit import threads
 from ..kernels.degrees import paired_distances
-from ..neighbors import RowIndex, as_rule, entry_lists, neighbor_graph, warn_of_isolated
+from ..neighbors import RowIndex, as_rule, distance_graph, entry_lists, warn_of_isolated
 from ..objectives import AllPairs, DrawnPairs
 from .placement import RowKeeper
 
@@ -51,12 +51,10 @@ class Distances:
         if not isinstance(metric, Geodesic):
             return cls(X, metric, None, None, n_jobs)
         rule = as_rule(metric.neighbors)
-        must_be = "Knn, Radius or Percentile, whose weights are distances"
-        require(not isinstance(rule, Can | Pnn), "neighbors", must_be, rule)
         policies = ("bridge", "raise")
         must_be = f"one of {', '.join(policies)} for geodesic distances"
         require(metric.on_disconnected in policies, "on_disconnected", must_be, metric.on_disconnected)
-        graph = neighbor_graph(X, rule, metric=metric.metric, on_disconnected=metric.on_disconnected,
+        graph = distance_graph(X, rule, metric=metric.metric, on_disconnected=metric.on_disconnected,
                                random_state=random_state, n_jobs=n_jobs)  # fmt: skip
         return cls(X, metric.metric, graph, rule, n_jobs, RowIndex(X, metric.metric))
 

@@ -6,24 +6,25 @@ A method of this family builds its operator in ``fit`` and hands it to :meth:`Sp
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import IsentropicWarning
-from .._state import Array, State
+from .._errors import DisconnectedGraphWarning, IsentropicWarning, warn
+from .._state import Array, State, Whole
 from ..linalg import bottom_eigenpairs
 from ..neighbors import RowIndex
 from .input_rows import one_place_for_equals
 from .placement import RowKeeper
+
+_FAR_BELOW = 100  # times: an eigenvalue so far below the next one is that of parts that hardly hold together
+_ZERO = 1e-14  # of the size of the operator: what rounding leaves of an eigenvalue of 0
 
 
 class SpectralEmbedder(RowKeeper):
     """Eigenvectors of the smallest eigenvalues, the constant one left out, each of mean square 1."""
 
     _state = State(  # g rows are fitted, the others placed
-        eigenvalues_=Array("d"), _fitted=Array("g", dtype=np.int64, below="n")
+        eigenvalues_=Array("d"), n_separating_=Whole(0), _fitted=Array("g", dtype=np.int64, below="n")
     )
     _found_again = ("_index_of_fitted",)
     _index_of_fitted: RowIndex | None
@@ -33,11 +34,12 @@ class SpectralEmbedder(RowKeeper):
         n = len(fitted)
         count = min(n_components, n - 1)
         self.eigenvalues_, Z = np.zeros(n_components), np.zeros((n, n_components))
-        self.eigenvalues_[:count], vectors = bottom_eigenpairs(operator, count, skip=1)
-        Z[:, :count] = np.sqrt(n) * vectors
+        values, vectors = bottom_eigenpairs(operator, min(count + 1, n - 1), skip=1)
+        self.eigenvalues_[:count], Z[:, :count] = values[:count], np.sqrt(n) * vectors[:, :count]
+        self.n_separating_ = separating(values, count, size=float(abs(operator).sum(axis=1).max()))
         if count < n_components:
             lost = f"the last {n_components - count} of {n_components} coordinates are zero"
-            warnings.warn(f"X has {n} rows: {lost}.", IsentropicWarning, stacklevel=3)
+            warn(f"X has {n} rows: {lost}.", IsentropicWarning)
         self._fitted, self._n_features_out, self._index_of_fitted = fitted, n_components, None
         self.embedding_ = np.zeros((len(X), n_components))
         self.embedding_[fitted] = Z
@@ -53,3 +55,27 @@ class SpectralEmbedder(RowKeeper):
         if index is None:
             index = self._index_of_fitted = RowIndex(self._known.X[self._fitted], self._fit_metric)
         return self._fitted[index.nearest(X, k, n_jobs=self.n_jobs)[0]]
+
+
+def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
+    """How many of the coordinates only separate groups of rows that few edges join, told by a warning.
+
+    Theirs are the eigenvalues, smallest first, before the last gap of more than a hundredfold (eigengap), and
+    those that are 0 but for rounding. ``values`` has one more than there are coordinates, if there is one.
+
+    >>> separating(np.array([0.3, 0.5, 0.6]), 2, size=1.0)
+    0
+    """
+    least = max(_ZERO * size, np.finfo(float).tiny)
+    floored = np.maximum(values, least)
+    gaps = np.flatnonzero(floored[1:] > _FAR_BELOW * floored[:-1])
+    zeros = np.count_nonzero(values[:n_components] <= least)
+    count = max(int(gaps[-1]) + 1 if len(gaps) else 0, int(zeros))
+    if count:
+        what = "coordinate only separates" if count == 1 else "coordinates only separate"
+        warn(
+            f"{count} of {n_components} {what} groups of rows that the neighbour graph hardly joins: rows of "
+            "a group lie at nearly one place along it. Take more neighbours, or map each group by itself.",
+            DisconnectedGraphWarning,
+        )
+    return count

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
-from .nearest import _insert, squared_distance
+from .euclidean import squared_distance
+from .nearest import _insert
 
 
 @kernel

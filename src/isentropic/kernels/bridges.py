@@ -6,7 +6,7 @@ import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
 from .boxes import box_gap
-from .nearest import squared_distance
+from .euclidean import squared_distance
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Long lists of integers, counted and dealt into buckets by value."""
+"""Bucket sort, its first half: long lists of integers, counted and dealt into buckets by value."""
 
 from __future__ import annotations
 

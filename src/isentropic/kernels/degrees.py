@@ -15,6 +15,7 @@ import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
 from .condensed import CHUNKS, _chunk_bounds, _row_start
+from .euclidean import squared_distance
 
 _TILE = 512  # pairs whose intermediate results stay in the nearest cache
 _SQRT_HALF_BITS = np.float64(np.sqrt(0.5)).view(np.int64)
@@ -266,12 +267,7 @@ def paired_distances(X, order, shifts, out):
     for i in rows(n):
         x = X[order[i]]
         for s in range(len(shifts)):
-            y = X[order[(i + shifts[s]) % n]]
-            total = 0.0
-            for f in range(len(x)):
-                gap = x[f] - y[f]
-                total += gap * gap
-            out[s, i] = np.sqrt(total)
+            out[s, i] = np.sqrt(squared_distance(x, X[order[(i + shifts[s]) % n]]))
 
 
 @parallel_kernel

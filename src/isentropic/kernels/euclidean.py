@@ -1,6 +1,7 @@
-"""Euclidean distances of some rows of a table to all, from a copy of the table laid out in tiles.
+"""Euclidean distances of pairs of rows, of rows to rows, and of rows to all from a table in tiles.
 
-A tile holds a few rows column by column, so that the distances to all of them are added up at once.
+A tile holds a few rows column by column, so that the distances to all of them are added up at once: four
+features at a time, so that tiled distances agree with the others to rounding only.
 """
 
 from __future__ import annotations
@@ -11,6 +12,32 @@ from ._jit import kernel, parallel_kernel, rows
 
 TILE = 64
 GROUP = 16  # rows that are measured together, so that a tile is read once for all of them
+
+
+@kernel
+def squared_distance(x, y):
+    total = 0.0
+    for f in range(len(x)):
+        total += (x[f] - y[f]) ** 2
+    return total
+
+
+@parallel_kernel
+def euclidean_rows(queries, data, out):
+    """``out[i, j]``: the distance of ``queries[i]`` and ``data[j]``; equal bits for equal pairs of rows."""
+    for i in rows(len(queries)):
+        for j in range(len(data)):
+            out[i, j] = np.sqrt(squared_distance(queries[i], data[j]))
+
+
+@parallel_kernel
+def euclidean_pairs(data, first, second, out):
+    """``out[p]``: the distance of rows ``first[p]`` and ``second[p]``, in the bits of ``euclidean_rows``."""
+    for p in rows(len(first)):
+        out[p] = np.sqrt(squared_distance(data[first[p]], data[second[p]]))
+
+
+# ---- in tiles -------------------------------------------------------------------------------------
 
 
 @kernel

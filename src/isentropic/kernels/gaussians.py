@@ -10,29 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
-
-
-@kernel
-def _dot(a, b, start, stop):
-    total = 0.0
-    for t in range(start, stop):
-        total += a[t] * b[t]
-    return total
-
-
-@kernel
-def _factorised(S, L):
-    """Lower Cholesky factor by rows; returns ``log|S|``, NaN when S is not positive definite."""
-    log_det = 0.0
-    for i in range(len(S)):
-        for j in range(i):
-            L[i, j] = (S[i, j] - _dot(L[i], L[j], 0, j)) / L[j, j]
-        pivot = S[i, i] - _dot(L[i], L[i], 0, i)
-        if not pivot > 0.0:
-            return np.nan
-        L[i, i] = np.sqrt(pivot)
-        log_det += np.log(pivot)
-    return log_det
+from .dense import cholesky, dot, solve_lower
 
 
 @kernel
@@ -42,22 +20,17 @@ def _inverted(L, R, P):
     for j in range(m):
         R[j, j] = 1.0 / L[j, j]
         for i in range(j + 1, m):
-            R[j, i] = -_dot(L[i], R[j], j, i) / L[i, i]
+            R[j, i] = -dot(L[i], R[j], j, i) / L[i, i]
     for a in range(m):
         for b in range(a + 1):
-            P[a, b] = _dot(R[a], R[b], a, m)
+            P[a, b] = dot(R[a], R[b], a, m)
             P[b, a] = P[a, b]
-
-
-@kernel
-def _log_determinant(S):
-    return _factorised(S, np.empty(S.shape))
 
 
 @kernel
 def _precision(S, P):
     L = np.empty(S.shape)
-    log_det = _factorised(S, L)
+    log_det = cholesky(S, 0.0, L)
     if log_det == log_det:
         _inverted(L, np.empty(S.shape), P)
     return log_det
@@ -67,7 +40,7 @@ def _precision(S, P):
 def log_determinants(S, out):
     """``log|S|`` of every matrix; NaN where it is not positive definite."""
     for i in rows(len(S)):
-        out[i] = _log_determinant(S[i])
+        out[i] = cholesky(S[i], 0.0, np.empty(S[i].shape))
 
 
 @parallel_kernel
@@ -81,7 +54,7 @@ def precisions(S, P, log_dets):
 def _quadratic(P, delta):
     total = 0.0
     for a in range(len(delta)):
-        total += delta[a] * _dot(P[a], delta, 0, len(delta))
+        total += delta[a] * dot(P[a], delta, 0, len(delta))
     return total
 
 
@@ -90,7 +63,7 @@ def _trace_of_product(P, S):
     """``tr(P S)`` of symmetric matrices."""
     total = 0.0
     for a in range(len(P)):
-        total += _dot(P[a], S[a], 0, len(P))
+        total += dot(P[a], S[a], 0, len(P))
     return total
 
 
@@ -115,13 +88,12 @@ def plain_terms(means, S, P, heads, tails, out):
 def _mixed_pair(mean1, mean2, S1, S2, log_det1, log_det2, weight, out):
     L = np.empty(S1.shape)
     z = mean1 - mean2
-    log_det = _factorised((1.0 - weight) * S1 + weight * S2, L)
+    log_det = cholesky((1.0 - weight) * S1 + weight * S2, 0.0, L)
     out[:] = np.nan
     if log_det == log_det:
-        for a in range(len(z)):  # L z = delta, in place
-            z[a] = (z[a] - _dot(L[a], z, 0, a)) / L[a, a]
+        solve_lower(L, z)
         out[0] = log_det - (1.0 - weight) * log_det1 - weight * log_det2
-        out[1] = _dot(z, z, 0, len(z))
+        out[1] = dot(z, z, 0, len(z))
 
 
 @parallel_kernel

@@ -1,4 +1,4 @@
-"""How many pairs of entries of a list are in descending order.
+"""Inversions of a list, its pairs in descending order, counted in a wide Fenwick tree (32 counters a node).
 
 The list holds ranks, each twice an average position from 0: ranks that differ do so by 2 or more. Counters
 stay in the cache: a long list is cut into chunks, and its ranks into groups that share the leading bits.

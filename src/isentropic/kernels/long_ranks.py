@@ -1,4 +1,4 @@
-"""Ranks of long lists, and the ranks of one list in the order of another.
+"""Ranks of long lists by bucket and radix sort, and the ranks of one list in the order of another.
 
 Made for the distances of all pairs of rows: lists of up to 2^31 numbers, each at least 0, so that their
 bits as integers (``keys``) are in the order of their values. Entries are dealt into buckets by value, and
@@ -14,11 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
+from .radix import DIGIT, DIGIT_BITS, PATIENCE, bit_length, place_starts, sort_two_digits
 
 _LARGE = 1 << 18  # a bucket above this is looked at before it is copied: it may hold a single value
-_DIGIT_BITS = 11  # of a pass of the radix sort
-_DIGIT = (1 << _DIGIT_BITS) - 1
-_PATIENCE = 4  # moves per entry after which insertion gives up
 
 
 # ---- sorting a bucket --------------------------------------------------------------------------
@@ -33,40 +31,12 @@ def _constant(keys, entries):
 
 
 @kernel
-def _bits(number):
-    bits = 0
-    while number >> bits > 0:
-        bits += 1
-    return bits
-
-
-@kernel
-def _starts(counts):
-    place = 0
-    for digit in range(len(counts)):
-        place += counts[digit]
-        counts[digit] = place - counts[digit]
-
-
-@kernel
 def _sort_packed(a, b, size, bits):
     """Sort numbers of ``bits`` bits: two passes over the leading digits, insertion; False if it gave up."""
-    first, second = max(bits - 2 * _DIGIT_BITS, 0), max(bits - _DIGIT_BITS, 0)
-    low, high = np.zeros(_DIGIT + 1, np.int64), np.zeros(_DIGIT + 1, np.int64)
-    for i in range(size):
-        low[(a[i] >> first) & _DIGIT] += 1
-        high[(a[i] >> second) & _DIGIT] += 1
-    _starts(low)
-    _starts(high)
-    for i in range(size):
-        digit = (a[i] >> first) & _DIGIT
-        b[low[digit]] = a[i]
-        low[digit] += 1
-    for i in range(size):
-        digit = (b[i] >> second) & _DIGIT
-        a[high[digit]] = b[i]
-        high[digit] += 1
-    left = _PATIENCE * size
+    first, second = max(bits - 2 * DIGIT_BITS, 0), max(bits - DIGIT_BITS, 0)
+    low, high = np.empty(DIGIT + 1, np.int64), np.empty(DIGIT + 1, np.int64)
+    sort_two_digits(a[:size], b[:size], first, second, low, high)
+    left = PATIENCE * size
     for i in range(1, size):
         number, at = a[i], i
         while at > 0 and a[at - 1] > number:
@@ -83,13 +53,13 @@ def _sort_packed(a, b, size, bits):
 def _sort_all_digits(keys, places, size, span):
     """Sort the first rows by key, from the last digit on; the sorted rows are the first again."""
     a, b, pa, pb = keys[0], keys[1], places[0], places[1]
-    for shift in range(0, _bits(span), _DIGIT_BITS):
-        counts = np.zeros(_DIGIT + 1, np.int64)
+    for shift in range(0, bit_length(span), DIGIT_BITS):
+        counts = np.zeros(DIGIT + 1, np.int64)
         for i in range(size):
-            counts[(a[i] >> shift) & _DIGIT] += 1
-        _starts(counts)
+            counts[(a[i] >> shift) & DIGIT] += 1
+        place_starts(counts)
         for i in range(size):
-            digit = (a[i] >> shift) & _DIGIT
+            digit = (a[i] >> shift) & DIGIT
             b[counts[digit]] = a[i]
             pb[counts[digit]] = pa[i]
             counts[digit] += 1
@@ -105,12 +75,12 @@ def _sort_bucket(keys, entries, values, places):
     for i in range(size):
         values[0, i] = keys[entries[i]]
         least, most = min(least, values[0, i]), max(most, values[0, i])
-    own, span = _bits(size - 1), most - least
+    own, span = bit_length(size - 1), most - least
     packed = values[1]
-    if _bits(span) + own < 63:
+    if bit_length(span) + own < 63:
         for i in range(size):
             packed[i] = ((values[0, i] - least) << own) | i
-        if _sort_packed(packed, values[0], size, _bits(span) + own):
+        if _sort_packed(packed, values[0], size, bit_length(span) + own):
             for i in range(size):
                 values[0, i] = packed[i] >> own
                 places[0, i] = packed[i] & ((1 << own) - 1)

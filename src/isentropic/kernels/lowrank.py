@@ -66,7 +66,11 @@ def _log_det(spectrum, e, m):
 
 @kernel
 def _mixed(K, u1, u2, squared, l1, l2, e1, e2, m, weight, out):
-    """The mixed terms by the Cholesky factor of ``I + D^(1/2) [U1 U2]'[U1 U2] D^(1/2) / e``."""
+    """The mixed terms by the Cholesky factor of ``I + D^(1/2) [U1 U2]'[U1 U2] D^(1/2) / e``.
+
+    Not by :func:`.dense.cholesky`: its entries are made as they are used, and products are taken away one by
+    one, so that the last bits would be others.
+    """
     r = len(l1)
     e = (1.0 - weight) * e1 + weight * e2
     root = np.sqrt(np.concatenate(((1.0 - weight) * l1, weight * l2)))

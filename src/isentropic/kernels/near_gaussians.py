@@ -10,16 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
+from .dense import cholesky, dot, solve_lower
 
 _ROUNDING = 64 * 2.0**-52  # of the longest row: what is left of zero
-
-
-@kernel
-def _dot(a, b, count):
-    total = 0.0
-    for t in range(count):
-        total += a[t] * b[t]
-    return total
 
 
 @kernel
@@ -35,7 +28,7 @@ def _solved(L, D):
             Y[a, b] /= L[a, a]
     for a in range(m):
         for b in range(a + 1):
-            Y[a, b] = (Y[a, b] - _dot(L[b], Y[a], b)) / L[b, b]
+            Y[a, b] = (Y[a, b] - dot(L[b], Y[a], 0, b)) / L[b, b]
     for a in range(m):
         for b in range(a):
             Y[b, a] = Y[a, b]
@@ -50,8 +43,8 @@ def _half_log_excess(E):
     total = 0.0
     for i in range(m):
         for j in range(i):
-            C[i, j] = (-_dot(E[i], E[j], m) - _dot(C[i], C[j], j)) / C[j, j]
-        x = _dot(E[i], E[i], m) + _dot(C[i], C[i], i)
+            C[i, j] = (-dot(E[i], E[j], 0, m) - dot(C[i], C[j], 0, j)) / C[j, j]
+        x = dot(E[i], E[i], 0, m) + dot(C[i], C[i], 0, i)
         if not x < 1.0:
             return np.nan
         C[i, i] = np.sqrt(1.0 - x)
@@ -66,16 +59,11 @@ def _near(S1, S2, delta, out):
     L = np.empty((m, m))
     z = delta.copy()
     out[:] = np.nan
-    for i in range(m):
-        for j in range(i):
-            L[i, j] = (0.5 * (S1[i, j] + S2[i, j]) - _dot(L[i], L[j], j)) / L[j, j]
-        pivot = 0.5 * (S1[i, i] + S2[i, i]) - _dot(L[i], L[i], i)
-        if not pivot > 0.0:
-            return
-        L[i, i] = np.sqrt(pivot)
-        z[i] = (z[i] - _dot(L[i], z, i)) / L[i, i]
+    if np.isnan(cholesky(0.5 * (S1 + S2), 0.0, L)):
+        return
+    solve_lower(L, z)
     out[0] = _half_log_excess(_solved(L, 0.5 * (S1 - S2)))
-    out[1] = _dot(z, z, m)
+    out[1] = dot(z, z, 0, m)
 
 
 @parallel_kernel
@@ -98,7 +86,7 @@ def _coordinates(T):
     least = 0.0
     for column in range(n):
         for t in range(n):
-            squares[t] = _dot(left[t], left[t], m)
+            squares[t] = dot(left[t], left[t], 0, m)
         at = np.argmax(squares)
         if column == 0:
             least = squares[at] * _ROUNDING**2
@@ -106,11 +94,11 @@ def _coordinates(T):
             return R[:, :column]
         q = left[at] / np.sqrt(squares[at])
         for p in range(column):  # once more: of a short remainder, rounding is no longer a small part
-            q -= _dot(q, Q[p], m) * Q[p]
-        q /= np.sqrt(_dot(q, q, m))
+            q -= dot(q, Q[p], 0, m) * Q[p]
+        q /= np.sqrt(dot(q, q, 0, m))
         Q[column] = q
         for t in range(n):
-            R[t, column] = _dot(left[t], q, m)
+            R[t, column] = dot(left[t], q, 0, m)
             left[t] -= R[t, column] * q
     return R
 

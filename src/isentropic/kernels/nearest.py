@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
+from .euclidean import squared_distance
 
 
 @kernel
@@ -24,14 +25,6 @@ def _insert(distances, indices, size, distance, index):
         distances[place] = distance
         indices[place] = index
     return min(size + 1, k)
-
-
-@kernel
-def squared_distance(x, y):
-    total = 0.0
-    for f in range(len(x)):
-        total += (x[f] - y[f]) ** 2
-    return total
 
 
 @parallel_kernel
@@ -111,21 +104,6 @@ def listed_members(queries, distinct, nearest, indptr, members, selves, indices,
                     size = _insert(distances[i], indices[i], size, distance, members[e])
         for s in range(k):
             distances[i, s] = np.sqrt(distances[i, s])
-
-
-@parallel_kernel
-def euclidean_rows(queries, data, out):
-    """``out[i, j]``: the distance of ``queries[i]`` and ``data[j]``; equal bits for equal pairs of rows."""
-    for i in rows(len(queries)):
-        for j in range(len(data)):
-            out[i, j] = np.sqrt(squared_distance(queries[i], data[j]))
-
-
-@parallel_kernel
-def measured_pairs(data, first, second, out):
-    """``out[e]``: the distance of rows ``first[e]`` and ``second[e]``, in the bits of ``euclidean_rows``."""
-    for e in rows(len(first)):
-        out[e] = np.sqrt(squared_distance(data[first[e]], data[second[e]]))
 
 
 @parallel_kernel

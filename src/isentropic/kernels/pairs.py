@@ -5,8 +5,6 @@ A row of pairs is summed by one thread in one order; the sums of all rows are jo
 
 from __future__ import annotations
 
-import numpy as np
-
 from ._jit import kernel, parallel_kernel, rows
 
 # Columns of the sums over a row of pairs with the given distance d and the mapped one z.
@@ -81,17 +79,6 @@ def store_upper(block, first_row, first_column, n, out):
         row = block[s, i + 1 - first_column : n - first_column]
         for j in range(len(row)):
             out[start + j] = row[j]
-
-
-@parallel_kernel
-def euclidean_pairs(X, first, second, out):
-    """``out[p]``: the distance of rows ``first[p]`` and ``second[p]``."""
-    for p in rows(len(first)):
-        x, y = X[first[p]], X[second[p]]
-        total = 0.0
-        for f in range(len(x)):
-            total += (x[f] - y[f]) ** 2
-        out[p] = np.sqrt(total)
 
 
 @parallel_kernel

@@ -1,4 +1,4 @@
-"""Shortest paths over a CSR graph with non-negative weights.
+"""Shortest paths over a CSR graph with non-negative weights: delta-stepping, and label correction in groups.
 
 A source is a set of seeds: nodes with a first distance. A row of the data is one seed at distance
 0; a new row is its neighbours at their distances. Every routine finds the least left-to-right sum
@@ -43,7 +43,7 @@ def _next_wave(distance, state, near, head, far, n_far, width):
 
 @kernel
 def _waves(indptr, indices, weights, seeds, starts, width, distance, state, near, far, order):
-    """Distances from one source, wave by wave; ``order`` gets the reached nodes as first visited.
+    """Delta-stepping from one source, wave by wave; ``order`` gets the reached nodes as first visited.
 
     Nodes within a wave are visited first in, first out, and again when a shorter way turns up; farther
     ones wait for theirs. With waves of two edge lengths 1 % of the nodes are visited twice, which costs

@@ -9,7 +9,7 @@ from ._jit import kernel, parallel_kernel, rows
 
 @parallel_kernel
 def project_squared(distances, means, projection):
-    """``-1/2 sum_j (d_j^2 - means_j) projection_j`` for every row ``d`` of ``distances``."""
+    """Gower's out-of-sample formula: ``-1/2 sum_j (d_j^2 - means_j) projection_j`` of rows ``distances``."""
     n_rows, n_references = distances.shape
     n_components = projection.shape[1]
     out = np.empty((n_rows, n_components))
@@ -35,7 +35,7 @@ def through_neighbors(indices, distances, to_references, out):
 
 @kernel
 def _mixed(value):
-    """A 64-bit finaliser: every input bit reaches every output bit."""
+    """The finaliser of SplitMix64: every input bit reaches every output bit."""
     value ^= value >> np.uint64(30)
     value *= np.uint64(0xBF58476D1CE4E5B9)
     value ^= value >> np.uint64(27)

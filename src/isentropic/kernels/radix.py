@@ -1,4 +1,4 @@
-"""The rows of a table, nearest first: by distance, then by row number.
+"""Radix sort: the rows of a table, nearest first, by distance, then by row number.
 
 A row is ranked by sorting integers that hold a distance, as a fraction of the row's range, in front of
 the row number: two counting passes over the leading digits, then an insertion pass that looks at the
@@ -13,19 +13,19 @@ import numpy as np
 from ._jit import kernel, parallel_kernel, rows
 
 _LEAST_SHIFT = 12  # a fraction of 50 bits: scaling it cannot round past the last one
-_BITS = 11  # of a digit: its counts stay in the fastest cache
-_DIGIT = 2**_BITS - 1
-_FIRST = 62 - _BITS  # where the leading digit of a key starts, and the one after it
-_SECOND = _FIRST - _BITS
-_PATIENCE = 4  # moves per entry after which insertion gives up
+DIGIT_BITS = 11  # of a digit: its counts stay in the fastest cache
+DIGIT = 2**DIGIT_BITS - 1
+_FIRST = 62 - DIGIT_BITS  # where the leading digit of a key starts, and the one after it
+_SECOND = _FIRST - DIGIT_BITS
+PATIENCE = 4  # moves per entry after which insertion gives up
 _INFINITY = np.array(np.inf).view(np.int64).item()
 
 
 @kernel
-def _bits(n):
-    """How many bits hold the numbers below ``n``."""
-    bits = 1
-    while (1 << bits) < n:
+def bit_length(number):
+    """How many bits a number of at least 0 takes."""
+    bits = 0
+    while number >> bits > 0:
         bits += 1
     return bits
 
@@ -65,7 +65,7 @@ def _fill_keys(d, own, shift, keys):
 
 
 @kernel
-def _starts(counts):
+def place_starts(counts):
     """Turn how many there are of each digit into where the first of each goes."""
     before = 0
     for c in range(len(counts)):
@@ -75,23 +75,26 @@ def _starts(counts):
 
 
 @kernel
-def _sort_leading(keys, spare, low, high):
-    """Sort by the two leading digits of the keys, the lower digit first."""
+def sort_two_digits(keys, spare, first, second, low, high):
+    """Sort by the digits of the keys that start at bits ``first`` and ``second``, the latter ahead.
+
+    ``low`` and ``high`` are for the counts of either digit.
+    """
     low[:] = 0
     high[:] = 0
     for p in range(len(keys)):
-        low[(keys[p] >> _SECOND) & _DIGIT] += 1
-        high[(keys[p] >> _FIRST) & _DIGIT] += 1
-    _starts(low)
-    _starts(high)
+        low[(keys[p] >> first) & DIGIT] += 1
+        high[(keys[p] >> second) & DIGIT] += 1
+    place_starts(low)
+    place_starts(high)
     for p in range(len(keys)):
         key = keys[p]
-        digit = (key >> _SECOND) & _DIGIT
+        digit = (key >> first) & DIGIT
         spare[low[digit]] = key
         low[digit] += 1
     for p in range(len(keys)):
         key = spare[p]
-        digit = (key >> _FIRST) & _DIGIT
+        digit = (key >> second) & DIGIT
         keys[high[digit]] = key
         high[digit] += 1
 
@@ -109,7 +112,7 @@ def _comes_after(one, two, d, shift):
 @kernel
 def _settle(keys, d, shift):
     """Insertion by fraction, distance, row. Returns 0, 1 if two fractions were equal, 2 if it gave up."""
-    patience = _PATIENCE * len(keys)
+    patience = PATIENCE * len(keys)
     close = 0
     for p in range(1, len(keys)):
         key = keys[p]
@@ -133,13 +136,13 @@ def _sort_all(keys, spare, d, own, counts):
     image = d.view(np.int64)
     for p in range(len(keys)):
         keys[p] = p + (p >= own)
-    for lowest in range(0, 63, _BITS):
+    for lowest in range(0, 63, DIGIT_BITS):
         counts[:] = 0
         for p in range(len(keys)):
-            counts[(image[keys[p]] >> lowest) & _DIGIT] += 1
-        _starts(counts)
+            counts[(image[keys[p]] >> lowest) & DIGIT] += 1
+        place_starts(counts)
         for p in range(len(keys)):
-            digit = (image[keys[p]] >> lowest) & _DIGIT
+            digit = (image[keys[p]] >> lowest) & DIGIT
             spare[counts[digit]] = keys[p]
             counts[digit] += 1
         for p in range(len(keys)):
@@ -149,10 +152,10 @@ def _sort_all(keys, spare, d, own, counts):
 @kernel
 def order_row(d, own, keys, spare, low, high):
     """Row numbers without ``own``, nearest first, in ``keys``; 1 if some may be tied, -1 if amiss."""
-    shift = max(_bits(len(d)), _LEAST_SHIFT)
+    shift = max(bit_length(len(d) - 1), _LEAST_SHIFT)
     if not _fill_keys(d, own, shift, keys):
         return -1
-    _sort_leading(keys, spare, low, high)
+    sort_two_digits(keys, spare, _SECOND, _FIRST, low, high)
     found = _settle(keys, d, shift)
     if found == 2:
         _sort_all(keys, spare, d, own, low)
@@ -167,7 +170,7 @@ def order_row(d, own, keys, spare, low, high):
 def sorting_space(n):
     """What :func:`order_row` works in: keys, spare keys, counts of either digit."""
     keys = np.empty(n - 1, np.int64)
-    counts = np.empty((2, 2**_BITS), np.uint32)  # unsigned: an index that cannot be negative is faster
+    counts = np.empty((2, 2**DIGIT_BITS), np.uint32)  # unsigned: an index that cannot be negative is faster
     return keys, np.empty_like(keys), counts[0], counts[1]
 
 

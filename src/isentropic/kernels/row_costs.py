@@ -20,8 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel
+from .gaussian_mixtures import shares_of
 
-DEGREES, STUDENT, FUZZY, PAIRS, TRIPLETS = range(5)
+DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS, FUZZY, PAIRS, TRIPLETS = range(7)
 
 
 @kernel
@@ -106,6 +107,123 @@ def _student(z, Z, near, weights, far, shape, gradient, curvature):
         value += weights[t] * half * np.log1p(square / freedom)
         force = weights[t] * half * u
         _add_slopes(force, -force * u, gap, gradient, curvature)
+    return value
+
+
+@kernel
+def _cubic_spline(t, out):
+    """The cubic B-spline at the four nodes around a place, its first and its second derivatives: (3, 4)."""
+    s = 1.0 - t
+    out[0, 0], out[1, 0], out[2, 0] = s * s * s / 6.0, -0.5 * s * s, s
+    out[0, 3], out[1, 3], out[2, 3] = t * t * t / 6.0, 0.5 * t * t, t
+    out[0, 1], out[1, 1] = (4.0 - (6.0 - 3.0 * t) * t * t) / 6.0, (1.5 * t - 2.0) * t
+    out[0, 2], out[1, 2] = (4.0 - (6.0 - 3.0 * s) * s * s) / 6.0, (2.0 - 1.5 * s) * s
+    out[2, 1], out[2, 2] = 3.0 * t - 2.0, 3.0 * s - 2.0
+
+
+@kernel
+def _student_field(z, Z, near, weights, far, shape, gradient, curvature):
+    """t-SNE in a plane: ``sum_j p_j g log(1 + r_j^2) + log f(z)``, f the sum over all rows as a field.
+
+    ``shape = [g, origin, spacing, lines, columns, coefficients ...]`` of a cubic spline on a grid, whose
+    second coordinate is 0 where z has one only. Infinite where the field is not known.
+    """
+    half, spacing, columns = shape[0], shape[3], np.int64(shape[5])
+    first = (z[0] - shape[1]) / spacing
+    second = ((z[1] if len(z) > 1 else 0.0) - shape[2]) / spacing
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    if not (0.0 <= first < shape[4] - 3.0 and 0.0 <= second < shape[5] - 3.0):
+        return np.inf
+    splines, sums = np.empty((2, 3, 4)), np.zeros((3, 3))
+    line, cell = np.int64(first), np.int64(second)
+    _cubic_spline(first - line, splines[0])
+    _cubic_spline(second - cell, splines[1])
+    for a in range(3):
+        for b in range(3 - a):
+            for k in range(4):
+                start = 6 + (line + k) * columns + cell
+                for e in range(4):
+                    sums[a, b] += splines[0, a, k] * splines[1, b, e] * shape[start + e]
+    total = sums[0, 0]
+    if not total > 0.0:
+        return np.inf
+    gradient[0] = sums[1, 0] / (total * spacing)
+    curvature[0, 0] = sums[2, 0] / (total * spacing * spacing) - gradient[0] * gradient[0]
+    if len(z) > 1:
+        gradient[1] = sums[0, 1] / (total * spacing)
+        curvature[1, 0] = sums[1, 1] / (total * spacing * spacing) - gradient[0] * gradient[1]
+        curvature[1, 1] = sums[0, 2] / (total * spacing * spacing) - gradient[1] * gradient[1]
+    value = np.log(total)
+    gap = np.empty(len(z))
+    for t in range(len(weights)):
+        square = _squared_gap(z, Z, near[t] if len(near) else t, 1.0, gap)
+        value += weights[t] * half * np.log(square)
+        force = weights[t] * half / square
+        _add_slopes(force, -force / square, gap, gradient, curvature)
+    return value
+
+
+@kernel
+def _log_sums(z, Z, far, precisions, least, logs, slopes, bends):
+    """``log sum_j exp(-a (r_j^2 - least) / 2)`` over ``far`` for each precision a, and its derivatives."""
+    gap, d = np.empty(len(z)), len(z)
+    logs[:], slopes[:], bends[:] = 0.0, 0.0, 0.0
+    for t in range(len(far) if len(far) else len(Z)):
+        square = _squared_gap(z, Z, far[t] if len(far) else t, 0.0, gap)
+        for h in range(len(precisions)):
+            weight = np.exp(-0.5 * precisions[h] * (square - least))
+            logs[h] += weight
+            for c in range(d):
+                slopes[h, c] -= precisions[h] * weight * gap[c]
+                for e in range(c + 1):
+                    bends[h, c, e] += precisions[h] * precisions[h] * weight * gap[c] * gap[e]
+    for h in range(len(precisions)):
+        for c in range(d):
+            slopes[h, c] /= logs[h]
+            for e in range(c + 1):
+                bends[h, c, e] = bends[h, c, e] / logs[h] - slopes[h, c] * slopes[h, e]
+            bends[h, c, c] -= precisions[h]
+        logs[h] = np.log(logs[h])
+
+
+@kernel
+def _gaussians(z, Z, near, weights, far, shape, gradient, curvature):
+    """SNE: ``-sum_j p_j log mean_h q^h_j``, ``q^h_j = exp(-a_h r_j^2 / 2) / sum``, precisions in ``shape``.
+
+    The first sum is over ``near``, that of a Gaussian over ``far``. With ``l_h = log q^h`` and ``s_h`` the
+    share of a Gaussian in the mean, the slope of its logarithm is ``sum s_h l_h'``, the bend
+    ``sum s_h (l_h'' + l_h' l_h'^T)`` less the product of the slope with itself.
+    """
+    n_scales, d = len(shape), len(z)
+    gap, slope, one = np.empty(d), np.empty(d), np.empty((n_scales, d))
+    logs, slopes, bends = np.empty(n_scales), np.empty((n_scales, d)), np.empty((n_scales, d, d))
+    here, shares = np.empty(n_scales), np.empty(n_scales)
+    least = np.inf  # of the squares, so that not all weights vanish
+    for t in range(len(far) if len(far) else len(Z)):
+        least = min(least, _squared_gap(z, Z, far[t] if len(far) else t, 0.0, gap))
+    _log_sums(z, Z, far, shape, least, logs, slopes, bends)
+    gradient[:], curvature[:] = 0.0, 0.0
+    value = 0.0
+    for t in range(len(weights)):
+        square = _squared_gap(z, Z, near[t] if len(near) else t, 0.0, gap) - least
+        slope[:] = 0.0
+        for h in range(n_scales):
+            here[h] = np.exp(-0.5 * shape[h] * square - logs[h])
+        value -= weights[t] * (shares_of(square, here, shape, logs, shares) - np.log(n_scales))
+        for h in range(n_scales):
+            for c in range(d):
+                one[h, c] = -shape[h] * gap[c] - slopes[h, c]
+                slope[c] += shares[h] * one[h, c]
+        for c in range(d):
+            gradient[c] -= weights[t] * slope[c]
+            for e in range(c + 1):
+                bend = -slope[c] * slope[e]
+                for h in range(n_scales):
+                    bend += shares[h] * (one[h, c] * one[h, e] - bends[h, c, e])
+                    if c == e:
+                        bend -= shares[h] * shape[h]
+                curvature[c, e] -= weights[t] * bend
     return value
 
 
@@ -204,6 +322,10 @@ def evaluate(cost, z, Z, near, weights, far, shape, gradient, curvature):
         return _degrees(z, Z, near, weights, far, shape, gradient, curvature)
     if cost == STUDENT:
         return _student(z, Z, near, weights, far, shape, gradient, curvature)
+    if cost == STUDENT_FIELD:
+        return _student_field(z, Z, near, weights, far, shape, gradient, curvature)
+    if cost == GAUSSIANS:
+        return _gaussians(z, Z, near, weights, far, shape, gradient, curvature)
     if cost == FUZZY:
         return _fuzzy(z, Z, near, weights, far, shape, gradient, curvature)
     if cost == PAIRS:

@@ -26,7 +26,7 @@ def _settle(cost, z, Z, near, weights, far, shape):
     for tried in range(_MOST_STEPS + 1):  # the first one is the start itself
         length, size = 0.0, 0.0
         solved = tried == 0
-        if trace > 0.0 and cholesky(bends[here], damping, factor):
+        if trace > 0.0 and not np.isnan(cholesky(bends[here], damping, factor)):
             solved = True
             step[:] = slopes[here]
             solve_lower(factor, step)
@@ -60,7 +60,7 @@ def _settle(cost, z, Z, near, weights, far, shape):
 def settle_rows(cost, starts, Z, near, weights, far, shape):
     """Coordinates of new rows (b, d), each at the lowest of the minima found from its ``starts`` (b, s, d).
 
-    ``Z`` (n, d) are the fixed rows; ``near``, ``weights`` (b, k) and ``far`` (b, m) are those of each new row,
+    ``Z`` (n, d) are the fixed rows; ``near``, ``weights`` (b, k) and ``far`` (b, m) belong to each new row,
     for the ``cost`` of :mod:`.row_costs` with the numbers ``shape``. ``O(s n d^2)`` a step.
     """
     n_rows, n_starts, d = starts.shape

@@ -42,7 +42,7 @@ class Scaling:
     )
 
     def place(self, distances: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
-        """Coordinates of rows at these distances from the references: the kernel formula, row by row."""
+        """Gower's out-of-sample formula (Nyström's, for inner products) of distances to the references."""
         with threads(n_jobs):
             return project_squared(np.ascontiguousarray(distances), self.means, self.projection)
 

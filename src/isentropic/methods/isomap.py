@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require
 from .._state import OneOf, State, Value
-from .._values import Can, Knn, Percentile, Pnn, Radius
+from .._values import Knn, Percentile, Radius
 from ..families.geodesic import GeodesicEmbedder
-from ..neighbors import as_rule, entry_lists, neighbor_graph
+from ..neighbors import as_rule, distance_graph, entry_lists
 
 
 class Isomap(GeodesicEmbedder):
@@ -106,8 +105,8 @@ class Isomap(GeodesicEmbedder):
     def fit(self, X, y=None):
         """Graph, geodesics, classical scaling."""
         X = self._checked_rows(X)
-        self._fit_rule = self._rule()
-        graph = neighbor_graph(
+        self._fit_rule = as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
+        graph = distance_graph(
             X,
             self._fit_rule,
             metric=self.metric,
@@ -117,14 +116,6 @@ class Isomap(GeodesicEmbedder):
         )
         self._embed_graph(X, graph)
         return self
-
-    def _rule(self):
-        if self.neighbors is None:
-            return as_rule(self.n_neighbors)
-        rule = as_rule(self.neighbors)
-        must_be = "Knn, Radius or Percentile, whose weights are distances"
-        require(not isinstance(rule, Can | Pnn), "neighbors", must_be, rule)
-        return rule
 
     def _entries(self, X: np.ndarray):
         return entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)

@@ -8,10 +8,16 @@ from .._errors import require_count, require_flag, require_number
 from .._runtime import row_blocks
 from .._state import Absent, Array, Checked, Double, Flag, Starts, State, Tuple, Value, Whole
 from .._values import Percentile
-from ..divergences import bandwidth_floors, checked_bandwidth, density_unit, kde_divergences
+from ..divergences import (
+    bandwidth_floors,
+    checked_bandwidth,
+    checked_weights,
+    density_unit,
+    kde_divergences,
+    reweighted,
+)
 from ..families.geodesic import GeodesicEmbedder
-from ..families.weights import checked_weights, reweighted
-from ..neighbors import Entries, entry_lists, joined_graph, percentile_lists
+from ..neighbors import Entries, directed_within, entry_lists, joined_graph
 
 _NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
 
@@ -135,7 +141,7 @@ class KDEIsomap(GeodesicEmbedder):
         """Radii, a density for each feature of each patch, divergences on the edges, geodesics, scaling."""
         X = self._checked_rows(X)
         self._fit_rule, self._fit_as = Percentile(self.percentile), (self.bandwidth, self.root)
-        near = percentile_lists(X, self._fit_rule, n_jobs=self.n_jobs)
+        near = directed_within(X, self._fit_rule, "euclidean", self.n_jobs)
         graph = joined_graph(X, near, "percentile", on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)
         self._set_grid(X)
         self._lists = near.indptr.astype(np.int64), near.indices.astype(np.int32)

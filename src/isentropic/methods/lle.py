@@ -44,6 +44,9 @@ class LLE(SpectralEmbedder):
     embedding_ : array of shape (n, n_components)
     eigenvalues_ : array of shape (n_components,)
         Smallest first, the zero of the constant left out.
+    n_separating_ : int
+        Coordinates that only separate groups of rows which the graph hardly joins: their eigenvalues are more
+        than 100 times below the next, or 0. A warning tells of them.
     squared_weights_ : float
         Mean of ``sum_j w_ij^2``: 1 / k where neighbours weigh alike; large where weights cancel each other.
     n_features_in_ : int

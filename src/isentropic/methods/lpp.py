@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from .._errors import IsentropicWarning, require
-from .._state import Array, State
-from ..affinities import checked_heat, heat
+from .._errors import IsentropicWarning, is_whole, require, require_count, require_number, warn
+from .._state import Array, State, Whole
+from ..affinities import checked_heat, heat, neighbor_graph
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder
+from ..families.spectral import separating
 from ..linalg import normalized_adjacency
-from ..neighbors import as_rule, neighbor_graph
+from ..neighbors import as_rule
 
 _RANK = 1e-10  # of the largest singular value: what is below is rounding
 
@@ -26,6 +25,9 @@ class LPP(LinearEmbedder):
     the singular vectors of ``D^1/2 X``, so that collinear columns, or more columns than rows, are no case of
     their own. Every coordinate has the mean square 1, weighted by the degrees.
 
+    With as many features as rows, less one, the directions can follow any function of the fitted rows: the
+    map is that of Laplacian eigenmaps and says nothing of new rows. A warning tells; ``n_pca`` prevents it.
+
     Cost: the search of neighbours and ``O(n m min(n, m) + n k m)`` time, ``O(n (m + k))`` memory.
 
     Parameters
@@ -33,12 +35,16 @@ class LPP(LinearEmbedder):
     n_neighbors : int
         Neighbours of every row; the graph joins two rows if either is one of the other.
     n_components : int
-        Dimension of the map, at most the number of features.
+        Dimension of the map, at most the number of features (where nothing is reduced: the rows are only
+        turned and stretched).
     neighbors : Knn, Radius, Percentile, Can or Pnn, optional
         The rule of the graph, instead of ``n_neighbors``. ``Can`` and ``Pnn`` have weights of their own.
     t : "auto" or float
         Width of the weights, in squared units of the data. ``"auto"`` is the mean squared length of an edge,
         and infinity weighs all edges alike.
+    n_pca : int or float, optional
+        Project on so many principal components first, or on as many as have this share of the variance, below
+        1; neighbours are those of the projected rows.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -51,6 +57,9 @@ class LPP(LinearEmbedder):
         Weighted by the degrees of the rows.
     eigenvalues_ : array of shape (n_components,)
         Smallest first: how far neighbours are apart along each direction.
+    n_separating_ : int
+        Coordinates that only separate groups of rows which the graph hardly joins: their eigenvalues are more
+        than 100 times below the next, or 0. A warning tells of them.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
@@ -69,25 +78,45 @@ class LPP(LinearEmbedder):
     True
     """
 
-    _state = State(eigenvalues_=Array("d"))
+    _state = State(eigenvalues_=Array("d"), n_separating_=Whole(0))
 
-    def __init__(self, n_neighbors=10, n_components=2, *, neighbors=None, t="auto", n_jobs=None):
+    def __init__(self, n_neighbors=10, n_components=2, *, neighbors=None, t="auto", n_pca=None, n_jobs=None):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.neighbors = neighbors
         self.t = t
+        self.n_pca = n_pca
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Graph, weights, the directions of least change along its edges."""
+        """Principal components if asked for, graph, weights, directions of least change along its edges."""
         n_components, t = checked_components(self.n_components), checked_heat(self.t)
         rule = as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
         X = checked_rows(self, X)
-        most = X.shape[1]
-        require(n_components <= most, "n_components", f"at most the number of features {most}", n_components)
-        adjacency, degrees = normalized_adjacency(heat(neighbor_graph(X, rule, n_jobs=self.n_jobs), t))
-        self._project(X, *self._directions(X, adjacency, degrees))
+        middle = X.mean(axis=0)
+        axes = self._principal_axes(X - middle)
+        rows = X if axes is None else (X - middle) @ axes.T
+        most, of = rows.shape[1], "features" if axes is None else "principal components"
+        require(n_components <= most, "n_components", f"at most the number of {of} {most}", n_components)
+        adjacency, degrees = normalized_adjacency(heat(neighbor_graph(rows, rule, n_jobs=self.n_jobs), t))
+        centre, components = self._directions(rows, adjacency, degrees)
+        if axes is not None:
+            centre, components = middle + centre @ axes, components @ axes
+        self._project(X, centre, components)
         return self
+
+    def _principal_axes(self, X: np.ndarray) -> np.ndarray | None:
+        """The directions (p, m) of ``n_pca``; None for all of the space."""
+        if self.n_pca is None:
+            return None
+        if is_whole(self.n_pca):
+            count = require_count("n_pca", self.n_pca, most=min(X.shape))
+            return svd(X, full_matrices=False)[2][:count]
+        must_be = "a number of components, a share of the variance in (0, 1), or None"
+        share = require_number("n_pca", self.n_pca, must_be, above=0, below=1)
+        _, spreads, axes = svd(X, full_matrices=False)
+        variances = np.cumsum((spreads / (spreads[0] or 1.0)) ** 2)
+        return axes[: int(np.searchsorted(variances, share * variances[-1])) + 1]
 
     def _directions(self, X: np.ndarray, adjacency, degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Centre and directions; ``I - U' D^-1/2 W D^-1/2 U`` is the problem in the singular vectors U."""
@@ -96,14 +125,26 @@ class LPP(LinearEmbedder):
         U, spreads, axes = svd(np.sqrt(degrees / total)[:, None] * (X - centre), full_matrices=False)
         rank = int(np.count_nonzero(spreads > _RANK * spreads[0]))
         count = min(self.n_components, rank)
-        self.eigenvalues_ = np.zeros(self.n_components)
+        self.eigenvalues_, self.n_separating_ = np.zeros(self.n_components), 0
         components = np.zeros((self.n_components, X.shape[1]))
         if count:
             U = U[:, :rank]
-            values, vectors = eigh(np.eye(rank) - U.T @ (adjacency @ U), subset_by_index=(0, count - 1))
-            self.eigenvalues_[:count] = values
-            components[:count] = (vectors / spreads[:rank, None]).T @ axes[:rank]
-        if count < self.n_components:
-            lost = f"the last {self.n_components - count} of {self.n_components} coordinates are zero"
-            warnings.warn(f"X has a rank of {rank}: {lost}.", IsentropicWarning, stacklevel=3)
+            last = min(count, rank - 1)  # one more, to see the gap behind the last
+            values, vectors = eigh(np.eye(rank) - U.T @ (adjacency @ U), subset_by_index=(0, last))
+            self.eigenvalues_[:count] = values[:count]
+            components[:count] = (vectors[:, :count] / spreads[:rank, None]).T @ axes[:rank]
+            self.n_separating_ = separating(values, count, size=1.0)
+        self._tell(rank, len(X))
         return centre, components
+
+    def _tell(self, rank: int, n: int) -> None:
+        """What the rank of X means for the map."""
+        if rank < self.n_components:
+            lost = f"the last {self.n_components - rank} of {self.n_components} coordinates are zero"
+            warn(f"X has a rank of {rank}: {lost}.", IsentropicWarning)
+        if rank >= max(n - 1, 2):
+            what = "the directions follow any function of these rows, and say nothing of new ones"
+            warn(
+                f"X has {n} rows and a rank of {rank}: {what}. Take more rows, or n_pca below {rank}.",
+                IsentropicWarning,
+            )

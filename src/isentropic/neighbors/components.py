@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from .._errors import DisconnectedGraphError, DisconnectedGraphWarning, require_number, require_one_of
+from .._errors import DisconnectedGraphError, DisconnectedGraphWarning, require_number, require_one_of, warn
 from .._values import Inflate, NeighborGraph
 from ..distances import Metric
 from .bridges import shortest_bridges
@@ -68,8 +67,7 @@ def repaired(
     else:
         what = "affinities are not bridged: each part is on its own"
     hint = "More neighbours, or a larger radius, would join the parts by the data."
-    warnings.warn(f"The neighbour graph is in {_parts(graph)}: {what}. {hint}",
-                  DisconnectedGraphWarning, stacklevel=3)  # fmt: skip
+    warn(f"The neighbour graph is in {_parts(graph)}: {what}. {hint}", DisconnectedGraphWarning)
     return graph
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 
-from .._errors import DisconnectedGraphWarning
+from .._errors import DisconnectedGraphWarning, warn
 from .._runtime import row_blocks
 from .._values import Knn, NeighborGraph, NeighborRule, Percentile, Radius
 from ..distances import EUCLIDEAN, distances_between, rows_per_block
@@ -46,11 +45,10 @@ def entry_lists(
 def warn_of_isolated(isolated: int, n_rows: int) -> None:
     """Say how many new rows have no neighbour by the rule of the graph."""
     if isolated:
-        warnings.warn(
+        warn(
             f"{isolated} of {n_rows} new rows have no neighbour within the radius: each enters by its "
             "nearest fitted row. Take a larger radius, or look at whether they belong here.",
             DisconnectedGraphWarning,
-            stacklevel=4,
         )
 
 

@@ -1,9 +1,10 @@
-"""Neighbour graphs of every kind, from one call."""
+"""Neighbour graphs: who is joined to whom, by whichever rule."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -24,11 +25,11 @@ from ..kernels._jit import threads
 from ..kernels.unions import joined_rows, joined_sizes
 from .components import checked_policy, component_labels, repaired
 from .index import has_tree
-from .search import clipped_neighbors, nearest_neighbors, require_edge_memory
+from .search import nearest_neighbors, require_edge_memory
 from .tree import within_radius_by_tree
 
 
-def neighbor_graph(
+def distance_graph(
     X: np.ndarray,
     neighbors: int | NeighborRule = 10,
     *,
@@ -37,39 +38,34 @@ def neighbor_graph(
     random_state=None,
     n_jobs: int | None = None,
 ) -> NeighborGraph:
-    """The symmetric neighbour graph of the rows of ``X``, with its connected components.
+    """The symmetric neighbour graph of the rows of ``X``: each edge weighs the distance between its ends.
 
-    ``neighbors`` is a number of neighbours or one of ``Knn``, ``Radius``, ``Percentile``, ``Can``, ``Pnn``.
-    A graph in several parts is never silent. ``on_disconnected``: ``"bridge"`` adds the shortest edges
-    that join the parts, ``"raise"`` refuses, ``"largest"`` and ``"inflate"`` leave the parts to the method.
-
-    Knn, Can, Pnn cost what the neighbour search costs; Radius and Percentile ``O(n^2 m)`` time, in blocks.
-
-    >>> import numpy as np
-    >>> from isentropic import Radius, neighbor_graph
-    >>> line = np.arange(5.0)[:, None]
-    >>> graph = neighbor_graph(line, Radius(1.5))
-    >>> graph.indices.tolist(), graph.n_components
-    ([1, 0, 2, 1, 3, 2, 4, 3], 1)
+    ``neighbors`` is a number of neighbours or one of ``Knn``, ``Radius``, ``Percentile``. Knn costs what the
+    search costs, the others ``O(n^2 m)`` time, in blocks.
     """
     rule = as_rule(neighbors)
+    must_be = "Knn, Radius or Percentile, whose weights are distances"
+    require(not isinstance(rule, Can | Pnn), "neighbors", must_be, rule)
     checked_policy(on_disconnected)
+    X = checked_table(X, rule, metric)
+    options: dict[str, Any] = {"on_disconnected": on_disconnected, "metric": metric, "n_jobs": n_jobs}
+    if isinstance(rule, Radius | Percentile):
+        return joined_graph(X, directed_within(X, rule, metric, n_jobs), rule.kind, **options)
+    assert isinstance(rule, Knn)
+    found = nearest_neighbors(X, rule, metric=metric, random_state=random_state, n_jobs=n_jobs)
+    return listed_graph(X, found, **options)
+
+
+def checked_table(X: np.ndarray, rule: NeighborRule, metric: Metric, *, fewest: int = 2) -> np.ndarray:
+    """Rows, or all distances between them, that a graph can be made of."""
     X = check_array(X, dtype=np.float64, order="C")
     checked_metric(metric)
     checked_magnitude(X, metric=metric)
     if metric == "precomputed":
         checked_distance_matrix(X)
-    fewest = 3 if isinstance(rule, Can | Pnn) else 2
     must_be = f"a table of at least {fewest} rows for a graph of kind {rule.kind}"
     require(len(X) >= fewest, "X", must_be, len(X))
-    directed, exact, recall = _directed(X, rule, metric, random_state, n_jobs)
-    is_affinity = isinstance(rule, Can | Pnn)
-    indptr, indices, weights = union(directed, average=is_affinity, n_jobs=n_jobs)
-    # An affinity of 0 is kept, but joins nothing.
-    joins = weights > 0 if is_affinity else None
-    components = component_labels(indptr, indices, joins)
-    graph = NeighborGraph(indptr, indices, weights, rule.kind, components, exact=exact, recall=recall)
-    return repaired(graph, X, on_disconnected, metric=metric, n_jobs=n_jobs)
+    return X
 
 
 def as_rule(neighbors: int | NeighborRule) -> NeighborRule:
@@ -79,41 +75,6 @@ def as_rule(neighbors: int | NeighborRule) -> NeighborRule:
     must_be = "a number of neighbours, Knn, Radius, Percentile, Can or Pnn"
     require(is_whole(neighbors), "neighbors", must_be, neighbors)
     return Knn(int(neighbors))
-
-
-def _directed(X, rule, metric, random_state, n_jobs) -> tuple[csr_array, bool, float]:
-    """The directed graph of a rule, before symmetrisation; whether it is exact; its recall."""
-    if isinstance(rule, Radius | Percentile):
-        return directed_within(X, rule, metric, n_jobs), True, 1.0
-    search = rule
-    if isinstance(rule, Can | Pnn):
-        # The next neighbour after the k-th sets the scale of the weights.
-        search = Knn(clipped_neighbors(rule.k, len(X) - 2, "the other rows but one") + 1)
-    found = nearest_neighbors(X, search, metric=metric, random_state=random_state, n_jobs=n_jobs)
-    if isinstance(rule, Knn):
-        return directed_lists(found.indices, found.distances), found.exact, found.recall
-    weigh = can_weights if isinstance(rule, Can) else pnn_weights
-    return directed_lists(found.indices[:, :-1], weigh(found)), found.exact, found.recall
-
-
-def can_weights(found: Neighbors) -> np.ndarray:
-    """``(d_{k+1} - d_j) / (k d_{k+1} - sum d_l)`` over the k nearest, d squared; equally far ones share 1."""
-    squared = found.distances**2
-    nearest, after = squared[:, :-1], squared[:, -1:]
-    total = (after - nearest).sum(axis=1, keepdims=True)
-    return _ratio(after - nearest, total, otherwise=1 / nearest.shape[1])
-
-
-def pnn_weights(found: Neighbors) -> np.ndarray:
-    """``(d_{k+1} - d_j) / (d_{k+1} - d_1)`` over the k nearest, d squared; equally far ones all weigh 1."""
-    squared = found.distances**2
-    nearest, after = squared[:, :-1], squared[:, -1:]
-    return _ratio(after - nearest, after - nearest[:, :1], otherwise=1.0)
-
-
-def _ratio(numerator: np.ndarray, denominator: np.ndarray, otherwise: float) -> np.ndarray:
-    out = np.full(numerator.shape, otherwise)
-    return np.divide(numerator, denominator, out=out, where=np.broadcast_to(denominator > 0, out.shape))
 
 
 def directed_lists(indices: np.ndarray, weights: np.ndarray) -> csr_array:
@@ -182,19 +143,17 @@ def first_neighbors(found: Neighbors, k: int) -> Neighbors:
 
 
 def listed_graph(
-    X: np.ndarray, found: Neighbors, *, on_disconnected="bridge", n_jobs: int | None = None
+    X: np.ndarray,
+    found: Neighbors,
+    *,
+    metric: Metric = "euclidean",
+    on_disconnected="bridge",
+    n_jobs: int | None = None,
 ) -> NeighborGraph:
     """The symmetric graph of neighbour lists that are already known; parts are joined as the policy says."""
     directed = directed_lists(found.indices, found.distances)
-    return joined_graph(X, directed, "knn", on_disconnected=on_disconnected, exact=found.exact,
+    return joined_graph(X, directed, "knn", metric=metric, on_disconnected=on_disconnected, exact=found.exact,
                         recall=found.recall, n_jobs=n_jobs)  # fmt: skip
-
-
-def percentile_lists(
-    X: np.ndarray, rule: Percentile, *, metric: Metric = "euclidean", n_jobs: int | None = None
-) -> csr_array:
-    """The rows within each row's own radius, itself left out: directed, with distances. ``O(n^2 m)`` time."""
-    return directed_within(X, rule, metric, n_jobs)
 
 
 def joined_graph(
@@ -202,14 +161,17 @@ def joined_graph(
     directed: csr_array,
     kind: str,
     *,
+    metric: Metric = "euclidean",
     on_disconnected="bridge",
+    average: bool = False,
     exact: bool = True,
     recall: float = 1.0,
     n_jobs: int | None = None,
 ) -> NeighborGraph:
-    """The union of both directions of a graph of distances, repaired as the policy says."""
+    """The union of both directions of a graph, repaired as the policy says; affinities are averaged."""
     checked_policy(on_disconnected)
-    indptr, indices, weights = union(directed, average=False, n_jobs=n_jobs)
-    components = component_labels(indptr, indices)
+    indptr, indices, weights = union(directed, average=average, n_jobs=n_jobs)
+    # An affinity of 0 is kept, but joins nothing.
+    components = component_labels(indptr, indices, weights > 0 if average else None)
     graph = NeighborGraph(indptr, indices, weights, kind, components, exact=exact, recall=recall)
-    return repaired(graph, X, on_disconnected, n_jobs=n_jobs)
+    return repaired(graph, X, on_disconnected, metric=metric, n_jobs=n_jobs)

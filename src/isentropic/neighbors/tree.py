@@ -7,7 +7,7 @@ from scipy.spatial import KDTree
 
 from .._runtime import row_blocks, worker_threads
 from ..kernels._jit import threads
-from ..kernels.nearest import measured_pairs
+from ..kernels.euclidean import euclidean_pairs
 from .search import require_edge_memory
 
 _MARGIN = 1 + 1e-12  # scipy may round a distance otherwise than we do
@@ -32,7 +32,7 @@ def within_radius_by_tree(X: np.ndarray, eps: float, n_jobs: int | None):
         column = np.concatenate([np.asarray(near, np.int32) for near in lists])
         distances = np.empty(len(row))
         with threads(n_jobs):
-            measured_pairs(X, row, column, distances)
+            euclidean_pairs(X, row, column, distances)
         near = (distances < eps) & (row != column)  # the tree may round otherwise than we do
         counts[block] = np.bincount(row[near] - block.start, minlength=block.stop - block.start)
         indices.append(column[near])

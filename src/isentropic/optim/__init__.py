@@ -4,6 +4,14 @@ from .averaged import averaged_descent
 from .epochs import batch_epochs
 from .lbfgs import lbfgs
 from .minimum import Minimum
-from .momentum import momentum_descent
+from .momentum import Phase, momentum_descent, phased_descent
 
-__all__ = ["Minimum", "averaged_descent", "batch_epochs", "lbfgs", "momentum_descent"]
+__all__ = [
+    "Minimum",
+    "Phase",
+    "averaged_descent",
+    "batch_epochs",
+    "lbfgs",
+    "momentum_descent",
+    "phased_descent",
+]

@@ -1,4 +1,4 @@
-"""Stochastic descent with a decreasing step, and the mean of where it went."""
+"""Polyak-Ruppert averaging: stochastic descent with a decreasing step, and the mean of its later points."""
 
 from __future__ import annotations
 

@@ -7,9 +7,10 @@
 'noise'
 """
 
+from .biplots import biplot
 from .curves import quality_curves
 from .damage import distortion, quality_sheet
 from .densities import coranking, shepard
 from .maps import scatter
 
-__all__ = ["coranking", "distortion", "quality_curves", "quality_sheet", "scatter", "shepard"]
+__all__ = ["biplot", "coranking", "distortion", "quality_curves", "quality_sheet", "scatter", "shepard"]

@@ -1,4 +1,4 @@
-"""Are two maps of the same data different? Their measures, and how the difference varies with the rows."""
+"""Are two maps of the same data different? Their measures, and the jackknife of the difference over rows."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def compare_quality(
 def left_out(
     X: Any, Z: Any, *, n_neighbors: Any = None, random_state: Any = None, n_jobs: int | None = None
 ) -> dict[str, Floats]:
-    """T and C at each k, areas under R_NX and tau with a twentieth of the rows left out, twenty times.
+    """Grouped jackknife: T, C at each k, areas under R_NX and tau without a twentieth of the rows, 20 times.
 
     ``rnx_local`` is the area up to the smallest k.
 
@@ -197,7 +197,7 @@ def _values(found: RankSums, ks: tuple[int, ...]) -> dict[str, float]:
 
 
 def _half_width(without: np.ndarray) -> float:
-    """Of the 95% interval, from the values with one group of rows left out."""
+    """Of the 95% interval by the jackknife, from the values with one group of rows left out."""
     from scipy.stats import t
 
     groups = len(without)

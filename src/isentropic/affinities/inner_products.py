@@ -1,0 +1,77 @@
+"""Kernels of kernel methods: what they take for the inner product of two rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._errors import is_real, require, require_count, require_number, require_one_of
+from .._state import Array, Double, State, Text, Whole
+from ..distances import distances_between
+from ..kernels._jit import threads
+from ..kernels.products import inner_products
+
+KERNELS = ("linear", "poly", "rbf", "precomputed")
+
+
+@dataclass(frozen=True, slots=True)
+class InnerProduct:
+    """``x'y``, ``(g x'y + c)^p`` or ``exp(-g |x - y|^2)``; or given, and then a row holds the products."""
+
+    kind: str
+    gamma: float
+    degree: int
+    coef0: float
+    origin: np.ndarray  # (m,) taken off every row; empty where products are given
+    _state = State(
+        kind=Text(*KERNELS),
+        gamma=Double(above=0),
+        degree=Whole(1),
+        coef0=Double(),
+        origin=Array("columns", empty=True),
+    )
+
+    @classmethod
+    def of(cls, X: np.ndarray, kind: Any, gamma: Any, degree: Any, coef0: Any) -> InnerProduct:
+        """Checked; ``gamma="auto"`` is ``1 / (2 mean squared distance)`` of the rows for rbf, else 1."""
+        require_one_of("kernel", kind, KERNELS)
+        is_auto = isinstance(gamma, str) and gamma == "auto"
+        must_be = "'auto' or a positive number"
+        require(is_auto or (is_real(gamma) and 0 < gamma < np.inf), "gamma", must_be, gamma)
+        degree = require_count("degree", degree)
+        coef0 = require_number("coef0", coef0, "a finite number", above=-np.inf)
+        m = 0 if kind == "precomputed" else X.shape[1]
+        if is_auto:
+            # the mean over pairs of rows is twice the variance
+            spread = 2 * float((X - X[0]).var(axis=0, ddof=1).sum()) if kind == "rbf" else 0.0
+            gamma = 1 / (2 * spread) if spread > 0 else 1.0
+        # The centred kernel does not depend on the origin, but the digits of its linear form do.
+        origin = X.mean(axis=0) if kind == "linear" else np.zeros(m)
+        return cls(kind, float(gamma), degree, coef0, origin)
+
+    def between(self, X: np.ndarray, Y: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Products of every row of ``X`` with every row of ``Y``; a pair has the same bits in any batch."""
+        if self.kind == "precomputed":
+            return X
+        if self.kind == "rbf":
+            K = distances_between(X, Y, "euclidean", n_jobs)
+            K *= K
+            K *= -self.gamma
+            return np.exp(K, out=K)
+        K = np.empty((len(X), len(Y)))
+        with threads(n_jobs):
+            inner_products(X - self.origin, Y - self.origin, K)
+        return K if self.kind == "linear" else self._powers(K)
+
+    def _powers(self, K: np.ndarray) -> np.ndarray:
+        K *= self.gamma
+        K += self.coef0
+        with np.errstate(over="ignore"):
+            powers = K.copy()
+            for _ in range(self.degree - 1):
+                powers *= K
+        hint = "Rescale the features, or take a smaller degree."
+        require(bool(np.isfinite(powers).all()), "kernel 'poly'", "finite between all rows", np.inf, hint)
+        return powers

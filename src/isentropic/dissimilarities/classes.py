@@ -1,0 +1,146 @@
+"""Class-aware distances, a Gaussian for each class, and the classes that a new row may have.
+
+Classes are numbers from 0, as ``quality.labels.class_codes`` gives them. A new row has none: a term that
+needs its class becomes the expectation over ``p(c | x)``, found from the fitted rows alone.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+from scipy.special import logsumexp
+
+from .._errors import IsentropicWarning, require, require_number
+
+_LARGEST_EXPONENT = 700.0  # whose exponential is still a number
+_NOISE = 1e-6  # of the mean variance within classes, on every diagonal
+_SHRINKAGE = {"enough": 0.1, "few": 0.5, "one": 1.0}  # towards the pooled covariance, by rows of a class
+
+
+def mean_square(distances: np.ndarray) -> float:
+    """``mean d^2``, the width of :func:`class_aware_distances` where none is given; 1 where all are 0."""
+    longest = float(np.max(distances, initial=0.0))
+    if longest == 0:
+        return 1.0
+    return float(np.mean((distances / longest) ** 2)) * longest * longest
+
+
+def class_aware_distances(
+    distances: np.ndarray, share: np.ndarray | float, *, width: float, discount: float = 0.5
+) -> np.ndarray:
+    """Supervised dissimilarities of ES-ISOMAP: below 1 within a class, growing without bound between classes.
+
+    ``sqrt(1 - exp(-d^2 / width))`` within, ``exp(d^2 / 2 width) - discount`` between classes, and with
+    ``share``, the probability that both rows are of one class (1 or 0 where both classes are known),
+    the expectation of the two. Both grow with d. A discount of 0 keeps every row of the own class nearer than
+    any other, so that a graph of nearest neighbours falls into classes. Exponents end at 700, with a warning.
+
+    >>> import numpy as np
+    >>> class_aware_distances(np.array([0.0, 1.0, 1.0]), np.array([1, 1, 0]), width=1.0).round(3).tolist()
+    [0.0, 0.795, 1.149]
+    """
+    require_number("width", width, "a positive number in squared units of the distances", above=0)
+    require_number("discount", discount, "a number in [0, 1]", most=1)
+    share = np.broadcast_to(np.asarray(share, float), distances.shape)
+    require(bool(((share >= 0) & (share <= 1)).all()), "share", "probabilities", share)
+    ratio = (distances / np.sqrt(width)) ** 2
+    exponent = np.minimum(ratio / 2, _LARGEST_EXPONENT)
+    clipped = int(np.count_nonzero((ratio / 2 > _LARGEST_EXPONENT) & (share < 1)))
+    if clipped:
+        what = f"{clipped} of {distances.size} distances are too long for their class-aware form"
+        warnings.warn(f"{what}: exponents end at {_LARGEST_EXPONENT:g}. Take a larger width, or look for "
+                      "outliers.", IsentropicWarning, stacklevel=2)  # fmt: skip
+    return share * np.sqrt(-np.expm1(-ratio)) + (1 - share) * (np.exp(exponent) - discount)
+
+
+# ---- a Gaussian for each class -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ClassGaussians:
+    """Mean and shrunk covariance of every class: positive definite also for a class of one row."""
+
+    means: np.ndarray  # (c, m)
+    covariances: np.ndarray  # (c, m, m)
+    counts: np.ndarray  # (c,) rows
+
+
+def class_gaussians(X: np.ndarray, classes: np.ndarray) -> ClassGaussians:
+    """``(1 - s) S_c + s S + e I``: covariances of the classes, shrunk towards that within classes, S.
+
+    Divisors are ``n_c - 1`` and ``n - c``; s is 0.1 for classes of more than m + 1 rows, 0.5 for fewer and 1
+    for one row; e is 1e-6 of the mean variance in S. Where no class varies, S is the covariance of all rows,
+    and the identity where they are equal. ``O(n m^2)`` time, ``8 c m^2`` bytes.
+    """
+    counts = np.bincount(classes)
+    fits = len(classes) == len(X) and bool(counts.all())
+    require(fits, "classes", "numbers from 0, one a row, none left out", classes)
+    m = X.shape[1]
+    means, scatters = np.empty((len(counts), m)), np.empty((len(counts), m, m))
+    for c in range(len(counts)):
+        rows = X[classes == c]
+        means[c] = rows.mean(axis=0)
+        centred = rows - means[c]
+        scatters[c] = centred.T @ centred
+    pooled = _pooled(X, scatters.sum(axis=0) / max(len(X) - len(counts), 1))
+    for c, count in enumerate(counts):
+        s = _SHRINKAGE["one" if count == 1 else "enough" if count > m + 1 else "few"]
+        scatters[c] = (1 - s) * scatters[c] / max(count - 1, 1) + s * pooled
+    scatters[:, np.arange(m), np.arange(m)] += _NOISE * np.trace(pooled) / m
+    return ClassGaussians(means, scatters, counts)
+
+
+def _pooled(X: np.ndarray, within: np.ndarray) -> np.ndarray:
+    if np.trace(within) > 0:
+        return within
+    centred = X - X.mean(axis=0)
+    everywhere = centred.T @ centred / max(len(X) - 1, 1)
+    return everywhere if np.trace(everywhere) > 0 else np.eye(X.shape[1])
+
+
+# ---- the class of a new row --------------------------------------------------------------------------
+
+
+def votes(near: np.ndarray, n_classes: int) -> np.ndarray:
+    """``p(c | x)`` as the share of each class among neighbours of class ``near``, (b, k): k-NN votes.
+
+    >>> import numpy as np
+    >>> votes(np.array([[0, 1, 1, 1]]), 3).tolist()
+    [[0.25, 0.75, 0.0]]
+    """
+    return (near[:, :, None] == np.arange(n_classes)).mean(axis=1)
+
+
+def posterior(X: np.ndarray, gaussians: ClassGaussians) -> np.ndarray:
+    """``p(c | x)`` proportional to ``n_c N(x; mu_c, S_c)``: quadratic discriminant analysis.
+
+    ``O(c m^3 + b c m^2)`` time.
+    """
+    logs = np.empty((len(X), len(gaussians.counts)))
+    for c, (mean, S) in enumerate(zip(gaussians.means, gaussians.covariances, strict=True)):
+        root = cholesky(S, lower=True)
+        apart = solve_triangular(root, (X - mean).T, lower=True)
+        logs[:, c] = np.log(gaussians.counts[c]) - np.log(np.diag(root)).sum() - (apart**2).sum(axis=0) / 2
+    return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
+
+
+# ---- terms that are constant on pairs of classes -----------------------------------------------------
+
+
+def expected_between(shares: np.ndarray, between: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """``sum_c p(c | x) between[c, y_j]`` of new rows, (b, c), and fitted rows j."""
+    return (shares @ between)[:, classes]
+
+
+def mean_between(between: np.ndarray, counts: np.ndarray) -> float:
+    """Mean of ``between[c, c']`` over the pairs of rows of two classes; 0 where there is one class.
+
+    What a divergence is divided by, to be in the units of distances: nats are several times longer.
+    """
+    pairs = np.outer(counts, counts).astype(float)
+    np.fill_diagonal(pairs, 0.0)
+    total = pairs.sum()
+    return float((pairs * between).sum() / total) if total else 0.0

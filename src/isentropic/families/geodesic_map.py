@@ -1,0 +1,116 @@
+"""The map of a graph: classical scaling of its shortest paths, of all pairs or through landmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import squareform
+
+from .._runtime import one_blas_thread, row_blocks
+from .._values import Inflate, Landmarks, NeighborGraph
+from ..distances import Metric, distances_between, rows_per_block
+from ..geodesics import all_pairs, from_neighbors, from_rows
+from ..kernels._jit import threads
+from ..kernels.condensed import combined_comoments
+from ..kernels.placement import through_neighbors
+from ..linalg import Scaling, classical_scaling, residual_variance, unexplained
+from ..neighbors import Entries, warn_of_isolated
+from .landmarks import chosen_landmarks
+
+_PLACED_AT_ONCE = 256  # new rows whose distances to all fitted rows are held together
+
+
+@dataclass(frozen=True, slots=True)
+class GeodesicMap:
+    """A graph and the scaling of its paths: all that the place of a new row depends on (Gower's formula)."""
+
+    graph: NeighborGraph
+    scaling: Scaling
+    unreachable: float  # what stands for a path that there is not
+    landmarks: np.ndarray | None = None  # rows of the graph; None for the exact method
+    geodesics: np.ndarray | None = None  # from the landmarks to all rows of the graph
+
+    def place(self, X: np.ndarray, enter: Callable[[np.ndarray], Entries], n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows; ``enter`` says where, and at what distance, they enter the graph."""
+        Z = np.empty((len(X), self.scaling.embedding.shape[1]))
+        isolated = 0
+        for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
+            entries = enter(X[block])
+            isolated += entries.isolated
+            G = self._geodesics_of_new(entries, n_jobs)
+            G[np.isinf(G)] = self.unreachable
+            Z[block] = self.scaling.place(G, n_jobs=n_jobs)
+        warn_of_isolated(isolated, len(X))
+        return Z
+
+    def _geodesics_of_new(self, entries: Entries, n_jobs: int | None) -> np.ndarray:
+        if self.geodesics is None:
+            return from_neighbors(self.graph, entries.indices, entries.distances, n_jobs=n_jobs)
+        G = np.empty((len(entries.indices), len(self.geodesics)))
+        with threads(n_jobs):
+            through_neighbors(entries.indices, entries.distances, self.geodesics, G)
+        return G
+
+
+def exact_map(
+    graph: NeighborGraph, n_components: int, policy: Any, n_jobs: int | None
+) -> tuple[GeodesicMap, np.ndarray, float]:
+    """Scaling of all paths, the coordinates of all rows of the graph, and the residual variance."""
+    G = all_pairs(graph, n_jobs=n_jobs)
+    unreachable = _inflated(G, graph, policy)
+    scaling = classical_scaling(G, graph.n_rows, n_components, n_jobs=n_jobs)
+    variance = residual_variance(G, scaling.embedding, n_jobs=n_jobs)
+    return GeodesicMap(graph, scaling, unreachable), scaling.embedding, variance
+
+
+def landmark_map(
+    graph: NeighborGraph,
+    rows: np.ndarray,
+    landmarks: Landmarks,
+    n_components: int,
+    policy: Any,
+    *,
+    metric: Metric,
+    random_state: Any,
+    n_jobs: int | None,
+) -> tuple[GeodesicMap, np.ndarray, float]:
+    """As :func:`exact_map` through some of the ``rows`` of the graph, spread out over all (landmark MDS)."""
+    n = graph.n_rows
+    chosen = chosen_landmarks(rows, landmarks.n, landmarks.rule, metric=metric, random_state=random_state,
+                              n_jobs=n_jobs)  # fmt: skip
+    G = from_rows(graph, chosen, n_jobs=n_jobs)
+    unreachable = _inflated(G, graph, policy)
+    between = squareform(G[:, chosen], checks=False)
+    scaling = classical_scaling(between, len(chosen), n_components, n_jobs=n_jobs)
+    Z = np.empty((n, n_components))
+    for block in row_blocks(n, "placing rows", size=4096):
+        Z[block] = scaling.place(G[:, block].T, n_jobs=n_jobs)
+    variance = _landmark_residual_variance(G, chosen, Z, n_jobs)
+    return GeodesicMap(graph, scaling, unreachable, chosen, G), Z, variance
+
+
+def _inflated(G: np.ndarray, graph: NeighborGraph, policy: Any) -> float:
+    """Missing paths become a multiple of the longest one (they exist under that policy only)."""
+    policy = Inflate() if policy == "inflate" else policy
+    if not isinstance(policy, Inflate) or graph.n_components == 1:
+        return np.inf
+    unreachable = policy.factor * float(np.max(G, where=np.isfinite(G), initial=0.0))
+    np.copyto(G, unreachable, where=np.isinf(G))
+    return unreachable
+
+
+def _landmark_residual_variance(
+    G: np.ndarray, landmarks: np.ndarray, Z: np.ndarray, n_jobs: int | None
+) -> float:
+    """``1 - corr(G, D_Z)^2`` over the pairs of a landmark and any row, itself included."""
+    moments = np.empty((len(landmarks), 6))
+    for block in row_blocks(len(landmarks), "residual variance", size=rows_per_block(len(Z))):
+        mapped = distances_between(Z[landmarks[block]], Z, "euclidean", n_jobs)
+        with one_blas_thread():  # several would add up in another order, and take the cores from the kernels
+            for i, (g, d) in enumerate(zip(G[block], mapped, strict=True), start=block.start):
+                a, b = g - g.mean(), d - d.mean()
+                moments[i] = len(g), g.mean(), d.mean(), a @ a, b @ b, a @ b
+    return unexplained(*combined_comoments(moments))

@@ -1,0 +1,162 @@
+"""Stochastic neighbour embeddings: Gaussian affinities of given perplexity, and a map that keeps them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from .._errors import require_count, require_number
+from .._runtime import generator, require_memory, row_blocks
+from .._state import Array, Double, Number, State, Text, Whole
+from .._values import Neighbors
+from ..affinities import checked_perplexity, conditional_affinities, listed_for
+from ..kernels._jit import threads
+from ..kernels.row_costs import GAUSSIANS, STUDENT, STUDENT_FIELD
+from ..kernels.row_descent import settle_rows
+from ..objectives import Field
+from ..optim import Minimum, lbfgs
+from .neighbor_maps import NeighborEmbedder
+from .pair_distances import Distances
+
+_PLACED_AT_ONCE = 256  # new rows
+_PAIR_BYTES = 40  # of lists, affinities and forces
+_MARGIN = 32  # nodes of a field around the map
+
+
+def doubling_perplexities(n: int, smallest: float = 4) -> list[float]:
+    """``smallest``, twice as many, and so on up to about n / 2; of few rows, n / 2 alone.
+
+    >>> doubling_perplexities(150), doubling_perplexities(5)
+    ([4.0, 8.0, 16.0, 32.0, 64.0], [2.5])
+    """
+    count = round(math.log2(n / (2 * smallest))) + 1
+    return [float(smallest * 2**h) for h in range(count)] if count > 0 and n > 5 else [max(n / 2, 1.0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """Rows, the lists of their neighbours, and the affinities to these of each perplexity, averaged."""
+
+    distances: Distances
+    lists: Neighbors
+    P: np.ndarray  # (n, k), conditional: rows of sum 1
+    log_widths: tuple[np.ndarray, ...]  # log 2 sigma^2 of every row, for each perplexity
+    random: np.random.RandomState
+
+
+class PerplexityEmbedder(NeighborEmbedder):
+    """A map that keeps affinities of given perplexity; new rows go down their own divergence."""
+
+    _state = State(  # s perplexities
+        kl_divergence_=Number(),
+        _perplexities=Array("s", least=1),
+        _k=Whole(1),
+    )
+
+    def _affine(self, X, perplexities: Callable[[int], list[float]] | None = None) -> Affine:
+        """Rows and lists, as long as the largest perplexity needs them, and conditional affinities.
+
+        ``perplexities`` are those for a number of rows, where there is no parameter for one.
+        """
+        X = self._checked_rows(X)
+        n, random = len(X), generator(self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        chosen = [checked_perplexity(self.perplexity, n)] if perplexities is None else perplexities(n)
+        self._perplexities = np.array(chosen, float)
+        distances = self._distances_of(X, seed)
+        lists = self._listed(distances, listed_for(self._perplexities.max(), n), seed)
+        self._k = lists.indices.shape[1]
+        P, widths = self._averaged(lists.distances)
+        return Affine(distances, lists, P, widths, random)
+
+    def _averaged(self, lists: np.ndarray, largest: int | None = None):
+        """The mean of the affinities of all perplexities, or of the ``largest`` ones, and their widths."""
+        mean, all_widths = np.zeros(lists.shape), []
+        chosen = self._perplexities[-(largest or len(self._perplexities)) :]
+        for perplexity in chosen:
+            P, widths = conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)
+            mean += P
+            all_widths.append(widths)
+        mean /= len(chosen)
+        return mean, tuple(all_widths)
+
+    def _optimum(self, objective, start: np.ndarray) -> Minimum:
+        """Where L-BFGS ends."""
+        max_iter = require_count("max_iter", self.max_iter, "a number of steps", least=0)
+        tol = require_number("tol", self.tol, "a number from 0 to below 1", below=1)
+        return lbfgs(objective, start, max_iter=max_iter, tol=tol)
+
+    def _scaled_start(self, given: Affine, spread: float) -> np.ndarray:
+        """The start, its widest coordinate with this standard deviation."""
+        Z = self._start(given.distances, given.random)
+        Z = Z / np.abs(Z).max()
+        Z -= Z.mean(axis=0)
+        return Z * (spread / Z.std(axis=0).max())
+
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        out = np.empty((len(X), self._n_features_out))
+        settle = self._settling()
+        for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
+            indices, distances = self._listed_among_fitted(X[block], self._k)
+            weights, _ = self._averaged(distances)
+            near = self.embedding_[indices]
+            starts = np.stack((near[:, 0], np.einsum("ij,ijc->ic", weights, near)), axis=1)
+            with threads(self.n_jobs):
+                out[block] = settle(starts, indices.astype(np.int64), weights)
+        return out
+
+    def _settling(self):
+        """A function of starts (b, s, d), neighbours and weights (b, k) that gives the places of new rows."""
+        raise NotImplementedError
+
+
+class GaussianEmbedder(PerplexityEmbedder):
+    """One whose map has Gaussian weights: SNE and multiscale SNE. All pairs."""
+
+    _state = State(_precisions=Array("s", above=0))
+
+    def _dense(self, given: Affine, P: np.ndarray) -> np.ndarray:
+        """Affinities of lists as a square array."""
+        n = len(P)
+        require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take t-SNE.")
+        square = np.zeros((n, n))
+        np.put_along_axis(square, given.lists.indices.astype(np.int64), P, axis=1)
+        return square
+
+    def _settling(self):
+        return self._settled_by_gaussians
+
+    def _settled_by_gaussians(self, starts, near, weights) -> np.ndarray:
+        far = np.empty((len(starts), 0), np.int64)
+        return settle_rows(GAUSSIANS, starts, self.embedding_, near, weights, far, self._precisions)
+
+
+class StudentEmbedder(PerplexityEmbedder):
+    """One whose map has Student weights: t-SNE, and those that differ in affinities or in the descent."""
+
+    _state = State(repulsion_=Text("exact", "fields"), _dof=Double(above=0))
+
+    def _settling(self):
+        if self.repulsion_ == "exact":
+            return self._settled_among_all
+        field = Field((self._dof + 1) / 2)
+        plane = np.zeros((len(self.embedding_), 2), np.float32)
+        plane[:, : self._n_features_out] = self.embedding_ / np.sqrt(self._dof)
+        with threads(self.n_jobs):
+            nodes, origin, spacing = field.nodes(plane, _MARGIN)
+        header = [field.power, *origin.astype(float), spacing, *nodes.shape]
+        return partial(self._settled_in_field, np.concatenate([header, nodes.ravel()]))
+
+    def _settled_among_all(self, starts, near, weights) -> np.ndarray:
+        far = np.empty((len(starts), 0), np.int64)
+        shape = np.array([self._dof])
+        return settle_rows(STUDENT, starts, self.embedding_, near, weights, far, shape)
+
+    def _settled_in_field(self, shape, starts, near, weights) -> np.ndarray:
+        far, unit = np.empty((len(starts), 0), np.int64), np.sqrt(self._dof)
+        Z = self.embedding_ / unit
+        return settle_rows(STUDENT_FIELD, starts / unit, Z, near, weights, far, shape) * unit

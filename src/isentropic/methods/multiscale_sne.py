@@ -1,0 +1,135 @@
+"""Multiscale SNE: neighbourhoods of all sizes at once, in the data and in the map."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from .._errors import require_number
+from .._state import Array, State
+from ..families.perplexity_maps import GaussianEmbedder, doubling_perplexities
+from ..objectives import GaussianNeighbors
+
+
+class MultiscaleSNE(GaussianEmbedder):
+    """SNE with Gaussians of all widths: near rows stay near, and so do groups, and groups of groups.
+
+    ``p_j|i`` is the mean of the affinities of the perplexities 4, 8, 16, ... up to about n / 2, ``q_j|i``
+    that of as many Gaussians in the map, ``exp(-a_h |z_i - z_j|^2 / 2) / sum``. Their precisions
+    ``a_h = 2^(1 + 2/d) (K_max / K_h)^(2U/d) / v`` belong to the perplexities ``K_h``, v being the variance of
+    the start, and U, from 1 to 2, how fast the widths grow in the data. The map minimises
+    ``sum p_j|i log(p_j|i / q_j|i)``, from coarse to fine: L-BFGS with the largest perplexity, then with the
+    two largest ones, and so on. A new row goes down its own part of the cost, the fitted rows held.
+
+    Cost: ``O(n^2)`` time for each perplexity and step, and ``40 n^2`` bytes.
+
+    Parameters
+    ----------
+    smallest : float
+        The smallest perplexity; each next one is twice as large, up to about n / 2.
+    n_components : int
+        Dimension of the map.
+    init : {"pca", "random"} or array of shape (n, n_components)
+        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical
+        scaling.
+    metric : str, callable or Geodesic
+        Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        neighbour graph.
+    neighbors : Neighbors, optional
+        Lists of neighbours that are known already, all the others of each row.
+    max_iter : int
+        Steps of L-BFGS at most for each perplexity that is added.
+    tol : float
+        A step that lowers the cost by less than this share of the first cost is the last one.
+    random_state : int, RandomState or None
+        For random starts and the approximate search. None is a fixed seed: two runs agree.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    kl_divergence_ : float
+        The cost: the sum of the divergences of all rows.
+    perplexities_ : array
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Lee, Peluffo-Ordóñez and Verleysen (2015).
+
+    Examples
+    --------
+    >>> from isentropic import MultiscaleSNE, datasets
+    >>> iris = datasets.load("builtin:iris")
+    >>> sne = MultiscaleSNE().fit(iris.X)
+    >>> sne.embedding_.shape
+    (150, 2)
+    >>> bool((sne.transform(iris.X[:5]) == sne.embedding_[:5]).all())
+    True
+    """
+
+    _state = State(perplexities_=Array("s", least=1))
+
+    def __init__(
+        self,
+        smallest=4.0,
+        n_components=2,
+        *,
+        init="pca",
+        metric="euclidean",
+        neighbors=None,
+        max_iter=30,
+        tol=1e-6,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.smallest = smallest
+        self.n_components = n_components
+        self.init = init
+        self.metric = metric
+        self.neighbors = neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Neighbours, affinities of all scales, start, minima from coarse to fine."""
+        smallest = require_number("smallest", self.smallest, "a perplexity of at least 1", least=1)
+        given = self._affine(X, partial(doubling_perplexities, smallest=smallest))
+        Z, steps = self._start(given.distances, given.random), 0
+        Z = (Z - Z.mean(axis=0)) / np.abs(Z).max()
+        precisions = self._precisions_of(Z, given.log_widths)
+        for count in range(1, len(precisions) + 1):
+            P = self._dense(given, self._averaged(given.lists.distances, count)[0])
+            cost = GaussianNeighbors(P, precisions[-count:], n_jobs=self.n_jobs)
+            found = self._optimum(cost, Z)
+            Z, steps = found.point, steps + found.n_iter
+        self._keep(given.distances, Z, steps)
+        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
+        self._precisions, self.perplexities_ = precisions, self._perplexities.copy()
+        return self
+
+    def _precisions_of(self, Z: np.ndarray, log_widths) -> np.ndarray:
+        """Of the Gaussians in the map, for each perplexity."""
+        d = Z.shape[1]
+        ratios = self._perplexities.max() / self._perplexities
+        return 2 ** (1 + 2 / d) * ratios ** (2 * _growth(log_widths, d) / d) / Z.var(axis=0).mean()
+
+
+def _growth(log_widths, d: int) -> float:
+    """U: ``2/d`` times the largest mean of ``1 / (log2 of how a width grows)``, from 1 to 2."""
+    found = [1.0]
+    for narrow, wide in pairwise(log_widths):
+        grown = wide - narrow
+        some = np.isfinite(grown) & (grown > 0)
+        if some.any():
+            found.append(2 / d * float((np.log(2) / grown[some]).mean()))
+    return min(max(found), 2.0)

@@ -1,0 +1,122 @@
+"""Multiscale t-SNE: neighbourhoods of all sizes in the data, Student weights in the map."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from scipy.spatial.distance import squareform
+
+from .._errors import require_number
+from .._runtime import require_memory
+from .._state import Array, State
+from ..affinities import joint_affinities
+from ..families.perplexity_maps import StudentEmbedder, doubling_perplexities
+from ..objectives import StudentPairs
+
+_PAIR_BYTES = 40  # of lists, affinities and forces
+
+
+class MultiscaleTSNE(StudentEmbedder):
+    """t-SNE without a perplexity: affinities are the mean of those of 4, 8, 16, ... up to about n / 2.
+
+    Small and large neighbourhoods count alike, so that groups keep their places among each other. The
+    affinities are symmetrised as in t-SNE, ``q_ij`` is proportional to ``(1 + |z_i - z_j|^2)^-1``, and the
+    map minimises ``sum p log(p / q)`` from coarse to fine: L-BFGS with the largest perplexity, then with the
+    two largest ones, and so on. A new row goes down its own part of the cost, the fitted rows held.
+
+    Cost: ``O(n^2)`` time a step, and ``40 n^2`` bytes.
+
+    Parameters
+    ----------
+    smallest : float
+        The smallest perplexity; each next one is twice as large, up to about n / 2.
+    n_components : int
+        Dimension of the map.
+    init : {"pca", "random"} or array of shape (n, n_components)
+        Where the search starts, scaled to a standard deviation of 1; for metrics other than the
+        Euclidean, ``"pca"`` is classical scaling.
+    metric : str, callable or Geodesic
+        Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        neighbour graph.
+    neighbors : Neighbors, optional
+        Lists of neighbours that are known already, all the others of each row.
+    max_iter : int
+        Steps of L-BFGS at most for each perplexity that is added.
+    tol : float
+        A step that lowers the cost by less than this share of the first cost is the last one.
+    random_state : int, RandomState or None
+        For random starts and the approximate search. None is a fixed seed: two runs agree.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    kl_divergence_ : float
+        ``sum p log(p / q)`` of the map.
+    perplexities_ : array
+    repulsion_ : {"exact"}
+        All pairs are summed.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    de Bodt, Mulders, Verleysen and Lee (2018).
+
+    Examples
+    --------
+    >>> from isentropic import MultiscaleTSNE, datasets
+    >>> iris = datasets.load("builtin:iris")
+    >>> tsne = MultiscaleTSNE().fit(iris.X)
+    >>> tsne.embedding_.shape
+    (150, 2)
+    >>> bool((tsne.transform(iris.X[:5]) == tsne.embedding_[:5]).all())
+    True
+    """
+
+    _state = State(perplexities_=Array("s", least=1))
+
+    def __init__(
+        self,
+        smallest=4.0,
+        n_components=2,
+        *,
+        init="pca",
+        metric="euclidean",
+        neighbors=None,
+        max_iter=30,
+        tol=1e-6,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.smallest = smallest
+        self.n_components = n_components
+        self.init = init
+        self.metric = metric
+        self.neighbors = neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Neighbours, affinities of all scales, start, minima from coarse to fine."""
+        smallest = require_number("smallest", self.smallest, "a perplexity of at least 1", least=1)
+        given = self._affine(X, partial(doubling_perplexities, smallest=smallest))
+        n = len(given.P)
+        require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take t-SNE.")
+        Z, steps = self._scaled_start(given, 1.0), 0
+        for count in range(1, len(self._perplexities) + 1):
+            conditional, _ = self._averaged(given.lists.distances, count)
+            P = joint_affinities(given.lists, conditional, n_jobs=self.n_jobs).toarray()
+            cost = StudentPairs(2.0 * squareform(P, checks=False), n, n_jobs=self.n_jobs)
+            found = self._optimum(cost, Z)
+            Z, steps = found.point, steps + found.n_iter
+        self._keep(given.distances, Z, steps)
+        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
+        self.repulsion_, self._dof, self.perplexities_ = "exact", 1.0, self._perplexities.copy()
+        return self

@@ -1,0 +1,109 @@
+"""Every method of the registry as the tests try it, and variants of some: fitted once in a process.
+
+``case(name).fitted`` is the shared fit, of ``laws.X``: whoever changes it takes a copy. A method whose fit
+takes more than about 0.1 s on these 240 rows has smaller parameters in ``SMALL``.
+"""
+
+from functools import cache
+
+import pytest
+
+from isentropic import (
+    PCA,
+    SDD,
+    ClassicalMDS,
+    EntropicIsomap,
+    Geodesic,
+    Isomap,
+    KDEIsomap,
+    Knn,
+    Landmarks,
+    Momentum,
+    ParameterFreeSDD,
+    Percentile,
+    Radius,
+    Selected,
+)
+from isentropic._errors import MissingExtraError
+from isentropic._extras import require_extra
+from laws import Case, X
+from supervised_stub import METHODS_AND_STUB
+
+SMALL = {
+    "landmark-isomap": {"n_landmarks": 20},
+    "sdd": {"degree": [1, 2], "max_iter": 30},
+    "multi-sdd": {"degrees": {1, 2}},
+    "umap": {"n_epochs": 100},
+    "pacmap": {"max_iter": 100},
+    "trimap": {"max_iter": 100},
+    "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
+}
+# Known to be in the units of the data. A method that is not named here may have its own, or none.
+IN_UNITS = {"pca", "classical-mds", "isomap", "landmark-isomap", "sdd", "multi-sdd", "parameter-free-sdd"}
+# Their optimisers end in the same place when every step has the same digits.
+SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", "parametric"}
+
+NAMES = tuple(METHODS_AND_STUB)
+GIVEN = {f"{name} of distances": name for name in NAMES if METHODS_AND_STUB[name].precomputed}
+VARIANTS = {
+    "whitened": PCA(whiten=True),
+    "manhattan": Isomap(metric="manhattan"),
+    "correlation": Isomap(metric="correlation"),
+    "minkowski": Isomap(metric="minkowski"),
+    "cosine": ClassicalMDS(metric="cosine"),
+    "canberra": ClassicalMDS(metric="canberra"),
+    "random landmarks": Isomap(n_landmarks=Landmarks(20, "random")),
+    "approximate": Isomap(neighbors=Knn(10, approximate=True)),
+    "approximate landmarks": Isomap(neighbors=Knn(10, approximate=True), n_landmarks=20),
+    "three dimensions": Isomap(n_components=3),
+    "radius": Isomap(neighbors=Radius(1.5)),
+    "percentile": Isomap(neighbors=Percentile(8.0)),
+    "largest part": Isomap(n_neighbors=2, on_disconnected="largest"),
+    "inflated": Isomap(n_neighbors=2, on_disconnected="inflate"),
+    "oas": EntropicIsomap(regularization="oas", divergence="bhattacharyya"),
+    "ledoit-wolf": EntropicIsomap(regularization="ledoit-wolf"),
+    "entropic landmarks": EntropicIsomap(n_landmarks=20, divergence="hellinger", root=True),
+    "kde, root": KDEIsomap(bandwidth="scott", root=True, n_landmarks=40),
+    "kde, largest part": KDEIsomap(2, bandwidth=0.1, on_disconnected="largest"),
+    "kde, inflated": KDEIsomap(2, 3, bandwidth_floor="reference", on_disconnected="inflate"),
+    "a real degree": SDD(2.5, 3, scale=1.5),
+    "manhattan sdd": ParameterFreeSDD(metric="manhattan"),
+    "geodesic sdd": ParameterFreeSDD(metric=Geodesic()),
+    "drawn pairs": ParameterFreeSDD(pairs=8, max_iter=20),
+    "momentum": ParameterFreeSDD(init="random", optimizer=Momentum(50)),
+    "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
+}
+_SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
+
+
+def lacking(name):
+    """What to install for a method, or nothing."""
+    method = METHODS_AND_STUB[name]
+    try:
+        if method.extra:
+            require_extra(method.extra, name)
+    except MissingExtraError as error:
+        return str(error)
+    return ""
+
+
+def made(name):
+    """The estimator of a method, small."""
+    method = METHODS_AND_STUB[name]
+    return method.load()(**{**method.params, **SMALL.get(name, {})})
+
+
+@cache
+def case(name):
+    """The case of a method, of a variant, or of a method that is given distances."""
+    if name in VARIANTS:
+        return Case(name, VARIANTS[name], name in _SEARCHED, name in _SEARCHED)
+    line = METHODS_AND_STUB[GIVEN.get(name, name)]
+    if lacking(line.name):
+        pytest.skip(lacking(line.name))
+    draws = line.draws_above is not None and line.draws_above < len(X)
+    searched = draws or line.out_of_sample == "optimised"
+    estimator = made(line.name)
+    if name in GIVEN:
+        estimator.set_params(metric="precomputed")
+    return Case(name, estimator, searched, line.name in SETTLING, draws, line.name in IN_UNITS)

@@ -1,0 +1,183 @@
+"""Probabilistic PCA against the density of its model, written out, and PCA; with and without holes."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.linalg import orthogonal_procrustes
+from scipy.stats import multivariate_normal
+
+import laws
+from assertions import assert_same_bits
+from isentropic import PCA, IsentropicWarning, ProbabilisticPCA, datasets, load, save
+from isentropic._errors import InvalidInputError
+from isentropic.families.factor_model import _maximized, by_em, posterior
+from isentropic.families.linear import CentredRows
+
+WINE = datasets.load("builtin:wine").X
+
+
+def with_holes(X, share=0.2, seed=0):
+    return np.where(np.random.default_rng(seed).random(X.shape) < share, np.nan, X)
+
+
+def covariance(fitted):
+    """``W W' + s I`` of a fitted model."""
+    strength = fitted.explained_variance_ - fitted.noise_variance_
+    square = fitted.components_.T * strength @ fitted.components_
+    return square + fitted.noise_variance_ * np.eye(len(square))
+
+
+def log_densities(rows, mean, C):
+    """Of what is known of each row: the normal density of those features alone."""
+    known = ~np.isnan(rows)
+    return [
+        multivariate_normal(mean[k], C[np.ix_(k, k)]).logpdf(x[k]) for x, k in zip(rows, known, strict=True)
+    ]
+
+
+# ---- closed form -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(60, 5), (30, 100)], ids=["tall", "wide"])
+def test_the_closed_form_is_the_maximum_of_the_likelihood(shape, rng):
+    X = rng.normal(size=shape) * np.linspace(3, 1, shape[1]) + 5
+    fitted = ProbabilisticPCA().fit(X)
+    values = np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1]
+    assert_allclose(fitted.noise_variance_, values[2:].sum() / (shape[1] - 2), rtol=1e-10)
+    assert_allclose(fitted.explained_variance_, values[:2], rtol=1e-10)
+    C = covariance(fitted)
+    assert_allclose(fitted.log_likelihood_, np.mean(log_densities(X, fitted.mean_, C)), rtol=1e-10)
+    for other in (0.97 * C, 1.03 * C, C + 0.03 * fitted.noise_variance_ * np.eye(shape[1])):
+        assert np.mean(log_densities(X, fitted.mean_, other)) < fitted.log_likelihood_
+
+
+def test_coordinates_are_those_of_pca_rescaled():
+    fitted, pca = ProbabilisticPCA(3).fit(WINE), PCA(3).fit(WINE)
+    scale = np.sqrt(fitted.explained_variance_ - fitted.noise_variance_) / fitted.explained_variance_
+    assert_allclose(fitted.embedding_, pca.embedding_ * scale, atol=1e-12)
+
+
+def test_without_noise_the_rank_is_said_and_the_rest_zero(rng):
+    flat = np.outer(rng.normal(size=40), [1.0, 2.0, 3.0])
+    with pytest.warns(IsentropicWarning, match="X has a rank of 1: the last 1 of 2 coordinates are zero"):
+        fitted = ProbabilisticPCA().fit(flat)
+    assert fitted.noise_variance_ == 0
+    assert fitted.log_likelihood_ == np.inf
+    assert_allclose((fitted.embedding_**2).mean(axis=0), [1, 0], atol=1e-12)
+
+
+def test_all_directions_are_pca_whitened_and_said_to_be():
+    with pytest.warns(IsentropicWarning, match="13 directions of 13 features leave no noise: this is PCA"):
+        fitted = ProbabilisticPCA(13).fit(WINE)
+    assert_allclose(fitted.embedding_.T @ fitted.embedding_ / len(WINE), np.eye(13), atol=1e-9)
+    expected = np.mean(log_densities(WINE, WINE.mean(axis=0), np.cov(WINE.T, bias=True)))
+    assert fitted.log_likelihood_ == pytest.approx(expected)
+
+
+# ---- holes -------------------------------------------------------------------------------------
+
+
+def test_a_row_with_holes_has_the_mean_of_z_given_the_rest(rng):
+    W, noise = rng.normal(size=(6, 2)), 0.3
+    rows = with_holes(rng.normal(size=(20, 6)), 0.4)
+    rows[0] = np.nan
+    found = posterior(rows, W, noise, 1)
+    C = W @ W.T + noise * np.eye(6)
+    for i in range(1, 20):
+        known = ~np.isnan(rows[i])
+        gain = W[known].T @ np.linalg.inv(C[np.ix_(known, known)])
+        assert_allclose(found.means[i], gain @ rows[i, known], atol=1e-12)
+        assert_allclose(found.covariances[i], np.eye(2) - gain @ W[known], atol=1e-12)
+    assert_allclose(found.log_likelihoods[1:], log_densities(rows[1:], np.zeros(6), C), rtol=1e-10)
+    assert_allclose(found.means[0], 0)
+    assert found.log_likelihoods[0] == pytest.approx(0, abs=1e-12)
+
+
+def rounds(rows, W, noise, count):
+    """Expectation and maximisation, and the likelihood before each round."""
+    mean, values = np.zeros(rows.shape[1]), []
+    for _ in range(count):
+        found = posterior(rows - mean, W, noise, 1)
+        values.append(found.log_likelihoods.mean())
+        W, mean, noise = _maximized(np.nan_to_num(rows), ~np.isnan(rows), found)
+    return W, noise, np.array(values)
+
+
+def test_the_likelihood_never_falls(rng):
+    rows = with_holes(CentredRows.of(WINE).rows)
+    values = rounds(rows, rng.normal(size=(13, 2)), 1.0, 60)[2]
+    assert (np.diff(values) >= -1e-12 * np.abs(values[1:])).all()
+    assert values[-1] > values[0] + 5
+
+
+def test_rounds_without_holes_end_at_the_closed_form(rng):
+    X = rng.normal(size=(50, 5)) * [4, 3, 1, 1, 1]
+    centred = CentredRows.of(X)
+    W, noise, _ = rounds(centred.rows, rng.normal(size=(5, 2)), 1.0, 400)
+    fitted = ProbabilisticPCA().fit(X)
+    C = centred.unit**2 * (W @ W.T + noise * np.eye(5))
+    assert_allclose(C, covariance(fitted), atol=1e-6 * np.trace(C))
+
+
+def test_the_fit_is_where_the_rounds_end(rng):
+    rows = with_holes(CentredRows.of(WINE).rows)
+    centred = CentredRows.of(rows)
+    model = by_em(centred, 2, 1)
+    W, _, values = rounds(centred.rows, model.loadings, model.noise, 30)
+    assert values[-1] - model.log_likelihood <= 1e-5 * abs(values[-1])
+    assert_allclose(W @ W.T, model.loadings @ model.loadings.T, atol=2e-3 * np.trace(W.T @ W))
+
+
+@pytest.mark.parametrize("name", ["wine", "digits"])
+def test_a_fifth_of_the_values_missing_leaves_the_map(name):
+    X = datasets.load(f"builtin:{name}").X[:600]
+    whole = ProbabilisticPCA(missing="em").fit(X)
+    holes = with_holes(X)
+    fitted = ProbabilisticPCA(missing="em").fit(holes)
+
+    def apart(Z):
+        """Root mean square difference of a coordinate, as a share of the width of the map."""
+        turned = Z @ orthogonal_procrustes(Z, whole.embedding_)[0]
+        return np.sqrt(((turned - whole.embedding_) ** 2).mean()) / laws.width(whole.embedding_)
+
+    assert apart(fitted.embedding_) < 0.05
+    assert apart(fitted.embedding_) < 1.1 * apart(whole.transform(holes))  # what is lost with the values
+
+
+def test_rows_with_holes_are_placed_by_themselves_and_saved(tmp_path):
+    X = with_holes(WINE)
+    fitted = ProbabilisticPCA(missing="em").fit(X)
+    laws.assert_fitted_rows_stay(fitted, X)
+    laws.assert_rows_by_themselves(fitted, with_holes(WINE[:12] + 0.1, seed=1))
+    laws.assert_threads_change_no_bit(lambda **jobs: ProbabilisticPCA(missing="em", **jobs), X, X[:9])
+    save(fitted, tmp_path / "model.skops")
+    assert_same_bits(load(tmp_path / "model.skops").transform(X), fitted.embedding_)
+
+
+@pytest.mark.parametrize("unit", [-260, 260])
+def test_holes_in_any_unit(unit):
+    X = with_holes(WINE)
+    scaled = ProbabilisticPCA(missing="em").fit(np.ldexp(X, unit))
+    plain = ProbabilisticPCA(missing="em").fit(X)
+    assert_allclose(scaled.embedding_, plain.embedding_, atol=1e-10)
+    per_row = np.log(2) * unit * (~np.isnan(X)).sum(axis=1).mean()
+    assert scaled.log_likelihood_ == pytest.approx(plain.log_likelihood_ - per_row, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "X", "message"),
+    [
+        (ProbabilisticPCA(14), WINE, "n_components must be at most the number of features 13, got 14"),
+        (ProbabilisticPCA(13, missing="em"), with_holes(WINE), "less than 13 for rows with holes, got 13"),
+        (ProbabilisticPCA(), with_holes(WINE), "Input X contains NaN"),
+        (ProbabilisticPCA(missing="drop"), WINE, "missing must be one of error, em, got 'drop'"),
+        (
+            ProbabilisticPCA(missing="em"),
+            np.where(np.arange(13) == 4, np.nan, WINE),
+            r"X must be known in some row for each feature, got 'none in columns \[4\]'",
+        ),
+    ],
+)
+def test_what_is_refused(estimator, X, message):
+    with pytest.raises((InvalidInputError, ValueError), match=message):
+        estimator.fit(X)

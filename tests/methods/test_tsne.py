@@ -1,0 +1,222 @@
+"""t-SNE and its relatives: published figures, peers, inputs, determinism."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import pdist
+from scipy.stats import kendalltau
+from sklearn.datasets import load_digits, load_iris
+from sklearn.manifold import TSNE as ScikitTSNE
+from sklearn.manifold import trustworthiness
+
+from assertions import assert_grammar, assert_same_bits
+from isentropic import SNE, TSNE, Geodesic, GlobalTSNE, MultiscaleSNE, MultiscaleTSNE, config_context
+from isentropic._errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, PerplexityWarning
+from isentropic._values import Knn
+from isentropic.distances import distances_between
+from isentropic.neighbors import nearest_neighbors
+from isentropic.objectives import student as student_module
+
+IRIS = load_iris().data
+RNG = np.random.default_rng(0)
+GROUPS = np.repeat(RNG.normal(size=(4, 5)) * 8, 15, axis=0) + RNG.normal(size=(60, 5))
+LABELS = np.repeat(np.arange(4), 15)
+ALL = {
+    "t-sne": TSNE(12.0, max_iter=250),
+    "sne": SNE(12.0, max_iter=50),
+    "global": GlobalTSNE(12.0, max_iter=50),
+    "multiscale-sne": MultiscaleSNE(max_iter=10),
+    "multiscale": MultiscaleTSNE(max_iter=10),
+}
+every = pytest.mark.parametrize("name", ALL)
+
+
+def clone(name, **parameters):
+    return type(ALL[name])(**{**ALL[name].get_params(), **parameters})
+
+
+def tau(X, Z):
+    return kendalltau(pdist(X), pdist(Z)).statistic
+
+
+# ---- figures -------------------------------------------------------------------------------------
+
+
+def test_published_tau_of_iris():
+    assert tau(IRIS, TSNE(135).fit_transform(IRIS)) == pytest.approx(0.9252, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "expected"),
+    [(GlobalTSNE(global_weight=0.0), 0.887), (MultiscaleSNE(), 0.837)],
+    ids=repr,
+)
+def test_tau_of_iris(estimator, expected):
+    assert tau(IRIS, estimator.fit_transform(IRIS)) == pytest.approx(expected, abs=0.005)
+
+
+def test_large_distances_count_in_global_t_sne():
+    taus = [tau(IRIS, GlobalTSNE(global_weight=weight).fit_transform(IRIS)) for weight in (0.0, 1.0, 5.0)]
+    assert taus == sorted(taus)
+    assert taus[1] > 0.905
+
+
+def test_the_divergence_is_no_higher_than_scikit_learns():
+    ours = TSNE(12.0).fit(GROUPS)
+    theirs = ScikitTSNE(perplexity=12.0, method="exact", init="pca", random_state=0).fit(GROUPS)
+    assert ours.kl_divergence_ <= 1.02 * theirs.kl_divergence_
+
+
+@every
+def test_neighbours_stay(name):
+    Z = clone(name).fit_transform(GROUPS)
+    assert trustworthiness(GROUPS, Z, n_neighbors=10) > 0.9
+    nearest = nearest_neighbors(Z, Knn(3)).indices
+    assert (LABELS[nearest] == LABELS[:, None]).mean() > 0.95
+
+
+@every
+def test_new_rows_go_to_their_group(name):
+    fitted = clone(name).fit(GROUPS[::2])
+    placed = fitted.transform(GROUPS[1::2])
+    nearest = distances_between(placed, fitted.embedding_, "euclidean", 1).argmin(axis=1)
+    assert (LABELS[::2][nearest] == LABELS[1::2]).mean() > 0.95
+    moved = fitted.transform(GROUPS[::2] + 1e-9)  # no fitted rows, yet where they are
+    width = np.ptp(fitted.embedding_, axis=0).max()
+    assert np.median(np.abs(moved - fitted.embedding_).max(axis=1)) < 0.05 * width
+
+
+# ---- fields --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fields(monkeypatch):
+    monkeypatch.setattr(student_module, "EXACT_UP_TO", 10)
+    monkeypatch.setattr(student_module, "_DOUBLE_UP_TO", 10)
+
+
+def test_fields_are_chosen_by_size_and_dimension(fields):
+    assert TSNE(5, max_iter=3).fit(GROUPS).repulsion_ == "fields"
+    assert TSNE(5, 1, max_iter=3).fit(GROUPS).repulsion_ == "fields"
+    assert TSNE(5, 3, max_iter=3).fit(GROUPS).repulsion_ == "exact"
+
+
+@pytest.mark.parametrize("dof", [0.6, 1.0, 3.0])
+@pytest.mark.parametrize("d", [1, 2])
+def test_maps_by_fields_are_as_good_as_exact_ones(d, dof, monkeypatch):
+    X = load_digits().data[:300]
+    estimator = TSNE(15, d, dof=dof, max_iter=300, n_jobs=1)
+    exact = estimator.fit(X).kl_divergence_
+    monkeypatch.setattr(student_module, "EXACT_UP_TO", 10)
+    monkeypatch.setattr(student_module, "_DOUBLE_UP_TO", 10)
+    by_fields = estimator.fit(X)
+    assert by_fields.repulsion_ == "fields"
+    assert by_fields.kl_divergence_ == pytest.approx(exact, rel=0.05 if d == 2 else 0.15)
+    new = X[:20] + 0.5
+    assert_same_bits(np.vstack([by_fields.transform(row[None]) for row in new]), by_fields.transform(new))
+    moved = by_fields.transform(X[:100] + 1e-9)
+    apart = np.abs(moved - by_fields.embedding_[:100]).max(axis=1)
+    assert np.median(apart) < 0.02 * np.ptp(by_fields.embedding_, axis=0).max()
+
+
+def test_threads_and_fields(fields):
+    one, two = (TSNE(10, max_iter=50, n_jobs=jobs).fit(GROUPS) for jobs in (1, 2))
+    assert_same_bits(one.embedding_, two.embedding_)
+    assert_same_bits(one.transform(GROUPS + 0.1), two.transform(GROUPS + 0.1))
+
+
+# ---- inputs --------------------------------------------------------------------------------------
+
+
+@every
+def test_given_distances_and_lists_are_those_of_the_table(name):
+    D = distances_between(GROUPS, GROUPS, "euclidean", 1)
+    start = RNG.normal(size=(60, 2))
+    expected = clone(name, init=start).fit(GROUPS)
+    given = clone(name, init=start, metric="precomputed").fit(D)
+    assert_same_bits(given.embedding_, expected.embedding_)
+    lists = nearest_neighbors(GROUPS, Knn(59))
+    listed = clone(name, init=start, neighbors=lists).fit(GROUPS)
+    assert_same_bits(listed.embedding_, expected.embedding_)
+    new = GROUPS[:4] + 0.2
+    placed = given.transform(distances_between(new, GROUPS, "euclidean", 1))
+    assert_same_bits(placed, expected.transform(new))
+
+
+@every
+@pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+def test_geodesic_distances_and_three_dimensions(name):
+    fitted = clone(name, metric=Geodesic(5), n_components=3).fit(GROUPS)
+    assert fitted.embedding_.shape == (60, 3)
+    assert np.isfinite(fitted.transform(GROUPS[:3] + 0.1)).all()
+
+
+@every
+def test_duplicates_have_one_place(name):
+    X = np.repeat(GROUPS[::3], 3, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IsentropicWarning)
+        Z = clone(name).fit_transform(X)
+    assert_same_bits(Z[::3], Z[1::3])
+    assert len(np.unique(Z, axis=0)) == 20
+
+
+def test_more_duplicates_than_the_perplexity():
+    X = np.vstack([np.zeros((40, 2)), GROUPS[:20, :2] + 3])
+    assert np.isfinite(TSNE(5.0, max_iter=100).fit_transform(X)).all()
+
+
+@pytest.mark.parametrize("name", ["t-sne", "sne", "global"])
+def test_a_perplexity_of_all_rows_is_told(name):
+    with pytest.warns(PerplexityWarning, match="below 59"):
+        assert np.isfinite(clone(name, perplexity=500).fit_transform(GROUPS)).all()
+
+
+@every
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [("init", "spectre"), ("init", np.full((60, 2), np.nan)), ("max_iter", -1), ("n_components", 0)],
+)
+def test_what_is_no_parameter(name, parameter, value):
+    with pytest.raises(InvalidInputError, match=f"{parameter} must be"):
+        clone(name, **{parameter: value}).fit(GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "value"),
+    [
+        (TSNE(dof=0), "dof", 0),
+        (TSNE(early_exaggeration=0.5), "early_exaggeration", 0.5),
+        (TSNE(exaggeration=-1), "exaggeration", -1),
+        (TSNE(perplexity=0), "perplexity", 0),
+        (GlobalTSNE(global_weight=-1), "global_weight", -1),
+        (MultiscaleTSNE(smallest=0), "smallest", 0),
+        (MultiscaleSNE(smallest="few"), "smallest", "few"),
+        (SNE(tol=1.0), "tol", 1.0),
+    ],
+    ids=repr,
+)
+def test_errors_follow_the_grammar(estimator, name, value):
+    with pytest.raises(InvalidInputError) as raised:
+        estimator.fit(GROUPS)
+    assert_grammar(raised.value, name, value)
+
+
+@pytest.mark.parametrize("name", ["sne", "global", "multiscale-sne", "multiscale"])
+def test_all_pairs_are_refused_where_memory_is_short(name):
+    with config_context(memory_limit=100_000), pytest.raises(MemoryBudgetError, match="All pairs of 60 rows"):
+        clone(name).fit(GROUPS)
+
+
+def test_progress_and_an_interruption_between_steps():
+    seen = []
+
+    def stop(what, done, total):
+        seen.append((what, done, total))
+        if what == "descent steps" and done == 7:
+            raise KeyboardInterrupt
+
+    with config_context(progress=stop), pytest.raises(KeyboardInterrupt):
+        TSNE(10.0).fit(GROUPS)
+    assert seen[-1] == ("descent steps", 7, 750)
