@@ -36,6 +36,9 @@ SMALL = {
     "landmark-isomap": {"n_landmarks": 20},
     "sdd": {"degree": [1, 2], "max_iter": 30},
     "multi-sdd": {"degrees": {1, 2}},
+    "umap": {"n_epochs": 100},
+    "pacmap": {"max_iter": 100},
+    "trimap": {"max_iter": 100},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
 }
 # Known to be in the units of the data. A method that is not named here may have its own, or none.

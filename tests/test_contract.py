@@ -24,7 +24,7 @@ WAYS = [
 ]
 ESTIMATORS = [*map(cases.made, CHECKED), *WAYS]
 # The published descent, kept for reproduction, is one more.
-MOST_PARAMETERS = {"sdd": 11, "multi-sdd": 11, "t-sne": 11}
+MOST_PARAMETERS = {"sdd": 11, "multi-sdd": 11, "t-sne": 11, "umap": 11}
 
 
 # The checks have ten rows, far apart: our own warnings about such data have tests of their own.

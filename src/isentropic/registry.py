@@ -104,6 +104,10 @@ _LEE = "Lee, Peluffo-Ordóñez and Verleysen (2015), Multi-scale similarities in
 _DE_BODT = "de Bodt, Mulders, Verleysen and Lee (2018), Perplexity-free t-SNE, ESANN 2018"
 _ZHOU = "Zhou and Sharpee (2018), Using global t-SNE to preserve inter-cluster data structure, bioRxiv"
 _MCINNES = "McInnes, Healy and Melville (2018), UMAP: uniform manifold approximation, arXiv 1802.03426"
+_WANG = "Wang, Huang, Rudin and Shaposhnik (2021), Understanding how DR tools work, JMLR 22"
+_AMID = (
+    "Amid and Warmuth (2019), TriMap: large-scale dimensionality reduction using triplets, arXiv 1910.00204"
+)
 _TIPPING = "Tipping and Bishop (1999), Probabilistic principal component analysis, JRSS B 61"
 _LINDENSTRAUSS = "Johnson and Lindenstrauss (1984), Extensions of Lipschitz mappings, Contemporary Math. 26"
 _SCHOELKOPF = "Schölkopf, Smola and Müller (1998), Kernel principal component analysis, Neural Comp. 10"
@@ -194,6 +198,11 @@ _BUILT_IN = (
     Method("umap", "isentropic.methods.umap:UMAP", "Fuzzy neighbour graphs of data and map agree.",
            "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _MCINNES, out_of_sample="optimised",
            draws_above=0, preset="standard"),
+    Method("pacmap", "isentropic.methods.pacmap:PaCMAP", "Near and mid-near pairs pull, further ones push.",
+           "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _WANG, out_of_sample="optimised", draws_above=0,
+           preset="standard"),
+    Method("trimap", "isentropic.methods.trimap:TriMap", "Rows stay nearer to near rows than to far ones.",
+           "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _AMID, out_of_sample="optimised", draws_above=0),
     Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),
