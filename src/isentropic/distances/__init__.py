@@ -5,6 +5,7 @@ from .condensed import condensed_distances, later_distances, store_distances
 from .duplicates import Distinct, distinct_rows, hashes_of
 from .metrics import (
     BY_DIFFERENCES,
+    CITY_BLOCK,
     EUCLIDEAN,
     LARGEST,
     Metric,
@@ -20,6 +21,7 @@ from .sources import Points, all_equal, distance_rows, taken
 
 __all__ = [
     "BY_DIFFERENCES",
+    "CITY_BLOCK",
     "EUCLIDEAN",
     "LARGEST",
     "Distinct",

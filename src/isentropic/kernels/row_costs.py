@@ -22,7 +22,7 @@ import numpy as np
 from ._jit import kernel
 from .gaussian_mixtures import shares_of
 
-DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS, FUZZY = 0, 1, 2, 3, 4
+DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS, FUZZY, PAIRS, TRIPLETS = range(7)
 
 
 @kernel
@@ -261,6 +261,61 @@ def _fuzzy(z, Z, near, weights, far, shape, gradient, curvature):
 
 
 @kernel
+def _pairs(z, Z, near, weights, far, shape, gradient, curvature):
+    """PaCMAP: ``sum_j w_j u_j / (10 + u_j) + c sum_l 1 / (1 + u_l)``, ``u = 1 + r^2``.
+
+    The first sum is over ``near``, the second over the m rows of ``far``; ``c = s / m``, ``shape = [s]``.
+    """
+    gap = np.empty(len(z))
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    value = 0.0
+    for t in range(len(weights)):
+        whole = _squared_gap(z, Z, near[t] if len(near) else t, 11.0, gap)
+        value += weights[t] * (1.0 - 10.0 / whole)
+        force = weights[t] * 10.0 / (whole * whole)
+        _add_slopes(force, -2.0 * force / whole, gap, gradient, curvature)
+    m = len(far) if len(far) else len(Z)
+    for t in range(m):
+        whole = _squared_gap(z, Z, far[t] if len(far) else t, 2.0, gap)
+        value += shape[0] / m / whole
+        force = -shape[0] / m / (whole * whole)
+        _add_slopes(force, -2.0 * force / whole, gap, gradient, curvature)
+    return value
+
+
+@kernel
+def _triplets(z, Z, near, weights, far, shape, gradient, curvature):
+    """TriMap: ``sum_t w_t a_t / (a_t + b_t)``, a and b being ``1 + r^2`` to the t-th near and far row.
+
+    With N = b a' - a b' and S = a' + b' the second derivatives are
+    ``2 (b - a) I / (a + b)^2 - (N S' + S N') / (a + b)^3``.
+    """
+    d = len(z)
+    to_near, to_far = np.empty(d), np.empty(d)
+    gradient[:] = 0.0
+    curvature[:] = 0.0
+    value = 0.0
+    for t in range(len(weights)):
+        if weights[t] > 0.0:
+            a = _squared_gap(z, Z, near[t] if len(near) else t, 1.0, to_near)
+            b = _squared_gap(z, Z, far[t] if len(far) else t, 1.0, to_far)
+            whole = a + b
+            value += weights[t] * a / whole
+            scale = weights[t] / (whole * whole)
+            for c in range(d):
+                slope = 2.0 * (b * to_near[c] - a * to_far[c])
+                both = 2.0 * (to_near[c] + to_far[c])
+                gradient[c] += scale * slope
+                curvature[c, c] += 2.0 * scale * (b - a)
+                for e in range(c + 1):
+                    other = 2.0 * (b * to_near[e] - a * to_far[e])
+                    sum_of_other = 2.0 * (to_near[e] + to_far[e])
+                    curvature[c, e] -= scale * (slope * sum_of_other + both * other) / whole
+    return value
+
+
+@kernel
 def evaluate(cost, z, Z, near, weights, far, shape, gradient, curvature):
     """The value of a cost at z, its gradient and the lower triangle of its second derivatives."""
     if cost == DEGREES:
@@ -273,4 +328,8 @@ def evaluate(cost, z, Z, near, weights, far, shape, gradient, curvature):
         return _gaussians(z, Z, near, weights, far, shape, gradient, curvature)
     if cost == FUZZY:
         return _fuzzy(z, Z, near, weights, far, shape, gradient, curvature)
+    if cost == PAIRS:
+        return _pairs(z, Z, near, weights, far, shape, gradient, curvature)
+    if cost == TRIPLETS:
+        return _triplets(z, Z, near, weights, far, shape, gradient, curvature)
     return np.nan

@@ -69,8 +69,10 @@ class UMAP(NeighborEmbedder):
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
-    a_, b_ : float
-        The curve of the map.
+    a_ : float
+        Of the curve of the map, in its unit.
+    b_ : float
+        As above.
     n_iter_ : int
         Epochs.
     n_features_in_ : int

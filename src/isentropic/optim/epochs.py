@@ -30,7 +30,7 @@ def batch_epochs(move: Move, start: np.ndarray, n_epochs: int) -> np.ndarray:
     >>> batch_epochs(Halve(), np.array([[8.0, 4.0]]), 3).tolist()
     [[1.0, 0.5]]
     """
-    Z = np.ascontiguousarray(start, np.float32)
+    Z = np.array(start, np.float32, order="C")  # a copy: the buffers are written into
     out, memory = np.empty_like(Z), np.zeros((move.n_memories, *Z.shape), np.float32)
     for block in row_blocks(n_epochs, "epochs", size=1):
         move(Z, memory, out, block.start)
