@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
+from isentropic.kernels._jit import threads
 from isentropic.objectives.controlled_pairs import PairSteps, both_ends, phase_weights
 from naive_layouts import naive_gradient, naive_pairs_cost
 
@@ -55,7 +56,8 @@ def test_threads_change_no_bit(rng):
     outs = []
     for n_jobs in (1, 2, 4):
         memory, out = np.zeros((2, n, 2), np.float32), np.empty((n, 2), np.float32)
-        PairSteps(pairs, n_steps=10, n_jobs=n_jobs)(Z, memory, out, 1)
+        with threads(n_jobs):
+            PairSteps(pairs, n_steps=10)(Z, memory, out, 1)
         outs.append(out)
     assert_same_bits(outs[1], outs[0])
     assert_same_bits(outs[2], outs[0])

@@ -146,7 +146,7 @@ class PaCMAP(NeighborEmbedder):
         near, _ = scaled_nearest(found.indices, found.distances, self._widths, self._widths, self._n_nearest)
         lists = near, self._mid_near(distances, n_mid, random), rows_beyond(random, near, n_far)
         Z = self._small(self._start(distances, random))
-        Z = batch_epochs(PairSteps(lists, n_steps=n_steps, n_jobs=self.n_jobs), Z, n_steps)
+        Z = batch_epochs(PairSteps(lists, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
         self._push, self._far = float(n_far), np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, Z - Z.mean(axis=0), n_steps)
         return self

@@ -143,7 +143,7 @@ class TriMap(NeighborEmbedder):
         drawn = drawn_triplets(distances, near, scaled, self._widths, **counts, random=random)
         triplets, self._least = weighted_triplets(*drawn)
         Z = self._small(self._start(distances, random))
-        Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps, n_jobs=self.n_jobs), Z, n_steps)
+        Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
         self._far = np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, Z - Z.mean(axis=0), n_steps)
         return self

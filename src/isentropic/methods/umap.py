@@ -147,10 +147,8 @@ class UMAP(NeighborEmbedder):
         found = self._listed(distances, k, seed)
         W = fuzzy_graph(found, n_jobs=self.n_jobs)
         start = self._start_of(W, distances, random)
-        moves = FuzzyMoves(
-            W, self._curve(), push=self._push, n_epochs=n_epochs, seed=seed, n_jobs=self.n_jobs
-        )
-        Z = batch_epochs(moves, start, n_epochs)
+        moves = FuzzyMoves(W, self._curve(), push=self._push, n_epochs=n_epochs, seed=seed)
+        Z = batch_epochs(moves, start, n_epochs, n_jobs=self.n_jobs)
         self._n_nearest = found.indices.shape[1]
         self._far = np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, (Z - Z.mean(axis=0)) * self._spread, n_epochs)

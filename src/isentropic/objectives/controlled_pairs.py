@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from ..kernels._jit import threads
 from ..kernels.pair_epochs import pair_epoch
 
 HALVES = (10.0, 10_000.0, 1.0)  # squared distances at which the three costs are at half
@@ -38,16 +37,15 @@ class PairSteps:
 
     n_memories = 2
 
-    def __init__(self, lists: tuple[np.ndarray, ...], *, n_steps: int, n_jobs: int | None = None):
+    def __init__(self, lists: tuple[np.ndarray, ...], *, n_steps: int):
         self._starts, self._partners = both_ends(lists)
-        self._n_steps, self._n_jobs = n_steps, n_jobs
+        self._n_steps = n_steps
 
     def __call__(self, Z: np.ndarray, memory: np.ndarray, out: np.ndarray, epoch: int) -> None:
         near, mid, far = phase_weights(epoch, self._n_steps)
         amounts = 2.0 * np.array([near * HALVES[0], mid * HALVES[1], -far * HALVES[2]])
-        with threads(self._n_jobs):
-            pair_epoch(Z, memory, out, self._starts, self._partners, amounts.astype(np.float32),
-                       np.array(HALVES, np.float32), np.float32(adam_rate(1.0, epoch)))  # fmt: skip
+        pair_epoch(Z, memory, out, self._starts, self._partners, amounts.astype(np.float32),
+                   np.array(HALVES, np.float32), np.float32(adam_rate(1.0, epoch)))  # fmt: skip
 
 
 def both_ends(lists: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:

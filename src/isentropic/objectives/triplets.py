@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels._jit import threads
 from ..kernels.triplet_epochs import triplet_epoch
 
 _RATE = 0.1
@@ -43,10 +42,10 @@ class TripletSteps:
 
     n_memories = 2
 
-    def __init__(self, triplets: Triplets, *, n_steps: int, n_jobs: int | None = None):
+    def __init__(self, triplets: Triplets, *, n_steps: int):
         self._led = triplets.near, triplets.far, triplets.weights
         self._taken = triplets.by_part()
-        self._n_steps, self._n_jobs = n_steps, n_jobs
+        self._n_steps = n_steps
 
     def momentum(self, step: int) -> float:
         return _MOMENTA[step > _SWITCH * self._n_steps]
@@ -54,5 +53,4 @@ class TripletSteps:
     def __call__(self, Z: np.ndarray, memory: np.ndarray, out: np.ndarray, epoch: int) -> None:
         ahead = self.momentum(epoch + 1) if epoch + 1 < self._n_steps else 0.0  # the last one looks nowhere
         steps = np.array([_RATE, self.momentum(epoch), ahead], np.float32)
-        with threads(self._n_jobs):
-            triplet_epoch(Z, memory, out, *self._led, *self._taken, *steps)
+        triplet_epoch(Z, memory, out, *self._led, *self._taken, *steps)
