@@ -11,11 +11,11 @@ from assertions import assert_same_bits, assert_same_lists, assert_valid_neighbo
 from isentropic._errors import DisconnectedGraphWarning, MemoryBudgetError
 from isentropic._runtime import config_context
 from isentropic._values import Knn
+from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import (
     approximate_neighbors,
     nearest_among,
     nearest_neighbors,
-    neighbor_graph,
     search_graph,
 )
 
