@@ -91,6 +91,8 @@ def family_of(method: Method) -> Family:
 
 _TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
 _HE = "He and Niyogi (2003), Locality preserving projections, NIPS 16"
+_HE_CAI = "He, Cai, Yan and Zhang (2005), Neighborhood preserving embedding, ICCV 2005"
+_ZHANG_YANG = "Zhang, Yang, Zhao and Ge (2007), Linear local tangent space alignment, Neurocomputing 70"
 _ROWEIS = "Roweis and Saul (2000), Nonlinear dimensionality reduction by LLE, Science 290"
 _ZHANG_WANG = "Zhang and Wang (2007), MLLE: modified LLE using multiple weights, NIPS 19"
 _DONOHO = "Donoho and Grimes (2003), Hessian eigenmaps, PNAS 100"
@@ -124,6 +126,13 @@ _BUILT_IN = (
            "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False, preset="quick"),
     Method("lpp", "isentropic.methods.lpp:LPP", "Directions along which neighbours stay close.", "linear",
            "O(n m min(n, m)); O(n (m + k))", _HE, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("npe", "isentropic.methods.npe:NPE", "Directions that keep rows the sums of their neighbours.",
+           "linear", "O(n k^2 (k + m) + n m min(n, m)); O(n (m + k^2))", _HE_CAI, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("linear-ltsa", "isentropic.methods.linear_ltsa:LinearLTSA",
+           "Directions that agree with the tangents of all neighbourhoods.", "linear",
+           "O(n k^2 (k + m) + n m min(n, m)); O(n (m + k^2))", _ZHANG_YANG, precomputed=False,
            figures=("eigenvalues_", "n_separating_")),
     Method("random-projection", "isentropic.methods.random_projection:RandomProjection",
            "Directions drawn at random: a baseline.", "linear", "O(n m d); O(n m)", _LINDENSTRAUSS,

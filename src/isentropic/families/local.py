@@ -45,7 +45,7 @@ class NeighborLists:
 
 
 def neighbor_lists(
-    X: np.ndarray, n_neighbors: int, on_disconnected: str, n_jobs: int | None
+    X: np.ndarray, n_neighbors: int, on_disconnected: str = "bridge", n_jobs: int | None = None
 ) -> NeighborLists:
     """Of all rows, or of the largest part of the graph where that is the policy for parts."""
     found = nearest_neighbors(X, Knn(n_neighbors), n_jobs=n_jobs)

@@ -21,6 +21,7 @@ _SEED = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 _RESTARTS = 100  # of the iteration; one that converges takes a tenth of them
 _AFFORDABLE = 4000  # rows whose whole matrix is solved in seconds
 _TOLD_APART = "so few that eigenvalues can be told apart"
+_BELOW = 1e-9  # of the size of a matrix: a shift so small tells the least eigenvalues of large tables apart
 _MIXED = 1e-9  # what rounding leaves of a known eigenvector in the others
 _DENSE = 200  # below this many rows the whole spectrum costs less than an iteration
 
@@ -106,7 +107,7 @@ def bottom_eigenpairs(
 def _inverted(matrix, wanted: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Lanczos with the inverse of the shifted matrix; None where it does not end."""
     n = matrix.shape[0]
-    shift = -1e-6 * (abs(matrix).sum(axis=1).max() or 1.0)
+    shift = -_BELOW * (abs(matrix).sum(axis=1).max() or 1.0)
     with suppress(ArpackError), one_blas_thread():
         inverse = None
         if issparse(matrix):
@@ -114,7 +115,7 @@ def _inverted(matrix, wanted: int) -> tuple[np.ndarray, np.ndarray] | None:
                 (n, n), matvec=_factored(csc_array(matrix), shift).solve, dtype=np.float64
             )
         return eigsh(matrix, wanted, sigma=shift, OPinv=inverse, which="LM", v0=start_vector(n),
-                     maxiter=_RESTARTS, **_SEED)  # fmt: skip
+                     ncv=min(2 * wanted + 6, n), maxiter=_RESTARTS, **_SEED)  # fmt: skip
     return None
 
 
