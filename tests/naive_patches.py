@@ -1,13 +1,14 @@
 """Plain twins of the alignment matrices of local methods: one patch after the other, dense."""
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from naive import naive_knn
+from naive import naive_neighbors
 
 
 def patches_of(X, k):
     """Each row before its neighbours."""
-    return np.column_stack([np.arange(len(X)), naive_knn(X, k)[0]])
+    return np.column_stack([np.arange(len(X)), naive_neighbors(cdist(X, X), k)[0]])
 
 
 def tangents(rows, d):
@@ -52,7 +53,7 @@ def naive_hessian(X, patches, d):
 def naive_weights(X, k, share):
     """Of each row's neighbours, as in LLE."""
     W = np.zeros((len(X), len(X)))
-    for i, near in enumerate(naive_knn(X, k)[0]):
+    for i, near in enumerate(naive_neighbors(cdist(X, X), k)[0]):
         gaps = X[i] - X[near]
         C = gaps @ gaps.T
         w = np.linalg.solve(C + share * np.trace(C) * np.eye(k), np.ones(k))

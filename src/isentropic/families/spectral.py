@@ -18,6 +18,7 @@ from .placement import RowKeeper
 
 _FAR_BELOW = 100  # times: an eigenvalue so far below the next one is that of parts that hardly hold together
 _STILL = 1e-3  # of the spread of a coordinate: neighbours on a manifold of a million rows are farther apart
+_MOST = 0.9  # of the neighbours
 _ZERO = 1e-14  # of the size of the operator: what rounding leaves of an eigenvalue of 0
 
 
@@ -97,14 +98,14 @@ def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
 
 def standing_still(Z: np.ndarray, pattern: csr_array) -> int:
     """How many of the coordinates only separate groups of rows, told by a warning, where eigenvalues do not
-    say it: those in which the rows that an entry of the pattern joins are mostly at one place.
+    say it: those in which the rows that an entry of the pattern joins are nearly all at one place.
     """
     pairs = coo_array(pattern)
     heads, tails = pairs.coords
     gaps = np.abs(Z[heads[heads < tails]] - Z[tails[heads < tails]])
     if not len(gaps):
         return 0
-    still = np.median(gaps, axis=0) <= _STILL * np.sqrt((Z**2).mean(axis=0))
+    still = np.quantile(gaps, _MOST, axis=0) <= _STILL * np.sqrt((Z**2).mean(axis=0))
     return told(int(np.count_nonzero(still)), Z.shape[1])
 
 

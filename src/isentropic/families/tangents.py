@@ -74,7 +74,7 @@ def tangent_blocks(X: np.ndarray, lists: NeighborLists, d: int) -> Iterator[tupl
     for rows, near in lists.by_size(X.shape[1]):
         patches = np.concatenate([rows[:, None], near], axis=1)
         tangents = Tangents.of(X, patches, d)
-        poor += np.count_nonzero(tangents.ranks < d)
+        poor += int(np.count_nonzero(tangents.ranks < d))
         yield patches, tangents
     if poor:
         what = f"{poor} of {len(X)} patches span fewer than {d} dimensions, as where many rows are equal"

@@ -52,8 +52,8 @@ class HessianLLE(TangentEmbedder):
         ``1 - a / b``, a the largest of these eigenvalues and b the next: below 0.001, a change of one row may
         turn the map.
     n_separating_ : int
-        Coordinates that only separate groups of rows which the graph hardly joins: along these, most
-        neighbours are at one place. A warning tells of them.
+        Coordinates that only separate groups of rows which the graph hardly joins: along these, nine
+        of ten neighbours are at one place. A warning tells of them.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
