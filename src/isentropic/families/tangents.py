@@ -9,7 +9,7 @@ import numpy as np
 
 from .._errors import IsentropicWarning, require_count, warn
 from .._runtime import one_blas_thread, row_blocks
-from .._state import Array, State
+from .._state import Array, State, StateError
 from .input_rows import checked_components, checked_rows
 from .linear import require_features
 from .local import NeighborLists, checked_parts, neighbor_lists
@@ -101,6 +101,11 @@ class TangentEmbedder(SpectralEmbedder):
 
     def _count_separating(self, values, Z, operator) -> int:
         return standing_still(Z, operator)  # of a flat sheet, eigenvalues are 0 as well
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if (np.diff(self._fitted) <= 0).any():
+            raise StateError("_fitted", "must be ascending")
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         """``y = mean(Y) + Y' U S^-1 t``, t the row's coordinates along the directions of the patch."""
