@@ -2,8 +2,8 @@
 
     python -m benchmarks.spectral [CASE ...]
 
-Patches of LTSA hold their own rows here and not there, and what is called Hessian LLE there is LTSA: these maps
-differ. The misfit says how far a map is from an affine image of the sheet, as a share of its variance.
+Patches of LTSA hold their own rows here and not there, and what is called Hessian LLE there is LTSA: these
+maps differ. The misfit says how far a map is from an affine image of the sheet, as a share of its variance.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from .input_rows import one_place_for_equals
 from .placement import RowKeeper
 
 _FAR_BELOW = 100  # times: an eigenvalue so far below the next one is that of parts that hardly hold together
-_STILL = 1e-3  # of the spread of a coordinate: neighbours on a manifold of a million rows are farther apart
+_STILL = 0.5  # of the share of rows that are joined: a third of their gaps along an evenly filled coordinate
 _MOST = 0.9  # of the neighbours
 _ZERO = 1e-14  # of the size of the operator: what rounding leaves of an eigenvalue of 0
 
@@ -42,7 +42,7 @@ class SpectralEmbedder(RowKeeper):
         values, vectors = bottom_eigenpairs(operator, min(count + 1, n - 1), known=np.ones(n))
         self.eigenvalues_[:count], Z[:, :count] = values[:count], np.sqrt(n) * vectors[:, :count]
         self.eigengap_ = eigengap(values, count)
-        self.n_separating_ = self._count_separating(values, Z[:, :count], operator)
+        self.n_separating_ = standing_still(Z[:, :count], operator)
         if count < n_components:
             lost = f"the last {n_components - count} of {n_components} coordinates are zero"
             warn(f"X has {n} rows: {lost}.", IsentropicWarning)
@@ -54,10 +54,6 @@ class SpectralEmbedder(RowKeeper):
         if len(others):
             self.embedding_[others] = self._place(X[others])
         self.embedding_ = one_place_for_equals(X, self.embedding_)
-
-    def _count_separating(self, values: np.ndarray, Z: np.ndarray, operator: csr_array) -> int:
-        """Coordinates that only separate groups; a warning tells of them."""
-        return separating(values, Z.shape[1], size=float(abs(operator).sum(axis=1).max()))
 
     def _nearest_fitted(self, X: np.ndarray, k: int) -> np.ndarray:
         """The k fitted rows nearest to each new row."""
@@ -97,15 +93,18 @@ def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
 
 
 def standing_still(Z: np.ndarray, pattern: csr_array) -> int:
-    """How many of the coordinates only separate groups of rows, told by a warning, where eigenvalues do not
-    say it: those in which the rows that an entry of the pattern joins are nearly all at one place.
+    """How many of the coordinates only separate groups of rows that few edges join, told by a warning.
+
+    Those along which nearly all rows that an entry of the pattern joins are at one place, compared with rows
+    that fill the coordinate evenly. Eigenvalues do not say it: a sheet that is long, or flat, has small ones.
     """
     pairs = coo_array(pattern)
     heads, tails = pairs.coords
     gaps = np.abs(Z[heads[heads < tails]] - Z[tails[heads < tails]])
     if not len(gaps):
         return 0
-    still = np.quantile(gaps, _MOST, axis=0) <= _STILL * np.sqrt((Z**2).mean(axis=0))
+    share = pattern.nnz / len(Z) ** 2
+    still = np.quantile(gaps, _MOST, axis=0) <= _STILL * share * np.sqrt((Z**2).mean(axis=0))
     return told(int(np.count_nonzero(still)), Z.shape[1])
 
 

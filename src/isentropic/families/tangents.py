@@ -13,7 +13,7 @@ from .._state import Array, State, StateError
 from .input_rows import checked_components, checked_rows
 from .linear import require_features
 from .local import NeighborLists, checked_parts, neighbor_lists
-from .spectral import SpectralEmbedder, standing_still
+from .spectral import SpectralEmbedder
 
 RANK = 1e-6  # of the widest spread of a patch: what is below is rounding, of squares
 _NUMBERS_AT_ONCE = 2**20
@@ -98,9 +98,6 @@ class TangentEmbedder(SpectralEmbedder):
         lists = neighbor_lists(X, self.n_neighbors, self.on_disconnected, self.n_jobs)
         self._patches = lists.fitted[np.column_stack([np.arange(len(lists.near)), lists.near])]
         return X, lists, d
-
-    def _count_separating(self, values, Z, operator) -> int:
-        return standing_still(Z, operator)  # of a flat sheet, eigenvalues are 0 as well
 
     def _require_sound(self) -> None:
         super()._require_sound()

@@ -43,8 +43,8 @@ class LLE(BarycentricEmbedder):
         ``1 - a / b``, a the largest of these eigenvalues and b the next: below 0.001, a change of one row may
         turn the map.
     n_separating_ : int
-        Coordinates that only separate groups of rows which the graph hardly joins: their eigenvalues are more
-        than 100 times below the next, or 0. A warning tells of them.
+        Coordinates that only separate groups of rows which the graph hardly joins: along these, nine of ten
+        neighbours are nearly at one place. A warning tells of them.
     squared_weights_ : float
         Mean of ``sum_j w_ij^2``: 1 / k where neighbours weigh alike; large where weights cancel each other.
     n_features_in_ : int

@@ -38,7 +38,7 @@ class LTSA(TangentEmbedder):
         turn the map.
     n_separating_ : int
         Coordinates that only separate groups of rows which the graph hardly joins: along these, nine
-        of ten neighbours are at one place. A warning tells of them.
+        of ten neighbours are nearly at one place. A warning tells of them.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.

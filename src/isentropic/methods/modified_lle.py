@@ -9,7 +9,6 @@ import numpy as np
 from .._runtime import one_blas_thread
 from ..families.input_rows import checked_components, checked_rows
 from ..families.local import BarycentricEmbedder, NeighborLists, checked_local, neighbor_lists
-from ..families.spectral import standing_still
 from ..linalg import sum_of_blocks
 
 _NOTHING = 1e-12  # length of a vector to reflect at: below it there is nothing to reflect
@@ -52,7 +51,7 @@ class ModifiedLLE(BarycentricEmbedder):
         turn the map.
     n_separating_ : int
         Coordinates that only separate groups of rows which the graph hardly joins: along these, nine
-        of ten neighbours are at one place. A warning tells of them.
+        of ten neighbours are nearly at one place. A warning tells of them.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
@@ -93,9 +92,6 @@ class ModifiedLLE(BarycentricEmbedder):
         blocks = _weight_blocks(rows, lists, most, self._fit_regularization)
         self._embed(X, lists.fitted, sum_of_blocks(len(rows), blocks), n_components)
         return self
-
-    def _count_separating(self, values, Z, operator) -> int:
-        return standing_still(Z, operator)  # of a flat sheet, eigenvalues are nearly 0 as well
 
 
 def _spectra(X: np.ndarray, lists: NeighborLists) -> Iterator[tuple[np.ndarray, ...]]:

@@ -46,7 +46,7 @@ class NPE(AlignedEmbedder):
         Smallest first: how far rows are from the sums of their neighbours along each direction.
     n_separating_ : int
         Coordinates that only separate groups of rows which the graph hardly joins: along these, nine
-        of ten neighbours are at one place. A warning tells of them.
+        of ten neighbours are nearly at one place. A warning tells of them.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
