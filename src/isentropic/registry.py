@@ -91,7 +91,12 @@ def family_of(method: Method) -> Family:
 
 _TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
 _HE = "He and Niyogi (2003), Locality preserving projections, NIPS 16"
+_HE_CAI = "He, Cai, Yan and Zhang (2005), Neighborhood preserving embedding, ICCV 2005"
+_ZHANG_YANG = "Zhang, Yang, Zhao and Ge (2007), Linear local tangent space alignment, Neurocomputing 70"
 _ROWEIS = "Roweis and Saul (2000), Nonlinear dimensionality reduction by LLE, Science 290"
+_ZHANG_WANG = "Zhang and Wang (2007), MLLE: modified LLE using multiple weights, NIPS 19"
+_DONOHO = "Donoho and Grimes (2003), Hessian eigenmaps, PNAS 100"
+_ZHANG_ZHA = "Zhang and Zha (2004), Principal manifolds via tangent space alignment, SIAM J. Sci. Comp. 26"
 _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
 _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
@@ -125,6 +130,13 @@ _BUILT_IN = (
            "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False, preset="quick"),
     Method("lpp", "isentropic.methods.lpp:LPP", "Directions along which neighbours stay close.", "linear",
            "O(n m min(n, m)); O(n (m + k))", _HE, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("npe", "isentropic.methods.npe:NPE", "Directions that keep rows the sums of their neighbours.",
+           "linear", "O(n k^2 (k + m) + n m min(n, m)); O(n (m + k^2))", _HE_CAI, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("linear-ltsa", "isentropic.methods.linear_ltsa:LinearLTSA",
+           "Directions that agree with the tangents of all neighbourhoods.", "linear",
+           "O(n k^2 (k + m) + n m min(n, m)); O(n (m + k^2))", _ZHANG_YANG, precomputed=False,
            figures=("eigenvalues_", "n_separating_")),
     Method("random-projection", "isentropic.methods.random_projection:RandomProjection",
            "Directions drawn at random: a baseline.", "linear", "O(n m d); O(n m)", _LINDENSTRAUSS,
@@ -170,7 +182,18 @@ _BUILT_IN = (
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
     Method("lle", "isentropic.methods.lle:LLE", "Rows are the same sums of neighbours in data and map.",
            "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000,
-           figures=("n_separating_",)),
+           figures=("eigengap_", "n_separating_")),
+    Method("modified-lle", "isentropic.methods.modified_lle:ModifiedLLE",
+           "Rows are several sums of neighbours, the same in data and map.", "spectral",
+           "O(n k^2 (k + m)); O(n k^2)", _ZHANG_WANG, precomputed=False, max_rows=200_000,
+           figures=("eigengap_", "n_separating_")),
+    Method("hessian-lle", "isentropic.methods.hessian_lle:HessianLLE",
+           "Coordinates of least curvature along the sheet.", "spectral",
+           "O(n k (d^4 + k (k + m))); O(n k^2)", _DONOHO, precomputed=False, max_rows=200_000,
+           figures=("eigengap_", "n_separating_")),
+    Method("ltsa", "isentropic.methods.ltsa:LTSA",
+           "Tangent coordinates of all neighbourhoods, aligned.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
+           _ZHANG_ZHA, precomputed=False, max_rows=200_000, figures=("eigengap_", "n_separating_")),
     Method("sdd", "isentropic.methods.sdd:SDD", "Similarities of one degree, chosen by tau, in data and map.",
            "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised",
            draws_above=8_000, preset="standard", figures=("degree_",)),

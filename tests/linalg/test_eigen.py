@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import block_diag, csr_array, diags_array
 
 from assertions import assert_grammar, assert_same_bits, assert_same_up_to_sign
-from isentropic._errors import InvalidInputError
+from isentropic import config_context
+from isentropic._errors import InvalidInputError, MemoryBudgetError
 from isentropic.linalg import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
 from naive import naive_fixed_signs
 
@@ -152,6 +153,29 @@ def test_bottom_pairs_are_at_most_as_many_as_rows(count, skip):
     with pytest.raises(InvalidInputError, match=f"between 1 and {5 - skip}") as caught:
         bottom_eigenpairs(np.eye(5), count, skip=skip)
     assert_grammar(caught.value, "n_components", count)
+
+
+@pytest.mark.parametrize("n", [60, 500])
+def test_a_known_null_vector_is_left_out_whatever_else_the_null_space_holds(n):
+    """Three paths: null vectors are any mixture of those constant on a path."""
+    L = block_diag([path_laplacian(n)] * 3, format="csr")
+    values, vectors = bottom_eigenpairs(L, 4, known=np.ones(3 * n))
+    assert_allclose(values[:2], 0, atol=1e-12)
+    assert_allclose(values[2:], 2 - 2 * np.cos(np.pi / n), rtol=1e-5)
+    assert_allclose(vectors.sum(axis=0), 0, atol=1e-7)
+    assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-9)
+    assert_allclose(L @ vectors, vectors * values, atol=1e-9)
+
+
+def test_factors_that_are_too_large_are_refused():
+    ring = path_laplacian(900)
+    with config_context(memory_limit=10**6):
+        bottom_eigenpairs(ring, 2)
+    with (
+        config_context(memory_limit=10**4),
+        pytest.raises(MemoryBudgetError, match="The factors of a matrix of"),
+    ):
+        bottom_eigenpairs(ring, 2)
 
 
 # ---- generalised -------------------------------------------------------------------------------

@@ -55,6 +55,13 @@ def test_parts_are_joined_or_refused(rng):
         LLE(6, on_disconnected="raise").fit(X)
 
 
+def test_a_long_sheet_is_not_said_to_be_in_groups():
+    """Though the eigenvalue of its length is more than a hundred times below the next."""
+    fitted = LLE(12, 3).fit(datasets.load("builtin:swiss-roll").X)
+    assert fitted.eigenvalues_[1] > 100 * fitted.eigenvalues_[0]
+    assert fitted.n_separating_ == 0
+
+
 @pytest.mark.parametrize(
     ("values", "count"),
     [

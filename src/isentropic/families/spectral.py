@@ -7,16 +7,18 @@ A method of this family builds its operator in ``fit`` and hands it to :meth:`Sp
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from .._errors import DisconnectedGraphWarning, IsentropicWarning, warn
-from .._state import Array, State, Whole
+from .._state import Array, Number, State, Whole
 from ..linalg import bottom_eigenpairs
 from ..neighbors import RowIndex
 from .input_rows import one_place_for_equals
 from .placement import RowKeeper
 
 _FAR_BELOW = 100  # times: an eigenvalue so far below the next one is that of parts that hardly hold together
+_STILL = 0.5  # of the share of rows that are joined: a third of their gaps along an evenly filled coordinate
+_MOST = 0.9  # of the neighbours
 _ZERO = 1e-14  # of the size of the operator: what rounding leaves of an eigenvalue of 0
 
 
@@ -24,7 +26,10 @@ class SpectralEmbedder(RowKeeper):
     """Eigenvectors of the smallest eigenvalues, the constant one left out, each of mean square 1."""
 
     _state = State(  # g rows are fitted, the others placed
-        eigenvalues_=Array("d"), n_separating_=Whole(0), _fitted=Array("g", dtype=np.int64, below="n")
+        eigenvalues_=Array("d"),
+        eigengap_=Number(0),
+        n_separating_=Whole(0),
+        _fitted=Array("g", dtype=np.int64, below="n"),
     )
     _found_again = ("_index_of_fitted",)
     _index_of_fitted: RowIndex | None
@@ -34,9 +39,10 @@ class SpectralEmbedder(RowKeeper):
         n = len(fitted)
         count = min(n_components, n - 1)
         self.eigenvalues_, Z = np.zeros(n_components), np.zeros((n, n_components))
-        values, vectors = bottom_eigenpairs(operator, min(count + 1, n - 1), skip=1)
+        values, vectors = bottom_eigenpairs(operator, min(count + 1, n - 1), known=np.ones(n))
         self.eigenvalues_[:count], Z[:, :count] = values[:count], np.sqrt(n) * vectors[:, :count]
-        self.n_separating_ = separating(values, count, size=float(abs(operator).sum(axis=1).max()))
+        self.eigengap_ = eigengap(values, count)
+        self.n_separating_ = standing_still(Z[:, :count], operator)
         if count < n_components:
             lost = f"the last {n_components - count} of {n_components} coordinates are zero"
             warn(f"X has {n} rows: {lost}.", IsentropicWarning)
@@ -57,6 +63,18 @@ class SpectralEmbedder(RowKeeper):
         return self._fitted[index.nearest(X, k, n_jobs=self.n_jobs)[0]]
 
 
+def eigengap(values: np.ndarray, count: int) -> float:
+    """How far the last of ``count`` eigenvalues is below the next one, as a share of that; 1 without a next.
+
+    >>> eigengap(np.array([1.0, 3.0, 4.0]), 2)
+    0.25
+    """
+    if len(values) == count:
+        return 1.0
+    last, following = np.maximum(values[count - 1 : count + 1], 0)
+    return float(1 - last / following) if following > 0 else 0.0
+
+
 def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
     """How many of the coordinates only separate groups of rows that few edges join, told by a warning.
 
@@ -71,6 +89,27 @@ def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
     gaps = np.flatnonzero(floored[1:] > _FAR_BELOW * floored[:-1])
     zeros = np.count_nonzero(values[:n_components] <= least)
     count = max(int(gaps[-1]) + 1 if len(gaps) else 0, int(zeros))
+    return told(count, n_components)
+
+
+def standing_still(Z: np.ndarray, pattern: csr_array) -> int:
+    """How many of the coordinates only separate groups of rows that few edges join, told by a warning.
+
+    Those along which nearly all rows that an entry of the pattern joins are at one place, compared with rows
+    that fill the coordinate evenly. Eigenvalues do not say it: a sheet that is long, or flat, has small ones.
+    """
+    pairs = coo_array(pattern)
+    heads, tails = pairs.coords
+    gaps = np.abs(Z[heads[heads < tails]] - Z[tails[heads < tails]])
+    if not len(gaps):
+        return 0
+    share = pattern.nnz / len(Z) ** 2
+    still = np.quantile(gaps, _MOST, axis=0) <= _STILL * share * np.sqrt((Z**2).mean(axis=0))
+    return told(int(np.count_nonzero(still)), Z.shape[1])
+
+
+def told(count: int, n_components: int) -> int:
+    """The number of coordinates that only separate groups, with the warning if there are some."""
     if count:
         what = "coordinate only separates" if count == 1 else "coordinates only separate"
         warn(

@@ -1,5 +1,6 @@
 """Extreme eigenpairs without forming what need not be formed, and one rule for signs."""
 
+from .blocks import sum_of_blocks
 from .eigen import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
 from .filtered import leading_eigenvectors
 from .laplacians import normalized_adjacency
@@ -16,6 +17,7 @@ __all__ = [
     "leading_eigenvectors",
     "normalized_adjacency",
     "residual_variance",
+    "sum_of_blocks",
     "top_eigenpairs",
     "unexplained",
 ]

@@ -7,9 +7,10 @@ from contextlib import suppress
 from inspect import signature
 
 import numpy as np
-from scipy.linalg import LinAlgError, eigh
-from scipy.sparse import csc_array, issparse
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.linalg import LinAlgError, eigh, qr
+from scipy.sparse import csc_array, csr_array, eye_array, issparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
 
 from .._errors import InvalidInputError, message, require
 from .._runtime import one_blas_thread, require_memory
@@ -20,6 +21,8 @@ _SEED = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
 _RESTARTS = 100  # of the iteration; one that converges takes a tenth of them
 _AFFORDABLE = 4000  # rows whose whole matrix is solved in seconds
 _TOLD_APART = "so few that eigenvalues can be told apart"
+_BELOW = 1e-9  # of the size of a matrix: a shift so small tells the least eigenvalues of large tables apart
+_MIXED = 1e-9  # what rounding leaves of a known eigenvector in the others
 _DENSE = 200  # below this many rows the whole spectrum costs less than an iteration
 
 
@@ -76,28 +79,71 @@ def _by_lanczos(times, n: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     raise InvalidInputError(message("n_components", _TOLD_APART, count, "Take fewer components."))
 
 
-def bottom_eigenpairs(matrix, count: int, *, skip: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def bottom_eigenpairs(
+    matrix, count: int, *, skip: int = 0, known: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """The ``count`` smallest eigenpairs after the first ``skip``, of a positive semi-definite matrix.
 
+    Or those orthogonal to ``known``, a vector of the null space, whatever else that holds (Rayleigh-Ritz).
     Shift and invert just below zero, so that a singular matrix (a Laplacian) can be factored. Where many
     eigenvalues are equal, as with hundreds of equal rows, the iteration may not end: then the matrix is
-    solved whole, if that is affordable.
+    solved whole, if that is affordable. A sparse matrix whose factors are too large is refused.
     """
-    n, wanted = matrix.shape[0], count + skip
+    n, skip = matrix.shape[0], skip if known is None else 1
+    wanted = count + skip
     require(count >= 1 and wanted <= n, "n_components", f"between 1 and {n - skip}", count)
-    found = None
-    if n > _DENSE and wanted <= n // 2:
-        shift = -1e-6 * (abs(matrix).sum(axis=1).max() or 1.0)
-        sparse = csc_array(matrix) if issparse(matrix) else np.asarray(matrix)
-        with suppress(ArpackError):
-            found = eigsh(sparse, wanted, sigma=shift, which="LM", v0=start_vector(n), maxiter=_RESTARTS,
-                          **_SEED)  # fmt: skip
+    found = _inverted(matrix, wanted) if n > _DENSE and wanted <= n // 2 else None
     if found is None:
         require(n <= _AFFORDABLE, "n_components", _TOLD_APART, count, "Take fewer components.")
         dense = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
         found = eigh(dense, subset_by_index=(0, wanted - 1))
-    order = np.argsort(found[0], kind="stable")[skip:]
-    return found[0][order], fixed_signs(found[1][:, order])
+    order = np.argsort(found[0], kind="stable")
+    values, vectors = found[0][order], found[1][:, order]
+    if known is not None and np.linalg.norm(vectors[:, 1:].T @ known) > _MIXED * np.linalg.norm(known):
+        return _without(known, matrix, vectors)
+    return values[skip:], fixed_signs(vectors[:, skip:])
+
+
+def _inverted(matrix, wanted: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Lanczos with the inverse of the shifted matrix; None where it does not end."""
+    n = matrix.shape[0]
+    shift = -_BELOW * (abs(matrix).sum(axis=1).max() or 1.0)
+    with suppress(ArpackError), one_blas_thread():
+        inverse = None
+        if issparse(matrix):
+            inverse = LinearOperator(
+                (n, n), matvec=_factored(csc_array(matrix), shift).solve, dtype=np.float64
+            )
+        return eigsh(matrix, wanted, sigma=shift, OPinv=inverse, which="LM", v0=start_vector(n),
+                     ncv=min(2 * wanted + 6, n), maxiter=_RESTARTS, **_SEED)  # fmt: skip
+    return None
+
+
+def _factored(matrix: csc_array, shift: float):
+    """Factors of ``matrix - shift I``, positive definite: no pivots, an order of minimum degree.
+
+    Their size is not known before. That of a band after Cuthill and McKee's order is, and is larger.
+    """
+    n = matrix.shape[0]
+    order = reverse_cuthill_mckee(csr_array(matrix), symmetric_mode=True)
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    columns = np.repeat(place, np.diff(matrix.indptr))
+    reach = np.zeros(n, np.int64)
+    np.maximum.at(reach, columns, columns - place[matrix.indices])
+    what = f"The factors of a matrix of {n:,} rows"
+    require_memory(24 * int(reach.sum() + n), what, "Take fewer neighbours or fewer rows.")
+    shifted = csc_array(matrix - shift * eye_array(n, format="csc"))
+    return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+
+
+def _without(known: np.ndarray, matrix, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenpairs within the span of some vectors, the part of it along a known one left out."""
+    along = vectors.T @ known
+    turned = qr(along[:, None])[0]  # its first column is the known vector, in the basis of the others
+    rest = vectors @ turned[:, 1:]
+    values, mixed = eigh(rest.T @ (matrix @ rest))
+    return values, fixed_signs(rest @ mixed)
 
 
 def generalized_eigenpairs(A, B, count: int, *, largest: bool = False) -> tuple[np.ndarray, np.ndarray]:

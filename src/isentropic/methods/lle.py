@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from .._errors import require_count, require_number, require_one_of
-from .._state import Double, Number, State, Whole
-from .._values import Knn
-from ..affinities import barycentric_weights
+from .._state import Number, State
 from ..families.input_rows import checked_components, checked_rows
-from ..families.spectral import SpectralEmbedder
-from ..neighbors import listed_graph, nearest_neighbors
+from ..families.local import BarycentricEmbedder, checked_local, neighbor_lists, reconstruction_weights
 
 
-class LLE(SpectralEmbedder):
+class LLE(BarycentricEmbedder):
     """Every row is a sum of its neighbours, with the same weights in the data and in the map.
 
     Weights w_ij, of sum 1 over the k neighbours of row i, minimise ``|x_i - sum_j w_ij x_j|^2``; the map
@@ -44,9 +39,12 @@ class LLE(SpectralEmbedder):
     embedding_ : array of shape (n, n_components)
     eigenvalues_ : array of shape (n_components,)
         Smallest first, the zero of the constant left out.
+    eigengap_ : float
+        ``1 - a / b``, a the largest of these eigenvalues and b the next: below 0.001, a change of one row may
+        turn the map.
     n_separating_ : int
-        Coordinates that only separate groups of rows which the graph hardly joins: their eigenvalues are more
-        than 100 times below the next, or 0. A warning tells of them.
+        Coordinates that only separate groups of rows which the graph hardly joins: along these, nine of ten
+        neighbours are nearly at one place. A warning tells of them.
     squared_weights_ : float
         Mean of ``sum_j w_ij^2``: 1 / k where neighbours weigh alike; large where weights cancel each other.
     n_features_in_ : int
@@ -68,10 +66,7 @@ class LLE(SpectralEmbedder):
     True
     """
 
-    metric = "euclidean"
-    _state = State(
-        squared_weights_=Number(0), _n_nearest=Whole(1, below="g + 1"), _fit_regularization=Double(above=0)
-    )
+    _state = State(squared_weights_=Number(0))
 
     def __init__(
         self, n_neighbors=10, n_components=2, *, regularization=1e-3, on_disconnected="bridge", n_jobs=None
@@ -84,45 +79,13 @@ class LLE(SpectralEmbedder):
 
     def fit(self, X, y=None):
         """Neighbours, the weights of each row's, the map with the same weights."""
-        n_components = self._checked_parameters()
-        X = checked_rows(self, X)
-        found = nearest_neighbors(X, Knn(self.n_neighbors), n_jobs=self.n_jobs)
-        graph = listed_graph(X, found, on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)
-        self._n_nearest, self._fit_regularization = found.indices.shape[1], float(self.regularization)
-        fitted = np.arange(len(X))
-        if self.on_disconnected == "largest":
-            fitted = np.flatnonzero(graph.components == 0)
-        near = np.searchsorted(fitted, found.indices[fitted])  # lists never lead out of a part
-        W = self._weights(X[fitted], near, graph.bridges)
-        self.squared_weights_ = float((W.data**2).sum() / len(fitted))
-        apart = csr_array(eye_array(len(fitted)) - W)
-        self._embed(X, fitted, csr_array(apart.T @ apart), n_components)
-        return self
-
-    def _checked_parameters(self) -> int:
         n_components = checked_components(self.n_components)
-        require_number("regularization", self.regularization, "a positive number", above=0)
-        hint = "A graph in parts has no distances here that could be inflated."
-        require_one_of("on_disconnected", self.on_disconnected, ("bridge", "largest", "raise"), hint)
-        must_be = f"an integer of at least n_components = {n_components}"
-        require_count("n_neighbors", self.n_neighbors, must_be, least=n_components)
-        return n_components
-
-    def _weights(self, X: np.ndarray, near: np.ndarray, bridges: np.ndarray) -> csr_array:
-        """Of the lists of neighbours; the ends of a bridge are in each other's list too."""
-        heads = np.concatenate([np.repeat(np.arange(len(X)), self._n_nearest), *bridges.T])
-        tails = np.concatenate([near.ravel(), *bridges[:, ::-1].T])
-        order = np.lexsort((tails, heads))
-        sizes = np.bincount(heads, minlength=len(X))
-        starts, tails = np.concatenate([[0], np.cumsum(sizes)]), tails[order]
-        weights = np.empty(len(tails))
-        for size in np.unique(sizes):
-            rows = np.flatnonzero(sizes == size)
-            entries = starts[rows, None] + np.arange(size)
-            weights[entries] = barycentric_weights(X[rows], tails[entries], X, self._fit_regularization)
-        return csr_array((weights, tails, starts), shape=(len(X), len(X)))
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        near = self._nearest_fitted(X, self._n_nearest)
-        weights = barycentric_weights(X, near, self._known.X, self._fit_regularization)
-        return (weights[:, :, None] * self.embedding_[near]).sum(axis=1)
+        self._fit_regularization = checked_local(self, n_components)
+        X = checked_rows(self, X)
+        lists = neighbor_lists(X, self.n_neighbors, self.on_disconnected, self.n_jobs)
+        self._n_nearest = lists.near.shape[1]
+        W = reconstruction_weights(X, lists, self._fit_regularization)
+        self.squared_weights_ = float((W.data**2).sum() / len(lists.fitted))
+        apart = csr_array(eye_array(len(lists.fitted)) - W)
+        self._embed(X, lists.fitted, csr_array(apart.T @ apart), n_components)
+        return self

@@ -1,0 +1,95 @@
+"""Local methods: what ties each row to its neighbours, in a list of each row's. Lists and blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from .._errors import require_count, require_number, require_one_of
+from .._runtime import row_blocks
+from .._state import Double, State, Whole
+from .._values import Knn
+from ..affinities import barycentric_weights
+from ..neighbors import listed_graph, nearest_neighbors
+from .spectral import SpectralEmbedder
+
+_NUMBERS_AT_ONCE = 2**20  # in the blocks, or the differences, of some rows
+
+
+@dataclass(frozen=True, slots=True)
+class NeighborLists:
+    """The neighbours of every fitted row, self excluded; the ends of a bridge are in each other's list."""
+
+    fitted: np.ndarray  # (g,) rows of the table
+    near: np.ndarray  # (g, k) among the fitted ones, nearest first
+    bridges: np.ndarray  # (b, 2)
+
+    def by_size(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Some rows, and their lists, which are equally long: so few that blocks of ``width`` are small."""
+        extra: dict[int, list[int]] = {}
+        for a, b in self.bridges.tolist():
+            extra.setdefault(a, []).append(b)
+            extra.setdefault(b, []).append(a)
+        ends = np.array(sorted(extra), np.int64)
+        inner = np.setdiff1d(np.arange(len(self.near)), ends, assume_unique=True)
+        k = self.near.shape[1]
+        for block in row_blocks(len(inner), "patches", size=max(1, _NUMBERS_AT_ONCE // (k * max(width, k)))):
+            yield inner[block], self.near[inner[block]]
+        for count in sorted({len(others) for others in extra.values()}):
+            rows = np.array([i for i in ends if len(extra[i]) == count])
+            added = np.array([sorted(extra[i]) for i in rows])
+            yield rows, np.concatenate([self.near[rows], added], axis=1)
+
+
+def neighbor_lists(
+    X: np.ndarray, n_neighbors: int, on_disconnected: str = "bridge", n_jobs: int | None = None
+) -> NeighborLists:
+    """Of all rows, or of the largest part of the graph where that is the policy for parts."""
+    found = nearest_neighbors(X, Knn(n_neighbors), n_jobs=n_jobs)
+    graph = listed_graph(X, found, on_disconnected=on_disconnected, n_jobs=n_jobs)
+    fitted = np.arange(len(X))
+    if on_disconnected == "largest":
+        fitted = np.flatnonzero(graph.components == 0)
+    near = np.searchsorted(fitted, found.indices[fitted])  # lists never lead out of a part
+    return NeighborLists(fitted, near, graph.bridges)
+
+
+def reconstruction_weights(X: np.ndarray, lists: NeighborLists, regularization: float) -> csr_array:
+    """``W`` (g, g): each fitted row of ``X`` as a sum of its neighbours, with weights of sum 1."""
+    g = len(lists.fitted)
+    X, heads, tails, weights = X[lists.fitted], [], [], []
+    for rows, near in lists.by_size(X.shape[1]):
+        heads.append(np.repeat(rows, near.shape[1]))
+        tails.append(near.ravel())
+        weights.append(barycentric_weights(X[rows], near, X, regularization).ravel())
+    entries = np.concatenate(heads), np.concatenate(tails)
+    return csr_array(coo_array((np.concatenate(weights), entries), shape=(g, g)))
+
+
+def checked_local(estimator, n_components: int) -> float:
+    """The regularisation of a method of local sums, after its other parameters."""
+    share = require_number("regularization", estimator.regularization, "a positive number", above=0)
+    checked_parts(estimator.on_disconnected)
+    must_be = f"an integer of at least n_components = {n_components}"
+    require_count("n_neighbors", estimator.n_neighbors, must_be, least=n_components)
+    return float(share)
+
+
+def checked_parts(on_disconnected: str) -> None:
+    hint = "A graph in parts has no distances here that could be inflated."
+    require_one_of("on_disconnected", on_disconnected, ("bridge", "largest", "raise"), hint)
+
+
+class BarycentricEmbedder(SpectralEmbedder):
+    """A new row is a sum of its nearest fitted rows, with weights that give the row itself in the data."""
+
+    metric = "euclidean"
+    _state = State(_n_nearest=Whole(1, below="g + 1"), _fit_regularization=Double(above=0))
+
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        near = self._nearest_fitted(X, self._n_nearest)
+        weights = barycentric_weights(X, near, self._known.X, self._fit_regularization)
+        return (weights[:, :, None] * self.embedding_[near]).sum(axis=1)
