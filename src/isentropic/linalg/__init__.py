@@ -5,6 +5,7 @@ from .filtered import leading_eigenvectors
 from .laplacians import normalized_adjacency
 from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance, unexplained
 from .signs import fixed_signs
+from .walks import leading_eigenpairs
 
 __all__ = [
     "Scaling",
@@ -13,6 +14,7 @@ __all__ = [
     "euclidean_defect",
     "fixed_signs",
     "generalized_eigenpairs",
+    "leading_eigenpairs",
     "leading_eigenvectors",
     "normalized_adjacency",
     "residual_variance",
