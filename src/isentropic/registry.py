@@ -92,6 +92,9 @@ def family_of(method: Method) -> Family:
 _TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
 _HE = "He and Niyogi (2003), Locality preserving projections, NIPS 16"
 _ROWEIS = "Roweis and Saul (2000), Nonlinear dimensionality reduction by LLE, Science 290"
+_BELKIN = "Belkin and Niyogi (2003), Laplacian eigenmaps for dimensionality reduction, Neural Comp. 15"
+_COIFMAN = "Coifman and Lafon (2006), Diffusion maps, Applied and Computational Harmonic Analysis 21"
+_NIE = "Nie, Wang and Huang (2014), Clustering and projected clustering with adaptive neighbors, KDD 20"
 _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
 _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
@@ -167,6 +170,9 @@ _BUILT_IN = (
     Method("lle", "isentropic.methods.lle:LLE", "Rows are the same sums of neighbours in data and map.",
            "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000,
            figures=("n_separating_",)),
+    Method("laplacian-eigenmaps", "isentropic.methods.laplacian_eigenmaps:LaplacianEigenmaps",
+           "Coordinates that change least between neighbours.", "spectral", "O(n (k + m) log n); O(n k)",
+           _BELKIN, precomputed=False, figures=("n_separating_",)),
     Method("sdd", "isentropic.methods.sdd:SDD", "Similarities of one degree, chosen by tau, in data and map.",
            "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised",
            draws_above=8_000, preset="standard", figures=("degree_",)),
