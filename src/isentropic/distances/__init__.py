@@ -17,6 +17,7 @@ from .metrics import (
 )
 from .pairs import DrawnPairs, drawn_pairs
 from .sources import Points, all_equal, distance_rows, taken
+from .walks import walk_distances
 
 __all__ = [
     "BY_DIFFERENCES",
@@ -43,4 +44,5 @@ __all__ = [
     "rows_per_block",
     "store_distances",
     "taken",
+    "walk_distances",
 ]

@@ -5,7 +5,7 @@ from .filtered import leading_eigenvectors
 from .laplacians import normalized_adjacency
 from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance, unexplained
 from .signs import fixed_signs
-from .walks import leading_eigenpairs
+from .walks import leading_eigenpairs, least_eigenvalue
 
 __all__ = [
     "Scaling",
@@ -16,6 +16,7 @@ __all__ = [
     "generalized_eigenpairs",
     "leading_eigenpairs",
     "leading_eigenvectors",
+    "least_eigenvalue",
     "normalized_adjacency",
     "residual_variance",
     "top_eigenpairs",

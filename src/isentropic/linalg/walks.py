@@ -53,6 +53,15 @@ def leading_eigenpairs(A: csr_array, count: int, *, known: np.ndarray) -> tuple[
     return values, fixed_signs(np.ascontiguousarray(vectors[:, :count]))
 
 
+def least_eigenvalue(A: csr_array) -> float:
+    """The smallest eigenvalue of a symmetric A, to three digits (Lanczos)."""
+    n = A.shape[0]
+    if n <= _WHOLE:
+        return float(eigh(A.toarray(), subset_by_index=(0, 0), eigvals_only=True)[0])
+    with one_blas_thread():
+        return float(eigsh(A, 1, which="SA", tol=1e-3, v0=start_vector(n), return_eigenvectors=False)[0])
+
+
 def _whole(A: csr_array, count: int, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     dense = A.toarray() - 3.0 * np.outer(known, known)  # the known one goes to -2, below all others
     n = len(dense)
