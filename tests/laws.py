@@ -40,6 +40,7 @@ _BANDWIDTH = "its bandwidth, or the least of it, is a number in the unit of the 
 _RADIUS = "its radius is a number in the unit of the data"
 _AXES = "the metric is of the axes"
 _ORIGIN = "the metric is seen from the origin"
+_NEXT = "the next neighbour after the k-th sets the scale of its weights: two rows have none"
 EXEMPTIONS = (
     Exemption("kde-isomap", "rigid motion", _OF_FEATURES),
     Exemption("kde, root", "rigid motion", _OF_FEATURES),
@@ -64,6 +65,8 @@ EXEMPTIONS = (
     Exemption("random landmarks", "row order", "its landmarks are drawn by their place in the table"),
     Exemption("canberra", "rigid motion", _AXES),
     Exemption("canberra", "offset", _ORIGIN),
+    Exemption("can-lpp", "two rows", _NEXT),
+    Exemption("pnn-lpp", "two rows", _NEXT),
     Exemption("class-means", "saved", "a file names classes of isentropic only", InvalidInputError),
 )
 

@@ -99,6 +99,7 @@ _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, P
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
 _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
+_PNN = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.4"
 _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
 _MAATEN = "van der Maaten and Hinton (2008), Visualizing data using t-SNE, JMLR 9"
@@ -124,6 +125,12 @@ _BUILT_IN = (
            "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False, preset="quick"),
     Method("lpp", "isentropic.methods.lpp:LPP", "Directions along which neighbours stay close.", "linear",
            "O(n m min(n, m)); O(n (m + k))", _HE, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("can-lpp", "isentropic.methods.lpp:LPP", "LPP with adaptive neighbours.", "linear",
+           "O(n m min(n, m)); O(n (m + k))", _NIE, params={"neighbors": "can"}, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("pnn-lpp", "isentropic.methods.lpp:LPP", "LPP with probabilistic nearest neighbours.", "linear",
+           "O(n m min(n, m)); O(n (m + k))", _PNN, params={"neighbors": "pnn"}, precomputed=False,
            figures=("eigenvalues_", "n_separating_")),
     Method("random-projection", "isentropic.methods.random_projection:RandomProjection",
            "Directions drawn at random: a baseline.", "linear", "O(n m d); O(n m)", _LINDENSTRAUSS,
@@ -152,6 +159,9 @@ _BUILT_IN = (
            "O(n m min(n, m)); O(n m)", _FISHER, needs_y=True, precomputed=False, figures=("shrinkage_",)),
     Method("kernel-pca", "isentropic.methods.kernel_pca:KernelPCA", "PCA in the space of a kernel.",
            "spectral", "O(n^2 m); O(n^2)", _SCHOELKOPF, precomputed=False, max_rows=20_000),
+    Method("kernel-lpp", "isentropic.methods.kernel_lpp:KernelLPP",
+           "Functions in the space of a kernel that change least between neighbours.", "spectral",
+           "O(n^3); O(n^2)", _HE, precomputed=False, max_rows=5_000, figures=("rank_", "n_separating_")),
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
