@@ -17,13 +17,16 @@ from isentropic import (
     Geodesic,
     Isomap,
     KDEIsomap,
+    KernelPCA,
     Knn,
     Landmarks,
     LaplacianEigenmaps,
     Momentum,
     ParameterFreeSDD,
     Percentile,
+    ProbabilisticPCA,
     Radius,
+    RobustPCA,
     Selected,
 )
 from isentropic._errors import MissingExtraError
@@ -35,10 +38,25 @@ SMALL = {
     "landmark-isomap": {"n_landmarks": 20},
     "sdd": {"degree": [1, 2], "max_iter": 30},
     "multi-sdd": {"degrees": {1, 2}},
+    "umap": {"n_epochs": 100},
+    "pacmap": {"max_iter": 100},
+    "trimap": {"max_iter": 100},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
 }
 # Known to be in the units of the data. A method that is not named here may have its own, or none.
-IN_UNITS = {"pca", "classical-mds", "isomap", "landmark-isomap", "sdd", "multi-sdd", "parameter-free-sdd"}
+IN_UNITS = {
+    "pca",
+    "random-projection",
+    "robust-pca",
+    "sparse-pca",
+    "multilinear-pca",
+    "classical-mds",
+    "isomap",
+    "landmark-isomap",
+    "sdd",
+    "multi-sdd",
+    "parameter-free-sdd",
+}
 # Their optimisers end in the same place when every step has the same digits.
 SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", "parametric"}
 
@@ -46,6 +64,9 @@ NAMES = tuple(METHODS_AND_STUB)
 GIVEN = {f"{name} of distances": name for name in NAMES if METHODS_AND_STUB[name].precomputed}
 VARIANTS = {
     "whitened": PCA(whiten=True),
+    "linear kernel": KernelPCA(kernel="linear"),
+    "pursuit": RobustPCA(solver="pcp"),
+    "holes allowed": ProbabilisticPCA(missing="em"),
     "manhattan": Isomap(metric="manhattan"),
     "correlation": Isomap(metric="correlation"),
     "minkowski": Isomap(metric="minkowski"),

@@ -39,6 +39,8 @@ _ONE_GRID = "one grid holds all features: the offset of one alone moves the othe
 _BANDWIDTH = "its bandwidth, or the least of it, is a number in the unit of the data"
 _RADIUS = "its radius is a number in the unit of the data"
 _AXES = "the metric is of the axes"
+_ONE_CLASS = "equal rows have one class, and there is nothing to tell apart"
+_NORMAL = "these rows are normal, which have no independent components: its rounds go on in circles"
 _ORIGIN = "the metric is seen from the origin"
 _NEXT = "the next neighbour after the k-th sets the scale of its weights: two rows have none"
 EXEMPTIONS = (
@@ -67,6 +69,15 @@ EXEMPTIONS = (
     Exemption("canberra", "offset", _ORIGIN),
     Exemption("can-lpp", "two rows", _NEXT),
     Exemption("pnn-lpp", "two rows", _NEXT),
+    Exemption("sparse-pca", "rigid motion", "it leaves out features: turned axes are other features"),
+    Exemption("pursuit", "rigid motion", "odd values are those of features: turned axes have others"),
+    Exemption("fast-ica", "rigid motion", _NORMAL),
+    Exemption("fast-ica", "row order", _NORMAL),
+    *(
+        Exemption(name, table, _ONE_CLASS)
+        for name in ("lda", "nca")
+        for table in ("equal rows", "300 equal rows")
+    ),
     Exemption("class-means", "saved", "a file names classes of isentropic only", InvalidInputError),
 )
 

@@ -77,3 +77,40 @@ def naive_fuzzy_step(Z, W, a, b, drawn, push):
             force = 2 * b / ((s + 1e-3) * (1 + a * s**b)) * gap
             forces[i] += push * W[i].sum() / len(drawn[i]) * np.clip(force, -4, 4)
     return forces, stiffness
+
+
+# ---- PaCMAP ------------------------------------------------------------------------------------
+
+
+def naive_pairs_cost(Z, lists, weights):
+    """Near, mid-near and further pairs ``(i, lists[kind][i])``; -1 is no pair."""
+    total = 0.0
+    costs = (lambda u: u / (10 + u), lambda u: u / (10000 + u), lambda u: 1 / (1 + u))
+    for near, weight, cost in zip(lists, weights, costs, strict=True):
+        for i, row in enumerate(near):
+            for j in row[row >= 0]:
+                gap = Z[i] - Z[j]
+                total += weight * cost(1 + gap @ gap)
+    return total
+
+
+def naive_gradient(cost, Z, h=1e-4):
+    """Central differences of a cost of all rows."""
+    out = np.zeros_like(Z)
+    for at in np.ndindex(Z.shape):
+        step = np.zeros_like(Z)
+        step[at] = h
+        out[at] = (cost(Z + step) - cost(Z - step)) / (2 * h)
+    return out
+
+
+# ---- TriMap ------------------------------------------------------------------------------------
+
+
+def naive_triplets_cost(Z, near, far, weights):
+    total = 0.0
+    for i, t in np.ndindex(near.shape):
+        a = 1 + ((Z[i] - Z[near[i, t]]) ** 2).sum()
+        b = 1 + ((Z[i] - Z[far[i, t]]) ** 2).sum()
+        total += weights[i, t] * a / (a + b)
+    return total

@@ -47,7 +47,7 @@ def naive_student(P, Z, dof=1.0):
 
 
 def naive_pushes(Z, power):
-    """``sum_j (1 + d^2)^-(g + 1) (z_i - z_j)`` of every row, and that of ``(1 + d^2)^-g`` over all pairs."""
+    """``sum_j (1 + d^2)^-(g + 1) (z_i - z_j)`` of every row, and ``(1 + d^2)^-g`` summed over all pairs."""
     u = 1 / (1 + cdist(Z, Z) ** 2)
     np.fill_diagonal(u, 0)
     force = u ** (power + 1)

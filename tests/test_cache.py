@@ -193,7 +193,6 @@ import resource, sys, tempfile
 from pathlib import Path
 import numpy as np
 {before}
-from isentropic.kernels._jit import kept_by_us
 from isentropic.kernels.buckets import cell_counts
 counts = np.zeros((2, 4), np.int32)
 cell_counts(np.arange(8), 2, 1, np.array([0, 4, 8]), counts)
@@ -219,33 +218,6 @@ def test_kernels_run_where_nothing_can_be_kept(tmp_path, before):
     assert done.stderr.count("\n") == 1
     assert "compiled in memory" in done.stderr
     assert not list(tmp_path.rglob("*.nbc"))
-
-
-@posix
-def test_a_library_with_kernels_of_its_own_does_not_need_a_place_either(tmp_path):
-    (tmp_path / "library.py").write_text(LIBRARY, encoding="ascii")
-    os.chmod(tmp_path, 0o500)
-    script = COUNTS.format(before=NOWHERE) + USE_LIBRARY.format(folder=str(tmp_path))
-    try:
-        done = run(script, NUMBA_CACHE_DIR="", HOME="/proc/none", PYTHONDONTWRITEBYTECODE="1",
-                    NUMBA_CACHE_LOCATOR_CLASSES="UserWideCacheLocator")  # fmt: skip
-    finally:
-        os.chmod(tmp_path, 0o700)
-    assert done.returncode == 0, done.stderr
-
-
-USE_LIBRARY = """
-sys.path.insert(0, {folder!r})
-with kept_by_us():
-    import library
-assert library.one(1) == 1
-"""
-LIBRARY = """
-import numba
-@numba.njit(cache=True)
-def one(x):
-    return x
-"""
 
 
 # ---- edited kernels ----------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cases
 import laws
-from isentropic import Isomap, Knn, make
+from isentropic import Isomap, KernelPCA, Knn, ProbabilisticPCA, make
 from isentropic._errors import IsentropicWarning
 from supervised_stub import stub_in_registry  # noqa: F401 - a fixture
 
@@ -15,10 +15,16 @@ from supervised_stub import stub_in_registry  # noqa: F401 - a fixture
 # variants are held to the laws instead.
 CLASSES = dict(reversed([(method.load(), name) for name, method in cases.METHODS_AND_STUB.items()]))
 CHECKED = [name for name in CLASSES.values() if not cases.lacking(name)]
-WAYS = [Isomap(metric="precomputed"), Isomap(n_landmarks=5), Isomap(neighbors=Knn(5, approximate=True))]
+WAYS = [
+    Isomap(metric="precomputed"),
+    Isomap(n_landmarks=5),
+    Isomap(neighbors=Knn(5, approximate=True)),
+    KernelPCA(kernel="precomputed"),
+    ProbabilisticPCA(missing="em"),
+]
 ESTIMATORS = [*map(cases.made, CHECKED), *WAYS]
 # The published descent, kept for reproduction, is one more.
-MOST_PARAMETERS = {"sdd": 11, "multi-sdd": 11, "t-sne": 11}
+MOST_PARAMETERS = {"sdd": 11, "multi-sdd": 11, "t-sne": 11, "umap": 11}
 
 
 # The checks have ten rows, far apart: our own warnings about such data have tests of their own.

@@ -104,7 +104,10 @@ DRAWING = {
     "sdd": {"degree": 1, "pairs": 4},
     "multi-sdd": {"degrees": (1, 2), "pairs": 4},
     "parameter-free-sdd": {"pairs": 4},
+    "isomap": {"n_landmarks": Landmarks(10, "random")},
     "landmark-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "entropic-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "t-sne": {"init": "random"},
 }
 
 
@@ -127,7 +130,8 @@ def test_another_seed_gives_another_map_where_the_line_says_so(name):
 
 def test_the_lines_know_from_how_many_rows_on_pairs_and_neighbours_are_drawn():
     assert {METHODS[name].draws_above for name in ("sdd", "multi-sdd", "parameter-free-sdd")} == {ALL_UP_TO}
-    assert METHODS["landmark-isomap"].draws_above == Knn().exact_below
+    lines = (METHODS[name] for name in ("isomap", "landmark-isomap", "entropic-isomap", "t-sne"))
+    assert {line.draws_above for line in lines} == {Knn().exact_below}
 
 
 @every_method

@@ -30,7 +30,7 @@ class Knn:
     kind: ClassVar[str] = "knn"
     k: int = 10
     approximate: bool | Literal["auto"] = "auto"
-    exact_below: int = 50_000
+    exact_below: int = 10_000
     _state = State(k=Whole(1), approximate=OneOf(Flag(), Text("auto")), exact_below=Number())
 
 

@@ -108,6 +108,10 @@ _LEE = "Lee, Peluffo-Ordóñez and Verleysen (2015), Multi-scale similarities in
 _DE_BODT = "de Bodt, Mulders, Verleysen and Lee (2018), Perplexity-free t-SNE, ESANN 2018"
 _ZHOU = "Zhou and Sharpee (2018), Using global t-SNE to preserve inter-cluster data structure, bioRxiv"
 _MCINNES = "McInnes, Healy and Melville (2018), UMAP: uniform manifold approximation, arXiv 1802.03426"
+_WANG = "Wang, Huang, Rudin and Shaposhnik (2021), Understanding how DR tools work, JMLR 22"
+_AMID = (
+    "Amid and Warmuth (2019), TriMap: large-scale dimensionality reduction using triplets, arXiv 1910.00204"
+)
 _TIPPING = "Tipping and Bishop (1999), Probabilistic principal component analysis, JRSS B 61"
 _LINDENSTRAUSS = "Johnson and Lindenstrauss (1984), Extensions of Lipschitz mappings, Contemporary Math. 26"
 _SCHOELKOPF = "Schölkopf, Smola and Müller (1998), Kernel principal component analysis, Neural Comp. 10"
@@ -166,14 +170,14 @@ _BUILT_IN = (
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
     Method("isomap", "isentropic.methods.isomap:Isomap", "Classical MDS of geodesic distances.", "geodesic",
-           "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000, preset="quick"),
+           "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000, draws_above=10_000, preset="quick"),
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
-           "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}, draws_above=50_000,
+           "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}, draws_above=10_000,
            preset="quick"),
     Method("entropic-isomap", "isentropic.methods.entropic_isomap:EntropicIsomap",
            "ISOMAP over divergences between Gaussian patches.", "geodesic",
            "O(n^2 (k + log n) + n k m^2); O(n^2 + n m^2)", _CERVATI, precomputed=False, max_rows=40_000,
-           preset="quick"),
+           draws_above=10_000, preset="quick"),
     Method("kde-isomap", "isentropic.methods.kde_isomap:KDEIsomap",
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
@@ -196,23 +200,28 @@ _BUILT_IN = (
            "Similarities of degree 1: distances keep their order.", "pairs", "O(n min(n, s)); O(n min(n, s))",
            _HAJDERANJ, out_of_sample="optimised", draws_above=8_000, preset="quick"),
     Method("t-sne", "isentropic.methods.tsne:TSNE", "Near rows stay near: affinities as Student weights.",
-           "neighbours", "O(n k); O(n k)", _MAATEN, out_of_sample="optimised", preset="standard",
-           figures=("kl_divergence_",)),
+           "neighbours", "O(n k); O(n k)", _MAATEN, out_of_sample="optimised", draws_above=10_000,
+           preset="standard", figures=("kl_divergence_",)),
     Method("multiscale-t-sne", "isentropic.methods.multiscale_tsne:MultiscaleTSNE",
-           "t-SNE with neighbourhoods of all sizes.", "neighbours", "O(n^2); O(n^2)", _DE_BODT,
+           "Student weights for neighbourhoods of all sizes.", "neighbours", "O(n^2); O(n^2)", _DE_BODT,
            out_of_sample="optimised", max_rows=10_000, preset="standard", figures=("kl_divergence_",)),
     Method("sne", "isentropic.methods.sne:SNE", "Near rows stay near, by Gaussian weights.", "neighbours",
            "O(n^2); O(n^2)", _HINTON, out_of_sample="optimised", max_rows=10_000,
            figures=("kl_divergence_",)),
     Method("multiscale-sne", "isentropic.methods.multiscale_sne:MultiscaleSNE",
-           "SNE with neighbourhoods of all sizes.", "neighbours", "O(n^2 log n); O(n^2)", _LEE,
+           "Gaussian weights for neighbourhoods of all sizes.", "neighbours", "O(n^2 log n); O(n^2)", _LEE,
            out_of_sample="optimised", max_rows=5_000, figures=("kl_divergence_",)),
     Method("global-t-sne", "isentropic.methods.global_tsne:GlobalTSNE",
-           "t-SNE that keeps large distances, too.", "neighbours", "O(n^2); O(n^2)", _ZHOU,
+           "Near rows stay near, and far ones far.", "neighbours", "O(n^2); O(n^2)", _ZHOU,
            out_of_sample="optimised", max_rows=10_000, figures=("kl_divergence_",)),
     Method("umap", "isentropic.methods.umap:UMAP", "Fuzzy neighbour graphs of data and map agree.",
            "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _MCINNES, out_of_sample="optimised",
            draws_above=0, preset="standard"),
+    Method("pacmap", "isentropic.methods.pacmap:PaCMAP", "Near and mid-near pairs pull, further ones push.",
+           "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _WANG, out_of_sample="optimised", draws_above=0,
+           preset="standard"),
+    Method("trimap", "isentropic.methods.trimap:TriMap", "Rows stay nearer to near rows than to far ones.",
+           "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _AMID, out_of_sample="optimised", draws_above=0),
     Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),

@@ -46,6 +46,8 @@ def test_the_share_of_variance_along_principal_axes_is_that_of_pca():
     twice = np.array([pca.components_[0], 2 * pca.components_[0] + pca.components_[1]])
     assert_allclose(CentredRows.of(X).explained(twice), pca.explained_variance_ratio_[:2], rtol=1e-9)
     assert_allclose(CentredRows.of(np.ones((4, 5))).explained(twice), 0)
+    padded = np.vstack([pca.components_[:1], np.zeros((1, 5))])
+    assert_allclose(CentredRows.of(X).explained(padded), [pca.explained_variance_ratio_[0], 0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(40, 6), (6, 40)])

@@ -80,7 +80,7 @@ def test_lists_of_rows_and_of_new_ones(case):
         assert_array_equal(found[0], order)
         assert_allclose(found[1], near, rtol=1e-9)
     laws.assert_fitted_rows_stay(fitted, rows)
-    laws.assert_rows_by_themselves(fitted, new)
+    laws.assert_rows_by_themselves(fitted.transform, new)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -5,7 +5,7 @@ from scipy.optimize import minimize
 
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
-from isentropic.kernels.row_costs import DEGREES, FUZZY, GAUSSIANS, STUDENT, evaluate
+from isentropic.kernels.row_costs import DEGREES, FUZZY, GAUSSIANS, PAIRS, STUDENT, TRIPLETS, evaluate
 from isentropic.kernels.row_descent import settle_rows
 
 EVERY = np.empty(0, np.int64)
@@ -40,6 +40,18 @@ def naive_fuzzy_cost(z, Z, near, weights, far, shape):
     return weights @ np.log(1 + to_near) - push * weights.sum() * np.log(to_far / (1 + to_far)).mean()
 
 
+def naive_pairs_cost(z, Z, near, weights, far, shape):
+    to_near = 1 + ((z - Z[near]) ** 2).sum(axis=1)
+    to_far = 1 + ((z - Z[far]) ** 2).sum(axis=1)
+    return weights @ (to_near / (10 + to_near)) + shape[0] * (1 / (1 + to_far)).mean()
+
+
+def naive_triplets_cost(z, Z, near, weights, far, shape):
+    a = 1 + ((z - Z[near]) ** 2).sum(axis=1)
+    b = 1 + ((z - Z[far]) ** 2).sum(axis=1)
+    return weights @ (a / (a + b))
+
+
 def around(rng, n, k, m):
     """Some attracting and repelling rows out of n; all in their order where the number is None."""
     near = EVERY if k is None else rng.choice(n, k, replace=False)
@@ -55,6 +67,8 @@ COSTS = {
     "heavy tails": (STUDENT, naive_student_cost, 4, 7, [0.5]),
     "fuzzy": (FUZZY, naive_fuzzy_cost, 4, 7, [1.6, 0.9, 5.0, 0.5]),
     "fuzzy, all": (FUZZY, naive_fuzzy_cost, None, None, [0.5, 1.3, 1.0, 0.3]),
+    "pairs": (PAIRS, naive_pairs_cost, 4, 7, [0.3]),
+    "triplets": (TRIPLETS, naive_triplets_cost, 6, 6, []),
     "light tails": (STUDENT, naive_student_cost, None, None, [20.0]),
     "gaussian": (GAUSSIANS, naive_gaussians_cost, 4, None, [2.0]),
     "several gaussians": (GAUSSIANS, naive_gaussians_cost, 4, None, [2.0, 0.7, 0.1]),

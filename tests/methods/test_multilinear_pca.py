@@ -68,6 +68,17 @@ def test_ranks_are_raised_until_there_are_enough_coordinates():
     assert fitted.embedding_.any(axis=0).all()
 
 
+def test_fewer_rows_than_an_axis_is_long(rng):
+    wide = rng.normal(size=(12, 60))
+    for options in ({}, {"shape": (30, 2), "variance": 1.0}, {"shape": (30, 2), "ranks": (30, 2)}):
+        fitted = MultilinearPCA(3, **options).fit(wide)
+        assert_same_up_to_sign(fitted.embedding_, PCA(3).fit(wide).embedding_, atol=1e-8)
+    with pytest.warns(
+        IsentropicWarning, match="The arrays have a rank of 1: the last 2 of 3 coordinates are zero"
+    ):
+        MultilinearPCA(3).fit(wide[:2])
+
+
 def test_factors_are_saved(tmp_path):
     fitted = MultilinearPCA(shape=(8, 8), ranks=(2, 3)).fit(DIGITS)
     save(fitted, tmp_path / "model.skops")

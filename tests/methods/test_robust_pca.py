@@ -68,7 +68,9 @@ def test_one_row_far_off_turns_it_less_than_pca(rng):
     assert abs(RobustPCA().fit(X).components_[0, 0]) > 0.85
 
 
-def test_more_features_than_rows(rng):
+@pytest.mark.parametrize("seed", range(5))
+def test_more_features_than_rows(seed):
+    rng = np.random.default_rng(seed)
     X = rng.normal(size=(8, 30))
     fitted = RobustPCA().fit(X)
     turned = RobustPCA().fit(X @ np.linalg.qr(rng.normal(size=(30, 30)))[0])
@@ -88,6 +90,8 @@ def test_pulls_towards_all_rows_cancel_at_the_median(rng):
 def test_the_median_may_be_a_row():
     rows = np.array([[0.0, 0], [0, 0], [0, 0], [1, 0], [0, 2]])
     assert_allclose(spatial_median(rows), 0, atol=1e-9)
+    held = np.array([[0.0, 0], [0, 0], [0, 0], [1, 0], [-0.5, 3], [-0.5, -3]])  # pulled less than held
+    assert_allclose(spatial_median(held), 0, atol=1e-12)
     corners = np.array([[0.0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]])  # the start is a row, and the median
     assert_allclose(spatial_median(corners), 0)
 

@@ -2,20 +2,20 @@
 
 import warnings
 
-import numba
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
 import naive
 from assertions import assert_same_bits, assert_same_lists, assert_valid_neighbors
-from isentropic._errors import DisconnectedGraphWarning
+from isentropic._errors import DisconnectedGraphWarning, MemoryBudgetError
+from isentropic._runtime import config_context
 from isentropic._values import Knn
+from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import (
     approximate_neighbors,
     nearest_among,
     nearest_neighbors,
-    neighbor_graph,
     search_graph,
 )
 
@@ -41,25 +41,13 @@ def assert_measured(found, D):
 pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.LowRecallWarning")
 
 
-class Descent:
-    """Takes the place of the library's index: lists that a test wants it to find."""
-
-    found = None
-    threads = None
-
-    def __init__(self, X, metric, n_neighbors, random_state):
-        type(self).asked = {"metric": metric, "n_neighbors": n_neighbors, "random_state": random_state}
-        Descent.threads = numba.get_num_threads()
-        self.neighbor_graph = self.found
-
-
 @pytest.fixture
 def finds(monkeypatch):
     """Let the descent find these lists, -1 for nothing."""
 
     def _finds(candidates):
-        found = np.asarray(candidates, np.int32), np.zeros(np.shape(candidates), np.float32)
-        monkeypatch.setattr("pynndescent.NNDescent", type("Found", (Descent,), {"found": found}))
+        found = np.asarray(candidates, np.int32)
+        monkeypatch.setattr("isentropic.neighbors.approximate.descended", lambda *given: found)
 
     return _finds
 
@@ -94,6 +82,7 @@ def test_threads_change_no_bit_and_a_seed_repeats():
     for again in (
         approximate_neighbors(X, 8, random_state=3, n_jobs=1),
         approximate_neighbors(X, 8, random_state=3, n_jobs=2),
+        approximate_neighbors(X, 8, random_state=3, n_jobs=4),
         approximate_neighbors(X, 8, random_state=np.random.RandomState(3), n_jobs=2),
     ):
         assert_same_bits(again.indices, first.indices)
@@ -120,6 +109,66 @@ def test_duplicates_and_ties_give_valid_lists(made):
     assert_valid_neighbors(found.indices, found.distances)
     assert_measured(found, quick_distances(X))
     assert 0 <= found.recall <= 1
+
+
+TABLES = {
+    "uniform, 2 features": lambda rng: rng.uniform(size=(1500, 2)),
+    "uniform, 10 features": lambda rng: rng.uniform(size=(1500, 10)),
+    "normal, 50 features": lambda rng: rng.normal(size=(1500, 50)),
+    "groups far apart": lambda rng: rng.normal(size=(1500, 8)) + 1e4 * rng.integers(0, 40, size=(1500, 1)),
+    "half of them twice": lambda rng: np.repeat(rng.normal(size=(1000, 12)), 2, axis=0)[:1500],
+    "one far away": lambda rng: np.vstack([rng.normal(size=(1499, 12)), np.full((1, 12), 1e9)]),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("k", [4, 40])
+def test_tables_of_many_kinds_are_searched_well(table, k):
+    X = TABLES[table](np.random.default_rng(0))
+    found = approximate_neighbors(X, k)
+    assert_valid_neighbors(found.indices, found.distances)
+    radius = np.sort(quick_distances(X), axis=1)[:, k] * (1 + 1e-12)  # rounded otherwise
+    assert (found.distances <= radius[:, None]).mean() > 0.99
+
+
+@pytest.mark.parametrize("k", [1, 14, 15, 16, 40])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_hardly_more_rows_than_neighbors(k, metric):
+    for n in (k + 1, k + 2):
+        X = rows(k, n, m=3)
+        found = approximate_neighbors(X, k, metric=metric)
+        expected = naive.naive_neighbors(naive.distances(X, metric=metric), k)
+        assert_same_lists((found.indices, found.distances), expected)
+
+
+METRICS = ["l2", "sqeuclidean", "minkowski", "cosine", "correlation", "manhattan", "chebyshev", "hamming"]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_of_the_descent_finds_its_neighbors(metric):
+    X = rows(6, 700, m=60 if metric == "cosine" else 10)  # so many that the nearest are almost perpendicular
+    if metric == "hamming":
+        X = np.round(X)
+    if metric == "cosine":
+        X[:100] = 0.0  # as far from all others as a perpendicular row
+    found = approximate_neighbors(X, 10, metric=metric)
+    assert_valid_neighbors(found.indices, found.distances)
+    assert found.recall > 0.98
+    exact = nearest_neighbors(X, Knn(10, approximate=False), metric=metric)
+    assert (found.distances <= exact.distances[:, -1:]).mean() > 0.98
+
+
+def test_too_little_memory_is_told_before(rng):
+    with config_context(memory_limit=100_000), pytest.raises(MemoryBudgetError, match="approximate search"):
+        approximate_neighbors(rng.normal(size=(2000, 20)), 10)
+
+
+def test_progress_is_told_up_to_its_end(rng):
+    told = []
+    with config_context(progress=lambda what, done, total: told.append((done, total))):
+        approximate_neighbors(rng.normal(size=(800, 20)), 10)
+    assert (0, 17) in told
+    assert (17, 17) in told
 
 
 def test_nearest_neighbors_choose_it_above_a_size():
@@ -244,18 +293,7 @@ def test_a_fitted_row_finds_itself(searched):
     assert (distances[:, 0] == 0).mean() > 0.95
 
 
-def test_the_descent_runs_on_one_thread(rng, finds):
-    """Its result depends on their number: a parallel worker has one, and must find the same."""
-    X = rng.normal(size=(20, 4))
-    finds(np.tile(np.arange(10), (20, 1)))
-    before = numba.get_num_threads()
-    for n_jobs in (1, 2, None):
-        approximate_neighbors(X, 4, n_jobs=n_jobs)
-        assert Descent.threads == 1
-    assert numba.get_num_threads() == before
-
-
-@pytest.mark.parametrize("metric", ["euclidean", "correlation"])  # compiled for other tests too
+@pytest.mark.parametrize("metric", ["euclidean", "correlation"])
 def test_an_offset_or_another_unit_hides_no_neighbour(metric):
     """The descent holds numbers in single precision; nothing here is rounded but there."""
     X = np.round(rows(3, 600) * 2**20) / 2**20

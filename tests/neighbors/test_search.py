@@ -15,12 +15,12 @@ from assertions import assert_grammar, assert_same_bits, assert_same_lists, asse
 from isentropic import _runtime
 from isentropic._errors import InvalidInputError, NeighborsClippedWarning
 from isentropic._values import Knn
+from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import boxes as boxes_module
 from isentropic.neighbors import (
     clipped_neighbors,
     nearest_among,
     nearest_neighbors,
-    neighbor_graph,
     use_approximate,
 )
 from isentropic.neighbors import index as index_module

@@ -9,9 +9,8 @@ import numpy as np
 
 from .._errors import is_real, require, require_count, require_number, require_one_of
 from .._state import Array, Double, State, Text, Whole
-from ..distances import distances_between
 from ..kernels._jit import threads
-from ..kernels.products import inner_products
+from ..kernels.products import gaussian_exponents, inner_products, row_squares
 
 KERNELS = ("linear", "poly", "rbf", "precomputed")
 
@@ -47,22 +46,20 @@ class InnerProduct:
             # the mean over pairs of rows is twice the variance
             spread = 2 * float((X - X[0]).var(axis=0, ddof=1).sum()) if kind == "rbf" else 0.0
             gamma = 1 / (2 * spread) if spread > 0 else 1.0
-        # The centred kernel does not depend on the origin, but the digits of its linear form do.
-        origin = X.mean(axis=0) if kind == "linear" else np.zeros(m)
+        # Neither the Gaussian nor the centred linear kernel depends on the origin, but their digits do.
+        origin = X.mean(axis=0) if kind in ("linear", "rbf") else np.zeros(m)
         return cls(kind, float(gamma), degree, coef0, origin)
 
     def between(self, X: np.ndarray, Y: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Products of every row of ``X`` with every row of ``Y``; a pair has the same bits in any batch."""
         if self.kind == "precomputed":
             return X
-        if self.kind == "rbf":
-            K = distances_between(X, Y, "euclidean", n_jobs)
-            K *= K
-            K *= -self.gamma
-            return np.exp(K, out=K)
-        K = np.empty((len(X), len(Y)))
+        X, Y, K = X - self.origin, Y - self.origin, np.empty((len(X), len(Y)))
         with threads(n_jobs):
-            inner_products(X - self.origin, Y - self.origin, K)
+            if self.kind == "rbf":
+                gaussian_exponents(X, Y, row_squares(Y), self.gamma, K)
+                return np.exp(K, out=K)
+            inner_products(X, Y, K)
         return K if self.kind == "linear" else self._powers(K)
 
     def _powers(self, K: np.ndarray) -> np.ndarray:

@@ -20,7 +20,6 @@ from .verdicts import Verdict
 MOST_ROWS = 50_000  # more are slow to brush, and cover each other
 PICTURE_ROWS = 2_000  # rows whose ranks are compared in a picture: n^2 pairs
 N_NEIGHBORS = 10
-_EXACT_ROWS = 20_000
 _FEWEST_PICTURED = 4
 _CORANKING_CELLS = 90
 _SHEPARD_PAIRS = 20_000
@@ -115,7 +114,7 @@ def _neighbors(table: Table, rows: Integers) -> Neighbors:
     k = min(N_NEIGHBORS, len(rows) - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
-        return nearest_neighbors(table.X[rows], Knn(k, exact_below=_EXACT_ROWS), random_state=_SEED)
+        return nearest_neighbors(table.X[rows], Knn(k), random_state=_SEED)
 
 
 def plane(embedding: Floats) -> Floats:

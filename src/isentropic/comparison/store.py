@@ -25,7 +25,7 @@ from .._runtime import require_memory
 from .._values import Floats
 from .runs import SEAL, Run
 
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba", "pynndescent")
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 _DIGITS = 20  # of the key in the name of a file
 _PER_BYTE = 8  # bytes that a byte of a file takes as it is read
 _LEAST_RUN = 10_000  # bytes of a file, and for each row of the table

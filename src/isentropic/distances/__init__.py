@@ -5,6 +5,7 @@ from .condensed import condensed_distances, later_distances, store_distances
 from .duplicates import Distinct, distinct_rows, hashes_of
 from .metrics import (
     BY_DIFFERENCES,
+    CITY_BLOCK,
     EUCLIDEAN,
     LARGEST,
     Metric,
@@ -21,6 +22,7 @@ from .walks import walk_distances
 
 __all__ = [
     "BY_DIFFERENCES",
+    "CITY_BLOCK",
     "EUCLIDEAN",
     "LARGEST",
     "Distinct",

@@ -11,7 +11,7 @@ from scipy.linalg import svd
 from .._errors import IsentropicWarning
 from ..kernels._jit import threads
 from ..kernels.placement import project_centred
-from .linear import CentredRows
+from .linear import CentredRows, short_products
 
 _STILL = 1e-8  # relative growth of the likelihood at which the iteration ends
 _MOST_ROUNDS = 5_000
@@ -65,15 +65,18 @@ def by_em(centred: CentredRows, n_components: int, n_jobs: int | None) -> Factor
     W[:, : len(start.axes)] = start.loadings
     mean, noise = start.mean, max(start.noise, LEAST_NOISE)
     values: list[float] = []
-    for _ in range(_MOST_ROUNDS):
-        found = posterior(rows - mean, W, noise, n_jobs)
-        values.append(float(found.log_likelihoods.mean()))
-        if len(values) > 1 and values[-1] - values[-2] <= _STILL * abs(values[-1]):
-            break
-        W, mean, noise = _maximized(filled.rows, ~np.isnan(rows), found)
-    else:
-        text = f"The likelihood still grows after {_MOST_ROUNDS} rounds, by {values[-1] - values[-2]:.2g}."
-        warnings.warn(f"{text} Take fewer components.", IsentropicWarning, stacklevel=4)
+    with short_products(rows.size * (n_components + 1) ** 2):
+        for _ in range(_MOST_ROUNDS):
+            found = posterior(rows - mean, W, noise, n_jobs)
+            values.append(float(found.log_likelihoods.mean()))
+            if len(values) > 1 and values[-1] - values[-2] <= _STILL * abs(values[-1]):
+                break
+            W, mean, noise = _maximized(filled.rows, ~np.isnan(rows), found)
+        else:
+            text = (
+                f"The likelihood still grows after {_MOST_ROUNDS} rounds, by {values[-1] - values[-2]:.2g}."
+            )
+            warnings.warn(f"{text} Take fewer components.", IsentropicWarning, stacklevel=4)
     axes, deviations, _ = svd(W, full_matrices=False)
     return FactorModel(axes.T, deviations**2 + noise, noise, mean, values[-1])
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from .._errors import IsentropicWarning, require_count
 from .._state import Array, State, Whole
+from ..linalg import fixed_signs
 from .input_rows import checked_components, checked_rows
-from .linear import CentredRows, LinearEmbedder, padded, require_features
+from .linear import CentredRows, LinearEmbedder, padded, require_features, short_products
 
 
 class IndependentEmbedder(LinearEmbedder):
@@ -29,10 +30,14 @@ class IndependentEmbedder(LinearEmbedder):
         centred = CentredRows.of(X)
         values, axes = (part[:n_components] for part in centred.axes())
         whitening = np.sqrt(len(X)) * axes / values[:, None]
-        white = centred.rows @ whitening.T
+        white = fixed_signs(centred.rows @ whitening.T)
+        # Signs by the rows, not the features: a start that turns with the rows leads to the same components.
+        signs = np.where((white * (centred.rows @ whitening.T)).sum(axis=0) < 0, -1.0, 1.0)
+        axes, whitening = axes * signs[:, None], whitening * signs[:, None]
         self.n_iter_, unmixing = 0, np.eye(len(axes))
         if len(axes) > 1:
-            unmixing = self._unmixing(white, fixed_start(len(axes)))
+            with short_products(white.size * len(axes)):
+                unmixing = self._unmixing(white, fixed_start(len(axes)))
         coordinates = white @ unmixing.T
         unmixing /= np.sqrt((coordinates**2).mean(axis=0))[:, None]
         mixing = axes.T * values / np.sqrt(len(X)) @ np.linalg.pinv(unmixing)  # (m, r)

@@ -7,6 +7,7 @@ to :meth:`LinearEmbedder._project`.
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from scipy.linalg import pinv, qr, svd
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from .._errors import IsentropicWarning, require
+from .._runtime import one_blas_thread
 from .._state import Array, State
 from ..kernels._jit import threads
 from ..kernels.placement import project_centred
@@ -21,6 +23,7 @@ from ..linalg import fixed_signs
 from .placement import Placer
 
 RANK = 1e-10  # of the largest singular value: what is below is rounding
+_WORTH_THREADS = 10**9  # products: a second of one core, or a few of them
 
 
 class LinearEmbedder(Placer):
@@ -80,9 +83,10 @@ class CentredRows:
     def axes(self) -> tuple[np.ndarray, np.ndarray]:
         """Singular values of the rows, largest first, and the principal axes (r, m), r the rank."""
         rows = self.rows
-        if len(rows) > rows.shape[1]:
-            rows = qr(rows, mode="r", check_finite=False)[0][: rows.shape[1]]
-        _, values, axes = svd(rows, full_matrices=False, check_finite=False)
+        with short_products(rows.size * min(rows.shape)):
+            if len(rows) > rows.shape[1]:
+                rows = qr(rows, mode="r", check_finite=False)[0][: rows.shape[1]]
+            _, values, axes = svd(rows, full_matrices=False, check_finite=False)
         rank = int(np.count_nonzero(values > RANK * values[0]))
         return values[:rank], axes[:rank]
 
@@ -93,6 +97,11 @@ class CentredRows:
         squares = ((self.rows @ basis) ** 2).sum(axis=0) * (sizes > RANK * sizes.max(initial=0.0))
         total = (self.rows**2).sum()
         return squares / total if total > 0 else np.zeros(len(components))
+
+
+def short_products(n_products: int) -> AbstractContextManager[None]:
+    """Keep BLAS on one thread where it has less to do than it takes to wake another."""
+    return one_blas_thread() if n_products < _WORTH_THREADS else nullcontext()
 
 
 def require_features(n_components: int, X: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -56,6 +56,7 @@ class PerplexityEmbedder(NeighborEmbedder):
         _perplexities=Array("s", least=1),
         _k=Whole(1),
     )
+    _all_pairs = True  # whether the descent holds them
 
     def _affine(self, X, perplexities: Callable[[int], list[float]] | None = None) -> Affine:
         """Rows and lists, as long as the largest perplexity needs them, and conditional affinities.
@@ -64,6 +65,8 @@ class PerplexityEmbedder(NeighborEmbedder):
         """
         X = self._checked_rows(X)
         n, random = len(X), generator(self.random_state)
+        if self._all_pairs:
+            require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take TSNE.")
         seed = int(random.randint(2**31 - 1))
         chosen = [checked_perplexity(self.perplexity, n)] if perplexities is None else perplexities(n)
         self._perplexities = np.array(chosen, float)
@@ -73,16 +76,28 @@ class PerplexityEmbedder(NeighborEmbedder):
         P, widths = self._averaged(lists.distances)
         return Affine(distances, lists, P, widths, random)
 
-    def _averaged(self, lists: np.ndarray, largest: int | None = None):
-        """The mean of the affinities of all perplexities, or of the ``largest`` ones, and their widths."""
+    def _averaged(self, lists: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """The mean of the affinities of all perplexities, and the widths of each."""
         mean, all_widths = np.zeros(lists.shape), []
-        chosen = self._perplexities[-(largest or len(self._perplexities)) :]
-        for perplexity in chosen:
+        for perplexity in self._perplexities:
             P, widths = conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)
             mean += P
             all_widths.append(widths)
-        mean /= len(chosen)
+        mean /= len(all_widths)
         return mean, tuple(all_widths)
+
+    def _from_coarse_to_fine(self, lists: np.ndarray) -> Iterator[np.ndarray]:
+        """The mean affinities of the largest perplexity, of the two largest ones, and so on."""
+        total = np.zeros(lists.shape)
+        for count, perplexity in enumerate(self._perplexities[::-1], 1):
+            total += conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)[0]
+            yield total / count
+
+    def _dense(self, given: Affine, P: np.ndarray) -> np.ndarray:
+        """Affinities of lists as a square array."""
+        square = np.zeros((len(P), len(P)))
+        np.put_along_axis(square, given.lists.indices.astype(np.int64), P, axis=1)
+        return square
 
     def _optimum(self, objective, start: np.ndarray) -> Minimum:
         """Where L-BFGS ends."""
@@ -118,14 +133,6 @@ class GaussianEmbedder(PerplexityEmbedder):
     """One whose map has Gaussian weights: SNE and multiscale SNE. All pairs."""
 
     _state = State(_precisions=Array("s", above=0))
-
-    def _dense(self, given: Affine, P: np.ndarray) -> np.ndarray:
-        """Affinities of lists as a square array."""
-        n = len(P)
-        require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take t-SNE.")
-        square = np.zeros((n, n))
-        np.put_along_axis(square, given.lists.indices.astype(np.int64), P, axis=1)
-        return square
 
     def _settling(self):
         return self._settled_by_gaussians

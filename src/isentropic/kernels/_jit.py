@@ -26,7 +26,6 @@ from typing import Any
 
 import llvmlite
 import numba
-from numba.core import dispatcher
 from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -75,20 +74,6 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any
 
 
 # ---- keeping what was compiled -----------------------------------------------------------------
-
-
-@contextmanager
-def kept_by_us() -> Iterator[None]:
-    """What a library that is imported in the ``with`` block lets numba cache goes to our folder.
-
-    numba itself looks for a folder when a function is defined, and fails there if it finds none.
-    """
-    users: Any = dispatcher
-    own, users.FunctionCache = users.FunctionCache, KernelCache
-    try:
-        yield
-    finally:
-        users.FunctionCache = own
 
 
 class KernelCache(FunctionCache):

@@ -34,7 +34,7 @@ def through_neighbors(indices, distances, to_references, out):
 
 
 @kernel
-def _mixed(value):
+def mixed(value):
     """The finaliser of SplitMix64: every input bit reaches every output bit."""
     value ^= value >> np.uint64(30)
     value *= np.uint64(0xBF58476D1CE4E5B9)
@@ -53,7 +53,7 @@ def row_hashes(bits):
             pattern = bits[i, f]
             if pattern == np.uint64(0x8000000000000000):  # -0.0, which equals 0.0
                 pattern = np.uint64(0)
-            value = _mixed(value ^ pattern) + np.uint64(f)
+            value = mixed(value ^ pattern) + np.uint64(f)
         out[i] = value
     return out
 

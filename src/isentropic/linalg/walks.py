@@ -19,6 +19,7 @@ _WHOLE = 200  # rows whose eigenvectors are solved whole
 _SPARE = 4  # vectors beside the wanted ones: where the spectrum is dense they take the error
 _FIRST_BORDER = 0.9  # what the first filter lets through
 _FIRST_DEGREE, _MOST_DEGREE = 20, 400  # products with the matrix before vectors are made orthogonal again
+_WORTH = 100  # products: a factorisation that costs no more is made at once
 _TRIAL, _MOST = 250, 40_000  # products until another way is looked at, and altogether
 _RESIDUAL, _ROUNDING = 1e-9, 4e-15  # of the gap between an eigenvalue and 1; of 1
 _SHIFT = 1e-6
@@ -47,7 +48,7 @@ def leading_eigenpairs(A: csr_array, count: int, *, known: np.ndarray) -> tuple[
         found = None
         if n <= _WHOLE or count + 1 + _SPARE > n // 4:
             found = _whole(A, count, known)
-        elif (cost := _Factors.of(A)).flops <= _filter_flops(A, count, _TRIAL):
+        elif (cost := _Factors.of(A)).flops <= _filter_flops(A, count, _WORTH):
             found = _inverted(A, count, known, cost)
         values, vectors = found or _filtered(A, count, known)
     return values, fixed_signs(np.ascontiguousarray(vectors[:, :count]))

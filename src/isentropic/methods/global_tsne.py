@@ -6,14 +6,12 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from .._errors import require_number
-from .._runtime import require_memory
 from ..affinities import joint_affinities
 from ..families.perplexity_maps import StudentEmbedder
 from ..objectives import StudentPairs
 
 _SPREAD = 1e-2  # standard deviation of the start
 _RMS = 10.0  # of the distances, so that the 1 in 1 + d^2 does not matter
-_PAIR_BYTES = 40  # of distances, affinities and forces
 
 
 class GlobalTSNE(StudentEmbedder):
@@ -107,10 +105,9 @@ class GlobalTSNE(StudentEmbedder):
     def fit(self, X, y=None):
         """Neighbours, affinities, all distances, start, minimum."""
         must_be = "a number of at least 0"
-        weight = require_number("global_weight", self.global_weight, must_be, hint="0 is t-SNE.")
+        weight = require_number("global_weight", self.global_weight, must_be, hint="Take 0 for t-SNE.")
         given = self._affine(X)
         n = len(given.P)
-        require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take t-SNE.")
         P = joint_affinities(given.lists, given.P, n_jobs=self.n_jobs)
         condensed = 2.0 * squareform(P.toarray(), checks=False)  # of unordered pairs
         distances = given.distances.all().distances

@@ -46,7 +46,7 @@ class MultilinearPCA(LinearEmbedder):
     components_ : array of shape (n_components, m)
         Orthonormal. The entry of largest magnitude of each is positive.
     factors_ : tuple of arrays
-        One for each axis, with orthonormal columns.
+        One for each axis, with orthonormal columns, no more than the rows span.
     mean_ : array of shape (m,)
     explained_variance_ratio_ : array of shape (n_components,)
     n_features_in_ : int
@@ -90,8 +90,9 @@ class MultilinearPCA(LinearEmbedder):
         cores = _applied(arrays, [factor.T for factor in self.factors_]).reshape(len(X), -1)
         _, values, axes = svd(cores, full_matrices=False)
         axes = axes[: min(n_components, int(np.count_nonzero(values > RANK * values[0])))]
-        found = _applied(axes.reshape(len(axes), *ranks), list(self.factors_)).reshape(len(axes), X.shape[1])
-        components = padded(found, n_components, f"The arrays of ranks {ranks} have a rank of {len(axes)}")
+        sizes = [factor.shape[1] for factor in self.factors_]
+        found = _applied(axes.reshape(len(axes), *sizes), list(self.factors_)).reshape(len(axes), X.shape[1])
+        components = padded(found, n_components, f"The arrays have a rank of {len(axes)}")
         self.explained_variance_ratio_ = centred.explained(components)
         self._project(X, centred.mean, components)
         return self
@@ -124,6 +125,9 @@ def _unfolded(arrays: np.ndarray, axis: int) -> np.ndarray:
 def _leading(arrays: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """Variances along an axis of the arrays, largest first, and their directions as columns."""
     flat = _unfolded(arrays, axis)
+    if flat.shape[0] > flat.shape[1]:  # a long axis of few rows has no more directions than those
+        vectors, deviations, _ = svd(flat, full_matrices=False)
+        return deviations**2, vectors
     values, vectors = eigh(flat @ flat.T)
     return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
 
@@ -142,6 +146,8 @@ def _ranks_for(spectra: list[np.ndarray], variance: float, n_components: int) ->
     ranks = [min(int(np.searchsorted(share, variance)) + 1, len(share)) for share in shares]
     while prod(ranks) < n_components:
         free = [axis for axis, rank in enumerate(ranks) if rank < len(spectra[axis])]
+        if not free:
+            break
         ranks[max(free, key=lambda axis: spectra[axis][ranks[axis]])] += 1
     return tuple(ranks)
 

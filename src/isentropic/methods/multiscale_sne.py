@@ -107,9 +107,8 @@ class MultiscaleSNE(GaussianEmbedder):
         Z, steps = self._start(given.distances, given.random), 0
         Z = (Z - Z.mean(axis=0)) / np.abs(Z).max()
         precisions = self._precisions_of(Z, given.log_widths)
-        for count in range(1, len(precisions) + 1):
-            P = self._dense(given, self._averaged(given.lists.distances, count)[0])
-            cost = GaussianNeighbors(P, precisions[-count:], n_jobs=self.n_jobs)
+        for count, P in enumerate(self._from_coarse_to_fine(given.lists.distances), 1):
+            cost = GaussianNeighbors(self._dense(given, P), precisions[-count:], n_jobs=self.n_jobs)
             found = self._optimum(cost, Z)
             Z, steps = found.point, steps + found.n_iter
         self._keep(given.distances, Z, steps)
@@ -128,8 +127,8 @@ def _growth(log_widths, d: int) -> float:
     """U: ``2/d`` times the largest mean of ``1 / (log2 of how a width grows)``, from 1 to 2."""
     found = [1.0]
     for narrow, wide in pairwise(log_widths):
-        grown = wide - narrow
-        some = np.isfinite(grown) & (grown > 0)
-        if some.any():
-            found.append(2 / d * float((np.log(2) / grown[some]).mean()))
+        both = np.isfinite(narrow) & np.isfinite(wide)  # none where rows are equal
+        grown = wide[both] - narrow[both]
+        if (grown > 0).any():
+            found.append(2 / d * float((np.log(2) / grown[grown > 0]).mean()))
     return min(max(found), 2.0)

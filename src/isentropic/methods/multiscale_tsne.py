@@ -7,13 +7,9 @@ from functools import partial
 from scipy.spatial.distance import squareform
 
 from .._errors import require_number
-from .._runtime import require_memory
 from .._state import Array, State
-from ..affinities import joint_affinities
 from ..families.perplexity_maps import StudentEmbedder, doubling_perplexities
 from ..objectives import StudentPairs
-
-_PAIR_BYTES = 40  # of lists, affinities and forces
 
 
 class MultiscaleTSNE(StudentEmbedder):
@@ -108,12 +104,10 @@ class MultiscaleTSNE(StudentEmbedder):
         smallest = require_number("smallest", self.smallest, "a perplexity of at least 1", least=1)
         given = self._affine(X, partial(doubling_perplexities, smallest=smallest))
         n = len(given.P)
-        require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take t-SNE.")
         Z, steps = self._scaled_start(given, 1.0), 0
-        for count in range(1, len(self._perplexities) + 1):
-            conditional, _ = self._averaged(given.lists.distances, count)
-            P = joint_affinities(given.lists, conditional, n_jobs=self.n_jobs).toarray()
-            cost = StudentPairs(2.0 * squareform(P, checks=False), n, n_jobs=self.n_jobs)
+        for conditional in self._from_coarse_to_fine(given.lists.distances):
+            P = self._dense(given, conditional)
+            cost = StudentPairs(squareform(P + P.T, checks=False) / n, n, n_jobs=self.n_jobs)
             found = self._optimum(cost, Z)
             Z, steps = found.point, steps + found.n_iter
         self._keep(given.distances, Z, steps)

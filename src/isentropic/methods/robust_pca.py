@@ -10,7 +10,7 @@ from scipy.linalg import qr, svd
 from .._errors import IsentropicWarning, require_one_of
 from .._state import Array, State
 from ..families.input_rows import checked_components, checked_rows
-from ..families.linear import RANK, CentredRows, LinearEmbedder, padded, require_features
+from ..families.linear import RANK, CentredRows, LinearEmbedder, padded, require_features, short_products
 from ..linalg import fixed_signs
 
 _STARTS = 10  # rows, the longest, from which the search starts beside the principal axes
@@ -86,7 +86,8 @@ class RobustPCA(LinearEmbedder):
         centred = CentredRows.of(X)
         if self.solver == "l1":
             centre = spatial_median(centred.rows)
-            found = _l1_directions(centred.rows - centre, n_components)
+            with short_products(X.size * n_components):
+                found = _l1_directions(centred.rows - centre, n_components)
         else:
             low, _ = low_rank_and_sparse(centred.rows)
             centre = low.mean(axis=0)

@@ -10,7 +10,7 @@ from scipy.linalg import qr
 from .._errors import IsentropicWarning, require_number
 from .._state import Array, State
 from ..families.input_rows import checked_components, checked_rows
-from ..families.linear import RANK, CentredRows, LinearEmbedder, padded, require_features
+from ..families.linear import RANK, CentredRows, LinearEmbedder, padded, require_features, short_products
 
 _MOST_ROUNDS = 10_000
 _STILL = 1e-9  # step of the unit vector at which a direction has been found
@@ -92,7 +92,8 @@ def _directions(rows: np.ndarray, count: int, rho: float) -> np.ndarray:
     least = RANK * np.sqrt((rows**2).sum())
     found: list[np.ndarray] = []
     while len(found) < count and np.sqrt((rows**2).sum()) > least:
-        direction = power_direction(rows, rho)
+        with short_products(rows.size):
+            direction = power_direction(rows, rho)
         found.append(direction)
         rows = rows - np.outer(rows @ direction, direction)
     return np.array(found).reshape(-1, rows.shape[1])

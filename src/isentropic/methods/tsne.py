@@ -82,6 +82,8 @@ class TSNE(StudentEmbedder):
     True
     """
 
+    _all_pairs = False
+
     def __init__(
         self,
         perplexity=30.0,

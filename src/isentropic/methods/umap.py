@@ -69,8 +69,10 @@ class UMAP(NeighborEmbedder):
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
-    a_, b_ : float
-        The curve of the map.
+    a_ : float
+        Of the curve of the map, in its unit.
+    b_ : float
+        As above.
     n_iter_ : int
         Epochs.
     n_features_in_ : int
@@ -145,10 +147,8 @@ class UMAP(NeighborEmbedder):
         found = self._listed(distances, k, seed)
         W = fuzzy_graph(found, n_jobs=self.n_jobs)
         start = self._start_of(W, distances, random)
-        moves = FuzzyMoves(
-            W, self._curve(), push=self._push, n_epochs=n_epochs, seed=seed, n_jobs=self.n_jobs
-        )
-        Z = batch_epochs(moves, start, n_epochs)
+        moves = FuzzyMoves(W, self._curve(), push=self._push, n_epochs=n_epochs, seed=seed)
+        Z = batch_epochs(moves, start, n_epochs, n_jobs=self.n_jobs)
         self._n_nearest = found.indices.shape[1]
         self._far = np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, (Z - Z.mean(axis=0)) * self._spread, n_epochs)

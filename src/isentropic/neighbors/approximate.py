@@ -1,4 +1,4 @@
-"""Approximate neighbours: pynndescent for the rows of a table, a search of its graph for new rows."""
+"""Approximate neighbours: descent for the rows of a table, a search of its graph for new rows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 from .._errors import LowRecallWarning
 from .._runtime import generator, row_blocks
 from .._values import NeighborGraph, Neighbors
-from ..distances import BY_DIFFERENCES, EUCLIDEAN, Metric, distances_between, distinct_rows, metric_name
-from ..kernels._jit import kept_by_us, threads, threadsafe
-from ..kernels.nearest import measured_lists, nearest_in_rows, searched_lists
+from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows, metric_name
+from ..kernels._jit import threads
+from ..kernels.nearest import measured_lists, searched_lists
+from .descent import descended
 from .index import RowIndex, members_of
 
 _RECALL_ROWS = 200
@@ -25,8 +26,7 @@ def approximate_neighbors(
 ) -> Neighbors:
     """Nearest neighbours by nearest-neighbour descent, with the recall found on sampled rows.
 
-    The descent depends on the number of threads, so it runs on one: the lists are the same for any
-    ``n_jobs``, in a parallel worker and on another machine. No ``random_state`` means a fixed seed.
+    The lists are the same for any ``n_jobs``. No ``random_state`` means a fixed seed.
     """
     random = generator(random_state)
     seed = random.randint(2**31 - 1)
@@ -49,44 +49,8 @@ def approximate_neighbors(
     return Neighbors(indices, distances, metric_name(metric), exact=False, recall=recall)
 
 
-def can_descend(metric: Metric) -> bool:
-    """Whether the approximate search knows a metric."""
-    if not isinstance(metric, str) or metric == "precomputed":
-        return False
-    with kept_by_us():
-        from pynndescent.distances import named_distances
-
-    return metric in named_distances
-
-
 def _descended(X, k, metric, seed, n_jobs):
-    with kept_by_us():
-        from pynndescent import NNDescent
-
-    asked, held = min(max(k + 1, 16), len(X)), _in_single_precision(X, metric)
-    with threadsafe(), threads(1), warnings.catch_warnings():
-        # Rows for which the descent finds too few are filled in below, so its warning is not ours.
-        warnings.filterwarnings("ignore", "Failed to correctly find n_neighbors", UserWarning)
-        index = NNDescent(held, metric=metric, n_neighbors=asked, random_state=seed)
-        candidates, _ = index.neighbor_graph
-    return _measured(X, candidates.astype(np.int64), k, metric, n_jobs)
-
-
-def _in_single_precision(X: np.ndarray, metric: str) -> np.ndarray:
-    """The rows as the descent holds them, without what would use up the 24 bits of its numbers.
-
-    Distances by differences do not change with an offset of a feature, correlations not with one of a row,
-    and neither, nor any other distance of numbers, changes its order in another unit.
-    """
-    if metric == "hamming":  # counts unequal entries: codes are as good as numbers
-        codes = [np.unique(column, return_inverse=True)[1] for column in X.T]
-        return np.column_stack(codes).astype(np.float32)
-    if metric in BY_DIFFERENCES:
-        X = X - X.mean(axis=0)
-    elif metric == "correlation":
-        X = X - X.mean(axis=1, keepdims=True)
-    _, exponent = np.frexp(np.abs(X).max(initial=0.0))
-    return np.ldexp(X, -exponent).astype(np.float32)
+    return _measured(X, descended(X, k, metric, seed, n_jobs), k, metric, n_jobs)
 
 
 def _among_distinct(X, distinct, k, metric, seed, n_jobs):
@@ -120,7 +84,7 @@ def _measured(X, candidates, k, metric, n_jobs):
 
 
 def _measured_one_by_one(X, candidates, k, metric, indices, distances):
-    """The library holds its distances in single precision; other metrics than ours go row by row."""
+    """The descent holds its distances in single precision; other metrics than ours go row by row."""
     found = np.zeros(len(X), np.int64)
     for block in row_blocks(len(X), "neighbours", size=1024):
         for i in range(block.start, block.stop):
@@ -136,12 +100,8 @@ def _measured_one_by_one(X, candidates, k, metric, indices, distances):
 
 def _recall(X, found, sample, metric, n_jobs):
     """Share of the sampled rows' neighbours that are as near as the true ones."""
-    k = found.shape[1]
-    indices, distances = np.empty((len(sample), k), np.int32), np.empty((len(sample), k))
-    D = distances_between(X[sample], X, metric, n_jobs)
-    with threads(n_jobs):
-        nearest_in_rows(D, sample, indices, distances)
-    return float((found[sample] <= distances[:, -1:]).mean())
+    _, true = RowIndex(X, metric).nearest(X[sample], found.shape[1], selves=sample, n_jobs=n_jobs)
+    return float((found[sample] <= true[:, -1:]).mean())
 
 
 def search_graph(

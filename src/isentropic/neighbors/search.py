@@ -13,7 +13,8 @@ from .._errors import NeighborsClippedWarning, require, require_count
 from .._runtime import require_memory
 from .._values import Knn, Neighbors
 from ..distances import Metric, checked_magnitude, metric_name
-from .approximate import approximate_neighbors, can_descend
+from .approximate import approximate_neighbors
+from .descent import can_descend
 from .index import RowIndex, has_boxes
 
 _EDGE_BYTES = 60  # of a directed edge, from the lists to the symmetric graph

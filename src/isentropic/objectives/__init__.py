@@ -1,11 +1,13 @@
 """Value and gradient of each cost that a map can be fitted by."""
 
+from .controlled_pairs import PairSteps
 from .fields import Field
 from .fuzzy import FuzzyMoves
 from .gaussian import GaussianNeighbors
 from .same_degree import AllPairs, DrawnPairs, SameDegree
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
+from .triplets import Triplets, TripletSteps
 
 __all__ = [
     "AllPairs",
@@ -13,7 +15,10 @@ __all__ = [
     "Field",
     "FuzzyMoves",
     "GaussianNeighbors",
+    "PairSteps",
     "SameDegree",
     "StudentNeighbors",
     "StudentPairs",
+    "TripletSteps",
+    "Triplets",
 ]

@@ -10,7 +10,7 @@ from ..kernels.fields import read_field, sorted_by_line, spread_charges
 SPACING = 0.35  # of the nodes, for the weights (1 + d^2)^-1
 _TOUCHED = 4  # nodes that a row touches along an axis
 _MOST_NODES = 4096  # along an axis; beyond that they lie farther apart
-_SPARE = 1.05  # more nodes than needed, so that a map may grow before its kernel is transformed anew
+_SPARE = 1.08  # more nodes than needed, so that a map may grow before its kernel is transformed anew
 
 
 class Field:
@@ -63,12 +63,13 @@ class Field:
         shape = [fft.next_fast_len(int(2 * k * _SPARE), real=True) for k in nodes.tolist()]
         self._shape, self._at = (shape[0], shape[1]), spacing
         first, second = (np.minimum(np.arange(m), m - np.arange(m)) * spacing for m in shape)
-        kernel = (1.0 + first[:, None] ** 2 + second**2) ** -self.power
+        kernel = 1.0 + first[:, None] ** 2 + second**2
+        kernel = 1.0 / kernel if self.power == 1.0 else kernel**-self.power
         spectrum = fft.rfft2(kernel).real  # even, so that its transform is real
         of_splines = [((4 + 2 * np.cos(2 * np.pi * np.arange(m) / m)) / 6) ** 2 for m in shape]
         spectrum /= of_splines[0][:, None]
         spectrum /= of_splines[1][: spectrum.shape[1]]
-        self._near = fft.irfft2(spectrum, s=shape)[:_TOUCHED, :_TOUCHED].astype(np.float32)
+        self._near = _coefficients(spectrum, shape).astype(np.float32)
         self._spectrum = spectrum.astype(np.float32)
 
     def _convolved(self, places: np.ndarray, starts: np.ndarray, nodes: np.ndarray) -> np.ndarray:
@@ -79,3 +80,12 @@ class Field:
         waves *= self._spectrum
         waves = fft.ifft(waves, axis=0, overwrite_x=True)[: nodes[0]]
         return fft.irfft(waves, n=self._shape[1], axis=1)
+
+
+def _coefficients(spectrum: np.ndarray, shape: list[int]) -> np.ndarray:
+    """The inverse transform of a real, even spectrum at the first lags of both axes."""
+    lags = np.arange(_TOUCHED)[:, None]
+    first = np.cos(2 * np.pi * lags * np.arange(shape[0]) / shape[0])
+    second = np.cos(2 * np.pi * lags * np.arange(spectrum.shape[1]) / shape[1])
+    second[:, 1 : (shape[1] + 1) // 2] *= 2.0  # these stand for their mirror images, too
+    return first @ spectrum @ second.T / (shape[0] * shape[1])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..kernels._jit import threads
 from ..kernels.epochs import FIRST, LAST, STEPS, fuzzy_epoch
 
 SOFTENING = 1e-3  # added to squared distances where a force would be without bound
@@ -43,18 +42,16 @@ class FuzzyMoves:
 
     n_memories = 1
 
-    def __init__(self, W: csr_array, curve: tuple[float, float], *, push: float, n_epochs: int, seed: int,
-                 n_jobs: int | None = None):  # fmt: skip
+    def __init__(self, W: csr_array, curve: tuple[float, float], *, push: float, n_epochs: int, seed: int):
         self._edges = W.indptr.astype(np.int64), W.indices.astype(np.int32), W.data.astype(np.float32)
         self._degrees = np.asarray(W.sum(axis=1)).ravel().astype(np.float32)
         self._forces = force_table(*curve)
-        self._push, self._n_epochs, self._seed, self._n_jobs = push, n_epochs, seed, n_jobs
+        self._push, self._n_epochs, self._seed = push, n_epochs, seed
 
     def __call__(self, Z: np.ndarray, memory: np.ndarray, out: np.ndarray, epoch: int) -> None:
         share = epoch / self._n_epochs
         push = self._push * (_FIRST_PUSH + (1.0 - _FIRST_PUSH) * min(share / _RISING, 1.0))
         momentum = _MOMENTA[share >= 1.0 - _LAST]
         steps = (push, _FIRST_RATE * (1.0 - share), momentum, _FARTHEST)
-        with threads(self._n_jobs):
-            fuzzy_epoch(Z, memory[0], out, *self._edges, self._degrees, self._forces, self._seed, epoch,
-                        _DRAWS, *np.array(steps, np.float32))  # fmt: skip
+        fuzzy_epoch(Z, memory[0], out, *self._edges, self._degrees, self._forces, self._seed, epoch,
+                    _DRAWS, *np.array(steps, np.float32))  # fmt: skip

@@ -1,0 +1,25 @@
+"""The 70,000 handwritten digits, for benchmarks of neighbours and their maps."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import numpy as np
+
+
+def digits(n):
+    """``n`` of the digits, drawn, in 50 principal components of all; and what they are."""
+    from isentropic import PCA
+    from isentropic.datasets import load
+
+    folder = Path(os.environ["ISENTROPIC_DATA"]) / "MNIST"
+    parts = [load(str(folder / f"{part}-images-idx3-ubyte.gz")).X for part in ("train", "t10k")]
+    y = np.concatenate([_labels(folder / f"{part}-labels-idx1-ubyte.gz") for part in ("train", "t10k")])
+    drawn = np.random.RandomState(0).permutation(len(y))[:n]
+    return np.ascontiguousarray(PCA(50).fit_transform(np.concatenate(parts))[drawn]), y[drawn]
+
+
+def _labels(path):
+    return np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8)[8:].astype(np.int64)

@@ -1,0 +1,134 @@
+"""UMAP, PaCMAP and TriMap beside umap-learn, pacmap and trimap: processor seconds and quality.
+
+    python -m benchmarks.neighbour_maps [CASE ...]
+
+Needs the data folder (ISENTROPIC_DATA) with the MNIST files, and the extra "peers". The digits are in 50
+principal components. "CPU s" are processor seconds of all threads; the lists of "given lists" were found
+before. T(15) and C(15), the area under R_NX and the accuracy of 10 neighbours in the map are of 1,500 rows.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+
+from .mnist_data import digits
+from .runner import Case, run_cases
+
+PEERS = ("umap-learn", "pacmap", "trimap", "scikit-learn", "numba", "numpy")
+_SAMPLE = 1500
+
+
+def with_lists(n):
+    """Digits, what they are, and lists of 15 neighbours."""
+
+    def data():
+        from isentropic import Knn
+        from isentropic.neighbors import nearest_neighbors
+
+        X, y = digits(n)
+        found = nearest_neighbors(X, Knn(15))
+        return {"X": X, "y": y, "indices": found.indices, "distances": found.distances}
+
+    return data
+
+
+def measured(make, *, lists=False):
+    """A contender: the estimator of a run, timed, and the quality of its map."""
+
+    def run(data):
+        X = data["X"]
+        warnings.simplefilter("ignore")
+        model = make(_given(data) if lists else None)
+        start, begun = time.perf_counter(), time.process_time()
+        Z = np.asarray(model.fit_transform(X.copy()), float)
+        spent = {"seconds": time.perf_counter() - start, "CPU s": time.process_time() - begun}
+        return {**spent, **_quality(X, Z, data["y"])}
+
+    return run
+
+
+def _given(data):
+    """The lists of the rows that are there: in a warm-up, of some."""
+    from isentropic import Knn, Neighbors
+    from isentropic.neighbors import nearest_neighbors
+
+    if len(data["X"]) <= data["indices"].max():
+        return nearest_neighbors(data["X"], Knn(15))
+    return Neighbors(data["indices"], data["distances"], "euclidean", True)
+
+
+def _quality(X, Z, y):
+    from sklearn.neighbors import KNeighborsClassifier
+
+    from isentropic.quality import assess
+
+    found = assess(X, Z, n_neighbors=15, sample=min(_SAMPLE, len(X)), random_state=0)
+    at = found.at(15)
+    near = KNeighborsClassifier(10).fit(Z, y).kneighbors(return_distance=False)
+    votes = np.stack([(y[near] == label).sum(axis=1) for label in range(10)], axis=1)
+    return {
+        "T(15)": at["trustworthiness"].value,
+        "C(15)": at["continuity"].value,
+        "R_NX area": found.measures["rnx_auc"].value,
+        "10-NN": float((votes.argmax(axis=1) == y).mean()),
+    }
+
+
+def umap_learn(**parameters):
+    def make(_):
+        import umap
+
+        return umap.UMAP(**parameters)
+
+    return make
+
+
+def ours(name, **parameters):
+    def make(lists):
+        import isentropic
+
+        return isentropic.make(name, neighbors=lists, **parameters)
+
+    return make
+
+
+def pacmap_of_wang(_):
+    import pacmap
+
+    return pacmap.PaCMAP(random_state=0)
+
+
+def trimap_of_amid(_):
+    import trimap
+
+    return trimap.TRIMAP(verbose=False)
+
+
+def cases():
+    for n in (5_000, 20_000, 70_000):
+        contenders = {
+            "umap-learn, seeded": measured(umap_learn(random_state=0, n_jobs=1)),
+            "umap-learn": measured(umap_learn()),
+            "isentropic": measured(ours("umap")),
+            "isentropic, one thread": measured(ours("umap", n_jobs=1)),
+            "isentropic, given lists": measured(ours("umap", n_jobs=1), lists=True),
+        }
+        yield Case(f"UMAP, n = {n:,}", with_lists(n), contenders, warm_up=3000, repeats=1, peers=PEERS)
+    others = {
+        "pacmap": measured(pacmap_of_wang),
+        "isentropic PaCMAP": measured(ours("pacmap")),
+        "trimap": measured(trimap_of_amid),
+        "isentropic TriMap": measured(ours("trimap")),
+    }
+    yield Case(
+        "PaCMAP and TriMap, n = 20,000", with_lists(20_000), others, warm_up=3000, repeats=1, peers=PEERS
+    )
+
+
+CASES = {case.name: case for case in cases()}
+
+if __name__ == "__main__":
+    run_cases("benchmarks.neighbour_maps", CASES)

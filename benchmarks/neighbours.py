@@ -1,0 +1,186 @@
+"""Neighbour lists and t-SNE, beside pynndescent and openTSNE.
+
+    python -m benchmarks.neighbours [CASE ...]
+
+Needs the data folder (ISENTROPIC_DATA) with the MNIST files, and the extra "peers". The digits are in 50
+principal components. A section is a function that returns its cases; `SECTIONS` lists them. "CPU s" are
+processor seconds, of all threads; a "cold" contender compiles in the run that is measured.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from .mnist_data import digits
+from .runner import Case, run_cases
+
+WARM_UP = 3000  # rows
+PEERS = ("pynndescent", "openTSNE", "scikit-learn", "numba", "numpy")
+
+
+# ---- neighbour lists ---------------------------------------------------------------------------
+
+
+def with_radii(n, k):
+    """The digits, and how far the ``k``-th neighbour of each of 2,000 rows is (NaN: not among them)."""
+
+    def data():
+        from isentropic.neighbors import nearest_among
+
+        X, _ = digits(n)
+        sample = np.random.default_rng(0).permutation(n)[:2000]
+        radius = np.full(n, np.nan)
+        radius[sample] = nearest_among(X[sample], X, k, selves=sample)[1][:, -1]
+        return {"X": X, "radius": radius}
+
+    return data
+
+
+def lists(find, k, *, cold=False):
+    """A contender: ``find(X, k)`` returns lists, whose recall is told."""
+
+    def run(data):
+        X, radius = data["X"], data["radius"]
+        if cold and len(X) <= WARM_UP:
+            return {}
+        start, begun = time.perf_counter(), time.process_time()
+        indices = find(X, k)
+        spent = {"seconds": time.perf_counter() - start, "CPU s": time.process_time() - begun}
+        sample = np.flatnonzero(radius == radius)
+        apart = np.sqrt(((X[indices[sample]] - X[sample, None]) ** 2).sum(axis=2))
+        return {**spent, "recall": (apart <= radius[sample, None] * (1 + 1e-12)).mean()}
+
+    return run
+
+
+def pynndescent(n_jobs):
+    def find(X, k):
+        import warnings
+
+        from pynndescent import NNDescent
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            index = NNDescent(X.astype(np.float32), n_neighbors=k + 1, random_state=0, n_jobs=n_jobs)
+        found = index.neighbor_graph[0]
+        others = found != np.arange(len(X))[:, None]
+        others[others.all(axis=1), -1] = False
+        return found[others].reshape(len(X), k)
+
+    return find
+
+
+def ours(n_jobs, approximate=True):
+    def find(X, k):
+        from isentropic import Knn
+        from isentropic.neighbors import nearest_neighbors
+
+        return nearest_neighbors(X, Knn(k, approximate=approximate), n_jobs=n_jobs).indices
+
+    return find
+
+
+def neighbour_lists():
+    for n in (20_000, 70_000):
+        for k in (15, 90):
+            contenders = {
+                "pynndescent": lists(pynndescent(1), k),
+                "pynndescent, 2 threads": lists(pynndescent(2), k),
+                "pynndescent, cold": lists(pynndescent(1), k, cold=True),
+                "isentropic": lists(ours(1), k),
+                "isentropic, 2 threads": lists(ours(2), k),
+            }
+            if n <= 20_000:  # n^2: a minute and more beyond
+                contenders["isentropic, exact"] = lists(ours(1, approximate=False), k)
+            name = f"lists, n = {n:,}, k = {k}"
+            yield Case(name, with_radii(n, k), contenders, warm_up=WARM_UP, peers=PEERS)
+
+
+# ---- t-SNE -------------------------------------------------------------------------------------
+
+
+def with_lists(n):
+    """The digits, exact lists of 90 neighbours, and a start: what both contenders of a layout are given."""
+
+    def data():
+        from isentropic.neighbors import nearest_among
+
+        X, _ = digits(n)
+        indices, distances = nearest_among(X, X, 90, selves=np.arange(n))
+        return {"X": X, "indices": indices, "distances": distances, "start": X[:, :2] / X[:, 0].std() * 1e-4}
+
+    return data
+
+
+def divergence(data, Z):
+    """``KL(P || Q)`` of a map, exactly, by one function for all."""
+    from isentropic import Neighbors
+    from isentropic.affinities import conditional_affinities, joint_affinities
+    from isentropic.objectives import StudentNeighbors
+
+    lists = Neighbors(data["indices"], data["distances"], "euclidean", exact=True)
+    P = joint_affinities(lists, conditional_affinities(lists.distances, 30.0)[0])
+    cost = StudentNeighbors(P, n_components=2)
+    cost.repulsion = "exact"
+    return cost.divergence(Z)
+
+
+def warmed(layout):
+    """A contender; the warm-up has other rows than its lists name, and searches its own."""
+
+    def run(data):
+        if len(data["X"]) == WARM_UP:
+            from isentropic.neighbors import nearest_among
+
+            found = nearest_among(data["X"], data["X"], 90, selves=np.arange(WARM_UP))
+            layout({**data, "indices": found[0], "distances": found[1]}, 6)
+            return {}
+        start, begun = time.perf_counter(), time.process_time()
+        Z = layout(data, 750)
+        spent = {"seconds": time.perf_counter() - start, "CPU s": time.process_time() - begun}
+        return {**spent, "KL": divergence(data, Z)}
+
+    return run
+
+
+def open_tsne(n_jobs):
+    def layout(data, steps):
+        import openTSNE
+        from openTSNE.affinity import PerplexityBasedNN
+
+        affinities = PerplexityBasedNN(data["X"], perplexity=30, n_jobs=n_jobs, random_state=0)
+        tsne = openTSNE.TSNE(early_exaggeration_iter=steps // 3, n_iter=steps - steps // 3, n_jobs=n_jobs)
+        return np.asarray(tsne.fit(affinities=affinities, initialization=data["start"].copy()))
+
+    return warmed(layout)
+
+
+def our_tsne(n_jobs, given):
+    def layout(data, steps):
+        from isentropic import TSNE, Neighbors
+
+        lists = Neighbors(data["indices"], data["distances"], "euclidean", exact=True) if given else None
+        tsne = TSNE(init=data["start"], neighbors=lists, max_iter=steps, n_jobs=n_jobs)
+        return tsne.fit(data["X"]).embedding_
+
+    return warmed(layout)
+
+
+def t_sne_maps():
+    for n, n_jobs in ((5_000, 2), (20_000, 1), (20_000, 2), (70_000, 2)):
+        contenders = {
+            "openTSNE": open_tsne(n_jobs),
+            "isentropic": our_tsne(n_jobs, given=False),
+            "isentropic, lists given": our_tsne(n_jobs, given=True),
+        }
+        name = f"t-SNE, n = {n:,}, n_jobs = {n_jobs}"
+        yield Case(name, with_lists(n), contenders, warm_up=WARM_UP, repeats=1, peers=PEERS)
+
+
+SECTIONS = (neighbour_lists, t_sne_maps)
+CASES = {case.name: case for section in SECTIONS for case in section()}
+
+if __name__ == "__main__":
+    run_cases("benchmarks.neighbours", CASES)

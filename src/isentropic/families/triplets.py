@@ -1,0 +1,53 @@
+"""Triplets of rows: a near one is to stay nearer than a far one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..objectives import Triplets
+from .drawn_lists import distances_to, other_rows, rows_beyond
+from .pair_distances import Distances
+
+_RANDOM_WEIGHT = 0.1
+
+
+def drawn_triplets(
+    distances: Distances, near: np.ndarray, scaled: np.ndarray, widths: np.ndarray, *,
+    n_outliers: int, n_random: int, random: np.random.RandomState,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Near rows, far rows and the excess of scaled squared distance of far over near ones: (n, t) each.
+
+    For every inlier in ``near``, ``n_outliers`` drawn rows that are no nearer inliers, and ``n_random`` pairs
+    of drawn rows, the nearer of which is the near one; a far row of -1 is no triplet.
+    """
+    n, k = near.shape
+    far = np.concatenate([rows_beyond(random, near[:, : j + 1], n_outliers) for j in range(k)], axis=1)
+    per_inlier = far.shape[1] // k
+    drawn = other_rows(random, n, 2 * n_random)
+    others = np.concatenate([np.maximum(far, 0), drawn], axis=1)
+    away = distances_to(distances, others) if others.shape[1] else np.empty((n, 0))
+    away = (away / widths[:, None]) * (away / widths[others])
+    count = far.shape[1]
+    excess = away[:, :count] - np.repeat(scaled, per_inlier, axis=1)
+    first, second = away[:, count : count + n_random], away[:, count + n_random :]
+    swap = first > second
+    one, two = drawn[:, :n_random], drawn[:, n_random:]
+    nearer, farther = np.where(swap, two, one), np.where(swap, one, two)
+    farther = np.where(nearer == farther, -1, farther)
+    return (
+        np.concatenate([np.repeat(near, per_inlier, axis=1), nearer], axis=1).astype(np.int32),
+        np.concatenate([far, farther], axis=1).astype(np.int32),
+        np.concatenate([excess, _RANDOM_WEIGHT * np.abs(first - second)], axis=1),
+    )
+
+
+def weighted_triplets(near: np.ndarray, far: np.ndarray, excess: np.ndarray) -> tuple[Triplets, float]:
+    """Weights by the tempered logarithm ``2 (sqrt(1 + x) - 1)`` of the excess beyond the least; the least."""
+    there = far >= 0
+    least = float(excess[there].min()) if there.any() else 0.0
+    weights = np.where(there, tempered(excess - least), 0.0)
+    return Triplets(near, np.maximum(far, 0), weights.astype(np.float32)), least
+
+
+def tempered(excess: np.ndarray) -> np.ndarray:
+    return 2.0 * (np.sqrt(1.0 + np.maximum(excess, 0.0)) - 1.0)

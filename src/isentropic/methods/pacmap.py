@@ -1,0 +1,194 @@
+"""PaCMAP: pairwise controlled manifold approximation projection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._errors import require_count, require_number
+from .._runtime import generator, require_memory, row_blocks
+from .._state import Array, Number, State, Whole
+from .._values import Neighbors
+from ..families.drawn_lists import (
+    distances_to,
+    least_width,
+    local_widths,
+    other_rows,
+    rows_beyond,
+    scaled_nearest,
+)
+from ..families.neighbor_maps import NeighborEmbedder
+from ..kernels._jit import threads
+from ..kernels.row_costs import PAIRS
+from ..kernels.row_descent import settle_rows
+from ..objectives import PairSteps
+from ..optim import batch_epochs
+
+_MORE = 50  # neighbours that are listed beyond the wanted ones, to choose from by scaled distance
+_WIDTH = 4  # the first of three neighbours whose mean distance is the width of a row
+_DRAWN = 6  # rows of which the second nearest is a mid-near one
+_SPREAD = 0.01  # of a start, along its widest coordinate
+_SAMPLE = 512  # fitted rows that push a new one
+_PLACED_AT_ONCE = 4096  # new rows
+_PAIR_BYTES = 80  # of a pair: in the lists of both rows, and while these are sorted
+
+
+class PaCMAP(NeighborEmbedder):
+    """A map held together by near and mid-near pairs of rows, and apart by further ones.
+
+    Near pairs are a row and its k neighbours, nearest by ``d_ij^2 / (s_i s_j)``, s the mean distance to the
+    fourth to sixth neighbour; mid-near ones a row and the second nearest of six drawn; further ones a row and
+    a drawn one. With ``u = 1 + r^2`` of the map, it minimises
+    ``w_near sum u / (10 + u) + w_mid sum u / (10000 + u) + w_far sum 1 / (1 + u)`` by Adam. Mid-near pairs,
+    strong at first, place the whole, and fade out; near ones then shape the detail. A new row minimises its
+    own part of the cost, the fitted rows held.
+
+    Cost: the search of k + 50 neighbours, then ``O(n k)`` time a step and ``O(n k)`` memory.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Near pairs of every row.
+    n_components : int
+        Dimension of the map.
+    mid_near_ratio : float
+        Mid-near pairs for every near one.
+    further_ratio : float
+        Further pairs for every near one.
+    init : {"pca", "random"} or array of shape (n, n_components)
+        Where the search starts, made small. For metrics other than the Euclidean, ``"pca"`` is classical
+        scaling of some rows, by which the others are placed.
+    metric : str, callable or Geodesic
+        Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        neighbour graph.
+    neighbors : Neighbors, optional
+        Lists to take instead of searching, such as ``nearest_neighbors`` makes: best with 50 more than
+        ``n_neighbors``.
+    max_iter : int
+        Steps; the phases of the weights are shares of them.
+    random_state : int, RandomState or None
+        None is a fixed seed: two runs agree.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    n_iter_ : int
+        Steps.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Wang, Huang, Rudin and Shaposhnik (2021).
+
+    Examples
+    --------
+    >>> from isentropic import PaCMAP, datasets
+    >>> iris = datasets.load("builtin:iris")
+    >>> pacmap = PaCMAP().fit(iris.X)
+    >>> pacmap.embedding_.shape
+    (150, 2)
+    >>> bool((pacmap.transform(iris.X[:5]) == pacmap.embedding_[:5]).all())
+    True
+    """
+
+    _state = State(  # r fitted rows push new ones
+        _widths=Array("n", above=0),
+        _push=Number(0),
+        _n_listed=Whole(1, below="n"),
+        _n_nearest=Whole(1, below="n"),
+        _far=Array("r", dtype=np.int64, below="n"),
+    )
+
+    def __init__(
+        self,
+        n_neighbors=10,
+        n_components=2,
+        *,
+        mid_near_ratio=0.5,
+        further_ratio=2.0,
+        init="pca",
+        metric="euclidean",
+        neighbors=None,
+        max_iter=450,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.mid_near_ratio = mid_near_ratio
+        self.further_ratio = further_ratio
+        self.init = init
+        self.metric = metric
+        self.neighbors = neighbors
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Neighbours, pairs of three kinds, a start, steps."""
+        k = require_count("n_neighbors", self.n_neighbors)
+        n_mid, n_far = (round(k * ratio) for ratio in self._checked_ratios())
+        n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
+        X = self._checked_rows(X)
+        n = len(X)
+        pairs = n * (min(k, n) + n_mid + n_far)
+        require_memory(_PAIR_BYTES * pairs, f"PaCMAP of {n:,} rows", "Take fewer neighbours.")
+        random = generator(self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        distances = self._distances_of(X, seed)
+        found = self._listed(distances, self._n_to_list(k, n), seed)
+        self._widths = local_widths(found.distances, _WIDTH, least_width(found.distances))
+        self._n_listed, self._n_nearest = found.indices.shape[1], min(k, found.indices.shape[1])
+        near, _ = scaled_nearest(found.indices, found.distances, self._widths, self._widths, self._n_nearest)
+        lists = near, self._mid_near(distances, n_mid, random), rows_beyond(random, near, n_far)
+        Z = self._small(self._start(distances, random))
+        Z = batch_epochs(PairSteps(lists, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
+        self._push, self._far = float(n_far), np.sort(random.permutation(n)[:_SAMPLE])
+        self._keep(distances, Z - Z.mean(axis=0), n_steps)
+        return self
+
+    def _checked_ratios(self) -> tuple[float, float]:
+        must_be = "a number of at least 0"
+        mid = require_number("mid_near_ratio", self.mid_near_ratio, must_be, least=0)
+        return mid, require_number("further_ratio", self.further_ratio, must_be, least=0)
+
+    def _n_to_list(self, k: int, n: int) -> int:
+        most = n - 1
+        if isinstance(self.neighbors, Neighbors) and np.ndim(self.neighbors.indices) == 2:
+            most = self.neighbors.indices.shape[1]
+        return max(k, min(k + _MORE, most))
+
+    def _mid_near(self, distances, count: int, random: np.random.RandomState) -> np.ndarray:
+        """The second nearest of six drawn rows, for each of ``count`` pairs of a row."""
+        n = len(distances.X)
+        drawn = other_rows(random, n, count * _DRAWN)
+        if count == 0:
+            return drawn
+        away = distances_to(distances, drawn).reshape(n, count, _DRAWN)
+        second = np.argsort(away, axis=2, kind="stable")[:, :, 1:2]
+        return np.take_along_axis(drawn.reshape(n, count, _DRAWN), second, axis=2)[:, :, 0]
+
+    def _small(self, Z: np.ndarray) -> np.ndarray:
+        Z = Z - Z.mean(axis=0)
+        widest = float(Z.std(axis=0).max())
+        return Z * (_SPREAD / widest) if widest > 0 else Z
+
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        indices, near = self._listed_among_fitted(X, self._n_listed)
+        own = local_widths(near, _WIDTH)
+        rows, _ = scaled_nearest(indices, near, own, self._widths, self._n_nearest)
+        out = np.empty((len(X), self._n_features_out))
+        shape = np.array([self._push])
+        for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
+            mine = rows[block].astype(np.int64)
+            starts = np.stack([self.embedding_[mine[:, 0]], self.embedding_[mine].mean(axis=1)], axis=1)
+            far = np.ascontiguousarray(np.broadcast_to(self._far, (len(mine), len(self._far))))
+            with threads(self.n_jobs):
+                out[block] = settle_rows(
+                    PAIRS, starts, self.embedding_, mine, np.ones(mine.shape), far, shape
+                )
+        return out

@@ -1,0 +1,184 @@
+"""TriMap: a map by triplets of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._errors import require_count
+from .._runtime import generator, require_memory, row_blocks
+from .._state import Array, Number, State, Whole
+from .._values import Neighbors
+from ..families.drawn_lists import least_width, local_widths, scaled_nearest
+from ..families.neighbor_maps import NeighborEmbedder
+from ..families.triplets import drawn_triplets, tempered, weighted_triplets
+from ..kernels._jit import threads
+from ..kernels.row_costs import TRIPLETS
+from ..kernels.row_descent import settle_rows
+from ..objectives import TripletSteps
+from ..optim import batch_epochs
+
+_MORE = 50  # neighbours that are listed beyond the wanted ones, to choose from by scaled distance
+_WIDTH = 3  # the first of three neighbours whose mean distance is the width of a row
+_SPREAD = 0.01  # of a start, along its widest coordinate
+_SAMPLE = 64  # fitted rows that a new one is to be farther from than from its inliers
+_PLACED_AT_ONCE = 1024  # new rows
+_TRIPLET_BYTES = 120  # of a triplet: in the lists of three rows, and while these are sorted
+
+
+class TriMap(NeighborEmbedder):
+    """A map in which rows stay nearer to near rows than to far ones.
+
+    With ``a = 1 + |z_i - z_j|^2`` and ``b = 1 + |z_i - z_k|^2`` it minimises ``sum w a / (a + b)`` over
+    triplets: a row i, one of its inliers j, the nearest rows by ``D_ij = d_ij^2 / (s_i s_j)``, and a drawn
+    outlier k; and a row with two drawn ones, of which j is the nearer. s is the mean distance to the third
+    to fifth neighbour. A triplet weighs ``2 (sqrt(1 + x) - 1)``, x being ``D_ik - D_ij`` less the least of
+    all, and a drawn one by a tenth of that difference. A new row minimises the cost of triplets of its own
+    with fitted rows, which are held.
+
+    Cost: the search of neighbours, then ``O(n (n_inliers n_outliers + n_random))`` time a step, and memory.
+
+    Parameters
+    ----------
+    n_inliers : int
+        Near rows of every row.
+    n_components : int
+        Dimension of the map.
+    n_outliers : int
+        Far rows for every near one.
+    n_random : int
+        Triplets of drawn rows, for every row.
+    init : {"pca", "random"} or array of shape (n, n_components)
+        Where the search starts, made small. For metrics other than the Euclidean, ``"pca"`` is classical
+        scaling of some rows, by which the others are placed.
+    metric : str, callable or Geodesic
+        Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        neighbour graph.
+    neighbors : Neighbors, optional
+        Lists to take instead of searching, such as ``nearest_neighbors`` makes: best with 50 more than
+        ``n_inliers``.
+    max_iter : int
+        Steps.
+    random_state : int, RandomState or None
+        None is a fixed seed: two runs agree.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    n_iter_ : int
+        Steps.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Amid and Warmuth (2019).
+
+    Examples
+    --------
+    >>> from isentropic import TriMap, datasets
+    >>> iris = datasets.load("builtin:iris")
+    >>> trimap = TriMap().fit(iris.X)
+    >>> trimap.embedding_.shape
+    (150, 2)
+    >>> bool((trimap.transform(iris.X[:5]) == trimap.embedding_[:5]).all())
+    True
+    """
+
+    _state = State(  # new rows stay away from r fitted ones
+        _widths=Array("n", above=0),
+        _least=Number(),
+        _n_listed=Whole(1, below="n"),
+        _n_nearest=Whole(1, below="n"),
+        _far=Array("r", dtype=np.int64, below="n"),
+    )
+
+    def __init__(
+        self,
+        n_inliers=12,
+        n_components=2,
+        *,
+        n_outliers=4,
+        n_random=3,
+        init="pca",
+        metric="euclidean",
+        neighbors=None,
+        max_iter=400,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_inliers = n_inliers
+        self.n_components = n_components
+        self.n_outliers = n_outliers
+        self.n_random = n_random
+        self.init = init
+        self.metric = metric
+        self.neighbors = neighbors
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Neighbours, triplets and their weights, a start, steps."""
+        k = require_count("n_inliers", self.n_inliers)
+        counts = {name: require_count(name, getattr(self, name), "a number of rows", least=0)
+                  for name in ("n_outliers", "n_random")}  # fmt: skip
+        n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
+        X = self._checked_rows(X)
+        n = len(X)
+        total = n * (min(k, n) * counts["n_outliers"] + counts["n_random"])
+        require_memory(_TRIPLET_BYTES * total, f"TriMap of {n:,} rows", "Take fewer inliers or outliers.")
+        random = generator(self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        distances = self._distances_of(X, seed)
+        found = self._listed(distances, self._n_to_list(k, n), seed)
+        self._widths = local_widths(found.distances, _WIDTH, least_width(found.distances))
+        self._n_listed, self._n_nearest = found.indices.shape[1], min(k, found.indices.shape[1])
+        near, scaled = scaled_nearest(
+            found.indices, found.distances, self._widths, self._widths, self._n_nearest
+        )
+        drawn = drawn_triplets(distances, near, scaled, self._widths, **counts, random=random)
+        triplets, self._least = weighted_triplets(*drawn)
+        Z = self._small(self._start(distances, random))
+        Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
+        self._far = np.sort(random.permutation(n)[:_SAMPLE])
+        self._keep(distances, Z - Z.mean(axis=0), n_steps)
+        return self
+
+    def _n_to_list(self, k: int, n: int) -> int:
+        most = n - 1
+        if isinstance(self.neighbors, Neighbors) and np.ndim(self.neighbors.indices) == 2:
+            most = self.neighbors.indices.shape[1]
+        return max(k, min(k + _MORE, most))
+
+    def _small(self, Z: np.ndarray) -> np.ndarray:
+        Z = Z - Z.mean(axis=0)
+        widest = float(Z.std(axis=0).max())
+        return Z * (_SPREAD / widest) if widest > 0 else Z
+
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        out = np.empty((len(X), self._n_features_out))
+        distances = self._distances_again()
+        for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
+            indices, near = self._listed_among_fitted(X[block], self._n_listed)
+            own = local_widths(near, _WIDTH)
+            rows, scaled = scaled_nearest(indices, near, own, self._widths, self._n_nearest)
+            away = np.asarray(distances.to_references(X[block], self._far))
+            away = (away / own[:, None]) * (away / self._widths[self._far])
+            weights = tempered(away[:, None, :] - scaled[:, :, None] - self._least)
+            inlier = (rows[:, :, None] == self._far).any(axis=1)  # of the sample: no far row
+            out[block] = self._settled(rows.astype(np.int64), np.where(inlier[:, None], 0.0, weights))
+        return out
+
+    def _settled(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Places by triplets of every inlier with every row of the sample."""
+        b, k = rows.shape
+        far = np.ascontiguousarray(np.broadcast_to(self._far, (b, k, len(self._far)))).reshape(b, -1)
+        near = np.repeat(rows, len(self._far), axis=1)
+        Z = self.embedding_
+        starts = np.stack([Z[rows[:, 0]], Z[rows].mean(axis=1)], axis=1)
+        with threads(self.n_jobs):
+            return settle_rows(TRIPLETS, starts, Z, near, weights.reshape(b, -1), far, np.empty(0))

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+
+from isentropic import Geodesic
+from isentropic.families.drawn_lists import (
+    distances_to,
+    least_width,
+    local_widths,
+    other_rows,
+    rows_beyond,
+    scaled_nearest,
+)
+from isentropic.families.pair_distances import Distances
+
+
+def test_other_rows_are_all_of_them_and_never_the_row_itself():
+    drawn = other_rows(np.random.RandomState(0), 4, 300)
+    for i in range(4):
+        counts = np.bincount(drawn[i], minlength=4)
+        assert counts[i] == 0
+        assert np.delete(counts, i).min() > 60
+
+
+@pytest.mark.parametrize("n", [30, 1500])
+def test_rows_beyond_are_in_no_list(n):
+    random = np.random.RandomState(0)
+    near = np.argsort(random.uniform(size=(n, n)), axis=1)[:, :20]
+    drawn = rows_beyond(random, near, 8)
+    assert drawn.shape == (n, 8)
+    for i in range(n):
+        assert i not in drawn[i]
+        assert not set(drawn[i]) & set(near[i])
+    assert len(np.unique(drawn)) > n / 2
+
+
+def test_where_all_others_are_near_nothing_is_drawn():
+    near = np.array([[1, 2], [0, 2], [0, 1]])
+    assert_array_equal(rows_beyond(np.random.RandomState(0), near, 2), np.full((3, 2), -1))
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "chebyshev", "precomputed", Geodesic(6)])
+def test_distances_are_those_of_the_metric(rng, metric):
+    X = rng.normal(size=(40, 3))
+    others = other_rows(np.random.RandomState(0), 40, 5)
+    given = cdist(X, X) if metric == "precomputed" else X
+    distances = Distances.of(given, metric, random_state=0, n_jobs=None)
+    if isinstance(metric, Geodesic):
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import shortest_path
+
+        graph = distances.graph
+        D = shortest_path(csr_array((graph.weights, graph.indices, graph.indptr), shape=(40, 40)))
+    else:
+        D = cdist(X, X, "euclidean" if metric == "precomputed" else metric)
+    assert_allclose(distances_to(distances, others), np.take_along_axis(D, others, axis=1), atol=1e-12)
+
+
+def test_widths_and_scaled_neighbours():
+    near = np.array([[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], [0.0] * 7])
+    assert_allclose(local_widths(near, 4, least_width(near)), [5.0, 0.04])
+    assert least_width(np.zeros((2, 3))) == 1.0
+    assert_allclose(local_widths(near[:1, :2], 4), [2.0])
+    assert_allclose(local_widths(near[:1], 3), [4.0])
+    indices, scaled = scaled_nearest(
+        np.array([[0, 1, 2]]), np.array([[1.0, 2.0, 3.0]]), np.array([1.0]), np.array([1.0, 100.0, 1.0]), 2
+    )
+    assert_array_equal(indices, [[1, 0]])
+    assert_allclose(scaled, [[0.04, 1.0]])

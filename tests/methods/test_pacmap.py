@@ -1,0 +1,88 @@
+"""PaCMAP: quality beside pacmap's, bits, placement, bad input."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.manifold import trustworthiness
+
+import processes
+from isentropic import Geodesic, Knn, PaCMAP
+from isentropic._errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
+from isentropic._runtime import config_context
+from isentropic.neighbors import nearest_neighbors
+
+DIGITS = load_digits().data[:500]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return PaCMAP(random_state=0).fit(DIGITS)
+
+
+def mammoth(n=600):
+    """A body, four legs, a trunk: parts of different shapes that hang together in three dimensions."""
+    rng = np.random.default_rng(0)
+    body = rng.normal(size=(n // 2, 3)) * [2.0, 0.7, 0.7]
+    parts = [body]
+    for x, y in ((1.5, 0.5), (1.5, -0.5), (-1.5, 0.5), (-1.5, -0.5)):
+        parts.append(np.column_stack([rng.normal(x, 0.1, n // 10), rng.normal(y, 0.1, n // 10),
+                                      rng.uniform(-3, 0, n // 10)]))  # fmt: skip
+    t = rng.uniform(0, 3, n // 10)
+    parts.append(np.column_stack([3.5 + np.sin(t), 0 * t, -t]) + rng.normal(0, 0.05, (n // 10, 3)))
+    return np.vstack(parts)
+
+
+@pytest.mark.parametrize(("X", "least"), [(DIGITS, 0.96), (mammoth(), 0.955)], ids=["digits", "mammoth"])
+def test_neighbours_are_kept_as_well_as_by_pacmap(X, least):
+    assert trustworthiness(X, PaCMAP().fit(X).embedding_, n_neighbors=15) > least
+
+
+def test_the_same_seed_has_the_same_bits_in_another_process(fitted):
+    script = (
+        "from sklearn.datasets import load_digits; from isentropic import PaCMAP; import hashlib\n"
+        "Z = PaCMAP(random_state=0, n_jobs=1).fit(load_digits().data[:500]).embedding_\n"
+        "print(hashlib.sha256(Z.tobytes()).hexdigest())"
+    )
+    done = processes.run(script)
+    assert done.stdout.split() == [hashlib.sha256(fitted.embedding_.tobytes()).hexdigest()], done.stderr
+
+
+def test_a_row_placed_as_new_lies_where_it_lay(fitted):
+    moved = fitted.transform(DIGITS + 1e-9)
+    away = np.linalg.norm(moved - fitted.embedding_, axis=1) / np.ptp(fitted.embedding_, axis=0).max()
+    assert np.median(away) < 0.02
+
+
+def test_given_lists_geodesics_and_other_dimensions(roll):
+    lists = nearest_neighbors(DIGITS[:200], Knn(15))
+    assert PaCMAP(n_components=3, neighbors=lists, max_iter=10).fit(DIGITS[:200]).embedding_.shape == (200, 3)
+    model = PaCMAP(metric=Geodesic(8), n_components=1, max_iter=20).fit(roll[:150])
+    assert np.isfinite(model.transform(roll[150:160])).all()
+
+
+def test_more_neighbours_than_rows():
+    with pytest.warns(NeighborsClippedWarning, match="at most 4"):
+        assert PaCMAP(max_iter=5).fit(DIGITS[:5]).transform(DIGITS[5:7]).shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors must be"),
+        ({"mid_near_ratio": -1}, "mid_near_ratio must be a number of at least 0"),
+        ({"further_ratio": np.nan}, "further_ratio must be a number of at least 0"),
+        ({"max_iter": -1}, "max_iter must be a number of steps"),
+        ({"init": "spectral"}, "init must be one of pca, random"),
+        ({"init": np.full((20, 2), np.nan)}, "infinite or missing numbers"),
+    ],
+)
+def test_bad_parameters_are_told(parameters, message):
+    with pytest.raises(InvalidInputError, match=message):
+        PaCMAP(**{"n_neighbors": 5, **parameters}).fit(DIGITS[:20])
+
+
+def test_memory_is_estimated_first():
+    with config_context(memory_limit=1000), pytest.raises(MemoryBudgetError, match="PaCMAP of 500 rows"):
+        PaCMAP().fit(DIGITS)

@@ -1,0 +1,106 @@
+"""TriMap: quality beside trimap's, triplets, bits, placement, bad input."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_digits
+from sklearn.manifold import trustworthiness
+
+import processes
+from isentropic import Geodesic, Knn, TriMap
+from isentropic._errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
+from isentropic._runtime import config_context
+from isentropic.families.pair_distances import Distances
+from isentropic.families.triplets import drawn_triplets, weighted_triplets
+from isentropic.neighbors import nearest_neighbors
+
+DIGITS = load_digits().data[:500]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return TriMap(random_state=0).fit(DIGITS)
+
+
+def test_neighbours_are_kept(fitted):
+    assert trustworthiness(DIGITS, fitted.embedding_, n_neighbors=15) > 0.955
+
+
+def test_triplets_are_what_they_are_said_to_be(rng):
+    X = rng.normal(size=(40, 3))
+    D = cdist(X, X)
+    near = np.argsort(D + np.diag(np.full(40, np.inf)), axis=1)[:, :4]
+    widths = rng.uniform(1, 2, size=40)
+    scaled = D**2 / (widths[:, None] * widths)
+    inliers = np.take_along_axis(scaled, near, axis=1)
+    distances = Distances.of(X, "euclidean", random_state=0, n_jobs=None)
+    random = np.random.RandomState(0)
+    one, two, excess = drawn_triplets(
+        distances, near, inliers, widths, n_outliers=3, n_random=2, random=random
+    )
+    assert one.shape == two.shape == excess.shape == (40, 14)
+    own = np.arange(40)[:, None]
+    assert (one[:, :12] == np.repeat(near, 3, axis=1)).all()
+    for i, t in np.ndindex(40, 12):
+        assert two[i, t] not in (i, *near[i, : t // 3 + 1])
+    expected = scaled[own, two] - scaled[own, one]
+    there = two >= 0
+    expected[:, 12:] *= 0.1
+    assert_allclose(excess[there], expected[there], atol=1e-12)
+    assert (excess[:, 12:] >= 0).all()
+    triplets, least = weighted_triplets(one, two, excess)
+    assert least == excess[there].min()
+    assert_allclose(
+        triplets.weights[there], 2 * (np.sqrt(1 + excess - least) - 1)[there], rtol=1e-6, atol=1e-7
+    )
+
+
+def test_the_same_seed_has_the_same_bits_in_another_process(fitted):
+    script = (
+        "from sklearn.datasets import load_digits; from isentropic import TriMap; import hashlib\n"
+        "Z = TriMap(random_state=0, n_jobs=1).fit(load_digits().data[:500]).embedding_\n"
+        "print(hashlib.sha256(Z.tobytes()).hexdigest())"
+    )
+    done = processes.run(script)
+    assert done.stdout.split() == [hashlib.sha256(fitted.embedding_.tobytes()).hexdigest()], done.stderr
+
+
+def test_a_row_placed_as_new_lies_where_it_lay(fitted):
+    moved = fitted.transform(DIGITS + 1e-9)
+    away = np.linalg.norm(moved - fitted.embedding_, axis=1) / np.ptp(fitted.embedding_, axis=0).max()
+    assert np.median(away) < 0.02
+
+
+def test_given_lists_geodesics_and_other_dimensions(roll):
+    lists = nearest_neighbors(DIGITS[:200], Knn(15))
+    assert TriMap(n_components=3, neighbors=lists, max_iter=10).fit(DIGITS[:200]).embedding_.shape == (200, 3)
+    model = TriMap(metric=Geodesic(8), n_components=1, max_iter=20).fit(roll[:150])
+    assert np.isfinite(model.transform(roll[150:160])).all()
+
+
+def test_more_inliers_than_rows():
+    with pytest.warns(NeighborsClippedWarning, match="at most 4"):
+        assert TriMap(max_iter=5).fit(DIGITS[:5]).transform(DIGITS[5:7]).shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_inliers": 0}, "n_inliers must be"),
+        ({"n_outliers": -1}, "n_outliers must be a number of rows"),
+        ({"n_random": 0.5}, "n_random must be a number of rows"),
+        ({"max_iter": -1}, "max_iter must be a number of steps"),
+        ({"init": np.full((20, 2), np.nan)}, "infinite or missing numbers"),
+    ],
+)
+def test_bad_parameters_are_told(parameters, message):
+    with pytest.raises(InvalidInputError, match=message):
+        TriMap(**{"n_inliers": 5, **parameters}).fit(DIGITS[:20])
+
+
+def test_memory_is_estimated_first():
+    with config_context(memory_limit=1000), pytest.raises(MemoryBudgetError, match="TriMap of 500 rows"):
+        TriMap().fit(DIGITS)
