@@ -12,6 +12,7 @@ from isentropic import (
     PCA,
     SDD,
     ClassicalMDS,
+    DiffusionMaps,
     EntropicIsomap,
     Geodesic,
     Isomap,
@@ -19,6 +20,7 @@ from isentropic import (
     KernelPCA,
     Knn,
     Landmarks,
+    LaplacianEigenmaps,
     Momentum,
     ParameterFreeSDD,
     Percentile,
@@ -89,6 +91,10 @@ VARIANTS = {
     "geodesic sdd": ParameterFreeSDD(metric=Geodesic()),
     "drawn pairs": ParameterFreeSDD(pairs=8, max_iter=20),
     "momentum": ParameterFreeSDD(init="random", optimizer=Momentum(50)),
+    "symmetric laplacian": LaplacianEigenmaps(laplacian="symmetric"),
+    "unnormalised laplacian": LaplacianEigenmaps(laplacian="unnormalised"),
+    "eigenmaps, largest part": LaplacianEigenmaps(2, on_disconnected="largest"),
+    "diffusion by percentile": DiffusionMaps(neighbors=Percentile(8.0), alpha=1.0, t=2),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
 _SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}

@@ -42,6 +42,7 @@ _AXES = "the metric is of the axes"
 _ONE_CLASS = "equal rows have one class, and there is nothing to tell apart"
 _NORMAL = "these rows are normal, which have no independent components: its rounds go on in circles"
 _ORIGIN = "the metric is seen from the origin"
+_NEXT = "the next neighbour after the k-th sets the scale of its weights: two rows have none"
 EXEMPTIONS = (
     Exemption("kde-isomap", "rigid motion", _OF_FEATURES),
     Exemption("kde, root", "rigid motion", _OF_FEATURES),
@@ -66,6 +67,8 @@ EXEMPTIONS = (
     Exemption("random landmarks", "row order", "its landmarks are drawn by their place in the table"),
     Exemption("canberra", "rigid motion", _AXES),
     Exemption("canberra", "offset", _ORIGIN),
+    Exemption("can-lpp", "two rows", _NEXT),
+    Exemption("pnn-lpp", "two rows", _NEXT),
     Exemption("sparse-pca", "rigid motion", "it leaves out features: turned axes are other features"),
     Exemption("pursuit", "rigid motion", "odd values are those of features: turned axes have others"),
     Exemption("fast-ica", "rigid motion", _NORMAL),

@@ -111,10 +111,12 @@ def naive_can(D, k):
     return naive_average(directed)
 
 
-def naive_pnn(D, k):
-    """``s_j = (d_{k+1} - d_j) / (d_{k+1} - d_1)``, d squared; 1 where all k+1 are equally far."""
+def naive_pnn(D, k, t=None):
+    """``s_j = (d_{k+1} - d_j) / (d_{k+1} - d_1)``, d squared, or ``-exp(-d / t)``; 1 where equally far."""
     directed = {}
     for i, nearest, d in _squared_lists(D, k):
+        if t is not None:
+            d = [-np.exp(-one / t) for one in d]
         for j, dj in zip(nearest, d, strict=False):
             directed[i, j] = (d[k] - dj) / (d[k] - d[0]) if d[k] > d[0] else 1.0
     return naive_average(directed)

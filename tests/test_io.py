@@ -191,6 +191,7 @@ SOME_VALUES = [
     _values.Percentile(),
     _values.Can(3),
     _values.Pnn(3),
+    _values.Pnn(3, 0.5),
     _values.Landmarks(5, rule="random"),
     _values.Inflate(),
     _values.Neighbors(np.array([[1], [0]], np.int32), np.ones((2, 1)), "euclidean", True),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ._state import Array, Flag, Number, OneOf, Starts, State, Text, Value, Whole
+from ._state import Array, Flag, Maybe, Number, OneOf, Starts, State, Text, Value, Whole
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
@@ -63,11 +63,15 @@ class Can:
 
 @dataclass(frozen=True, slots=True)
 class Pnn:
-    """Probabilistic nearest neighbours: affinities from 1 (the nearest) down to 0 (the next after k)."""
+    """Probabilistic nearest neighbours: affinities from 1 (the nearest) down to 0 (the next after k).
+
+    They fall with the squared distance or, where ``t`` is given, with ``exp(-d^2 / t)``.
+    """
 
     kind: ClassVar[str] = "pnn"
     k: int = 10
-    _state = State(k=Whole(1))
+    t: float | None = None
+    _state = State(k=Whole(1), t=Maybe(Number(above=0, infinite=True)))
 
 
 NeighborRule = Knn | Radius | Percentile | Can | Pnn

@@ -9,85 +9,15 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
 from importlib.metadata import entry_points
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
+from ._catalogue import FAMILIES, Family, Method, family_of
 from ._errors import InvalidInputError, IsentropicWarning, nearest, require_one_of
 from ._extras import require_extra
 
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """What the maps of several methods have in common."""
-
-    name: str
-    misread: str  # how its maps are misread
-    figures: tuple[str, ...] = ()  # fitted attributes that say how good a map is
-    alone: bool = True  # False: its methods need another estimator, so that no preset holds them
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """What is known of a method without importing it."""
-
-    name: str
-    target: str  # "module:Class"
-    summary: str
-    family: str
-    cost: str  # time; memory
-    reference: str
-    params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    needs_y: bool = False
-    out_of_sample: Literal["exact", "optimised", "none"] = "exact"
-    precomputed: bool = True
-    draws_above: int | None = None  # rows beyond which another seed gives another map; None: never
-    extra: str = ""  # what must be installed beside isentropic itself, by the name of the extra
-    max_rows: int = 1_000_000
-    preset: Literal["quick", "standard", "thorough"] = "thorough"  # the smallest that compares it
-    figures: tuple[str, ...] = ()  # beside those of its family
-
-    @property
-    def module(self) -> str:
-        return self.target.split(":")[0]
-
-    @property
-    def stochastic(self) -> bool:
-        """Whether another seed can give another map."""
-        return self.draws_above is not None
-
-    def load(self) -> Any:
-        """The estimator class."""
-        module, _, name = self.target.partition(":")
-        return getattr(import_module(module), name)
-
-
-_SCALED = ("eigenvalues_", "residual_variance_", "euclidean_defect_")
-
-FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for family in (
-    Family("linear", "Groups that overlap here may be apart in directions that are not shown.",
-           ("explained_variance_ratio_",)),
-    Family("stress", "Large distances are kept first: rows that look close may be neighbours only by "
-           "crowding.", (*_SCALED, "stress_")),
-    Family("geodesic", "Distances follow the neighbour graph: an edge across a gap folds the map, and a gap "
-           "between parts has no true width.", _SCALED),
-    Family("pairs", "The order of distances is kept on the whole; fine neighbourhoods may be mixed.",
-           ("cost_", "kendall_tau_", "kendall_tau_interval_")),
-    Family("spectral", "Distances are those of a diffusion: sparse regions are stretched, dense ones shrunk.",
-           ("eigenvalues_",)),
-    Family("neighbours", "Sizes of clusters and the gaps between them mean nothing; neighbourhoods do."),
-    Family("wrapper", "It is read as the map that it mimics, and errs where that one does.", ("loss_",),
-           alone=False),
-)})  # fmt: skip
-_UNKNOWN = "Axes, gaps and sizes of clusters need not mean anything."
-
-
-def family_of(method: Method) -> Family:
-    """That of a method; one that another package brings need not be known here."""
-    return FAMILIES.get(method.family) or Family(method.family, _UNKNOWN)
-
+__all__ = ["FAMILIES", "METHODS", "Family", "Method", "family_of", "make", "methods_table"]
 
 _TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
 _HE = "He and Niyogi (2003), Locality preserving projections, NIPS 16"
@@ -97,10 +27,14 @@ _ROWEIS = "Roweis and Saul (2000), Nonlinear dimensionality reduction by LLE, Sc
 _ZHANG_WANG = "Zhang and Wang (2007), MLLE: modified LLE using multiple weights, NIPS 19"
 _DONOHO = "Donoho and Grimes (2003), Hessian eigenmaps, PNAS 100"
 _ZHANG_ZHA = "Zhang and Zha (2004), Principal manifolds via tangent space alignment, SIAM J. Sci. Comp. 26"
+_BELKIN = "Belkin and Niyogi (2003), Laplacian eigenmaps for dimensionality reduction, Neural Comp. 15"
+_COIFMAN = "Coifman and Lafon (2006), Diffusion maps, Applied and Computational Harmonic Analysis 21"
+_NIE = "Nie, Wang and Huang (2014), Clustering and projected clustering with adaptive neighbors, KDD 20"
 _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
 _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
+_PNN = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.4"
 _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
 _MAATEN = "van der Maaten and Hinton (2008), Visualizing data using t-SNE, JMLR 9"
@@ -138,6 +72,12 @@ _BUILT_IN = (
            "Directions that agree with the tangents of all neighbourhoods.", "linear",
            "O(n k^2 (k + m) + n m min(n, m)); O(n (m + k^2))", _ZHANG_YANG, precomputed=False,
            figures=("eigenvalues_", "n_separating_")),
+    Method("can-lpp", "isentropic.methods.lpp:LPP", "LPP with adaptive neighbours.", "linear",
+           "O(n m min(n, m)); O(n (m + k))", _NIE, params={"neighbors": "can"}, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("pnn-lpp", "isentropic.methods.lpp:LPP", "LPP with probabilistic nearest neighbours.", "linear",
+           "O(n m min(n, m)); O(n (m + k))", _PNN, params={"neighbors": "pnn"}, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
     Method("random-projection", "isentropic.methods.random_projection:RandomProjection",
            "Directions drawn at random: a baseline.", "linear", "O(n m d); O(n m)", _LINDENSTRAUSS,
            precomputed=False, draws_above=0),
@@ -165,6 +105,9 @@ _BUILT_IN = (
            "O(n m min(n, m)); O(n m)", _FISHER, needs_y=True, precomputed=False, figures=("shrinkage_",)),
     Method("kernel-pca", "isentropic.methods.kernel_pca:KernelPCA", "PCA in the space of a kernel.",
            "spectral", "O(n^2 m); O(n^2)", _SCHOELKOPF, precomputed=False, max_rows=20_000),
+    Method("kernel-lpp", "isentropic.methods.kernel_lpp:KernelLPP",
+           "Functions in the space of a kernel that change least between neighbours.", "spectral",
+           "O(n^3); O(n^2)", _HE, precomputed=False, max_rows=5_000, figures=("rank_", "n_separating_")),
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
@@ -194,6 +137,12 @@ _BUILT_IN = (
     Method("ltsa", "isentropic.methods.ltsa:LTSA",
            "Tangent coordinates of all neighbourhoods, aligned.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
            _ZHANG_ZHA, precomputed=False, max_rows=200_000, figures=("eigengap_", "n_separating_")),
+    Method("laplacian-eigenmaps", "isentropic.methods.laplacian_eigenmaps:LaplacianEigenmaps",
+           "Coordinates that change least between neighbours.", "spectral", "O(n (k + m) log n); O(n k)",
+           _BELKIN, precomputed=False, figures=("n_separating_",)),
+    Method("diffusion-maps", "isentropic.methods.diffusion_maps:DiffusionMaps",
+           "Distances are how differently random walks spread.", "spectral", "O(n (k + m) log n); O(n k)",
+           _COIFMAN, precomputed=False, figures=("left_out_", "n_separating_")),
     Method("sdd", "isentropic.methods.sdd:SDD", "Similarities of one degree, chosen by tau, in data and map.",
            "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised",
            draws_above=8_000, preset="standard", figures=("degree_",)),

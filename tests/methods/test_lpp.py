@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh
 
 from assertions import assert_same_up_to_sign
@@ -17,6 +17,7 @@ from isentropic import (
     Pnn,
     Radius,
     datasets,
+    make,
     neighbor_graph,
 )
 from isentropic._errors import InvalidInputError
@@ -42,13 +43,29 @@ def dense(X, rule, t, count):
 
 @pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
 @pytest.mark.parametrize("t", [0.5, 3.0])
-@pytest.mark.parametrize("rule", [Knn(7), Radius(1.0), Percentile(8), Can(6), Pnn(6)], ids=repr)
+@pytest.mark.parametrize("rule", [Knn(7), Radius(1.0), Percentile(8), Can(6), Pnn(6, 2.0)], ids=repr)
 def test_it_solves_the_generalised_problem(rule, t):
     values, mean, vectors = dense(IRIS, rule, t, 3)
     fitted = LPP(n_components=3, neighbors=rule, t=t).fit(IRIS)
     assert_allclose(fitted.eigenvalues_, values, rtol=1e-8)
     assert_allclose(fitted.mean_, mean, rtol=1e-12)
     assert_same_up_to_sign(fitted.components_.T, vectors, rtol=1e-7)
+
+
+@pytest.mark.parametrize(("name", "rule"), [("can", Can(6)), ("pnn", Pnn(6))])
+def test_adaptive_and_probabilistic_neighbours_by_name(name, rule):
+    values, mean, vectors = dense(IRIS, rule, None, 2)
+    fitted = make(f"{name}-lpp", n_neighbors=6).fit(IRIS)
+    assert_allclose(fitted.eigenvalues_, values, rtol=1e-8)
+    assert_allclose(fitted.mean_, mean, rtol=1e-12)
+    assert_same_up_to_sign(fitted.components_.T, vectors, rtol=1e-7)
+    assert_array_equal(fitted.embedding_, LPP(neighbors=rule).fit(IRIS).embedding_)
+
+
+def test_a_given_t_is_the_heat_of_probabilistic_neighbours():
+    given = LPP(6, neighbors="pnn", t=0.5).fit(IRIS)
+    assert_array_equal(given.embedding_, LPP(neighbors=Pnn(6, 0.5)).fit(IRIS).embedding_)
+    assert np.abs(given.eigenvalues_ - LPP(6, neighbors="pnn").fit(IRIS).eigenvalues_).max() > 1e-4
 
 
 def test_auto_is_the_mean_squared_length_of_an_edge():
@@ -122,6 +139,7 @@ def test_coordinates_beyond_the_rank_are_zero_and_said_to_be(rng):
     ("estimator", "message"),
     [
         (LPP(t=0), "t must be 'auto' or a positive number, got 0"),
+        (LPP(neighbors="knn"), "neighbors must be one of can, pnn, got 'knn'"),
         (LPP(t="mean"), "t must be 'auto' or a positive number, got 'mean'"),
         (LPP(n_pca=0), "n_pca must be an integer from 1 to 4, got 0"),
         (LPP(n_pca=5), "n_pca must be an integer from 1 to 4, got 5"),

@@ -33,6 +33,7 @@ RULES = {
     "percentile": (Percentile(15.0), lambda D: naive.naive_percentile_graph(D, 15.0)),
     "can": (Can(4), lambda D: naive.naive_can(D, 4)),
     "pnn": (Pnn(4), lambda D: naive.naive_pnn(D, 4)),
+    "pnn, heat": (Pnn(4, 3.0), lambda D: naive.naive_pnn(D, 4, 3.0)),
 }
 rules = pytest.mark.parametrize("kind", RULES)
 
@@ -53,9 +54,9 @@ def lattice(seed, n, m):
 def assert_as_plain(graph, kind, D):
     edges = RULES[kind][1](D)
     assert_same_edges(naive.edges_of(graph), edges, rtol=1e-10, atol=1e-12)
-    joining = {pair: w for pair, w in edges.items() if w > 0} if kind in ("can", "pnn") else edges
+    joining = {pair: w for pair, w in edges.items() if w > 0} if kind.startswith(("can", "pnn")) else edges
     assert_array_equal(graph.components, naive.naive_components(len(D), joining))
-    assert graph.kind == kind
+    assert graph.kind == RULES[kind][0].kind
     assert graph.is_distance == (kind in ("knn", "radius", "percentile"))
     assert graph.exact
 
@@ -153,6 +154,18 @@ def test_affinities_are_finite_and_can_sums_to_one(lists):
         assert (np.diff(weights, axis=1) <= 0).all()  # the nearer, the more
     assert_allclose(can.sum(axis=1), 1)
     assert (pnn[:, 0] == 1).all()
+
+
+def test_heat_of_probabilities():
+    lists = found([[1.0, 2.0, 3.0], [2.0, 3.0, 3.0]])
+    h = np.exp(-np.array([1.0, 4.0, 9.0]) / 2)
+    assert_allclose(pnn_weights(lists, 2.0), [[1.0, (h[1] - h[2]) / (h[0] - h[2])], [1.0, 0.0]])
+    assert_allclose(pnn_weights(lists, 1e7), pnn_weights(lists), atol=1e-6)
+    assert_same_bits(pnn_weights(lists, np.inf), pnn_weights(lists))
+    assert_same_bits(pnn_weights(lists, 1e-9), np.array([[1.0, 0.0], [1.0, 0.0]]))  # no heat vanishes
+    assert_same_bits(pnn_weights(found(np.ones((2, 4))), 0.1), np.ones((2, 3)))
+    with pytest.raises(InvalidInputError, match="t must be a positive number or None, got 0"):
+        neighbor_graph(np.eye(5), Pnn(2, 0))
 
 
 @pytest.mark.parametrize("size", [0.0, 1.0, 0.1])

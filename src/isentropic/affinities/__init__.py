@@ -3,13 +3,14 @@
 from .adaptive import can_weights, neighbor_graph, pnn_weights
 from .barycentric import barycentric_weights
 from .fuzzy import fitted_curve, fuzzy_graph, memberships
-from .heat import checked_heat, heat
+from .heat import bridged_heat, checked_heat, heat, heat_width
 from .inner_products import InnerProduct
 from .perplexity import checked_perplexity, conditional_affinities, joint_affinities, listed_for
 
 __all__ = [
     "InnerProduct",
     "barycentric_weights",
+    "bridged_heat",
     "can_weights",
     "checked_heat",
     "checked_perplexity",
@@ -17,6 +18,7 @@ __all__ = [
     "fitted_curve",
     "fuzzy_graph",
     "heat",
+    "heat_width",
     "joint_affinities",
     "listed_for",
     "memberships",

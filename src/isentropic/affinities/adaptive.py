@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from .._errors import require_number
 from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Pnn
 from ..distances import Metric
 from ..neighbors import (
@@ -48,11 +51,13 @@ def neighbor_graph(
         return distance_graph(X, rule, metric=metric, on_disconnected=on_disconnected,
                               random_state=random_state, n_jobs=n_jobs)  # fmt: skip
     checked_policy(on_disconnected)
+    if isinstance(rule, Pnn) and rule.t is not None:
+        require_number("t", rule.t, "a positive number or None", above=0, most=math.inf)
     X = checked_table(X, rule, metric, fewest=3)
     # The next neighbour after the k-th sets the scale of the weights.
     search = Knn(clipped_neighbors(rule.k, len(X) - 2, "the other rows but one") + 1)
     found = nearest_neighbors(X, search, metric=metric, random_state=random_state, n_jobs=n_jobs)
-    weights = can_weights(found) if isinstance(rule, Can) else pnn_weights(found)
+    weights = can_weights(found) if isinstance(rule, Can) else pnn_weights(found, rule.t)
     return joined_graph(X, directed_lists(found.indices[:, :-1], weights), rule.kind, metric=metric,
                         on_disconnected=on_disconnected, average=True, exact=found.exact,
                         recall=found.recall, n_jobs=n_jobs)  # fmt: skip
@@ -66,10 +71,19 @@ def can_weights(found: Neighbors) -> np.ndarray:
     return _ratio(after - nearest, total, otherwise=1 / nearest.shape[1])
 
 
-def pnn_weights(found: Neighbors) -> np.ndarray:
-    """``(d_{k+1} - d_j) / (d_{k+1} - d_1)`` over the k nearest, d squared; equally far ones all weigh 1."""
+def pnn_weights(found: Neighbors, t: float | None = None) -> np.ndarray:
+    """``(d_{k+1} - d_j) / (d_{k+1} - d_1)`` over the k nearest, d squared; equally far ones all weigh 1.
+
+    With ``t`` it is ``(h_j - h_{k+1}) / (h_1 - h_{k+1})`` for the heat ``h = exp(-d / t)``, which for a large
+    t is the same; written so that no heat vanishes.
+    """
     squared = found.distances**2
     nearest, after = squared[:, :-1], squared[:, -1:]
+    if t is not None and t < math.inf:
+        first = nearest[:, :1]
+        left, most = (np.abs(np.expm1((near - after) / t)) for near in (nearest, first))
+        falls = _ratio(left, most, otherwise=1.0)
+        return np.exp((first - nearest) / t) * falls
     return _ratio(after - nearest, after - nearest[:, :1], otherwise=1.0)
 
 

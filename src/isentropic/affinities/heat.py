@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 
 from .._errors import is_real, require
 from .._values import NeighborGraph
 
 
-def checked_heat(t: Any) -> Any:
+def checked_heat(t: Any, name: str = "t") -> Any:
     """``"auto"`` or a positive number, infinity included."""
     is_auto = isinstance(t, str) and t == "auto"
     hint = "It is in squared units of the data; inf weighs all edges alike."
-    require(is_auto or (is_real(t) and bool(t > 0)), "t", "'auto' or a positive number", t, hint)
+    require(is_auto or (is_real(t) and bool(t > 0)), name, "'auto' or a positive number", t, hint)
     return t
 
 
@@ -39,3 +39,45 @@ def heat(graph: NeighborGraph, t: float | str = "auto") -> csr_array:
         weights = np.exp(-(squared - squared.min(initial=1.0)) / (scale or 1.0))
     shape = (graph.n_rows, graph.n_rows)
     return csr_array((weights, graph.indices, graph.indptr), shape=shape)
+
+
+def heat_width(graph: NeighborGraph, t: float | str = "auto") -> float:
+    """``t`` as a number: ``"auto"`` is the mean squared length of the edges that are no bridges, or 1."""
+    if not isinstance(t, str):
+        return float(t)
+    lengths = graph.weights[~_bridging(graph)]
+    longest = float(lengths.max(initial=0.0))
+    if longest == 0:
+        return 1.0
+    return float(((lengths / longest) ** 2).mean()) * longest * longest
+
+
+def bridged_heat(
+    graph: NeighborGraph, width: float, *, loops: bool = False, shifted: bool = False
+) -> csr_array:
+    """``exp(-d^2 / width)`` of the edges; a bridge, whose own length would give 0, weighs as the median edge.
+
+    ``loops`` joins each row with itself, with weight 1. ``shifted`` takes the least d^2 off all, for
+    operators that a common factor of the weights does not change: so they do not vanish all at once.
+
+    >>> import numpy as np
+    >>> from isentropic import neighbor_graph
+    >>> bridged_heat(neighbor_graph(np.array([[0.0], [1.0]]), 1), 1.0, loops=True).toarray().round(2).tolist()
+    [[1.0, 0.37], [0.37, 1.0]]
+    """
+    squared = (graph.weights / np.sqrt(width)) ** 2
+    bridging = _bridging(graph)
+    weights = np.exp(-(squared - (squared[~bridging].min(initial=np.inf) if shifted else 0.0)))
+    if bridging.any():
+        weights[bridging] = np.median(weights[~bridging])
+    W = csr_array((weights, graph.indices, graph.indptr), shape=(graph.n_rows, graph.n_rows))
+    return csr_array(W + eye_array(graph.n_rows)) if loops else W
+
+
+def _bridging(graph: NeighborGraph) -> np.ndarray:
+    """Which entries are those of bridges; none where there is nothing else."""
+    bridging = np.zeros(len(graph.indices), np.bool_)
+    for i, j in (*graph.bridges, *graph.bridges[:, ::-1]):
+        start, stop = graph.indptr[i : i + 2]
+        bridging[start + np.searchsorted(graph.indices[start:stop], j)] = True
+    return bridging & (not bridging.all())

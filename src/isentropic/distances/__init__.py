@@ -18,6 +18,7 @@ from .metrics import (
 )
 from .pairs import DrawnPairs, drawn_pairs
 from .sources import Points, all_equal, distance_rows, taken
+from .walks import walk_distances
 
 __all__ = [
     "BY_DIFFERENCES",
@@ -45,4 +46,5 @@ __all__ = [
     "rows_per_block",
     "store_distances",
     "taken",
+    "walk_distances",
 ]

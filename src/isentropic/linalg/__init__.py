@@ -6,6 +6,7 @@ from .filtered import leading_eigenvectors
 from .laplacians import normalized_adjacency
 from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance, unexplained
 from .signs import fixed_signs
+from .walks import leading_eigenpairs, least_eigenvalue
 
 __all__ = [
     "Scaling",
@@ -14,7 +15,9 @@ __all__ = [
     "euclidean_defect",
     "fixed_signs",
     "generalized_eigenpairs",
+    "leading_eigenpairs",
     "leading_eigenvectors",
+    "least_eigenvalue",
     "normalized_adjacency",
     "residual_variance",
     "sum_of_blocks",

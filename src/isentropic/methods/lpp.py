@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.linalg import eigh, svd
+from dataclasses import replace
 
-from .._errors import IsentropicWarning, is_whole, require, require_count, require_number, warn
+import numpy as np
+from scipy.linalg import svd
+
+from .._errors import (
+    IsentropicWarning,
+    is_whole,
+    require,
+    require_count,
+    require_number,
+    require_one_of,
+    warn,
+)
 from .._state import Array, State, Whole
+from .._values import Can, NeighborRule, Pnn
 from ..affinities import checked_heat, heat, neighbor_graph
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder
-from ..families.spectral import separating
+from ..families.locality import locality_directions
 from ..linalg import normalized_adjacency
 from ..neighbors import as_rule
-
-_RANK = 1e-10  # of the largest singular value: what is below is rounding
 
 
 class LPP(LinearEmbedder):
@@ -37,11 +46,13 @@ class LPP(LinearEmbedder):
     n_components : int
         Dimension of the map, at most the number of features (where nothing is reduced: the rows are only
         turned and stretched).
-    neighbors : Knn, Radius, Percentile, Can or Pnn, optional
-        The rule of the graph, instead of ``n_neighbors``. ``Can`` and ``Pnn`` have weights of their own.
+    neighbors : Knn, Radius, Percentile, Can, Pnn, "can" or "pnn", optional
+        The rule of the graph, instead of ``n_neighbors``. Adaptive and probabilistic neighbours have weights
+        of their own; by name they are of ``n_neighbors``.
     t : "auto" or float
         Width of the weights, in squared units of the data. ``"auto"`` is the mean squared length of an edge,
-        and infinity weighs all edges alike.
+        and infinity weighs all edges alike. Weights of ``Pnn`` fall with the squared distance, and, if a t is
+        given, with the heat instead; those of ``Can`` do not depend on it.
     n_pca : int or float, optional
         Project on so many principal components first, or on as many as have this share of the variance, below
         1; neighbours are those of the projected rows.
@@ -91,7 +102,7 @@ class LPP(LinearEmbedder):
     def fit(self, X, y=None):
         """Principal components if asked for, graph, weights, directions of least change along its edges."""
         n_components, t = checked_components(self.n_components), checked_heat(self.t)
-        rule = as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
+        rule = self._rule(t)
         X = checked_rows(self, X)
         middle = X.mean(axis=0)
         axes = self._principal_axes(X - middle)
@@ -99,11 +110,27 @@ class LPP(LinearEmbedder):
         most, of = rows.shape[1], "features" if axes is None else "principal components"
         require(n_components <= most, "n_components", f"at most the number of {of} {most}", n_components)
         adjacency, degrees = normalized_adjacency(heat(neighbor_graph(rows, rule, n_jobs=self.n_jobs), t))
-        centre, components = self._directions(rows, adjacency, degrees)
+        found = locality_directions(rows, adjacency, degrees, n_components)
+        self.eigenvalues_, self.n_separating_ = found.eigenvalues, found.n_separating
+        _tell(found.rank, len(X), n_components)
+        centre, components = found.centre, found.components
         if axes is not None:
             centre, components = middle + centre @ axes, components @ axes
         self._project(X, centre, components)
         return self
+
+    def _rule(self, t: float | str) -> NeighborRule:
+        """``"can"`` and ``"pnn"`` are of ``n_neighbors``; with a given t those weights fall with the heat."""
+        if isinstance(self.neighbors, str):
+            hint = "Or give Knn, Radius, Percentile, Can or Pnn."
+            require_one_of("neighbors", self.neighbors, ("can", "pnn"), hint)
+            k = require_count("n_neighbors", self.n_neighbors)
+            rule: NeighborRule = Can(k) if self.neighbors == "can" else Pnn(k)
+        else:
+            rule = as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
+        if isinstance(rule, Pnn) and rule.t is None and not isinstance(t, str):
+            rule = replace(rule, t=float(t))
+        return rule
 
     def _principal_axes(self, X: np.ndarray) -> np.ndarray | None:
         """The directions (p, m) of ``n_pca``; None for all of the space."""
@@ -118,33 +145,15 @@ class LPP(LinearEmbedder):
         variances = np.cumsum((spreads / (spreads[0] or 1.0)) ** 2)
         return axes[: int(np.searchsorted(variances, share * variances[-1])) + 1]
 
-    def _directions(self, X: np.ndarray, adjacency, degrees: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Centre and directions; ``I - U' D^-1/2 W D^-1/2 U`` is the problem in the singular vectors U."""
-        middle, total = X.mean(axis=0), degrees.sum()
-        centre = middle + degrees @ (X - middle) / total
-        U, spreads, axes = svd(np.sqrt(degrees / total)[:, None] * (X - centre), full_matrices=False)
-        rank = int(np.count_nonzero(spreads > _RANK * spreads[0]))
-        count = min(self.n_components, rank)
-        self.eigenvalues_, self.n_separating_ = np.zeros(self.n_components), 0
-        components = np.zeros((self.n_components, X.shape[1]))
-        if count:
-            U = U[:, :rank]
-            last = min(count, rank - 1)  # one more, to see the gap behind the last
-            values, vectors = eigh(np.eye(rank) - U.T @ (adjacency @ U), subset_by_index=(0, last))
-            self.eigenvalues_[:count] = values[:count]
-            components[:count] = (vectors[:, :count] / spreads[:rank, None]).T @ axes[:rank]
-            self.n_separating_ = separating(values, count, size=1.0)
-        self._tell(rank, len(X))
-        return centre, components
 
-    def _tell(self, rank: int, n: int) -> None:
-        """What the rank of X means for the map."""
-        if rank < self.n_components:
-            lost = f"the last {self.n_components - rank} of {self.n_components} coordinates are zero"
-            warn(f"X has a rank of {rank}: {lost}.", IsentropicWarning)
-        if rank >= max(n - 1, 2):
-            what = "the directions follow any function of these rows, and say nothing of new ones"
-            warn(
-                f"X has {n} rows and a rank of {rank}: {what}. Take more rows, or n_pca below {rank}.",
-                IsentropicWarning,
-            )
+def _tell(rank: int, n: int, n_components: int) -> None:
+    """What the rank of X means for the map."""
+    if rank < n_components:
+        lost = f"the last {n_components - rank} of {n_components} coordinates are zero"
+        warn(f"X has a rank of {rank}: {lost}.", IsentropicWarning)
+    if rank >= max(n - 1, 2):
+        what = "the directions follow any function of these rows, and say nothing of new ones"
+        warn(
+            f"X has {n} rows and a rank of {rank}: {what}. Take more rows, or n_pca below {rank}.",
+            IsentropicWarning,
+        )
