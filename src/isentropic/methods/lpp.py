@@ -77,7 +77,8 @@ class LPP(LinearEmbedder):
 
     References
     ----------
-    He and Niyogi (2003).
+    He and Niyogi (2003); Nie, Wang and Huang (2014) of adaptive neighbours, Cervati Neto (2024) of
+    probabilistic ones.
 
     Examples
     --------
