@@ -4,7 +4,8 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from assertions import assert_same_bits
-from isentropic.kernels._jit import threads
+from isentropic.kernels import row_costs
+from isentropic.kernels._jit import choice, threads
 from isentropic.kernels.row_costs import DEGREES, FUZZY, GAUSSIANS, PAIRS, STUDENT, TRIPLETS, evaluate
 from isentropic.kernels.row_descent import settle_rows
 
@@ -149,7 +150,21 @@ def test_the_lowest_end_counts_and_a_row_settles_by_itself(rng, name):
 
 
 def test_an_unknown_cost_has_no_value():
-    z = np.zeros(1)
-    shape = np.ones(2)
-    value = evaluate(-1, z, np.ones((2, 1)), EVERY, np.ones(2), EVERY, shape, np.empty(1), np.empty((1, 1)))
+    z, Z, shape = np.zeros(1), np.ones((2, 1)), np.ones(2)
+    value = evaluate(choice(8), z, Z, EVERY, np.ones(2), EVERY, shape, np.empty(1), np.empty((1, 1)))
     assert np.isnan(value)
+
+
+@pytest.mark.skipif(not hasattr(evaluate, "signatures"), reason="nothing is compiled")
+def test_what_is_compiled_for_one_cost_has_none_of_the_others(monkeypatch, tmp_path):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))  # what is loaded compiles nothing
+    single = np.ones((2, 1), np.float32)  # a type of which no other test compiles anything
+    z, gradient, curvature = np.zeros(1), np.empty(1), np.empty((1, 1))
+    evaluate(PAIRS, z, single, EVERY, np.ones(2), EVERY, np.ones(1), gradient, curvature)
+    compiled = {
+        name
+        for name in dir(row_costs)
+        if name.endswith("_cost")
+        and any(str(signature[1].dtype) == "float32" for signature in getattr(row_costs, name).signatures)
+    }
+    assert compiled == {"pairs_cost"}

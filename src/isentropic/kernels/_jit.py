@@ -66,6 +66,14 @@ def parallel_kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def choice(number: int) -> tuple[bool, ...]:
+    """A number from 1 that kernels know when they are compiled: the length of a tuple, part of its type.
+
+    Of ``if len(argument) == 1: ...`` and so on, what is compiled for a choice has the branch of it alone.
+    """
+    return (True,) * number
+
+
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     compiled = numba.njit(fastmath=_FLAGS, **options)(function)
     if hasattr(compiled, "enable_caching"):  # not with the JIT off

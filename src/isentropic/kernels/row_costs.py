@@ -1,6 +1,7 @@
 """Costs of one row z among fixed rows Z, which :mod:`.row_descent` minimises, each with its derivatives.
 
-Kernels take no functions, so a cost has a number, and :func:`evaluate` a line for it. A cost is a kernel
+Kernels take no functions, so a cost has a number, and :func:`evaluate` a line for it; the number is a
+``choice``, so that a method compiles its own cost and none of the others. A cost is a kernel
 ``(z, Z, near, weights, far, shape, gradient, curvature) -> value`` that fills in the gradient (d,) and the
 lower triangle of the second derivatives (d, d), in ``O(n d^2)``. All have arguments of the same types:
 
@@ -19,29 +20,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import kernel
+from ._jit import choice, kernel
 from .drawn_rows import fuzzy_cost, pairs_cost, triplets_cost
 from .gaussian_rows import gaussians_cost
 from .student_rows import degrees_cost, student_cost, student_field_cost
 
-DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS, FUZZY, PAIRS, TRIPLETS = range(7)
+_DEGREES, _STUDENT, _STUDENT_FIELD, _GAUSSIANS, _FUZZY, _PAIRS, _TRIPLETS = range(1, 8)
+DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS, FUZZY, PAIRS, TRIPLETS = map(choice, range(1, 8))
 
 
 @kernel
 def evaluate(cost, z, Z, near, weights, far, shape, gradient, curvature):
     """The value of a cost at z, its gradient and the lower triangle of its second derivatives."""
-    if cost == DEGREES:
+    number = len(cost)
+    if number == _DEGREES:
         return degrees_cost(z, Z, near, weights, far, shape, gradient, curvature)
-    if cost == STUDENT:
+    if number == _STUDENT:
         return student_cost(z, Z, near, weights, far, shape, gradient, curvature)
-    if cost == STUDENT_FIELD:
+    if number == _STUDENT_FIELD:
         return student_field_cost(z, Z, near, weights, far, shape, gradient, curvature)
-    if cost == GAUSSIANS:
+    if number == _GAUSSIANS:
         return gaussians_cost(z, Z, near, weights, far, shape, gradient, curvature)
-    if cost == FUZZY:
+    if number == _FUZZY:
         return fuzzy_cost(z, Z, near, weights, far, shape, gradient, curvature)
-    if cost == PAIRS:
+    if number == _PAIRS:
         return pairs_cost(z, Z, near, weights, far, shape, gradient, curvature)
-    if cost == TRIPLETS:
+    if number == _TRIPLETS:
         return triplets_cost(z, Z, near, weights, far, shape, gradient, curvature)
     return np.nan

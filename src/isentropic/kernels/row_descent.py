@@ -8,6 +8,7 @@ from ._jit import kernel, parallel_kernel, rows
 from .dense import cholesky, solve_lower, solve_upper
 from .row_costs import evaluate
 
+# Rows are copied by loops: numba compiles ``a[:] = b`` together with the text of its error, for seconds.
 _MOST_STEPS = 100
 _SHRINK = 0.25  # of the damping after a step that went down
 _GROW = 8.0  # after one that did not
@@ -28,7 +29,8 @@ def _settle(cost, z, Z, near, weights, far, shape):
         solved = tried == 0
         if trace > 0.0 and not np.isnan(cholesky(bends[here], damping, factor)):
             solved = True
-            step[:] = slopes[here]
+            for c in range(d):
+                step[c] = slopes[here, c]
             solve_lower(factor, step)
             solve_upper(factor, step)
             for c in range(d):
@@ -46,7 +48,8 @@ def _settle(cost, z, Z, near, weights, far, shape):
             damping = 1e-3 * trace
             continue
         if lower < value:
-            z[:] = trial
+            for c in range(d):
+                z[c] = trial[c]
             here, value = there, lower
             damping = max(_SHRINK * damping, 1e-12 * trace)
         else:
@@ -72,5 +75,6 @@ def settle_rows(cost, starts, Z, near, weights, far, shape):
             value = _settle(cost, z, Z, near[i], weights[i], far[i], shape)
             if s == 0 or value < lowest:
                 lowest = value
-                out[i] = z
+                for c in range(d):
+                    out[i, c] = z[c]
     return out
