@@ -12,6 +12,7 @@ from assertions import assert_same_bits
 from isentropic import UMAP, Geodesic, Knn
 from isentropic._errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
 from isentropic._runtime import config_context
+from isentropic.affinities import fuzzy_graph
 from isentropic.neighbors import nearest_neighbors
 
 DIGITS = load_digits().data[:500]
@@ -25,6 +26,18 @@ def fitted():
 def test_neighbours_are_kept_as_well_as_by_umap_learn(fitted):
     # umap-learn 0.5.12 on these rows, mean of five seeds: 0.978
     assert trustworthiness(DIGITS, fitted.embedding_, n_neighbors=15) > 0.97
+
+
+def test_the_cost_is_the_mean_cross_entropy_of_the_edges():
+    model = UMAP(5, spread=2.0, n_epochs=20).fit(DIGITS[:60])
+    W = fuzzy_graph(nearest_neighbors(DIGITS[:60], Knn(5))).toarray()
+    terms = []
+    for i, j in np.argwhere(W):
+        r2 = ((model.embedding_[i] - model.embedding_[j]) ** 2).sum() + 4 * 1e-3
+        w, q = W[i, j], 1 / (1 + model.a_ * r2**model.b_)
+        terms.append(w * np.log(w / q) + ((1 - w) * np.log((1 - w) / (1 - q)) if w < 1 else 0))
+    assert model.cost_ == pytest.approx(np.mean(terms), rel=1e-9)
+    assert model.cost_ < UMAP(5, spread=2.0, n_epochs=0).fit(DIGITS[:60]).cost_
 
 
 def test_the_same_seed_has_the_same_bits_in_another_process(fitted):

@@ -13,7 +13,7 @@ from ..families.spectral_start import spectral_start, wide
 from ..kernels._jit import threads
 from ..kernels.row_costs import FUZZY
 from ..kernels.row_descent import settle_rows
-from ..objectives import FuzzyMoves
+from ..objectives import FuzzyMoves, mean_edge_cost
 from ..objectives.fuzzy import SOFTENING
 from ..optim import batch_epochs
 
@@ -73,6 +73,9 @@ class UMAP(NeighborEmbedder):
         Of the curve of the map, in its unit.
     b_ : float
         As above.
+    cost_ : float
+        Of the map: the mean of ``w log(w / q) + (1 - w) log((1 - w) / (1 - q))`` over the edges of the fuzzy
+        graph, 0 where both graphs agree.
     n_iter_ : int
         Epochs.
     n_features_in_ : int
@@ -95,6 +98,7 @@ class UMAP(NeighborEmbedder):
     """
 
     _state = State(  # r fitted rows push new ones
+        cost_=Number(0),
         a_=Number(above=0),
         b_=Number(above=0),
         _spread=Number(above=0),
@@ -152,6 +156,7 @@ class UMAP(NeighborEmbedder):
         self._n_nearest = found.indices.shape[1]
         self._far = np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, (Z - Z.mean(axis=0)) * self._spread, n_epochs)
+        self.cost_ = mean_edge_cost(W, self._curve(), self.embedding_ / self._spread)
         return self
 
     def _checked_epochs(self, X: np.ndarray) -> int:
