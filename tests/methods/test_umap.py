@@ -24,8 +24,8 @@ def fitted():
 
 
 def test_neighbours_are_kept_as_well_as_by_umap_learn(fitted):
-    # umap-learn 0.5.12 on these rows, mean of five seeds: 0.978
-    assert trustworthiness(DIGITS, fitted.embedding_, n_neighbors=15) > 0.97
+    # umap-learn 0.5.12 on these rows, seeds 0 to 4: 0.986 to 0.988; these: 0.985 to 0.987
+    assert trustworthiness(DIGITS, fitted.embedding_, n_neighbors=15) > 0.98
 
 
 def test_the_cost_is_the_mean_cross_entropy_of_the_edges():
