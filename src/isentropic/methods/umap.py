@@ -13,6 +13,7 @@ from ..families.spectral_start import spectral_start, wide
 from ..kernels._jit import threads
 from ..kernels.row_costs import FUZZY
 from ..kernels.row_descent import settle_rows
+from ..neighbors import component_labels, warn_of_parts
 from ..objectives import FuzzyMoves, mean_edge_cost
 from ..objectives.fuzzy import SOFTENING
 from ..optim import batch_epochs
@@ -150,6 +151,7 @@ class UMAP(NeighborEmbedder):
         distances = self._distances_of(X, seed)
         found = self._listed(distances, k, seed)
         W = fuzzy_graph(found, n_jobs=self.n_jobs)
+        warn_of_parts(component_labels(W.indptr, W.indices, W.data > 0))
         start = self._start_of(W, distances, random)
         moves = FuzzyMoves(W, self._curve(), push=self._push, n_epochs=n_epochs, seed=seed)
         Z = batch_epochs(moves, start, n_epochs, n_jobs=self.n_jobs)
