@@ -4,6 +4,7 @@ import hashlib
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness
 
@@ -12,6 +13,7 @@ from isentropic import Geodesic, Knn, PaCMAP
 from isentropic._errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
 from isentropic._runtime import config_context
 from isentropic.neighbors import nearest_neighbors
+from isentropic.objectives import mean_pair_cost
 
 DIGITS = load_digits().data[:500]
 
@@ -37,6 +39,20 @@ def mammoth(n=600):
 @pytest.mark.parametrize(("X", "least"), [(DIGITS, 0.96), (mammoth(), 0.955)], ids=["digits", "mammoth"])
 def test_neighbours_are_kept_as_well_as_by_pacmap(X, least):
     assert trustworthiness(X, PaCMAP().fit(X).embedding_, n_neighbors=15) > least
+
+
+def test_the_cost_is_the_mean_over_near_and_further_pairs(rng):
+    Z = rng.normal(size=(6, 2))
+    near = np.array([[1], [2], [3], [4], [5], [0]])
+    far = np.array([[3, 4], [4, -1], [5, 0], [0, -1], [1, 2], [2, 3]])
+    u = 1 + cdist(Z, Z, "sqeuclidean")
+    pulls = [u[i, j] / (10 + u[i, j]) for i in range(6) for j in near[i]]
+    pushes = [1 / (1 + u[i, j]) for i in range(6) for j in far[i] if j >= 0]
+    assert mean_pair_cost(near, far, Z) == pytest.approx(np.mean(pulls + pushes), rel=1e-12)
+
+
+def test_the_cost_falls():
+    assert PaCMAP().fit(DIGITS[:60]).cost_ < PaCMAP(max_iter=0).fit(DIGITS[:60]).cost_
 
 
 def test_the_same_seed_has_the_same_bits_in_another_process(fitted):

@@ -16,6 +16,7 @@ from isentropic._runtime import config_context
 from isentropic.families.pair_distances import Distances
 from isentropic.families.triplets import drawn_triplets, weighted_triplets
 from isentropic.neighbors import nearest_neighbors
+from isentropic.objectives import Triplets
 
 DIGITS = load_digits().data[:500]
 
@@ -56,6 +57,17 @@ def test_triplets_are_what_they_are_said_to_be(rng):
     assert_allclose(
         triplets.weights[there], 2 * (np.sqrt(1 + excess - least) - 1)[there], rtol=1e-6, atol=1e-7
     )
+
+
+def test_violated_triplets_are_counted(rng, fitted):
+    Z = rng.normal(size=(30, 2))
+    near, far = rng.integers(30, size=(2, 30, 4))
+    weights = rng.integers(2, size=(30, 4)).astype(np.float32)
+    D = cdist(Z, Z)
+    told = [D[i, near[i, t]] > D[i, far[i, t]] for i, t in np.argwhere(weights)]
+    assert Triplets(near, far, weights).violated(Z) == np.mean(told)
+    assert Triplets(near, far, 0 * weights).violated(Z) == 0
+    assert 0 < fitted.violated_ < 0.2
 
 
 def test_the_same_seed_has_the_same_bits_in_another_process(fitted):

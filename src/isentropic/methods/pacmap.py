@@ -20,7 +20,7 @@ from ..families.neighbor_maps import NeighborEmbedder
 from ..kernels._jit import threads
 from ..kernels.row_costs import PAIRS
 from ..kernels.row_descent import settle_rows
-from ..objectives import PairSteps
+from ..objectives import PairSteps, mean_pair_cost
 from ..optim import batch_epochs
 
 _MORE = 50  # neighbours that are listed beyond the wanted ones, to choose from by scaled distance
@@ -74,6 +74,8 @@ class PaCMAP(NeighborEmbedder):
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
+    cost_ : float
+        Of the map: the mean of ``u / (10 + u)`` of near and ``1 / (1 + u)`` of further pairs.
     n_iter_ : int
         Steps.
     n_features_in_ : int
@@ -96,6 +98,7 @@ class PaCMAP(NeighborEmbedder):
     """
 
     _state = State(  # r fitted rows push new ones
+        cost_=Number(0),
         _widths=Array("n", above=0),
         _push=Number(0),
         _n_listed=Whole(1, below="n"),
@@ -149,6 +152,7 @@ class PaCMAP(NeighborEmbedder):
         Z = batch_epochs(PairSteps(lists, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
         self._push, self._far = float(n_far), np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, Z - Z.mean(axis=0), n_steps)
+        self.cost_ = mean_pair_cost(near, lists[2], self.embedding_)
         return self
 
     def _checked_ratios(self) -> tuple[float, float]:

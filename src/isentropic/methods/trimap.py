@@ -67,6 +67,9 @@ class TriMap(NeighborEmbedder):
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
+    violated_ : float
+        The share of the triplets whose far row is nearer than the near one in the map: 0 at best, 0.5 by
+        chance.
     n_iter_ : int
         Steps.
     n_features_in_ : int
@@ -89,6 +92,7 @@ class TriMap(NeighborEmbedder):
     """
 
     _state = State(  # new rows stay away from r fitted ones
+        violated_=Number(0),
         _widths=Array("n", above=0),
         _least=Number(),
         _n_listed=Whole(1, below="n"),
@@ -146,6 +150,7 @@ class TriMap(NeighborEmbedder):
         Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
         self._far = np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, Z - Z.mean(axis=0), n_steps)
+        self.violated_ = triplets.violated(self.embedding_)
         return self
 
     def _n_to_list(self, k: int, n: int) -> int:

@@ -13,7 +13,8 @@ from ..families.spectral_start import spectral_start, wide
 from ..kernels._jit import threads
 from ..kernels.row_costs import FUZZY
 from ..kernels.row_descent import settle_rows
-from ..objectives import FuzzyMoves
+from ..neighbors import component_labels, warn_of_parts
+from ..objectives import FuzzyMoves, mean_edge_cost
 from ..objectives.fuzzy import SOFTENING
 from ..optim import batch_epochs
 
@@ -73,6 +74,9 @@ class UMAP(NeighborEmbedder):
         Of the curve of the map, in its unit.
     b_ : float
         As above.
+    cost_ : float
+        Of the map: the mean of ``w log(w / q) + (1 - w) log((1 - w) / (1 - q))`` over the edges of the fuzzy
+        graph, 0 where both graphs agree.
     n_iter_ : int
         Epochs.
     n_features_in_ : int
@@ -95,6 +99,7 @@ class UMAP(NeighborEmbedder):
     """
 
     _state = State(  # r fitted rows push new ones
+        cost_=Number(0),
         a_=Number(above=0),
         b_=Number(above=0),
         _spread=Number(above=0),
@@ -146,12 +151,14 @@ class UMAP(NeighborEmbedder):
         distances = self._distances_of(X, seed)
         found = self._listed(distances, k, seed)
         W = fuzzy_graph(found, n_jobs=self.n_jobs)
+        warn_of_parts(component_labels(W.indptr, W.indices, W.data > 0))
         start = self._start_of(W, distances, random)
         moves = FuzzyMoves(W, self._curve(), push=self._push, n_epochs=n_epochs, seed=seed)
         Z = batch_epochs(moves, start, n_epochs, n_jobs=self.n_jobs)
         self._n_nearest = found.indices.shape[1]
         self._far = np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, (Z - Z.mean(axis=0)) * self._spread, n_epochs)
+        self.cost_ = mean_edge_cost(W, self._curve(), self.embedding_ / self._spread)
         return self
 
     def _checked_epochs(self, X: np.ndarray) -> int:

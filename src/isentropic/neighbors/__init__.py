@@ -1,7 +1,7 @@
 """Neighbour lists and graphs: who is near whom, and whether everyone can be reached."""
 
 from .approximate import approximate_neighbors, search_graph
-from .components import POLICIES, checked_policy, component_labels, repaired
+from .components import POLICIES, checked_policy, component_labels, repaired, warn_of_parts
 from .entries import Entries, entry_lists, warn_of_isolated
 from .graphs import (
     as_rule,
@@ -41,4 +41,5 @@ __all__ = [
     "union",
     "use_approximate",
     "warn_of_isolated",
+    "warn_of_parts",
 ]

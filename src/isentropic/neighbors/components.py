@@ -51,8 +51,8 @@ def repaired(
         return graph
     if name == "raise":
         raise DisconnectedGraphError(
-            f"The neighbour graph must be connected, got {_parts(graph)}. Take more neighbours, or "
-            "on_disconnected='bridge', 'largest' or 'inflate'."
+            f"The neighbour graph must be connected, got {_parts(graph.components)}. Take more neighbours, "
+            "or on_disconnected='bridge', 'largest' or 'inflate'."
         )
     if name == "bridge" and graph.is_distance:
         pairs, lengths = shortest_bridges(X, graph.components, metric, n_jobs)
@@ -67,12 +67,22 @@ def repaired(
     else:
         what = "affinities are not bridged: each part is on its own"
     hint = "More neighbours, or a larger radius, would join the parts by the data."
-    warn(f"The neighbour graph is in {_parts(graph)}: {what}. {hint}", DisconnectedGraphWarning)
+    warn(f"The neighbour graph is in {_parts(graph.components)}: {what}. {hint}", DisconnectedGraphWarning)
     return graph
 
 
-def _parts(graph: NeighborGraph) -> str:
-    sizes = np.bincount(graph.components)
+def warn_of_parts(components: np.ndarray) -> None:
+    """Say that a map of a graph in parts does not know how they lie to each other."""
+    if components.max() > 0:
+        warn(
+            f"The neighbour graph is in {_parts(components)}: how the parts lie to each other in the map "
+            "means nothing. Take more neighbours, or map each part by itself.",
+            DisconnectedGraphWarning,
+        )
+
+
+def _parts(components: np.ndarray) -> str:
+    sizes = np.bincount(components)
     listed = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
     return f"{len(sizes)} parts of {listed} rows"
 

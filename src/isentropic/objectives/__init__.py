@@ -1,8 +1,8 @@
 """Value and gradient of each cost that a map can be fitted by."""
 
-from .controlled_pairs import PairSteps
+from .controlled_pairs import PairSteps, mean_pair_cost
 from .fields import Field
-from .fuzzy import FuzzyMoves
+from .fuzzy import FuzzyMoves, mean_edge_cost
 from .gaussian import GaussianNeighbors
 from .same_degree import AllPairs, DrawnPairs, SameDegree
 from .student import StudentNeighbors
@@ -21,4 +21,6 @@ __all__ = [
     "StudentPairs",
     "TripletSteps",
     "Triplets",
+    "mean_edge_cost",
+    "mean_pair_cost",
 ]

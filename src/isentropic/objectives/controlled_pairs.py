@@ -48,6 +48,24 @@ class PairSteps:
                    np.array(HALVES, np.float32), np.float32(adam_rate(1.0, epoch)))  # fmt: skip
 
 
+def mean_pair_cost(near: np.ndarray, far: np.ndarray, Z: np.ndarray) -> float:
+    """The mean of ``u / (10 + u)`` of near and ``1 / (1 + u)`` of further pairs in a map, ``u = 1 + r^2``.
+
+    The cost of the last phase, over its number of pairs; a column of the lists at a time, ``O(pairs)``.
+    """
+    total, count = 0.0, 0
+    for rows in near.T:
+        u = 1.0 + ((Z - Z[rows]) ** 2).sum(axis=1)
+        total += float((u / (HALVES[0] + u)).sum())
+        count += len(rows)
+    for rows in far.T:
+        there = rows >= 0
+        u = 1.0 + ((Z[there] - Z[rows[there]]) ** 2).sum(axis=1)
+        total += float((1.0 / (HALVES[2] + u)).sum())
+        count += len(u)
+    return total / count
+
+
 def both_ends(lists: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Every pair in the lists of both of its rows, in an order that is fixed: where those of each kind start
     (n, kinds + 1), and the partners."""

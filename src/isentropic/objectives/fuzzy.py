@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import rel_entr
 
+from .._runtime import row_blocks
 from ..kernels.epochs import FIRST, LAST, STEPS, fuzzy_epoch
 
 SOFTENING = 1e-3  # added to squared distances where a force would be without bound
+_ROWS_AT_ONCE = 4096
 _DRAWS = 24  # rows that push a row in an epoch
 _RISING = 0.5  # of the epochs, in which the pushes grow from a small share to all
 _FIRST_PUSH = 0.04  # that share: rows find their neighbours before the map opens
@@ -29,6 +32,23 @@ def force_table(a: float, b: float) -> np.ndarray:
     pull = 4.0 * b * scaled / (s * (1.0 + scaled))
     push = 2.0 * b / ((s + SOFTENING) * (1.0 + scaled))
     return np.column_stack([pull, push]).astype(np.float32)
+
+
+def mean_edge_cost(W: csr_array, curve: tuple[float, float], Z: np.ndarray) -> float:
+    """The mean of ``w log(w / q) + (1 - w) log((1 - w) / (1 - q))`` over the edges of a graph: at least 0.
+
+    ``q = 1 / (1 + a (r^2 + 0.001)^b)``, so that rows at one place have a finite cost. ``O(nnz)`` time.
+    """
+    a, b = curve
+    total = 0.0
+    for block in row_blocks(len(Z), "the cost", size=_ROWS_AT_ONCE):
+        starts = W.indptr[block.start : block.stop + 1]
+        edges = slice(starts[0], starts[-1])
+        own = np.repeat(np.arange(block.start, block.start + len(starts) - 1), np.diff(starts))
+        w = np.minimum(W.data[edges].astype(float), 1.0)
+        p = a * (((Z[own] - Z[W.indices[edges]]) ** 2).sum(axis=1) + SOFTENING) ** b
+        total += float((rel_entr(w, 1.0 / (1.0 + p)) + rel_entr(1.0 - w, p / (1.0 + p))).sum())
+    return total / max(W.nnz, 1)
 
 
 class FuzzyMoves:

@@ -20,6 +20,17 @@ class Triplets:
     far: np.ndarray
     weights: np.ndarray  # (n, t) float32
 
+    def violated(self, Z: np.ndarray) -> float:
+        """The share of the triplets whose far row is nearer than the near one in a map; 0 if there are none.
+
+        A column of triplets at a time: ``O(triplets)`` time, ``O(n)`` memory.
+        """
+        count = 0
+        for near, far, weights in zip(self.near.T, self.far.T, self.weights.T, strict=True):
+            to_near, to_far = (((Z - Z[rows]) ** 2).sum(axis=1) for rows in (near, far))
+            count += int(np.count_nonzero((to_near > to_far) & (weights > 0)))
+        return count / max(int(np.count_nonzero(self.weights)), 1)
+
     def by_part(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """The triplets that each row does not lead: starts, leaders, third rows, and weights, those of far
         rows negative. In the order of the leaders."""
