@@ -115,15 +115,15 @@ class TSNE(StudentEmbedder):
         """Neighbours, affinities, start, descent."""
         dof = require_number("dof", self.dof, "a positive number", above=0)
         phases = self._phases()
-        given = self._affine(X)
-        P = joint_affinities(given.lists, given.P, n_jobs=self.n_jobs)
+        given = self._lists_of(X)
+        P = joint_affinities(given.lists, self._affinities(given), n_jobs=self.n_jobs)
         cost = StudentNeighbors(P, n_components=self.n_components, dof=dof, n_jobs=self.n_jobs)
         start = self._scaled_start(given, _SPREAD)
         phases = [Phase(steps, factor, len(start) / factor) for steps, factor in phases]
         Z = phased_descent(cost.slopes, start, phases, longest=_LONGEST, n_jobs=self.n_jobs)
-        self._keep(given.distances, Z, sum(phase.steps for phase in phases))
-        self.kl_divergence_ = cost.divergence(self.embedding_)
+        self._keep_map(given, Z, sum(phase.steps for phase in phases))
         self.repulsion_, self._dof = cost.repulsion, dof
+        self.kl_divergence_ = cost.divergence(self.embedding_)
         return self
 
     def _phases(self) -> list[tuple[int, float]]:
