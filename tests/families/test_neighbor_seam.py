@@ -101,8 +101,21 @@ def test_given_lists_are_taken():
     given = nearest_neighbors(X[::-1].copy(), Knn(6))  # of another table: not what would be found
     fitted = MeanMap(neighbors=given).fit(X)
     assert_array_equal(fitted.lists_.indices, given.indices[:, :4])
-    with pytest.warns(NeighborsClippedWarning, match="at most 3"):
+    words = r"The neighbours of a row must be at most 3 \(those in the given lists\), got 4"
+    with pytest.warns(NeighborsClippedWarning, match=words):
         MeanMap(neighbors=nearest_neighbors(X, Knn(3))).fit(X)
+
+
+def test_given_lists_may_be_lists_of_a_metric_by_any_of_its_names():
+    found = nearest_neighbors(X, Knn(4))
+    plain = Neighbors(found.indices.tolist(), found.distances.tolist(), "l2", exact=True)
+    assert_array_equal(MeanMap(neighbors=plain).fit(X).lists_.indices, found.indices)
+    given = MeanMap(neighbors=found, metric="precomputed").fit(cdist(X, X))
+    assert_array_equal(given.lists_.indices, found.indices)
+    with pytest.raises(InvalidInputError, match="neighbors must be lists of the metric 'manhattan'"):
+        MeanMap(neighbors=found, metric="manhattan").fit(X)
+    with pytest.raises(InvalidInputError, match="neighbors must be lists of the metric 'geodesic'"):
+        MeanMap(neighbors=found, metric=GEODESIC).fit(X)
 
 
 def unsound_lists():
@@ -110,12 +123,18 @@ def unsound_lists():
     indices, distances = given.indices, given.distances
     own, far, back = indices.copy(), indices.copy(), distances[:, ::-1].copy()
     own[3, 2], far[3, 2] = 3, 60
+    twice = indices.copy()
+    twice[3, 2] = twice[3, 1]
     return {
         "of fewer rows": (indices[:9], distances[:9]),
         "its own": (own, distances),
         "out of range": (far, distances),
         "not sorted": (indices, back),
         "missing": (indices, distances + np.nan),
+        "a row twice": (twice, distances),
+        "no neighbours": (indices[:, :0], distances[:, :0]),
+        "no whole numbers": (indices + 0.5, distances),
+        "no numbers": (indices, distances.astype(str)),
     }
 
 

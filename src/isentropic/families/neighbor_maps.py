@@ -15,8 +15,8 @@ import numpy as np
 from .._errors import require, require_one_of
 from .._runtime import row_blocks
 from .._state import Maybe, State, Value, Whole
-from .._values import Knn, Neighbors
-from ..distances import rows_per_block
+from .._values import Geodesic, Knn, Neighbors
+from ..distances import EUCLIDEAN, Metric, metric_name, rows_per_block
 from ..geodesics import from_rows
 from ..kernels._jit import threads
 from ..kernels.nearest import nearest_in_rows
@@ -54,7 +54,7 @@ class NeighborEmbedder(DistanceKeeper):
     def _listed(self, distances: Distances, k: int, seed: int) -> Neighbors:
         """The ``k`` nearest of every row: given, or found; all the others where there are no more."""
         if self.neighbors is not None:
-            return _given_lists(self.neighbors, len(distances.X), k)
+            return _given_lists(self.neighbors, k, len(distances.X), self.metric)
         if distances.graph is not None:
             return _geodesic_lists(distances, k)
         return nearest_neighbors(distances.X, Knn(k), metric=self.metric, random_state=seed,
@@ -106,21 +106,30 @@ class NeighborEmbedder(DistanceKeeper):
         self._remember(X)
 
 
-def _given_lists(given: Neighbors, n: int, k: int) -> Neighbors:
-    """Lists of the user's: at least as many rows, in range, none its own neighbour, nearest first."""
+def _given_lists(given: Neighbors, k: int, n: int, metric: Metric | Geodesic) -> Neighbors:
+    """Lists of the user's, of this metric: a row names others, each once, nearest first."""
     hint = "nearest_neighbors(X, Knn(k)) makes such lists."
     require(isinstance(given, Neighbors), "neighbors", "None or lists of neighbours", given, hint)
-    indices, distances = given.indices, given.distances
-    alike = np.ndim(indices) == 2 and np.shape(indices) == np.shape(distances) and len(indices) == n
-    require(alike, "neighbors", f"lists of {n} rows", np.shape(indices), hint)
+    indices, distances = np.asarray(given.indices), np.asarray(given.distances)
+    alike = indices.ndim == 2 and indices.shape == distances.shape and len(indices) == n and indices.size
+    require(bool(alike), "neighbors", f"lists of {n} rows, one neighbour or more", indices.shape, hint)
+    kinds = indices.dtype.kind + distances.dtype.kind
+    numbers = kinds[0] in "iu" and kinds[1] in "iuf"
+    require(numbers, "neighbors", "whole numbers of rows, and distances", indices.dtype, hint)
     sound = (
         bool(((indices >= 0) & (indices < n)).all())
         and not bool((indices == np.arange(n)[:, None]).any())
+        and not bool((np.diff(np.sort(indices, axis=1), axis=1) == 0).any())
         and bool(np.isfinite(distances).all())
         and bool((np.diff(distances, axis=1, prepend=0.0) >= 0).all())
     )
-    require(sound, "neighbors", "other rows, nearest first, at finite distances", "lists that are not", hint)
-    k = clipped_neighbors(k, indices.shape[1], "those in the given lists")
+    must_be = "other rows, each once, nearest first, at finite distances"
+    require(sound, "neighbors", must_be, "lists that are not", hint)
+    wanted = "geodesic" if isinstance(metric, Geodesic) else metric_name(metric)
+    # a matrix does not say which metric it is of
+    known = given.metric == wanted or wanted == "precomputed" or {given.metric, wanted} <= set(EUCLIDEAN)
+    require(known, "neighbors", f"lists of the metric {wanted!r}", given.metric, hint)
+    k = clipped_neighbors(k, indices.shape[1], "those in the given lists", name="The neighbours of a row")
     return replace(given, indices=indices[:, :k].astype(np.int32), distances=distances[:, :k].astype(float))
 
 

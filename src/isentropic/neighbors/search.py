@@ -43,13 +43,15 @@ def require_edge_memory(n_edges: int, alternative: str = _SPARSER) -> None:
     require_memory(_EDGE_BYTES * n_edges, f"A graph of about {n_edges:,} directed edges", alternative)
 
 
-def clipped_neighbors(k: int, available: int, who: str = "the other rows") -> int:
-    """``k``, or as many as there are, with a warning."""
-    k = require_count("n_neighbors", k)
+def clipped_neighbors(
+    k: int, available: int, who: str = "the other rows", *, name: str = "n_neighbors"
+) -> int:
+    """``k``, or as many as there are, with a warning that calls it by the ``name`` the user knows."""
+    k = require_count(name, k)
     if k <= available:
         return k
     warnings.warn(
-        f"n_neighbors must be at most {available} ({who}), got {k}: {available} are used.",
+        f"{name} must be at most {available} ({who}), got {k}: {available} are used.",
         NeighborsClippedWarning,
         stacklevel=2,
     )
