@@ -150,3 +150,21 @@ def test_unsound_lists_are_refused(case):
 def test_unsound_starts_are_refused(init):
     with pytest.raises(InvalidInputError, match="init must be"):
         MeanMap(init=init).fit(X)
+
+
+def test_a_map_that_is_not_finite_is_refused_and_the_fitted_one_stays(monkeypatch):
+    fitted = MeanMap().fit(X)
+    places = fitted.transform(NEW)
+    monkeypatch.setattr(MeanMap, "_start", lambda self, distances, random: np.full((60, 2), np.inf))
+    words = r"The coordinates of row 0 must be finite, got \[inf, inf\]\. Take parameters nearer"
+    with pytest.raises(InvalidInputError, match=words):
+        fitted.fit(X)
+    assert_array_equal(fitted.transform(NEW), places)
+
+
+def test_a_place_that_is_not_finite_is_told_by_its_row(monkeypatch):
+    fitted = MeanMap().fit(X)
+    monkeypatch.setattr(MeanMap, "_place", lambda self, X: np.where(X[:, :2] == NEW[2, :2], np.nan, 0.0))
+    words = r"The coordinates of row 2 must be finite, got \[nan, nan\]\. These rows are too far"
+    with pytest.raises(InvalidInputError, match=words):
+        fitted.transform(NEW)

@@ -21,7 +21,13 @@ from ..geodesics import from_rows
 from ..kernels._jit import threads
 from ..kernels.nearest import nearest_in_rows
 from ..neighbors import RowIndex, clipped_neighbors, nearest_neighbors
-from .input_rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
+from .input_rows import (
+    checked_components,
+    checked_coordinates,
+    checked_rows,
+    metric_of_rows,
+    one_place_for_equals,
+)
 from .pair_distances import DistanceKeeper, Distances
 from .starts import given_start, landmark_start, principal_start, roughened
 
@@ -100,6 +106,7 @@ class NeighborEmbedder(DistanceKeeper):
     def _keep(self, distances: Distances, Z: np.ndarray, n_iter: int) -> None:
         """The map, equal rows at one place, and what places new rows in it."""
         X = distances.X
+        checked_coordinates(Z, "Take parameters nearer to their defaults.")
         self.embedding_ = Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
         self.n_iter_, self._graph, self._index_of_rows = n_iter, distances.graph, None
         self._n_features_out = self.n_components
