@@ -18,9 +18,7 @@ from .._state import Maybe, State, Value, Whole
 from .._values import Geodesic, Knn, Neighbors
 from ..distances import EUCLIDEAN, Metric, metric_name, rows_per_block
 from ..geodesics import from_rows
-from ..kernels._jit import threads
-from ..kernels.nearest import nearest_in_rows
-from ..neighbors import RowIndex, clipped_neighbors, nearest_neighbors
+from ..neighbors import RowIndex, clipped_neighbors, lists_in_rows, nearest_neighbors
 from .input_rows import (
     checked_components,
     checked_coordinates,
@@ -77,8 +75,7 @@ class NeighborEmbedder(DistanceKeeper):
         indices, near = np.empty((len(X), k), np.int32), np.empty((len(X), k))
         for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(self.embedding_))):
             D = np.ascontiguousarray(distances.to_references(X[block], slice(None)))
-            with threads(self.n_jobs):
-                nearest_in_rows(D, np.full(len(D), -1), indices[block], near[block])
+            lists_in_rows(D, np.full(len(D), -1), indices[block], near[block], self.n_jobs)
         return indices, near
 
     def _start(self, distances: Distances, random: np.random.RandomState) -> np.ndarray:
@@ -149,6 +146,5 @@ def _geodesic_lists(distances: Distances, k: int) -> Neighbors:
     for block in row_blocks(n, "neighbours", size=rows_per_block(n)):
         rows = np.arange(block.start, block.stop)
         D = from_rows(graph, rows, n_jobs=distances.n_jobs)
-        with threads(distances.n_jobs):
-            nearest_in_rows(D, rows, indices[block], near[block])
+        lists_in_rows(D, rows, indices[block], near[block], distances.n_jobs)
     return Neighbors(indices, near, "geodesic", exact=graph.exact, recall=graph.recall)

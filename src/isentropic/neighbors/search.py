@@ -15,7 +15,7 @@ from .._values import Knn, Neighbors
 from ..distances import Metric, checked_magnitude, metric_name
 from .approximate import approximate_neighbors
 from .descent import can_descend
-from .index import RowIndex, has_boxes
+from .index import RowIndex, has_boxes, is_long
 
 _EDGE_BYTES = 60  # of a directed edge, from the lists to the symmetric graph
 _SPARSER = "Take a smaller radius or percentile, or a number of neighbours."
@@ -63,7 +63,8 @@ def use_approximate(rule: Knn, X: np.ndarray, metric: Metric) -> bool:
     asked = rule.approximate
     require(asked in (True, False, "auto"), "approximate", "True, False or 'auto'", asked)
     if asked == "auto":
-        return len(X) > rule.exact_below and not has_boxes(X, metric) and can_descend(metric)
+        short = len(X) > rule.exact_below and not is_long(rule.k, len(X))
+        return short and not has_boxes(X, metric) and can_descend(metric)
     must_be = f"False for the metric {metric_name(metric)!r}, which the approximate search does not know"
     require(not asked or can_descend(metric), "approximate", must_be, asked)
     return bool(asked)
