@@ -25,6 +25,7 @@ from .pair_distances import Distances
 _PLACED_AT_ONCE = 256  # new rows
 _PAIR_BYTES = 40  # of lists, affinities and forces
 _MARGIN = 32  # nodes of a field around the map
+MOST_DOF = 1e6  # degrees of freedom: a Gaussian, to six digits; many more overflow
 
 
 def doubling_perplexities(n: int, smallest: float = 4) -> list[float]:
@@ -53,7 +54,7 @@ class PerplexityEmbedder(NeighborEmbedder):
     _state = State(  # s perplexities
         kl_divergence_=Number(),
         _perplexities=Array("s", least=1),
-        _k=Whole(1),
+        _k=Whole(1, below="n"),
     )
     _all_pairs = True  # whether the descent holds them
 
@@ -149,7 +150,7 @@ class GaussianEmbedder(PerplexityEmbedder):
 class StudentEmbedder(PerplexityEmbedder):
     """One whose map has Student weights: t-SNE, and those that differ in affinities or in the descent."""
 
-    _state = State(repulsion_=Text("exact", "fields"), _dof=Double(above=0))
+    _state = State(repulsion_=Text("exact", "fields"), _dof=Double(above=0, most=MOST_DOF))
 
     def _settling(self):
         if self.repulsion_ == "exact":
