@@ -71,6 +71,16 @@ def test_a_row_placed_as_new_lies_where_it_lay(fitted):
     assert np.median(away) < 0.02
 
 
+def test_a_new_row_among_its_equals_by_the_metric_lies_with_them(rng):
+    """Multiples of a row are at the cosine distance 0 from it."""
+    X = rng.uniform(0, 1, size=(60, 4))
+    X[:10] = X[0] * 2.0 ** np.arange(10)[:, None]
+    model = PaCMAP(5, metric="cosine", max_iter=100).fit(X)
+    places, middle = model.embedding_[:10], model.embedding_[:10].mean(axis=0)
+    away = np.linalg.norm(model.transform(X[:1] * [[2.0**-3], [2.0**12]]) - middle, axis=1)
+    assert away.max() <= np.linalg.norm(places - middle, axis=1).max()
+
+
 def test_given_lists_geodesics_and_other_dimensions(roll):
     lists = nearest_neighbors(DIGITS[:200], Knn(15))
     assert PaCMAP(n_components=3, neighbors=lists, max_iter=10).fit(DIGITS[:200]).embedding_.shape == (200, 3)

@@ -100,6 +100,7 @@ class PaCMAP(NeighborEmbedder):
     _state = State(  # r fitted rows push new ones
         cost_=Number(0),
         _widths=Array("n", above=0),
+        _least_width=Number(above=0),
         _push=Number(0),
         _n_listed=Whole(1, below="n"),
         _n_nearest=Whole(1, below="n"),
@@ -144,7 +145,8 @@ class PaCMAP(NeighborEmbedder):
         seed = int(random.randint(2**31 - 1))
         distances = self._distances_of(X, seed)
         found = self._listed(distances, self._n_to_list(k, n), seed)
-        self._widths = local_widths(found.distances, _WIDTH, least_width(found.distances))
+        self._least_width = least_width(found.distances)
+        self._widths = local_widths(found.distances, _WIDTH, self._least_width)
         self._n_listed, self._n_nearest = found.indices.shape[1], min(k, found.indices.shape[1])
         near, _ = scaled_nearest(found.indices, found.distances, self._widths, self._widths, self._n_nearest)
         lists = near, self._mid_near(distances, n_mid, random), rows_beyond(random, near, n_far)
@@ -183,7 +185,7 @@ class PaCMAP(NeighborEmbedder):
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         indices, near = self._listed_among_fitted(X, self._n_listed)
-        own = local_widths(near, _WIDTH)
+        own = local_widths(near, _WIDTH, self._least_width)
         rows, _ = scaled_nearest(indices, near, own, self._widths, self._n_nearest)
         out = np.empty((len(X), self._n_features_out))
         shape = np.array([self._push])

@@ -94,6 +94,7 @@ class TriMap(NeighborEmbedder):
     _state = State(  # new rows stay away from r fitted ones
         violated_=Number(0),
         _widths=Array("n", above=0),
+        _least_width=Number(above=0),
         _least=Number(),
         _n_listed=Whole(1, below="n"),
         _n_nearest=Whole(1, below="n"),
@@ -139,7 +140,8 @@ class TriMap(NeighborEmbedder):
         seed = int(random.randint(2**31 - 1))
         distances = self._distances_of(X, seed)
         found = self._listed(distances, self._n_to_list(k, n), seed)
-        self._widths = local_widths(found.distances, _WIDTH, least_width(found.distances))
+        self._least_width = least_width(found.distances)
+        self._widths = local_widths(found.distances, _WIDTH, self._least_width)
         self._n_listed, self._n_nearest = found.indices.shape[1], min(k, found.indices.shape[1])
         near, scaled = scaled_nearest(
             found.indices, found.distances, self._widths, self._widths, self._n_nearest
@@ -169,7 +171,7 @@ class TriMap(NeighborEmbedder):
         distances = self._distances_again()
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
             indices, near = self._listed_among_fitted(X[block], self._n_listed)
-            own = local_widths(near, _WIDTH)
+            own = local_widths(near, _WIDTH, self._least_width)
             rows, scaled = scaled_nearest(indices, near, own, self._widths, self._n_nearest)
             away = np.asarray(distances.to_references(X[block], self._far))
             away = (away / own[:, None]) * (away / self._widths[self._far])
