@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness
 
 import processes
+from assertions import assert_same_bits
 from isentropic import Geodesic, Knn, TriMap
 from isentropic._errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
 from isentropic._runtime import config_context
@@ -121,6 +122,15 @@ def test_more_inliers_than_rows():
 def test_bad_parameters_are_told(parameters, message):
     with pytest.raises(InvalidInputError, match=message):
         TriMap(**{"n_inliers": 5, **parameters}).fit(DIGITS[:20])
+
+
+def test_a_failed_refit_changes_nothing():
+    model = TriMap(5).fit(DIGITS[:30])
+    placed = model.transform(DIGITS[30:40])
+    model.set_params(n_inliers=9, init=np.zeros((3, 3)))
+    with pytest.raises(InvalidInputError, match="init must be"):
+        model.fit(DIGITS[100:300])
+    assert_same_bits(model.transform(DIGITS[30:40]), placed)
 
 
 def test_memory_is_estimated_first():

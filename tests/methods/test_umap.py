@@ -139,6 +139,15 @@ def test_bad_parameters_are_told(parameters, message):
         UMAP(**{"n_neighbors": 5, **parameters}).fit(DIGITS[:20])
 
 
+def test_a_failed_refit_changes_nothing():
+    model = UMAP(5).fit(DIGITS[:30])
+    placed = model.transform(DIGITS[30:40])
+    model.set_params(n_neighbors=9, init=np.zeros((3, 3)), spread=3.0, negative_sample_rate=1)
+    with pytest.raises(InvalidInputError, match="init must be"):
+        model.fit(DIGITS[100:300])
+    assert_same_bits(model.transform(DIGITS[30:40]), placed)
+
+
 def test_memory_is_estimated_first():
     with config_context(memory_limit=1000), pytest.raises(MemoryBudgetError, match="UMAP of 500 rows"):
         UMAP().fit(DIGITS)

@@ -145,15 +145,17 @@ class PaCMAP(NeighborEmbedder):
         seed = int(random.randint(2**31 - 1))
         distances = self._distances_of(X, seed)
         found = self._listed(distances, self._n_to_list(k, n), seed)
-        self._least_width = least_width(found.distances)
-        self._widths = local_widths(found.distances, _WIDTH, self._least_width)
-        self._n_listed, self._n_nearest = found.indices.shape[1], min(k, found.indices.shape[1])
-        near, _ = scaled_nearest(found.indices, found.distances, self._widths, self._widths, self._n_nearest)
+        narrowest = least_width(found.distances)
+        widths = local_widths(found.distances, _WIDTH, narrowest)
+        n_listed = found.indices.shape[1]
+        near, _ = scaled_nearest(found.indices, found.distances, widths, widths, min(k, n_listed))
         lists = near, self._mid_near(distances, n_mid, random), rows_beyond(random, near, n_far)
         Z = self._small(self._start(distances, random))
         Z = batch_epochs(PairSteps(lists, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
-        self._push, self._far = float(n_far), np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, Z - Z.mean(axis=0), n_steps)
+        self._widths, self._least_width = widths, narrowest
+        self._n_listed, self._n_nearest = n_listed, near.shape[1]
+        self._push, self._far = float(n_far), np.sort(random.permutation(n)[:_SAMPLE])
         self.cost_ = mean_pair_cost(near, lists[2], self.embedding_)
         return self
 

@@ -140,18 +140,18 @@ class TriMap(NeighborEmbedder):
         seed = int(random.randint(2**31 - 1))
         distances = self._distances_of(X, seed)
         found = self._listed(distances, self._n_to_list(k, n), seed)
-        self._least_width = least_width(found.distances)
-        self._widths = local_widths(found.distances, _WIDTH, self._least_width)
-        self._n_listed, self._n_nearest = found.indices.shape[1], min(k, found.indices.shape[1])
-        near, scaled = scaled_nearest(
-            found.indices, found.distances, self._widths, self._widths, self._n_nearest
-        )
-        drawn = drawn_triplets(distances, near, scaled, self._widths, **counts, random=random)
-        triplets, self._least = weighted_triplets(*drawn)
+        narrowest = least_width(found.distances)
+        widths = local_widths(found.distances, _WIDTH, narrowest)
+        n_listed = found.indices.shape[1]
+        near, scaled = scaled_nearest(found.indices, found.distances, widths, widths, min(k, n_listed))
+        drawn = drawn_triplets(distances, near, scaled, widths, **counts, random=random)
+        triplets, least = weighted_triplets(*drawn)
         Z = self._small(self._start(distances, random))
         Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
-        self._far = np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, Z - Z.mean(axis=0), n_steps)
+        self._widths, self._least_width, self._least = widths, narrowest, least
+        self._n_listed, self._n_nearest = n_listed, near.shape[1]
+        self._far = np.sort(random.permutation(n)[:_SAMPLE])
         self.violated_ = triplets.violated(self.embedding_)
         return self
 

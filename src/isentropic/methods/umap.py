@@ -139,10 +139,11 @@ class UMAP(NeighborEmbedder):
     def fit(self, X, y=None):
         """Neighbours, the fuzzy graph, a start, epochs."""
         k = require_count("n_neighbors", self.n_neighbors)
-        self.a_, self.b_ = fitted_curve(self.min_dist, self.spread)
-        self._spread = float(self.spread)
+        a, b = fitted_curve(self.min_dist, self.spread)
+        spread = float(self.spread)
+        curve = _in_spreads(a, b, spread)
         must_be = "a number of at least 0"
-        self._push = require_number("negative_sample_rate", self.negative_sample_rate, must_be, least=0)
+        push = require_number("negative_sample_rate", self.negative_sample_rate, must_be, least=0)
         n_epochs = self._checked_epochs(X := self._checked_rows(X))
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
@@ -153,22 +154,19 @@ class UMAP(NeighborEmbedder):
         W = fuzzy_graph(found, n_jobs=self.n_jobs)
         warn_of_parts(component_labels(W.indptr, W.indices, W.data > 0))
         start = self._start_of(W, distances, random)
-        moves = FuzzyMoves(W, self._curve(), push=self._push, n_epochs=n_epochs, seed=seed)
+        moves = FuzzyMoves(W, curve, push=push, n_epochs=n_epochs, seed=seed)
         Z = batch_epochs(moves, start, n_epochs, n_jobs=self.n_jobs)
+        self._keep(distances, (Z - Z.mean(axis=0)) * spread, n_epochs)
+        self.a_, self.b_, self._spread, self._push = a, b, spread, push
         self._n_nearest = found.indices.shape[1]
         self._far = np.sort(random.permutation(n)[:_SAMPLE])
-        self._keep(distances, (Z - Z.mean(axis=0)) * self._spread, n_epochs)
-        self.cost_ = mean_edge_cost(W, self._curve(), self.embedding_ / self._spread)
+        self.cost_ = mean_edge_cost(W, curve, self.embedding_ / spread)
         return self
 
     def _checked_epochs(self, X: np.ndarray) -> int:
         if self.n_epochs is None:
             return _EPOCHS_OF_FEW if len(X) <= _FEW_ROWS else _EPOCHS_OF_MANY
         return require_count("n_epochs", self.n_epochs, "None or a number of epochs", least=0)
-
-    def _curve(self) -> tuple[float, float]:
-        """The curve of a map in units of the spread."""
-        return self.a_ * self._spread ** (2.0 * self.b_), self.b_
 
     def _start_of(self, W, distances, random: np.random.RandomState) -> np.ndarray:
         """10 units wide, with a little noise."""
@@ -182,7 +180,7 @@ class UMAP(NeighborEmbedder):
         indices, near = self._listed_among_fitted(X, self._n_nearest)
         weights = memberships(near, n_jobs=self.n_jobs)
         Z = self.embedding_ / self._spread
-        shape = np.array([*self._curve(), self._push, SOFTENING])
+        shape = np.array([*_in_spreads(self.a_, self.b_, self._spread), self._push, SOFTENING])
         out = np.empty((len(X), self._n_features_out))
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
             w, rows = weights[block], indices[block].astype(np.int64)
@@ -192,3 +190,8 @@ class UMAP(NeighborEmbedder):
             with threads(self.n_jobs):
                 out[block] = settle_rows(FUZZY, starts, Z, rows, w, far, shape)
         return out * self._spread
+
+
+def _in_spreads(a: float, b: float, spread: float) -> tuple[float, float]:
+    """The curve of a map in units of the spread."""
+    return a * spread ** (2.0 * b), b
