@@ -1,10 +1,11 @@
-"""Rows drawn for every row, and how far they are: what layouts hold apart or at a middle distance."""
+"""Layouts by drawn rows: near rows chosen by scaled distance, rows drawn to hold apart, a small start."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._runtime import row_blocks
+from .._values import Neighbors
 from ..distances import distances_between, rows_per_block
 from ..distances.pairs import pair_distances
 from ..geodesics import from_rows
@@ -12,6 +13,8 @@ from .pair_distances import Distances
 
 _WHOLE_ROWS = 256  # up to so many rows, all others of a row are put in a random order
 _PAIRS_AT_ONCE = 2**18
+_MORE = 50  # neighbours that are listed beyond the wanted ones, to choose from by scaled distance
+_SPREAD = 0.01  # of a start, along its widest coordinate
 _TIES = 1e-2  # of the median distance: the least width of a row
 
 
@@ -73,6 +76,14 @@ def distances_to(distances: Distances, others: np.ndarray) -> np.ndarray:
     return out
 
 
+def n_to_list(k: int, n: int, given: Neighbors | None = None) -> int:
+    """How many neighbours to list, for ``k`` to be chosen from: 50 more, or as many as there are."""
+    most = n - 1
+    if isinstance(given, Neighbors) and np.ndim(given.indices) == 2:
+        most = given.indices.shape[1]
+    return max(k, min(k + _MORE, most))
+
+
 def local_widths(distances: np.ndarray, first: int, least: float = 0.0) -> np.ndarray:
     """The mean of three distances in the list of each row, from number ``first`` on, or of its last ones.
 
@@ -93,3 +104,10 @@ def scaled_nearest(indices, distances, own, widths, k: int) -> tuple[np.ndarray,
     scaled = (distances / own[:, None]) * (distances / widths[indices])
     order = np.argsort(scaled, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(indices, order, axis=1), np.take_along_axis(scaled, order, axis=1)
+
+
+def small_start(Z: np.ndarray) -> np.ndarray:
+    """A start around 0, of standard deviation 0.01 along its widest coordinate."""
+    Z = Z - Z.mean(axis=0)
+    widest = float(Z.std(axis=0).max())
+    return Z * (_SPREAD / widest) if widest > 0 else Z

@@ -7,14 +7,15 @@ import numpy as np
 from .._errors import require_count, require_number
 from .._runtime import generator, require_memory, row_blocks
 from .._state import Array, Number, State, Whole
-from .._values import Neighbors
 from ..families.drawn_lists import (
     distances_to,
     least_width,
     local_widths,
+    n_to_list,
     other_rows,
     rows_beyond,
     scaled_nearest,
+    small_start,
 )
 from ..families.neighbor_maps import NeighborEmbedder
 from ..kernels._jit import threads
@@ -23,10 +24,8 @@ from ..kernels.row_descent import settle_rows
 from ..objectives import PairSteps, mean_pair_cost
 from ..optim import batch_epochs
 
-_MORE = 50  # neighbours that are listed beyond the wanted ones, to choose from by scaled distance
 _WIDTH = 4  # the first of three neighbours whose mean distance is the width of a row
 _DRAWN = 6  # rows of which the second nearest is a mid-near one
-_SPREAD = 0.01  # of a start, along its widest coordinate
 _SAMPLE = 512  # fitted rows that push a new one
 _PLACED_AT_ONCE = 4096  # new rows
 _PAIR_BYTES = 80  # of a pair: in the lists of both rows, and while these are sorted
@@ -144,13 +143,13 @@ class PaCMAP(NeighborEmbedder):
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
         distances = self._distances_of(X, seed)
-        found = self._listed(distances, self._n_to_list(k, n), seed)
+        found = self._listed(distances, n_to_list(k, n, self.neighbors), seed)
         narrowest = least_width(found.distances)
         widths = local_widths(found.distances, _WIDTH, narrowest)
         n_listed = found.indices.shape[1]
         near, _ = scaled_nearest(found.indices, found.distances, widths, widths, min(k, n_listed))
         lists = near, self._mid_near(distances, n_mid, random), rows_beyond(random, near, n_far)
-        Z = self._small(self._start(distances, random))
+        Z = small_start(self._start(distances, random))
         Z = batch_epochs(PairSteps(lists, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
         self._keep(distances, Z - Z.mean(axis=0), n_steps)
         self._widths, self._least_width = widths, narrowest
@@ -164,12 +163,6 @@ class PaCMAP(NeighborEmbedder):
         mid = require_number("mid_near_ratio", self.mid_near_ratio, must_be, least=0)
         return mid, require_number("further_ratio", self.further_ratio, must_be, least=0)
 
-    def _n_to_list(self, k: int, n: int) -> int:
-        most = n - 1
-        if isinstance(self.neighbors, Neighbors) and np.ndim(self.neighbors.indices) == 2:
-            most = self.neighbors.indices.shape[1]
-        return max(k, min(k + _MORE, most))
-
     def _mid_near(self, distances, count: int, random: np.random.RandomState) -> np.ndarray:
         """The second nearest of six drawn rows, for each of ``count`` pairs of a row."""
         n = len(distances.X)
@@ -179,11 +172,6 @@ class PaCMAP(NeighborEmbedder):
         away = distances_to(distances, drawn).reshape(n, count, _DRAWN)
         second = np.argsort(away, axis=2, kind="stable")[:, :, 1:2]
         return np.take_along_axis(drawn.reshape(n, count, _DRAWN), second, axis=2)[:, :, 0]
-
-    def _small(self, Z: np.ndarray) -> np.ndarray:
-        Z = Z - Z.mean(axis=0)
-        widest = float(Z.std(axis=0).max())
-        return Z * (_SPREAD / widest) if widest > 0 else Z
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         indices, near = self._listed_among_fitted(X, self._n_listed)
