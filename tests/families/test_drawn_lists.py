@@ -79,7 +79,7 @@ def test_fifty_more_are_listed_or_as_many_as_there_are(rng):
     assert [n_to_list(k, 40, given) for k in (10, 20)] == [12, 20]
 
 
-@pytest.mark.parametrize("unit", [1.0])
+@pytest.mark.parametrize("unit", [1.0, 2.0**997, 1e300, 1e-300])
 def test_a_start_is_made_small_in_any_unit(rng, unit):
     Z = rng.normal(size=(200, 2)) * [3.0, 1.0] + 5.0
     small = small_start(unit * Z)

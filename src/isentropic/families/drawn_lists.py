@@ -108,6 +108,7 @@ def scaled_nearest(indices, distances, own, widths, k: int) -> tuple[np.ndarray,
 
 def small_start(Z: np.ndarray) -> np.ndarray:
     """A start around 0, of standard deviation 0.01 along its widest coordinate."""
+    Z = np.ldexp(Z, -np.frexp(np.abs(Z).max())[1])  # at most 1, without rounding: squares of Z may overflow
     Z = Z - Z.mean(axis=0)
     widest = float(Z.std(axis=0).max())
     return Z * (_SPREAD / widest) if widest > 0 else Z
