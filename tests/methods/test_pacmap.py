@@ -11,7 +11,12 @@ from sklearn.manifold import trustworthiness
 import processes
 from assertions import assert_same_bits
 from isentropic import Geodesic, Knn, PaCMAP
-from isentropic._errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
+from isentropic._errors import (
+    InvalidInputError,
+    IsentropicWarning,
+    MemoryBudgetError,
+    NeighborsClippedWarning,
+)
 from isentropic._runtime import config_context
 from isentropic.neighbors import nearest_neighbors
 from isentropic.objectives import mean_pair_cost
@@ -90,8 +95,23 @@ def test_given_lists_geodesics_and_other_dimensions(roll):
 
 
 def test_more_neighbours_than_rows():
-    with pytest.warns(NeighborsClippedWarning, match="at most 4"):
+    with pytest.warns(
+        NeighborsClippedWarning, match=r"at most 3 \(three quarters of .* apart\), got 10: 3 are"
+    ):
         assert PaCMAP(max_iter=5).fit(DIGITS[:5]).transform(DIGITS[5:7]).shape == (2, 2)
+
+
+@pytest.mark.parametrize("k", [79, 1000])
+def test_rows_are_left_to_hold_a_map_of_nearly_all_pairs_apart(k):
+    with pytest.warns(NeighborsClippedWarning, match="59 are used"):
+        Z = PaCMAP(k, max_iter=100).fit(DIGITS[:80]).embedding_
+    assert np.ptp(Z, axis=0).min() > 0.5
+    assert_same_bits(Z, PaCMAP(59, max_iter=100).fit(DIGITS[:80]).embedding_)
+
+
+def test_a_map_that_nothing_holds_apart_is_told():
+    with pytest.warns(IsentropicWarning, match="shrank to a point.* Take a larger further_ratio"):
+        PaCMAP(further_ratio=0).fit(DIGITS[:80])
 
 
 @pytest.mark.parametrize(

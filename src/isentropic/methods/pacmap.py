@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require_count, require_number
+from .._errors import IsentropicWarning, require_count, require_number, warn
 from .._runtime import generator, require_memory, row_blocks
 from .._state import Array, Number, State, Whole
 from ..families.drawn_lists import (
@@ -21,10 +21,17 @@ from ..families.neighbor_maps import NeighborEmbedder
 from ..kernels._jit import threads
 from ..kernels.row_costs import PAIRS
 from ..kernels.row_descent import settle_rows
+from ..neighbors import clipped_neighbors
 from ..objectives import PairSteps, mean_pair_cost
 from ..optim import batch_epochs
 
 _WIDTH = 4  # the first of three neighbours whose mean distance is the width of a row
+_MOST_NEAR = 0.75  # of the other rows: where fewer are left to be further ones, a map shrinks to a point
+_LEFT = "three quarters of the other rows, so that some are left to hold the map apart"
+_POINT = 1e-3  # a width far below that of any start, and of the scale 1 of the cost
+_COLLAPSED = (
+    "The map shrank to a point, since too few further pairs hold it apart. Take a larger further_ratio."
+)
 _DRAWN = 6  # rows of which the second nearest is a mid-near one
 _SAMPLE = 512  # fitted rows that push a new one
 _PLACED_AT_ONCE = 4096  # new rows
@@ -46,7 +53,7 @@ class PaCMAP(NeighborEmbedder):
     Parameters
     ----------
     n_neighbors : int
-        Near pairs of every row.
+        Near pairs of every row, at most three quarters of the other rows.
     n_components : int
         Dimension of the map.
     mid_near_ratio : float
@@ -134,11 +141,13 @@ class PaCMAP(NeighborEmbedder):
     def fit(self, X, y=None):
         """Neighbours, pairs of three kinds, a start, steps."""
         k = require_count("n_neighbors", self.n_neighbors)
-        n_mid, n_far = (round(k * ratio) for ratio in self._checked_ratios())
+        ratios = self._checked_ratios()
         n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
         X = self._checked_rows(X)
         n = len(X)
-        pairs = n * (min(k, n) + n_mid + n_far)
+        k = clipped_neighbors(k, max(1, int(_MOST_NEAR * (n - 1))), _LEFT)
+        n_mid, n_far = (round(k * ratio) for ratio in ratios)
+        pairs = n * (k + n_mid + n_far)
         require_memory(_PAIR_BYTES * pairs, f"PaCMAP of {n:,} rows", "Take fewer neighbours.")
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
@@ -151,6 +160,8 @@ class PaCMAP(NeighborEmbedder):
         lists = near, self._mid_near(distances, n_mid, random), rows_beyond(random, near, n_far)
         Z = small_start(self._start(distances, random))
         Z = batch_epochs(PairSteps(lists, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
+        if np.ptp(Z, axis=0).max() < _POINT:
+            warn(_COLLAPSED, IsentropicWarning)
         self._keep(distances, Z - Z.mean(axis=0), n_steps)
         self._widths, self._least_width = widths, narrowest
         self._n_listed, self._n_nearest = n_listed, near.shape[1]
