@@ -120,6 +120,7 @@ def test_a_map_that_nothing_holds_apart_is_told():
         ({"n_neighbors": 0}, "n_neighbors must be"),
         ({"mid_near_ratio": -1}, "mid_near_ratio must be a number of at least 0"),
         ({"further_ratio": np.nan}, "further_ratio must be a number of at least 0"),
+        ({"further_ratio": 1e308}, "further_ratio must be a number of at least 0 and at most 1e6"),
         ({"max_iter": -1}, "max_iter must be a number of steps"),
         ({"init": "spectral"}, "init must be one of pca, random"),
         ({"init": np.full((20, 2), np.nan)}, "infinite or missing numbers"),

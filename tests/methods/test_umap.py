@@ -101,6 +101,16 @@ def test_the_unit_of_the_map_is_its_spread(fitted):
     assert (wide.a_, wide.b_) != (fitted.a_, fitted.b_)
 
 
+@pytest.mark.parametrize("spread", [1e-50, 1e50])
+@pytest.mark.parametrize("close", [0, 1])
+def test_the_least_and_the_largest_unit(spread, close):
+    model = UMAP(5, spread=spread, min_dist=close * spread, n_epochs=10, negative_sample_rate=1000)
+    Z = model.fit(DIGITS[:40]).embedding_ / spread
+    assert 1 < np.ptp(Z) < 1e3
+    assert np.isfinite(model.transform(DIGITS[40:45])).all()
+    assert np.isfinite(model.cost_)
+
+
 def test_clusters_without_an_edge_between_them(rng):
     parts = np.repeat([0, 1, 2], [40, 30, 3])
     X = rng.normal(size=(73, 4)) + 1e3 * parts[:, None]
@@ -127,6 +137,9 @@ def test_more_neighbours_than_rows():
         ({"min_dist": 2.0}, "min_dist must be at most the spread 1, got 2.0"),
         ({"spread": 0}, "spread must be a positive number"),
         ({"negative_sample_rate": -1}, "negative_sample_rate must be a number of at least 0"),
+        ({"spread": 1e-200, "min_dist": 0}, "must be a positive number from 1e-50 to 1e50, got 1e-200"),
+        ({"spread": 1e200}, "spread must be a positive number from 1e-50 to 1e50"),
+        ({"negative_sample_rate": 1e300}, "_rate must be a number of at least 0 and at most 1000"),
         ({"n_epochs": 1.5}, "n_epochs must be None or a number of epochs"),
         ({"init": "spectrum"}, "init must be one of spectral, pca, random"),
         ({"init": np.full((20, 2), np.nan)}, "infinite or missing numbers"),

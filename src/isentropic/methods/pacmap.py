@@ -170,9 +170,9 @@ class PaCMAP(NeighborEmbedder):
         return self
 
     def _checked_ratios(self) -> tuple[float, float]:
-        must_be = "a number of at least 0"
-        mid = require_number("mid_near_ratio", self.mid_near_ratio, must_be, least=0)
-        return mid, require_number("further_ratio", self.further_ratio, must_be, least=0)
+        must_be = "a number of at least 0 and at most 1e6"
+        mid = require_number("mid_near_ratio", self.mid_near_ratio, must_be, most=1e6)
+        return mid, require_number("further_ratio", self.further_ratio, must_be, most=1e6)
 
     def _mid_near(self, distances, count: int, random: np.random.RandomState) -> np.ndarray:
         """The second nearest of six drawn rows, for each of ``count`` pairs of a row."""

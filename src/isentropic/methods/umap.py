@@ -20,6 +20,7 @@ from ..optim import batch_epochs
 
 _FEW_ROWS, _EPOCHS_OF_FEW, _EPOCHS_OF_MANY = 10_000, 300, 200
 _NOISE = 1e-3  # of a start, in units: rows at one place must be able to part
+_MOST_PUSH = 1000  # far above it, new rows would be pushed out of the map
 _SAMPLE = 512  # fitted rows that push a new one
 _PLACED_AT_ONCE = 4096  # new rows
 _EDGE_BYTES = 48  # of a listed neighbour: weights and the graph of both directions, in both precisions
@@ -48,7 +49,7 @@ class UMAP(NeighborEmbedder):
     min_dist : float
         How close rows may lie in the map.
     spread : float
-        The unit of the map, at least ``min_dist``.
+        The unit of the map, at least ``min_dist``, from 1e-50 to 1e50.
     init : {"spectral", "pca", "random"} or array of shape (n, n_components)
         Where the search starts, made 10 spreads wide. ``"spectral"``: eigenvectors of the graph; parts of a
         graph that is not connected have one start each, around the middles of their rows in ``"pca"``.
@@ -61,7 +62,7 @@ class UMAP(NeighborEmbedder):
     n_epochs : int, optional
         None is 300 up to 10,000 rows, and 200 above.
     negative_sample_rate : float
-        How much drawn rows push for every neighbour that pulls.
+        How much drawn rows push for every neighbour that pulls: at most 1000.
     random_state : int, RandomState or None
         None is a fixed seed: two runs agree.
     n_jobs : int, optional
@@ -142,8 +143,8 @@ class UMAP(NeighborEmbedder):
         a, b = fitted_curve(self.min_dist, self.spread)
         spread = float(self.spread)
         curve = _in_spreads(a, b, spread)
-        must_be = "a number of at least 0"
-        push = require_number("negative_sample_rate", self.negative_sample_rate, must_be, least=0)
+        must_be = f"a number of at least 0 and at most {_MOST_PUSH}"
+        push = require_number("negative_sample_rate", self.negative_sample_rate, must_be, most=_MOST_PUSH)
         n_epochs = self._checked_epochs(X := self._checked_rows(X))
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
