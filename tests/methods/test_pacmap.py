@@ -1,6 +1,7 @@
 """PaCMAP: quality beside pacmap's, bits, placement, bad input."""
 
 import hashlib
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -143,3 +144,15 @@ def test_a_failed_refit_changes_nothing():
 def test_memory_is_estimated_first():
     with config_context(memory_limit=1000), pytest.raises(MemoryBudgetError, match="PaCMAP of 500 rows"):
         PaCMAP().fit(DIGITS)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_neighbors": 30}, {"mid_near_ratio": 5.0}])
+def test_no_more_memory_is_taken_than_estimated(rng, parameters):
+    X, model = rng.normal(size=(6000, 3)), PaCMAP(max_iter=1, **parameters)
+    model.fit(X[:300])  # what is compiled takes memory too
+    tracemalloc.start()
+    model.fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    with config_context(memory_limit=peak), pytest.raises(MemoryBudgetError, match="PaCMAP of 6,000 rows"):
+        model.fit(X)

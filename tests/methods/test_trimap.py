@@ -1,6 +1,7 @@
 """TriMap: quality beside trimap's, triplets, bits, placement, bad input."""
 
 import hashlib
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -136,3 +137,15 @@ def test_a_failed_refit_changes_nothing():
 def test_memory_is_estimated_first():
     with config_context(memory_limit=1000), pytest.raises(MemoryBudgetError, match="TriMap of 500 rows"):
         TriMap().fit(DIGITS)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_outliers": 12}, {"n_inliers": 1, "n_outliers": 1}])
+def test_no_more_memory_is_taken_than_estimated(rng, parameters):
+    X, model = rng.normal(size=(6000, 3)), TriMap(max_iter=1, **parameters)
+    model.fit(X[:300])  # what is compiled takes memory too
+    tracemalloc.start()
+    model.fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    with config_context(memory_limit=peak), pytest.raises(MemoryBudgetError, match="TriMap of 6,000 rows"):
+        model.fit(X)

@@ -1,6 +1,7 @@
 """UMAP: quality beside umap-learn's, bits, lists, starts, bad input."""
 
 import hashlib
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -177,3 +178,15 @@ def test_ctrl_c_comes_between_epochs():
     with config_context(progress=stop), pytest.raises(KeyboardInterrupt):
         UMAP().fit(DIGITS)
     assert seen.count("epochs") == 4
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_neighbors": 60}])
+def test_no_more_memory_is_taken_than_estimated(rng, parameters):
+    X, model = rng.normal(size=(6000, 3)), UMAP(n_epochs=1, init="pca", **parameters)
+    model.fit(X[:300])  # what is compiled takes memory too
+    tracemalloc.start()
+    model.fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    with config_context(memory_limit=peak), pytest.raises(MemoryBudgetError, match="UMAP of 6,000 rows"):
+        model.fit(X)

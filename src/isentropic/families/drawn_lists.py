@@ -11,6 +11,7 @@ from ..distances.pairs import pair_distances
 from ..geodesics import from_rows
 from .pair_distances import Distances
 
+LISTED_BYTES = 34  # of a listed neighbour, and while the nearest by scaled distance are chosen
 _WHOLE_ROWS = 256  # up to so many rows, all others of a row are put in a random order
 _PAIRS_AT_ONCE = 2**18
 _MORE = 50  # neighbours that are listed beyond the wanted ones, to choose from by scaled distance

@@ -8,6 +8,7 @@ from .._errors import IsentropicWarning, require_count, require_number, warn
 from .._runtime import generator, require_memory, row_blocks
 from .._state import Array, Number, State, Whole
 from ..families.drawn_lists import (
+    LISTED_BYTES,
     distances_to,
     least_width,
     local_widths,
@@ -35,7 +36,7 @@ _COLLAPSED = (
 _DRAWN = 6  # rows of which the second nearest is a mid-near one
 _SAMPLE = 512  # fitted rows that push a new one
 _PLACED_AT_ONCE = 4096  # new rows
-_PAIR_BYTES = 80  # of a pair: in the lists of both rows, and while these are sorted
+_PAIR_BYTES = 140  # of a pair: in the lists of both rows, and while these are sorted
 
 
 class PaCMAP(NeighborEmbedder):
@@ -147,12 +148,13 @@ class PaCMAP(NeighborEmbedder):
         n = len(X)
         k = clipped_neighbors(k, max(1, int(_MOST_NEAR * (n - 1))), _LEFT)
         n_mid, n_far = (round(k * ratio) for ratio in ratios)
-        pairs = n * (k + n_mid + n_far)
-        require_memory(_PAIR_BYTES * pairs, f"PaCMAP of {n:,} rows", "Take fewer neighbours.")
+        n_listed = n_to_list(k, n, self.neighbors)
+        a_row = _PAIR_BYTES * (k + n_mid + n_far) + LISTED_BYTES * n_listed
+        require_memory(n * a_row, f"PaCMAP of {n:,} rows", "Take fewer neighbours.")
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
         distances = self._distances_of(X, seed)
-        found = self._listed(distances, n_to_list(k, n, self.neighbors), seed)
+        found = self._listed(distances, n_listed, seed)
         narrowest = least_width(found.distances)
         widths = local_widths(found.distances, _WIDTH, narrowest)
         n_listed = found.indices.shape[1]

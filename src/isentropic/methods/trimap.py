@@ -7,7 +7,14 @@ import numpy as np
 from .._errors import require_count
 from .._runtime import generator, require_memory, row_blocks
 from .._state import Array, Number, State, Whole
-from ..families.drawn_lists import least_width, local_widths, n_to_list, scaled_nearest, small_start
+from ..families.drawn_lists import (
+    LISTED_BYTES,
+    least_width,
+    local_widths,
+    n_to_list,
+    scaled_nearest,
+    small_start,
+)
 from ..families.neighbor_maps import NeighborEmbedder
 from ..families.triplets import drawn_triplets, tempered, weighted_triplets
 from ..kernels._jit import threads
@@ -19,7 +26,7 @@ from ..optim import batch_epochs
 _WIDTH = 3  # the first of three neighbours whose mean distance is the width of a row
 _SAMPLE = 64  # fitted rows that a new one is to be farther from than from its inliers
 _PLACED_AT_ONCE = 1024  # new rows
-_TRIPLET_BYTES = 120  # of a triplet: in the lists of three rows, and while these are sorted
+_TRIPLET_BYTES = 112  # of a triplet: in the lists of three rows, and while these are sorted
 
 
 class TriMap(NeighborEmbedder):
@@ -131,12 +138,14 @@ class TriMap(NeighborEmbedder):
         n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
         X = self._checked_rows(X)
         n = len(X)
-        total = n * (min(k, n) * counts["n_outliers"] + counts["n_random"])
-        require_memory(_TRIPLET_BYTES * total, f"TriMap of {n:,} rows", "Take fewer inliers or outliers.")
+        n_listed = n_to_list(k, n, self.neighbors)
+        a_row = _TRIPLET_BYTES * (min(k, n) * counts["n_outliers"] + counts["n_random"])
+        a_row += LISTED_BYTES * min(n_listed, n)
+        require_memory(n * a_row, f"TriMap of {n:,} rows", "Take fewer inliers or outliers.")
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
         distances = self._distances_of(X, seed)
-        found = self._listed(distances, n_to_list(k, n, self.neighbors), seed)
+        found = self._listed(distances, n_listed, seed)
         narrowest = least_width(found.distances)
         widths = local_widths(found.distances, _WIDTH, narrowest)
         n_listed = found.indices.shape[1]

@@ -23,7 +23,7 @@ _NOISE = 1e-3  # of a start, in units: rows at one place must be able to part
 _MOST_PUSH = 1000  # far above it, new rows would be pushed out of the map
 _SAMPLE = 512  # fitted rows that push a new one
 _PLACED_AT_ONCE = 4096  # new rows
-_EDGE_BYTES = 48  # of a listed neighbour: weights and the graph of both directions, in both precisions
+_EDGE_BYTES = 110  # of a listed neighbour: weights and the graph of both directions, in both precisions
 
 
 class UMAP(NeighborEmbedder):
