@@ -3,16 +3,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
-from isentropic import Geodesic
+from isentropic import Geodesic, Knn
 from isentropic.families.drawn_lists import (
     distances_to,
     least_width,
     local_widths,
+    n_to_list,
     other_rows,
     rows_beyond,
     scaled_nearest,
+    small_start,
 )
 from isentropic.families.pair_distances import Distances
+from isentropic.neighbors import nearest_neighbors
 
 
 def test_other_rows_are_all_of_them_and_never_the_row_itself():
@@ -68,3 +71,16 @@ def test_widths_and_scaled_neighbours():
     )
     assert_array_equal(indices, [[1, 0]])
     assert_allclose(scaled, [[0.04, 1.0]])
+
+
+def test_fifty_more_are_listed_or_as_many_as_there_are(rng):
+    given = nearest_neighbors(rng.normal(size=(40, 2)), Knn(12))
+    assert [n_to_list(10, n) for n in (1000, 40, 5)] == [60, 39, 10]
+    assert [n_to_list(k, 40, given) for k in (10, 20)] == [12, 20]
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**997, 1e300, 1e-300])
+def test_a_start_is_made_small_in_any_unit(rng, unit):
+    Z = rng.normal(size=(200, 2)) * [3.0, 1.0] + 5.0
+    small = small_start(unit * Z)
+    assert_allclose(small, 0.01 * (Z - Z.mean(axis=0)) / Z[:, 0].std(), rtol=1e-9)

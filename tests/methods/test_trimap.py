@@ -1,6 +1,7 @@
 """TriMap: quality beside trimap's, triplets, bits, placement, bad input."""
 
 import hashlib
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.datasets import load_digits
 from sklearn.manifold import trustworthiness
 
 import processes
+from assertions import assert_same_bits
 from isentropic import Geodesic, Knn, TriMap
 from isentropic._errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
 from isentropic._runtime import config_context
@@ -86,6 +88,16 @@ def test_a_row_placed_as_new_lies_where_it_lay(fitted):
     assert np.median(away) < 0.02
 
 
+def test_a_new_row_among_its_equals_by_the_metric_lies_with_them(rng):
+    """Multiples of a row are at the cosine distance 0 from it."""
+    X = rng.uniform(0, 1, size=(60, 4))
+    X[:10] = X[0] * 2.0 ** np.arange(10)[:, None]
+    model = TriMap(5, metric="cosine", max_iter=100).fit(X)
+    places, middle = model.embedding_[:10], model.embedding_[:10].mean(axis=0)
+    away = np.linalg.norm(model.transform(X[:1] * [[2.0**-3], [2.0**12]]) - middle, axis=1)
+    assert away.max() <= np.linalg.norm(places - middle, axis=1).max()
+
+
 def test_given_lists_geodesics_and_other_dimensions(roll):
     lists = nearest_neighbors(DIGITS[:200], Knn(15))
     assert TriMap(n_components=3, neighbors=lists, max_iter=10).fit(DIGITS[:200]).embedding_.shape == (200, 3)
@@ -113,6 +125,27 @@ def test_bad_parameters_are_told(parameters, message):
         TriMap(**{"n_inliers": 5, **parameters}).fit(DIGITS[:20])
 
 
+def test_a_failed_refit_changes_nothing():
+    model = TriMap(5).fit(DIGITS[:30])
+    placed = model.transform(DIGITS[30:40])
+    model.set_params(n_inliers=9, init=np.zeros((3, 3)))
+    with pytest.raises(InvalidInputError, match="init must be"):
+        model.fit(DIGITS[100:300])
+    assert_same_bits(model.transform(DIGITS[30:40]), placed)
+
+
 def test_memory_is_estimated_first():
     with config_context(memory_limit=1000), pytest.raises(MemoryBudgetError, match="TriMap of 500 rows"):
         TriMap().fit(DIGITS)
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_outliers": 12}, {"n_inliers": 1, "n_outliers": 1}])
+def test_no_more_memory_is_taken_than_estimated(rng, parameters):
+    X, model = rng.normal(size=(6000, 3)), TriMap(max_iter=1, **parameters)
+    model.fit(X[:300])  # what is compiled takes memory too
+    tracemalloc.start()
+    model.fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    with config_context(memory_limit=peak), pytest.raises(MemoryBudgetError, match="TriMap of 6,000 rows"):
+        model.fit(X)

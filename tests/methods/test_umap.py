@@ -1,6 +1,7 @@
 """UMAP: quality beside umap-learn's, bits, lists, starts, bad input."""
 
 import hashlib
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -101,6 +102,16 @@ def test_the_unit_of_the_map_is_its_spread(fitted):
     assert (wide.a_, wide.b_) != (fitted.a_, fitted.b_)
 
 
+@pytest.mark.parametrize("spread", [1e-50, 1e50])
+@pytest.mark.parametrize("close", [0, 1])
+def test_the_least_and_the_largest_unit(spread, close):
+    model = UMAP(5, spread=spread, min_dist=close * spread, n_epochs=10, negative_sample_rate=1000)
+    Z = model.fit(DIGITS[:40]).embedding_ / spread
+    assert 1 < np.ptp(Z) < 1e3
+    assert np.isfinite(model.transform(DIGITS[40:45])).all()
+    assert np.isfinite(model.cost_)
+
+
 def test_clusters_without_an_edge_between_them(rng):
     parts = np.repeat([0, 1, 2], [40, 30, 3])
     X = rng.normal(size=(73, 4)) + 1e3 * parts[:, None]
@@ -127,6 +138,9 @@ def test_more_neighbours_than_rows():
         ({"min_dist": 2.0}, "min_dist must be at most the spread 1, got 2.0"),
         ({"spread": 0}, "spread must be a positive number"),
         ({"negative_sample_rate": -1}, "negative_sample_rate must be a number of at least 0"),
+        ({"spread": 1e-200, "min_dist": 0}, "must be a positive number from 1e-50 to 1e50, got 1e-200"),
+        ({"spread": 1e200}, "spread must be a positive number from 1e-50 to 1e50"),
+        ({"negative_sample_rate": 1e300}, "_rate must be a number of at least 0 and at most 1000"),
         ({"n_epochs": 1.5}, "n_epochs must be None or a number of epochs"),
         ({"init": "spectrum"}, "init must be one of spectral, pca, random"),
         ({"init": np.full((20, 2), np.nan)}, "infinite or missing numbers"),
@@ -137,6 +151,15 @@ def test_more_neighbours_than_rows():
 def test_bad_parameters_are_told(parameters, message):
     with pytest.raises(InvalidInputError, match=message):
         UMAP(**{"n_neighbors": 5, **parameters}).fit(DIGITS[:20])
+
+
+def test_a_failed_refit_changes_nothing():
+    model = UMAP(5).fit(DIGITS[:30])
+    placed = model.transform(DIGITS[30:40])
+    model.set_params(n_neighbors=9, init=np.zeros((3, 3)), spread=3.0, negative_sample_rate=1)
+    with pytest.raises(InvalidInputError, match="init must be"):
+        model.fit(DIGITS[100:300])
+    assert_same_bits(model.transform(DIGITS[30:40]), placed)
 
 
 def test_memory_is_estimated_first():
@@ -155,3 +178,15 @@ def test_ctrl_c_comes_between_epochs():
     with config_context(progress=stop), pytest.raises(KeyboardInterrupt):
         UMAP().fit(DIGITS)
     assert seen.count("epochs") == 4
+
+
+@pytest.mark.parametrize("parameters", [{}, {"n_neighbors": 60}])
+def test_no_more_memory_is_taken_than_estimated(rng, parameters):
+    X, model = rng.normal(size=(6000, 3)), UMAP(n_epochs=1, init="pca", **parameters)
+    model.fit(X[:300])  # what is compiled takes memory too
+    tracemalloc.start()
+    model.fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    with config_context(memory_limit=peak), pytest.raises(MemoryBudgetError, match="UMAP of 6,000 rows"):
+        model.fit(X)

@@ -52,7 +52,8 @@ def fitted_curve(min_dist: float, spread: float) -> tuple[float, float]:
     >>> [round(value, 3) for value in fitted_curve(0.1, 1.0)]
     [1.577, 0.895]
     """
-    spread = require_number("spread", spread, "a positive number", above=0)
+    must_be = "a positive number from 1e-50 to 1e50"  # whose power 2 b is a number too
+    spread = require_number("spread", spread, must_be, least=1e-50, most=1e50)
     min_dist = require_number("min_dist", min_dist, "a number of at least 0", least=0)
     require(min_dist <= spread, "min_dist", f"at most the spread {spread:g}", min_dist)
     r = np.linspace(0.0, _WIDTHS, _POINTS)[1:]  # in units of the spread, and past 0, where the curve is 1

@@ -1,17 +1,21 @@
-"""Rows drawn for every row, and how far they are: what layouts hold apart or at a middle distance."""
+"""Layouts by drawn rows: near rows chosen by scaled distance, rows drawn to hold apart, a small start."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .._runtime import row_blocks
+from .._values import Neighbors
 from ..distances import distances_between, rows_per_block
 from ..distances.pairs import pair_distances
 from ..geodesics import from_rows
 from .pair_distances import Distances
 
+LISTED_BYTES = 34  # of a listed neighbour, and while the nearest by scaled distance are chosen
 _WHOLE_ROWS = 256  # up to so many rows, all others of a row are put in a random order
 _PAIRS_AT_ONCE = 2**18
+_MORE = 50  # neighbours that are listed beyond the wanted ones, to choose from by scaled distance
+_SPREAD = 0.01  # of a start, along its widest coordinate
 _TIES = 1e-2  # of the median distance: the least width of a row
 
 
@@ -73,6 +77,14 @@ def distances_to(distances: Distances, others: np.ndarray) -> np.ndarray:
     return out
 
 
+def n_to_list(k: int, n: int, given: Neighbors | None = None) -> int:
+    """How many neighbours to list, for ``k`` to be chosen from: 50 more, or as many as there are."""
+    most = n - 1
+    if isinstance(given, Neighbors) and np.ndim(given.indices) == 2:
+        most = given.indices.shape[1]
+    return max(k, min(k + _MORE, most))
+
+
 def local_widths(distances: np.ndarray, first: int, least: float = 0.0) -> np.ndarray:
     """The mean of three distances in the list of each row, from number ``first`` on, or of its last ones.
 
@@ -93,3 +105,11 @@ def scaled_nearest(indices, distances, own, widths, k: int) -> tuple[np.ndarray,
     scaled = (distances / own[:, None]) * (distances / widths[indices])
     order = np.argsort(scaled, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(indices, order, axis=1), np.take_along_axis(scaled, order, axis=1)
+
+
+def small_start(Z: np.ndarray) -> np.ndarray:
+    """A start around 0, of standard deviation 0.01 along its widest coordinate."""
+    Z = np.ldexp(Z, -np.frexp(np.abs(Z).max())[1])  # at most 1, without rounding: squares of Z may overflow
+    Z = Z - Z.mean(axis=0)
+    widest = float(Z.std(axis=0).max())
+    return Z * (_SPREAD / widest) if widest > 0 else Z

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
-from .placement import mixed
+from .draws import mixed
 
 
 @kernel

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import kernel, parallel_kernel, rows
+from ._jit import parallel_kernel, rows
+from .draws import mixed
 
 
 @parallel_kernel
@@ -31,16 +32,6 @@ def through_neighbors(indices, distances, to_references, out):
             for s in range(indices.shape[1]):
                 least = min(least, distances[i, s] + to_references[reference, indices[i, s]])
             out[i, reference] = least
-
-
-@kernel
-def mixed(value):
-    """The finaliser of SplitMix64: every input bit reaches every output bit."""
-    value ^= value >> np.uint64(30)
-    value *= np.uint64(0xBF58476D1CE4E5B9)
-    value ^= value >> np.uint64(27)
-    value *= np.uint64(0x94D049BB133111EB)
-    return value ^ (value >> np.uint64(31))
 
 
 @parallel_kernel

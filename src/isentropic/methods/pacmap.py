@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require_count, require_number
+from .._errors import IsentropicWarning, require_count, require_number, warn
 from .._runtime import generator, require_memory, row_blocks
 from .._state import Array, Number, State, Whole
-from .._values import Neighbors
 from ..families.drawn_lists import (
+    LISTED_BYTES,
     distances_to,
     least_width,
     local_widths,
+    n_to_list,
     other_rows,
     rows_beyond,
     scaled_nearest,
+    small_start,
 )
 from ..families.neighbor_maps import NeighborEmbedder
 from ..kernels._jit import threads
 from ..kernels.row_costs import PAIRS
 from ..kernels.row_descent import settle_rows
+from ..neighbors import clipped_neighbors
 from ..objectives import PairSteps, mean_pair_cost
 from ..optim import batch_epochs
 
-_MORE = 50  # neighbours that are listed beyond the wanted ones, to choose from by scaled distance
 _WIDTH = 4  # the first of three neighbours whose mean distance is the width of a row
+_MOST_NEAR = 0.75  # of the other rows: where fewer are left to be further ones, a map shrinks to a point
+_LEFT = "three quarters of the other rows, so that some are left to hold the map apart"
+_POINT = 1e-3  # a width far below that of any start, and of the scale 1 of the cost
+_COLLAPSED = (
+    "The map shrank to a point, since too few further pairs hold it apart. Take a larger further_ratio."
+)
 _DRAWN = 6  # rows of which the second nearest is a mid-near one
-_SPREAD = 0.01  # of a start, along its widest coordinate
 _SAMPLE = 512  # fitted rows that push a new one
 _PLACED_AT_ONCE = 4096  # new rows
-_PAIR_BYTES = 80  # of a pair: in the lists of both rows, and while these are sorted
+_PAIR_BYTES = 140  # of a pair: in the lists of both rows, and while these are sorted
 
 
 class PaCMAP(NeighborEmbedder):
@@ -47,7 +54,7 @@ class PaCMAP(NeighborEmbedder):
     Parameters
     ----------
     n_neighbors : int
-        Near pairs of every row.
+        Near pairs of every row, at most three quarters of the other rows.
     n_components : int
         Dimension of the map.
     mid_near_ratio : float
@@ -100,6 +107,7 @@ class PaCMAP(NeighborEmbedder):
     _state = State(  # r fitted rows push new ones
         cost_=Number(0),
         _widths=Array("n", above=0),
+        _least_width=Number(above=0),
         _push=Number(0),
         _n_listed=Whole(1, below="n"),
         _n_nearest=Whole(1, below="n"),
@@ -134,37 +142,39 @@ class PaCMAP(NeighborEmbedder):
     def fit(self, X, y=None):
         """Neighbours, pairs of three kinds, a start, steps."""
         k = require_count("n_neighbors", self.n_neighbors)
-        n_mid, n_far = (round(k * ratio) for ratio in self._checked_ratios())
+        ratios = self._checked_ratios()
         n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
         X = self._checked_rows(X)
         n = len(X)
-        pairs = n * (min(k, n) + n_mid + n_far)
-        require_memory(_PAIR_BYTES * pairs, f"PaCMAP of {n:,} rows", "Take fewer neighbours.")
+        k = clipped_neighbors(k, max(1, int(_MOST_NEAR * (n - 1))), _LEFT)
+        n_mid, n_far = (round(k * ratio) for ratio in ratios)
+        n_listed = n_to_list(k, n, self.neighbors)
+        a_row = _PAIR_BYTES * (k + n_mid + n_far) + LISTED_BYTES * n_listed
+        require_memory(n * a_row, f"PaCMAP of {n:,} rows", "Take fewer neighbours.")
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
         distances = self._distances_of(X, seed)
-        found = self._listed(distances, self._n_to_list(k, n), seed)
-        self._widths = local_widths(found.distances, _WIDTH, least_width(found.distances))
-        self._n_listed, self._n_nearest = found.indices.shape[1], min(k, found.indices.shape[1])
-        near, _ = scaled_nearest(found.indices, found.distances, self._widths, self._widths, self._n_nearest)
+        found = self._listed(distances, n_listed, seed)
+        narrowest = least_width(found.distances)
+        widths = local_widths(found.distances, _WIDTH, narrowest)
+        n_listed = found.indices.shape[1]
+        near, _ = scaled_nearest(found.indices, found.distances, widths, widths, min(k, n_listed))
         lists = near, self._mid_near(distances, n_mid, random), rows_beyond(random, near, n_far)
-        Z = self._small(self._start(distances, random))
+        Z = small_start(self._start(distances, random))
         Z = batch_epochs(PairSteps(lists, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
-        self._push, self._far = float(n_far), np.sort(random.permutation(n)[:_SAMPLE])
+        if np.ptp(Z, axis=0).max() < _POINT:
+            warn(_COLLAPSED, IsentropicWarning)
         self._keep(distances, Z - Z.mean(axis=0), n_steps)
+        self._widths, self._least_width = widths, narrowest
+        self._n_listed, self._n_nearest = n_listed, near.shape[1]
+        self._push, self._far = float(n_far), np.sort(random.permutation(n)[:_SAMPLE])
         self.cost_ = mean_pair_cost(near, lists[2], self.embedding_)
         return self
 
     def _checked_ratios(self) -> tuple[float, float]:
-        must_be = "a number of at least 0"
-        mid = require_number("mid_near_ratio", self.mid_near_ratio, must_be, least=0)
-        return mid, require_number("further_ratio", self.further_ratio, must_be, least=0)
-
-    def _n_to_list(self, k: int, n: int) -> int:
-        most = n - 1
-        if isinstance(self.neighbors, Neighbors) and np.ndim(self.neighbors.indices) == 2:
-            most = self.neighbors.indices.shape[1]
-        return max(k, min(k + _MORE, most))
+        must_be = "a number of at least 0 and at most 1e6"
+        mid = require_number("mid_near_ratio", self.mid_near_ratio, must_be, most=1e6)
+        return mid, require_number("further_ratio", self.further_ratio, must_be, most=1e6)
 
     def _mid_near(self, distances, count: int, random: np.random.RandomState) -> np.ndarray:
         """The second nearest of six drawn rows, for each of ``count`` pairs of a row."""
@@ -176,14 +186,9 @@ class PaCMAP(NeighborEmbedder):
         second = np.argsort(away, axis=2, kind="stable")[:, :, 1:2]
         return np.take_along_axis(drawn.reshape(n, count, _DRAWN), second, axis=2)[:, :, 0]
 
-    def _small(self, Z: np.ndarray) -> np.ndarray:
-        Z = Z - Z.mean(axis=0)
-        widest = float(Z.std(axis=0).max())
-        return Z * (_SPREAD / widest) if widest > 0 else Z
-
     def _place(self, X: np.ndarray) -> np.ndarray:
         indices, near = self._listed_among_fitted(X, self._n_listed)
-        own = local_widths(near, _WIDTH)
+        own = local_widths(near, _WIDTH, self._least_width)
         rows, _ = scaled_nearest(indices, near, own, self._widths, self._n_nearest)
         out = np.empty((len(X), self._n_features_out))
         shape = np.array([self._push])

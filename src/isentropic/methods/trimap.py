@@ -7,8 +7,14 @@ import numpy as np
 from .._errors import require_count
 from .._runtime import generator, require_memory, row_blocks
 from .._state import Array, Number, State, Whole
-from .._values import Neighbors
-from ..families.drawn_lists import least_width, local_widths, scaled_nearest
+from ..families.drawn_lists import (
+    LISTED_BYTES,
+    least_width,
+    local_widths,
+    n_to_list,
+    scaled_nearest,
+    small_start,
+)
 from ..families.neighbor_maps import NeighborEmbedder
 from ..families.triplets import drawn_triplets, tempered, weighted_triplets
 from ..kernels._jit import threads
@@ -17,12 +23,10 @@ from ..kernels.row_descent import settle_rows
 from ..objectives import TripletSteps
 from ..optim import batch_epochs
 
-_MORE = 50  # neighbours that are listed beyond the wanted ones, to choose from by scaled distance
 _WIDTH = 3  # the first of three neighbours whose mean distance is the width of a row
-_SPREAD = 0.01  # of a start, along its widest coordinate
 _SAMPLE = 64  # fitted rows that a new one is to be farther from than from its inliers
 _PLACED_AT_ONCE = 1024  # new rows
-_TRIPLET_BYTES = 120  # of a triplet: in the lists of three rows, and while these are sorted
+_TRIPLET_BYTES = 112  # of a triplet: in the lists of three rows, and while these are sorted
 
 
 class TriMap(NeighborEmbedder):
@@ -94,6 +98,7 @@ class TriMap(NeighborEmbedder):
     _state = State(  # new rows stay away from r fitted ones
         violated_=Number(0),
         _widths=Array("n", above=0),
+        _least_width=Number(above=0),
         _least=Number(),
         _n_listed=Whole(1, below="n"),
         _n_nearest=Whole(1, below="n"),
@@ -133,43 +138,35 @@ class TriMap(NeighborEmbedder):
         n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
         X = self._checked_rows(X)
         n = len(X)
-        total = n * (min(k, n) * counts["n_outliers"] + counts["n_random"])
-        require_memory(_TRIPLET_BYTES * total, f"TriMap of {n:,} rows", "Take fewer inliers or outliers.")
+        n_listed = n_to_list(k, n, self.neighbors)
+        a_row = _TRIPLET_BYTES * (min(k, n) * counts["n_outliers"] + counts["n_random"])
+        a_row += LISTED_BYTES * min(n_listed, n)
+        require_memory(n * a_row, f"TriMap of {n:,} rows", "Take fewer inliers or outliers.")
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
         distances = self._distances_of(X, seed)
-        found = self._listed(distances, self._n_to_list(k, n), seed)
-        self._widths = local_widths(found.distances, _WIDTH, least_width(found.distances))
-        self._n_listed, self._n_nearest = found.indices.shape[1], min(k, found.indices.shape[1])
-        near, scaled = scaled_nearest(
-            found.indices, found.distances, self._widths, self._widths, self._n_nearest
-        )
-        drawn = drawn_triplets(distances, near, scaled, self._widths, **counts, random=random)
-        triplets, self._least = weighted_triplets(*drawn)
-        Z = self._small(self._start(distances, random))
+        found = self._listed(distances, n_listed, seed)
+        narrowest = least_width(found.distances)
+        widths = local_widths(found.distances, _WIDTH, narrowest)
+        n_listed = found.indices.shape[1]
+        near, scaled = scaled_nearest(found.indices, found.distances, widths, widths, min(k, n_listed))
+        drawn = drawn_triplets(distances, near, scaled, widths, **counts, random=random)
+        triplets, least = weighted_triplets(*drawn)
+        Z = small_start(self._start(distances, random))
         Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
-        self._far = np.sort(random.permutation(n)[:_SAMPLE])
         self._keep(distances, Z - Z.mean(axis=0), n_steps)
+        self._widths, self._least_width, self._least = widths, narrowest, least
+        self._n_listed, self._n_nearest = n_listed, near.shape[1]
+        self._far = np.sort(random.permutation(n)[:_SAMPLE])
         self.violated_ = triplets.violated(self.embedding_)
         return self
-
-    def _n_to_list(self, k: int, n: int) -> int:
-        most = n - 1
-        if isinstance(self.neighbors, Neighbors) and np.ndim(self.neighbors.indices) == 2:
-            most = self.neighbors.indices.shape[1]
-        return max(k, min(k + _MORE, most))
-
-    def _small(self, Z: np.ndarray) -> np.ndarray:
-        Z = Z - Z.mean(axis=0)
-        widest = float(Z.std(axis=0).max())
-        return Z * (_SPREAD / widest) if widest > 0 else Z
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         out = np.empty((len(X), self._n_features_out))
         distances = self._distances_again()
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
             indices, near = self._listed_among_fitted(X[block], self._n_listed)
-            own = local_widths(near, _WIDTH)
+            own = local_widths(near, _WIDTH, self._least_width)
             rows, scaled = scaled_nearest(indices, near, own, self._widths, self._n_nearest)
             away = np.asarray(distances.to_references(X[block], self._far))
             away = (away / own[:, None]) * (away / self._widths[self._far])

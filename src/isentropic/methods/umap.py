@@ -20,9 +20,10 @@ from ..optim import batch_epochs
 
 _FEW_ROWS, _EPOCHS_OF_FEW, _EPOCHS_OF_MANY = 10_000, 300, 200
 _NOISE = 1e-3  # of a start, in units: rows at one place must be able to part
+_MOST_PUSH = 1000  # far above it, new rows would be pushed out of the map
 _SAMPLE = 512  # fitted rows that push a new one
 _PLACED_AT_ONCE = 4096  # new rows
-_EDGE_BYTES = 48  # of a listed neighbour: weights and the graph of both directions, in both precisions
+_EDGE_BYTES = 110  # of a listed neighbour: weights and the graph of both directions, in both precisions
 
 
 class UMAP(NeighborEmbedder):
@@ -48,7 +49,7 @@ class UMAP(NeighborEmbedder):
     min_dist : float
         How close rows may lie in the map.
     spread : float
-        The unit of the map, at least ``min_dist``.
+        The unit of the map, at least ``min_dist``, from 1e-50 to 1e50.
     init : {"spectral", "pca", "random"} or array of shape (n, n_components)
         Where the search starts, made 10 spreads wide. ``"spectral"``: eigenvectors of the graph; parts of a
         graph that is not connected have one start each, around the middles of their rows in ``"pca"``.
@@ -61,7 +62,7 @@ class UMAP(NeighborEmbedder):
     n_epochs : int, optional
         None is 300 up to 10,000 rows, and 200 above.
     negative_sample_rate : float
-        How much drawn rows push for every neighbour that pulls.
+        How much drawn rows push for every neighbour that pulls: at most 1000.
     random_state : int, RandomState or None
         None is a fixed seed: two runs agree.
     n_jobs : int, optional
@@ -139,10 +140,11 @@ class UMAP(NeighborEmbedder):
     def fit(self, X, y=None):
         """Neighbours, the fuzzy graph, a start, epochs."""
         k = require_count("n_neighbors", self.n_neighbors)
-        self.a_, self.b_ = fitted_curve(self.min_dist, self.spread)
-        self._spread = float(self.spread)
-        must_be = "a number of at least 0"
-        self._push = require_number("negative_sample_rate", self.negative_sample_rate, must_be, least=0)
+        a, b = fitted_curve(self.min_dist, self.spread)
+        spread = float(self.spread)
+        curve = _in_spreads(a, b, spread)
+        must_be = f"a number of at least 0 and at most {_MOST_PUSH}"
+        push = require_number("negative_sample_rate", self.negative_sample_rate, must_be, most=_MOST_PUSH)
         n_epochs = self._checked_epochs(X := self._checked_rows(X))
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
@@ -153,22 +155,19 @@ class UMAP(NeighborEmbedder):
         W = fuzzy_graph(found, n_jobs=self.n_jobs)
         warn_of_parts(component_labels(W.indptr, W.indices, W.data > 0))
         start = self._start_of(W, distances, random)
-        moves = FuzzyMoves(W, self._curve(), push=self._push, n_epochs=n_epochs, seed=seed)
+        moves = FuzzyMoves(W, curve, push=push, n_epochs=n_epochs, seed=seed)
         Z = batch_epochs(moves, start, n_epochs, n_jobs=self.n_jobs)
+        self._keep(distances, (Z - Z.mean(axis=0)) * spread, n_epochs)
+        self.a_, self.b_, self._spread, self._push = a, b, spread, push
         self._n_nearest = found.indices.shape[1]
         self._far = np.sort(random.permutation(n)[:_SAMPLE])
-        self._keep(distances, (Z - Z.mean(axis=0)) * self._spread, n_epochs)
-        self.cost_ = mean_edge_cost(W, self._curve(), self.embedding_ / self._spread)
+        self.cost_ = mean_edge_cost(W, curve, self.embedding_ / spread)
         return self
 
     def _checked_epochs(self, X: np.ndarray) -> int:
         if self.n_epochs is None:
             return _EPOCHS_OF_FEW if len(X) <= _FEW_ROWS else _EPOCHS_OF_MANY
         return require_count("n_epochs", self.n_epochs, "None or a number of epochs", least=0)
-
-    def _curve(self) -> tuple[float, float]:
-        """The curve of a map in units of the spread."""
-        return self.a_ * self._spread ** (2.0 * self.b_), self.b_
 
     def _start_of(self, W, distances, random: np.random.RandomState) -> np.ndarray:
         """10 units wide, with a little noise."""
@@ -182,7 +181,7 @@ class UMAP(NeighborEmbedder):
         indices, near = self._listed_among_fitted(X, self._n_nearest)
         weights = memberships(near, n_jobs=self.n_jobs)
         Z = self.embedding_ / self._spread
-        shape = np.array([*self._curve(), self._push, SOFTENING])
+        shape = np.array([*_in_spreads(self.a_, self.b_, self._spread), self._push, SOFTENING])
         out = np.empty((len(X), self._n_features_out))
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
             w, rows = weights[block], indices[block].astype(np.int64)
@@ -192,3 +191,8 @@ class UMAP(NeighborEmbedder):
             with threads(self.n_jobs):
                 out[block] = settle_rows(FUZZY, starts, Z, rows, w, far, shape)
         return out * self._spread
+
+
+def _in_spreads(a: float, b: float, spread: float) -> tuple[float, float]:
+    """The curve of a map in units of the spread."""
+    return a * spread ** (2.0 * b), b
