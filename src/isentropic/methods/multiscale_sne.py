@@ -24,7 +24,7 @@ class MultiscaleSNE(GaussianEmbedder):
     ``sum p_j|i log(p_j|i / q_j|i)``, from coarse to fine: L-BFGS with the largest perplexity, then with the
     two largest ones, and so on. A new row goes down its own part of the cost, the fitted rows held.
 
-    Cost: ``O(n^2)`` time for each perplexity and step, and ``40 n^2`` bytes.
+    Cost: ``O(n^2)`` time for each perplexity and step, and ``64 n^2`` bytes.
 
     Parameters
     ----------
@@ -77,6 +77,7 @@ class MultiscaleSNE(GaussianEmbedder):
     """
 
     _state = State(perplexities_=Array("s", least=1))
+    _pair_bytes = 64  # lists of all, the sum of affinities, their mean, and its square forms
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ class MultiscaleTSNE(StudentEmbedder):
     map minimises ``sum p log(p / q)`` from coarse to fine: L-BFGS with the largest perplexity, then with the
     two largest ones, and so on. A new row goes down its own part of the cost, the fitted rows held.
 
-    Cost: ``O(n^2)`` time a step, and ``40 n^2`` bytes.
+    Cost: ``O(n^2)`` time a step, and ``64 n^2`` bytes.
 
     Parameters
     ----------
@@ -75,6 +75,7 @@ class MultiscaleTSNE(StudentEmbedder):
     """
 
     _state = State(perplexities_=Array("s", least=1))
+    _pair_bytes = 64  # lists of all, the sum of affinities, their mean, and its square forms
 
     def __init__(
         self,

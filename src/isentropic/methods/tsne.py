@@ -82,7 +82,7 @@ class TSNE(StudentEmbedder):
     True
     """
 
-    _all_pairs = False
+    _pair_bytes = 0  # it holds lists alone
 
     def __init__(
         self,
