@@ -46,7 +46,8 @@ class MultiscaleSNE(GaussianEmbedder):
     tol : float
         A step that lowers the cost by less than this share of the first cost is the last one.
     random_state : int, RandomState or None
-        For random starts and the approximate search. None is a fixed seed: two runs agree.
+        For random starts, the rows that a start by classical scaling is made from, and the approximate
+        search. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
