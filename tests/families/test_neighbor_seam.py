@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 import laws
 from isentropic import Geodesic, Knn, Neighbors
-from isentropic._errors import InvalidInputError, NeighborsClippedWarning
+from isentropic._errors import InvalidInputError, NeighborsClippedWarning, TableWarning
 from isentropic._runtime import generator
 from isentropic.affinities import neighbor_graph
 from isentropic.families.neighbor_maps import NeighborEmbedder
@@ -168,3 +168,15 @@ def test_a_place_that_is_not_finite_is_told_by_its_row(monkeypatch):
     words = r"The coordinates of row 2 must be finite, got \[nan, nan\]\. These rows are too far"
     with pytest.raises(InvalidInputError, match=words):
         fitted.transform(NEW)
+
+
+@pytest.mark.parametrize(
+    ("metric", "table"), [("euclidean", np.ones((9, 3))), ("precomputed", np.zeros((9, 9)))]
+)
+def test_equal_rows_are_told(metric, table):
+    with pytest.warns(TableWarning, match="All rows are equal, and so are their places. Look for a column"):
+        MeanMap(metric=metric).fit(table)
+
+
+def test_rows_of_which_two_are_equal_are_not_told():
+    MeanMap().fit(X[[*range(60), 0]])

@@ -214,6 +214,15 @@ def test_all_pairs_are_refused_where_memory_is_short(name):
         clone(name).fit(GROUPS)
 
 
+def test_estimates_of_memory_are_those_measured():
+    """64 n^2 bytes of all scales, and 80 of an affinity of t-SNE."""
+    for name, limit in (("multiscale", 200_000), ("multiscale-sne", 200_000), ("t-sne", 150_000)):
+        with config_context(memory_limit=limit), pytest.raises(MemoryBudgetError):
+            clone(name).fit(GROUPS)
+    with config_context(memory_limit=200_000):
+        clone("sne").fit(GROUPS)
+
+
 def test_progress_and_an_interruption_between_steps():
     seen = []
 

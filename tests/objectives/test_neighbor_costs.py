@@ -178,3 +178,14 @@ def test_a_row_in_a_field_has_the_cost_of_one_among_all_rows(d):
             bends = (up[1] - down[1]) / (2 * step)
             assert_allclose(curvature[c, : c + 1], bends[: c + 1], atol=1e-5)
     assert at(np.full(d, 1e6), STUDENT_FIELD, shape)[0] == np.inf
+
+
+def test_affinities_are_summed_without_boxing_each(monkeypatch):
+    def refused(numbers):
+        raise AssertionError(f"{len(numbers)} numbers, one by one")
+
+    P, Z = joint(), RNG.normal(size=(N, 2))
+    monkeypatch.setattr(student_module.math, "fsum", refused)
+    cost = StudentNeighbors(csr_array(P), n_components=2)
+    monkeypatch.undo()
+    assert cost.divergence(Z) == pytest.approx(naive_student(P, Z, 1.0)[0], rel=1e-12)

@@ -16,7 +16,7 @@ from ..kernels.perplexity import perplexity_affinities
 from ..neighbors import directed_lists, union
 
 _LISTED = 3  # neighbours a row for each unit of perplexity: beyond, affinities are below 1e-4 of the largest
-_EDGE_BYTES = 60  # of an affinity, from the lists to the joint matrix
+_EDGE_BYTES = 80  # of an affinity, from the lists to the joint matrix
 _ROWS = 4096
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._errors import require, require_one_of
+from .._errors import TableWarning, require, require_one_of, warn
 from .._runtime import row_blocks
 from .._state import Maybe, State, Value, Whole
 from .._values import Geodesic, Knn, Neighbors
@@ -31,6 +31,9 @@ from .starts import given_start, landmark_start, principal_start, roughened
 
 _FLAT = 1e-9  # of the largest spread of a coordinate: rounding
 _ROUGH = 1e-2  # of the same: the noise that takes the place of a coordinate without extent
+
+
+_ALL_EQUAL = "All rows are equal, and so are their places. Look for a column that tells them apart."
 
 
 class NeighborEmbedder(DistanceKeeper):
@@ -104,6 +107,8 @@ class NeighborEmbedder(DistanceKeeper):
         """The map, equal rows at one place, and what places new rows in it."""
         X = distances.X
         checked_coordinates(Z, "Take parameters nearer to their defaults.")
+        if (X[0] == X[-1]).all() and not np.ptp(X, axis=0).any():
+            warn(_ALL_EQUAL, TableWarning)
         self.embedding_ = Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
         self.n_iter_, self._graph, self._index_of_rows = n_iter, distances.graph, None
         self._n_features_out = self.n_components

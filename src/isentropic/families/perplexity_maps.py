@@ -23,7 +23,6 @@ from .neighbor_maps import NeighborEmbedder
 from .pair_distances import Distances
 
 _PLACED_AT_ONCE = 256  # new rows
-_PAIR_BYTES = 40  # of lists, affinities and forces
 _MARGIN = 32  # nodes of a field around the map
 MOST_DOF = 1e6  # degrees of freedom: a Gaussian, to six digits; many more overflow
 
@@ -56,7 +55,7 @@ class PerplexityEmbedder(NeighborEmbedder):
         _perplexities=Array("s", least=1),
         _k=Whole(1, below="n"),
     )
-    _all_pairs = True  # whether the descent holds them
+    _pair_bytes = 40  # of lists, affinities and forces, where the descent holds all pairs
 
     def _lists_of(self, X, perplexities: Callable[[int], list[float]] | None = None) -> Listed:
         """Rows and lists, as long as the largest perplexity needs them.
@@ -65,8 +64,8 @@ class PerplexityEmbedder(NeighborEmbedder):
         """
         X = self._checked_rows(X)
         n, random = len(X), generator(self.random_state)
-        if self._all_pairs:
-            require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take TSNE.")
+        if self._pair_bytes:
+            require_memory(self._pair_bytes * n * n, f"All pairs of {n:,} rows", "Take TSNE.")
         seed = int(random.randint(2**31 - 1))
         chosen = [checked_perplexity(self.perplexity, n)] if perplexities is None else perplexities(n)
         distances = self._distances_of(X, seed)

@@ -27,7 +27,7 @@ class GlobalTSNE(StudentEmbedder):
     Parameters
     ----------
     perplexity : float
-        About how many neighbours count, from 1 to n - 1.
+        About how many neighbours count, at least 1. From n - 1 on all rows count alike, with a warning.
     n_components : int
         Dimension of the map.
     global_weight : float
@@ -46,7 +46,8 @@ class GlobalTSNE(StudentEmbedder):
     tol : float
         A step that lowers the cost by less than this share of the first cost is the last one.
     random_state : int, RandomState or None
-        For random starts and the approximate search. None is a fixed seed: two runs agree.
+        For random starts, the rows that a start by classical scaling is made from, and the approximate
+        search. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 

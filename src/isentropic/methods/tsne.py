@@ -25,12 +25,12 @@ class TSNE(StudentEmbedder):
 
     The ``3 perplexity`` nearest neighbours stand for all. All pairs of the map repel each other: exactly up
     to 4,000 rows and beyond two dimensions, ``O(n^2)`` a step; else by a field on a grid (particle-mesh,
-    Fourier transforms), ``O(n)`` a step and within 2% of the exact push.
+    Fourier transforms), ``O(n)`` a step and within 1.5% of the exact push.
 
     Parameters
     ----------
     perplexity : float
-        About how many neighbours count, from 1 to n - 1.
+        About how many neighbours count, at least 1. From n - 1 on all rows count alike, with a warning.
     n_components : int
         Dimension of the map.
     early_exaggeration : float
@@ -51,7 +51,8 @@ class TSNE(StudentEmbedder):
     max_iter : int
         Steps in all.
     random_state : int, RandomState or None
-        For random starts and the approximate search. None is a fixed seed: two runs agree.
+        For random starts, the rows that a start by classical scaling is made from, and the approximate
+        search. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -82,7 +83,7 @@ class TSNE(StudentEmbedder):
     True
     """
 
-    _all_pairs = False
+    _pair_bytes = 0  # it holds lists alone
 
     def __init__(
         self,

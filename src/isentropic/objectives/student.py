@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import xlogy
 
 from ..kernels._jit import threads
 from ..kernels.neighbor_forces import pull_logs, pulls, pulls_in_plane, pushes
@@ -39,8 +40,8 @@ class StudentNeighbors:
         self.dof, self.n_jobs = dof, n_jobs if P.shape[0] > _WORTH_THREADS else 1
         self._power = (dof + 1.0) / 2.0
         self._starts, self._indices = P.indptr.astype(np.int64), P.indices
-        self._entropy = math.fsum(P.data[P.data > 0] * np.log(P.data[P.data > 0]))
-        self._sum = math.fsum(P.data)
+        self._entropy = float(xlogy(P.data, P.data).sum())  # pairwise: fsum would box 1e8 numbers
+        self._sum = float(P.data.sum())
         n = P.shape[0]
         self.repulsion = "fields" if n > EXACT_UP_TO and n_components <= _PLANE else "exact"
         self._field = Field(self._power)
