@@ -95,7 +95,7 @@ def neighbour_lists():
             if n <= 20_000:  # n^2: a minute and more beyond
                 contenders["isentropic, exact"] = lists(ours(1, approximate=False), k)
             name = f"lists, n = {n:,}, k = {k}"
-            yield Case(name, with_radii(n, k), contenders, warm_up=WARM_UP, peers=PEERS)
+            yield Case(name, with_radii(n, k), contenders, warm_up=WARM_UP, repeats=1, peers=PEERS)
 
 
 # ---- t-SNE -------------------------------------------------------------------------------------

@@ -39,8 +39,8 @@ def about(path: str) -> list[str]:
     ['src/isentropic/methods/multi_sdd.py', 'tests/methods/test_fitted_state.py', 'tests/methods/test_sdd.py']
     >>> about("src/isentropic/methods/multi_sdd.py")[3]
     'tests/test_laws.py::test_every_method_keeps[multi-sdd-fitted-rows]'
-    >>> about("src/isentropic/families/linear.py")[1:]
-    ['tests/methods/test_lpp.py', 'tests/methods/test_pca.py']
+    >>> about("src/isentropic/families/tangents.py")[1:]
+    ['tests/methods/test_hessian_lle.py', 'tests/methods/test_ltsa.py']
     """
     if path.startswith("tests/"):
         return [path] if Path(path).name.startswith("test_") else _relative(_users(Path(path).stem))

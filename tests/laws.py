@@ -6,6 +6,7 @@ optimiser finds is held to equal bits where rows, threads and files are concerne
 a law changes the last digits that the optimiser starts from.
 """
 
+import copy
 import pickle
 import tempfile
 import warnings
@@ -344,6 +345,22 @@ def a_degenerate_table_has_a_map(case, table):
     assert " must be " in refused
 
 
+def a_failed_refit_changes_nothing(case):
+    """Of a method with a start: one that does not fit the rows is refused, late, and the old map stays."""
+    if "init" not in case.estimator.get_params() or case.given:  # distances to other rows are other features
+        return
+    again = copy.deepcopy(case.fitted)
+    again.set_params(init=np.zeros((3, 3)))
+    refused = "nothing, for a start of 3 rows for 50"
+    try:
+        fit(again, X[:50] + 0.5)
+    except IsentropicError as error:
+        refused = str(error)
+    assert refused.startswith("init must be "), refused
+    again.set_params(init=case.fitted.init)
+    assert_same_model(case, again)
+
+
 def one_feature_has_a_map(case):
     rows = np.random.default_rng(3).normal(size=(60, 1))
     inner = "" if "n_components" in case.estimator.get_params() else "estimator__"
@@ -380,6 +397,7 @@ LAWS = {
     "small unit": partial(a_unit_changes_the_unit_of_the_map, exponent=-260),
     "large unit": partial(a_unit_changes_the_unit_of_the_map, exponent=260),
     "classes": classes_matter_to_who_learns_from_them,
+    "failed refit": a_failed_refit_changes_nothing,
     "one feature": one_feature_has_a_map,
     **{table: partial(a_degenerate_table_has_a_map, table=table) for table in DEGENERATE},
 }

@@ -101,6 +101,28 @@ def test_a_law_fails(law, fault):
         laws.LAWS[law](case_of(fault))
 
 
+class Started(Map):
+    """One with a start, which it looks at before or after it has changed."""
+
+    def __init__(self, n_components=2, *, init="pca", fault="", n_jobs=None):
+        super().__init__(n_components, fault=fault, n_jobs=n_jobs)
+        self.init = init
+
+    def fit(self, X, y=None):
+        if self.fault == "late":
+            super().fit(X, y)
+        if not isinstance(self.init, str) and self.fault != "blind":
+            raise InvalidInputError("init must be a start, got none.")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("fault", ["late", "blind"])
+def test_a_failed_refit_that_changes_a_map_is_noticed(fault):
+    laws.LAWS["failed refit"](laws.Case("started", Started()))
+    with pytest.raises(AssertionError):
+        laws.LAWS["failed refit"](laws.Case("started", Started(fault=fault)))
+
+
 def test_a_model_that_comes_back_otherwise_is_noticed(monkeypatch):
     case = laws.Case("pca", PCA())
     laws.LAWS["saved"](case)

@@ -101,8 +101,21 @@ def test_given_lists_are_taken():
     given = nearest_neighbors(X[::-1].copy(), Knn(6))  # of another table: not what would be found
     fitted = MeanMap(neighbors=given).fit(X)
     assert_array_equal(fitted.lists_.indices, given.indices[:, :4])
-    with pytest.warns(NeighborsClippedWarning, match="at most 3"):
+    words = r"The neighbours of a row must be at most 3 \(those in the given lists\), got 4"
+    with pytest.warns(NeighborsClippedWarning, match=words):
         MeanMap(neighbors=nearest_neighbors(X, Knn(3))).fit(X)
+
+
+def test_given_lists_may_be_lists_of_a_metric_by_any_of_its_names():
+    found = nearest_neighbors(X, Knn(4))
+    plain = Neighbors(found.indices.tolist(), found.distances.tolist(), "l2", exact=True)
+    assert_array_equal(MeanMap(neighbors=plain).fit(X).lists_.indices, found.indices)
+    given = MeanMap(neighbors=found, metric="precomputed").fit(cdist(X, X))
+    assert_array_equal(given.lists_.indices, found.indices)
+    with pytest.raises(InvalidInputError, match="neighbors must be lists of the metric 'manhattan'"):
+        MeanMap(neighbors=found, metric="manhattan").fit(X)
+    with pytest.raises(InvalidInputError, match="neighbors must be lists of the metric 'geodesic'"):
+        MeanMap(neighbors=found, metric=GEODESIC).fit(X)
 
 
 def unsound_lists():
@@ -110,12 +123,18 @@ def unsound_lists():
     indices, distances = given.indices, given.distances
     own, far, back = indices.copy(), indices.copy(), distances[:, ::-1].copy()
     own[3, 2], far[3, 2] = 3, 60
+    twice = indices.copy()
+    twice[3, 2] = twice[3, 1]
     return {
         "of fewer rows": (indices[:9], distances[:9]),
         "its own": (own, distances),
         "out of range": (far, distances),
         "not sorted": (indices, back),
         "missing": (indices, distances + np.nan),
+        "a row twice": (twice, distances),
+        "no neighbours": (indices[:, :0], distances[:, :0]),
+        "no whole numbers": (indices + 0.5, distances),
+        "no numbers": (indices, distances.astype(str)),
     }
 
 
@@ -131,3 +150,21 @@ def test_unsound_lists_are_refused(case):
 def test_unsound_starts_are_refused(init):
     with pytest.raises(InvalidInputError, match="init must be"):
         MeanMap(init=init).fit(X)
+
+
+def test_a_map_that_is_not_finite_is_refused_and_the_fitted_one_stays(monkeypatch):
+    fitted = MeanMap().fit(X)
+    places = fitted.transform(NEW)
+    monkeypatch.setattr(MeanMap, "_start", lambda self, distances, random: np.full((60, 2), np.inf))
+    words = r"The coordinates of row 0 must be finite, got \[inf, inf\]\. Take parameters nearer"
+    with pytest.raises(InvalidInputError, match=words):
+        fitted.fit(X)
+    assert_array_equal(fitted.transform(NEW), places)
+
+
+def test_a_place_that_is_not_finite_is_told_by_its_row(monkeypatch):
+    fitted = MeanMap().fit(X)
+    monkeypatch.setattr(MeanMap, "_place", lambda self, X: np.where(X[:, :2] == NEW[2, :2], np.nan, 0.0))
+    words = r"The coordinates of row 2 must be finite, got \[nan, nan\]\. These rows are too far"
+    with pytest.raises(InvalidInputError, match=words):
+        fitted.transform(NEW)

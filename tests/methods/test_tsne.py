@@ -191,6 +191,7 @@ def test_what_is_no_parameter(name, parameter, value):
     ("estimator", "name", "value"),
     [
         (TSNE(dof=0), "dof", 0),
+        (TSNE(dof=1e308), "dof", 1e308),
         (TSNE(early_exaggeration=0.5), "early_exaggeration", 0.5),
         (TSNE(exaggeration=-1), "exaggeration", -1),
         (TSNE(perplexity=0), "perplexity", 0),

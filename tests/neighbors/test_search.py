@@ -411,3 +411,45 @@ def test_precomputed_distances_are_never_approximate():
     with pytest.raises(InvalidInputError) as caught:
         nearest_neighbors(np.zeros((9, 9)), Knn(5, approximate=True), metric="precomputed")
     assert_grammar(caught.value, "approximate", True)
+
+
+@pytest.mark.parametrize(
+    ("m", "metric"), [(3, "euclidean"), (20, "euclidean"), (100, "euclidean"), (3, "manhattan")]
+)
+def test_long_lists_have_the_bits_of_short_ones(rng, m, metric, monkeypatch):
+    X = np.round(rng.normal(size=(300, m)), 1)  # with ties
+    X[:40] = X[40:80]
+    new = rng.normal(size=(7, m))
+    found = nearest_neighbors(X, Knn(299), metric=metric)
+    placed = nearest_among(new, X, 300, metric=metric)
+    monkeypatch.setattr(index_module, "_LONG", 300)
+    expected = nearest_neighbors(X, Knn(299), metric=metric)
+    assert_same_bits(found.indices, expected.indices)
+    assert_same_bits(found.distances, expected.distances)
+    for one, two in zip(placed, nearest_among(new, X, 300, metric=metric), strict=True):
+        assert_same_bits(one, two)
+
+
+def test_long_lists_are_sorted_on_any_number_of_threads(rng, monkeypatch):
+    X = rng.normal(size=(200, 4))
+    one = nearest_neighbors(X, Knn(150), n_jobs=1)
+    for route in ("_search", "_by_boxes", "_by_products"):
+        monkeypatch.delattr(index_module.RowIndex, route)
+    two = nearest_neighbors(X, Knn(150), n_jobs=2)
+    assert_same_bits(one.indices, two.indices)
+    assert_same_bits(one.distances, two.distances)
+
+
+def test_infinite_distances_come_last_in_long_lists_too(rng):
+    D = rng.random((3, 200))
+    D[1, 5:9], D[0, 3] = np.inf, -0.0
+    indices, distances = np.empty((3, 200), np.int32), np.empty((3, 200))
+    index_module.lists_in_rows(D, np.full(3, -1), indices, distances, 1)
+    assert_same_bits(indices, np.argsort(D, axis=1, kind="stable").astype(np.int32))
+    assert distances[1, -4:].tolist() == [np.inf] * 4
+
+
+def test_lists_of_an_eighth_of_the_rows_are_not_approximate(rng):
+    X = rng.normal(size=(1100, 20))
+    assert use_approximate(Knn(137, exact_below=1000), X, "euclidean")
+    assert not use_approximate(Knn(138, exact_below=1000), X, "euclidean")

@@ -55,11 +55,14 @@ def require_columns(model, rows: np.ndarray) -> None:
         raise StateError("_fit_X", f"must have the features of new rows, got {rows.shape[1]}")
 
 
-def checked_coordinates(Z: np.ndarray) -> np.ndarray:
+_TOO_FAR = "These rows are too far from the fitted ones, or the model is damaged."
+
+
+def checked_coordinates(Z: np.ndarray, hint: str = _TOO_FAR) -> np.ndarray:
     """Coordinates that are all finite: what overflows on the way is an error, never a map."""
     finite = np.isfinite(Z).all(axis=1)
-    hint = "These rows are too far from the fitted ones, or the model is damaged."
-    require(bool(finite.all()), "Coordinates", "finite", f"row {int(finite.argmin())} without", hint)
+    first = int(finite.argmin())
+    require(bool(finite.all()), f"The coordinates of row {first}", "finite", Z[first].tolist(), hint)
     return Z
 
 

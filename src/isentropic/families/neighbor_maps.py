@@ -15,13 +15,17 @@ import numpy as np
 from .._errors import require, require_one_of
 from .._runtime import row_blocks
 from .._state import Maybe, State, Value, Whole
-from .._values import Knn, Neighbors
-from ..distances import rows_per_block
+from .._values import Geodesic, Knn, Neighbors
+from ..distances import EUCLIDEAN, Metric, metric_name, rows_per_block
 from ..geodesics import from_rows
-from ..kernels._jit import threads
-from ..kernels.nearest import nearest_in_rows
-from ..neighbors import RowIndex, clipped_neighbors, nearest_neighbors
-from .input_rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
+from ..neighbors import RowIndex, clipped_neighbors, lists_in_rows, nearest_neighbors
+from .input_rows import (
+    checked_components,
+    checked_coordinates,
+    checked_rows,
+    metric_of_rows,
+    one_place_for_equals,
+)
 from .pair_distances import DistanceKeeper, Distances
 from .starts import given_start, landmark_start, principal_start, roughened
 
@@ -54,7 +58,7 @@ class NeighborEmbedder(DistanceKeeper):
     def _listed(self, distances: Distances, k: int, seed: int) -> Neighbors:
         """The ``k`` nearest of every row: given, or found; all the others where there are no more."""
         if self.neighbors is not None:
-            return _given_lists(self.neighbors, len(distances.X), k)
+            return _given_lists(self.neighbors, k, len(distances.X), self.metric)
         if distances.graph is not None:
             return _geodesic_lists(distances, k)
         return nearest_neighbors(distances.X, Knn(k), metric=self.metric, random_state=seed,
@@ -71,8 +75,7 @@ class NeighborEmbedder(DistanceKeeper):
         indices, near = np.empty((len(X), k), np.int32), np.empty((len(X), k))
         for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(self.embedding_))):
             D = np.ascontiguousarray(distances.to_references(X[block], slice(None)))
-            with threads(self.n_jobs):
-                nearest_in_rows(D, np.full(len(D), -1), indices[block], near[block])
+            lists_in_rows(D, np.full(len(D), -1), indices[block], near[block], self.n_jobs)
         return indices, near
 
     def _start(self, distances: Distances, random: np.random.RandomState) -> np.ndarray:
@@ -100,27 +103,37 @@ class NeighborEmbedder(DistanceKeeper):
     def _keep(self, distances: Distances, Z: np.ndarray, n_iter: int) -> None:
         """The map, equal rows at one place, and what places new rows in it."""
         X = distances.X
+        checked_coordinates(Z, "Take parameters nearer to their defaults.")
         self.embedding_ = Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
         self.n_iter_, self._graph, self._index_of_rows = n_iter, distances.graph, None
         self._n_features_out = self.n_components
         self._remember(X)
 
 
-def _given_lists(given: Neighbors, n: int, k: int) -> Neighbors:
-    """Lists of the user's: at least as many rows, in range, none its own neighbour, nearest first."""
+def _given_lists(given: Neighbors, k: int, n: int, metric: Metric | Geodesic) -> Neighbors:
+    """Lists of the user's, of this metric: a row names others, each once, nearest first."""
     hint = "nearest_neighbors(X, Knn(k)) makes such lists."
     require(isinstance(given, Neighbors), "neighbors", "None or lists of neighbours", given, hint)
-    indices, distances = given.indices, given.distances
-    alike = np.ndim(indices) == 2 and np.shape(indices) == np.shape(distances) and len(indices) == n
-    require(alike, "neighbors", f"lists of {n} rows", np.shape(indices), hint)
+    indices, distances = np.asarray(given.indices), np.asarray(given.distances)
+    alike = indices.ndim == 2 and indices.shape == distances.shape and len(indices) == n and indices.size
+    require(bool(alike), "neighbors", f"lists of {n} rows, one neighbour or more", indices.shape, hint)
+    kinds = indices.dtype.kind + distances.dtype.kind
+    numbers = kinds[0] in "iu" and kinds[1] in "iuf"
+    require(numbers, "neighbors", "whole numbers of rows, and distances", indices.dtype, hint)
     sound = (
         bool(((indices >= 0) & (indices < n)).all())
         and not bool((indices == np.arange(n)[:, None]).any())
+        and not bool((np.diff(np.sort(indices, axis=1), axis=1) == 0).any())
         and bool(np.isfinite(distances).all())
         and bool((np.diff(distances, axis=1, prepend=0.0) >= 0).all())
     )
-    require(sound, "neighbors", "other rows, nearest first, at finite distances", "lists that are not", hint)
-    k = clipped_neighbors(k, indices.shape[1], "those in the given lists")
+    must_be = "other rows, each once, nearest first, at finite distances"
+    require(sound, "neighbors", must_be, "lists that are not", hint)
+    wanted = "geodesic" if isinstance(metric, Geodesic) else metric_name(metric)
+    # a matrix does not say which metric it is of
+    known = given.metric == wanted or wanted == "precomputed" or {given.metric, wanted} <= set(EUCLIDEAN)
+    require(known, "neighbors", f"lists of the metric {wanted!r}", given.metric, hint)
+    k = clipped_neighbors(k, indices.shape[1], "those in the given lists", name="The neighbours of a row")
     return replace(given, indices=indices[:, :k].astype(np.int32), distances=distances[:, :k].astype(float))
 
 
@@ -133,6 +146,5 @@ def _geodesic_lists(distances: Distances, k: int) -> Neighbors:
     for block in row_blocks(n, "neighbours", size=rows_per_block(n)):
         rows = np.arange(block.start, block.stop)
         D = from_rows(graph, rows, n_jobs=distances.n_jobs)
-        with threads(distances.n_jobs):
-            nearest_in_rows(D, rows, indices[block], near[block])
+        lists_in_rows(D, rows, indices[block], near[block], distances.n_jobs)
     return Neighbors(indices, near, "geodesic", exact=graph.exact, recall=graph.recall)

@@ -25,6 +25,7 @@ from .pair_distances import Distances
 _PLACED_AT_ONCE = 256  # new rows
 _PAIR_BYTES = 40  # of lists, affinities and forces
 _MARGIN = 32  # nodes of a field around the map
+MOST_DOF = 1e6  # degrees of freedom: a Gaussian, to six digits; many more overflow
 
 
 def doubling_perplexities(n: int, smallest: float = 4) -> list[float]:
@@ -38,13 +39,12 @@ def doubling_perplexities(n: int, smallest: float = 4) -> list[float]:
 
 
 @dataclass(frozen=True, slots=True)
-class Affine:
-    """Rows, the lists of their neighbours, and the affinities to these of each perplexity, averaged."""
+class Listed:
+    """Rows, the lists of their neighbours, and the perplexities that affinities to these shall have."""
 
     distances: Distances
     lists: Neighbors
-    P: np.ndarray  # (n, k), conditional: rows of sum 1
-    log_widths: tuple[np.ndarray, ...]  # log 2 sigma^2 of every row, for each perplexity
+    perplexities: np.ndarray
     random: np.random.RandomState
 
 
@@ -54,12 +54,12 @@ class PerplexityEmbedder(NeighborEmbedder):
     _state = State(  # s perplexities
         kl_divergence_=Number(),
         _perplexities=Array("s", least=1),
-        _k=Whole(1),
+        _k=Whole(1, below="n"),
     )
     _all_pairs = True  # whether the descent holds them
 
-    def _affine(self, X, perplexities: Callable[[int], list[float]] | None = None) -> Affine:
-        """Rows and lists, as long as the largest perplexity needs them, and conditional affinities.
+    def _lists_of(self, X, perplexities: Callable[[int], list[float]] | None = None) -> Listed:
+        """Rows and lists, as long as the largest perplexity needs them.
 
         ``perplexities`` are those for a number of rows, where there is no parameter for one.
         """
@@ -69,31 +69,29 @@ class PerplexityEmbedder(NeighborEmbedder):
             require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", "Take TSNE.")
         seed = int(random.randint(2**31 - 1))
         chosen = [checked_perplexity(self.perplexity, n)] if perplexities is None else perplexities(n)
-        self._perplexities = np.array(chosen, float)
         distances = self._distances_of(X, seed)
-        lists = self._listed(distances, listed_for(self._perplexities.max(), n), seed)
-        self._k = lists.indices.shape[1]
-        P, widths = self._averaged(lists.distances)
-        return Affine(distances, lists, P, widths, random)
+        lists = self._listed(distances, listed_for(max(chosen), n), seed)
+        return Listed(distances, lists, np.array(chosen, float), random)
 
-    def _averaged(self, lists: np.ndarray) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """The mean of the affinities of all perplexities, and the widths of each."""
-        mean, all_widths = np.zeros(lists.shape), []
-        for perplexity in self._perplexities:
-            P, widths = conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)
-            mean += P
-            all_widths.append(widths)
-        mean /= len(all_widths)
-        return mean, tuple(all_widths)
+    def _affinities(self, given: Listed) -> np.ndarray:
+        """Conditional affinities of the one perplexity: (n, k), rows of sum 1."""
+        (perplexity,) = given.perplexities
+        return conditional_affinities(given.lists.distances, perplexity, n_jobs=self.n_jobs)[0]
 
-    def _from_coarse_to_fine(self, lists: np.ndarray) -> Iterator[np.ndarray]:
+    def _from_coarse_to_fine(self, given: Listed) -> Iterator[np.ndarray]:
         """The mean affinities of the largest perplexity, of the two largest ones, and so on."""
+        lists = given.lists.distances
         total = np.zeros(lists.shape)
-        for count, perplexity in enumerate(self._perplexities[::-1], 1):
+        for count, perplexity in enumerate(given.perplexities[::-1], 1):
             total += conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)[0]
             yield total / count
 
-    def _dense(self, given: Affine, P: np.ndarray) -> np.ndarray:
+    def _keep_map(self, given: Listed, Z: np.ndarray, n_iter: int) -> None:
+        """The map, and what places new rows: after the descent, or a refit that fails would mix two fits."""
+        self._keep(given.distances, Z, n_iter)
+        self._perplexities, self._k = given.perplexities, given.lists.indices.shape[1]
+
+    def _dense(self, given: Listed, P: np.ndarray) -> np.ndarray:
         """Affinities of lists as a square array."""
         square = np.zeros((len(P), len(P)))
         np.put_along_axis(square, given.lists.indices.astype(np.int64), P, axis=1)
@@ -105,7 +103,7 @@ class PerplexityEmbedder(NeighborEmbedder):
         tol = require_number("tol", self.tol, "a number from 0 to below 1", below=1)
         return lbfgs(objective, start, max_iter=max_iter, tol=tol)
 
-    def _scaled_start(self, given: Affine, spread: float) -> np.ndarray:
+    def _scaled_start(self, given: Listed, spread: float) -> np.ndarray:
         """The start, its widest coordinate with this standard deviation."""
         Z = self._start(given.distances, given.random)
         Z = Z / np.abs(Z).max()
@@ -117,12 +115,19 @@ class PerplexityEmbedder(NeighborEmbedder):
         settle = self._settling()
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
             indices, distances = self._listed_among_fitted(X[block], self._k)
-            weights, _ = self._averaged(distances)
+            weights = self._averaged(distances)
             near = self.embedding_[indices]
             starts = np.stack((near[:, 0], np.einsum("ij,ijc->ic", weights, near)), axis=1)
             with threads(self.n_jobs):
                 out[block] = settle(starts, indices.astype(np.int64), weights)
         return out
+
+    def _averaged(self, lists: np.ndarray) -> np.ndarray:
+        """The mean of the affinities of all perplexities."""
+        mean = np.zeros(lists.shape)
+        for perplexity in self._perplexities:
+            mean += conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)[0]
+        return mean / len(self._perplexities)
 
     def _settling(self):
         """A function of starts (b, s, d), neighbours and weights (b, k) that gives the places of new rows."""
@@ -145,7 +150,7 @@ class GaussianEmbedder(PerplexityEmbedder):
 class StudentEmbedder(PerplexityEmbedder):
     """One whose map has Student weights: t-SNE, and those that differ in affinities or in the descent."""
 
-    _state = State(repulsion_=Text("exact", "fields"), _dof=Double(above=0))
+    _state = State(repulsion_=Text("exact", "fields"), _dof=Double(above=0, most=MOST_DOF))
 
     def _settling(self):
         if self.repulsion_ == "exact":

@@ -106,9 +106,9 @@ class GlobalTSNE(StudentEmbedder):
         """Neighbours, affinities, all distances, start, minimum."""
         must_be = "a number of at least 0"
         weight = require_number("global_weight", self.global_weight, must_be, hint="Take 0 for t-SNE.")
-        given = self._affine(X)
-        n = len(given.P)
-        P = joint_affinities(given.lists, given.P, n_jobs=self.n_jobs)
+        given = self._lists_of(X)
+        n = len(given.distances.X)
+        P = joint_affinities(given.lists, self._affinities(given), n_jobs=self.n_jobs)
         condensed = 2.0 * squareform(P.toarray(), checks=False)  # of unordered pairs
         distances = given.distances.all().distances
         unit = float(distances.max(initial=0.0)) or 1.0
@@ -116,7 +116,7 @@ class GlobalTSNE(StudentEmbedder):
         distances *= _RMS / (np.sqrt((distances**2).mean()) or 1.0)
         cost = StudentPairs(condensed, n, distances=distances, weight=weight, n_jobs=self.n_jobs)
         found = self._optimum(cost, self._scaled_start(given, _SPREAD))
-        self._keep(given.distances, found.point, found.n_iter)
-        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
+        self._keep_map(given, found.point, found.n_iter)
         self.repulsion_, self._dof = "exact", 1.0
+        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
         return self

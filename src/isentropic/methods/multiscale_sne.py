@@ -9,7 +9,8 @@ import numpy as np
 
 from .._errors import require_number
 from .._state import Array, State
-from ..families.perplexity_maps import GaussianEmbedder, doubling_perplexities
+from ..affinities import conditional_affinities
+from ..families.perplexity_maps import GaussianEmbedder, Listed, doubling_perplexities
 from ..objectives import GaussianNeighbors
 
 
@@ -103,24 +104,26 @@ class MultiscaleSNE(GaussianEmbedder):
     def fit(self, X, y=None):
         """Neighbours, affinities of all scales, start, minima from coarse to fine."""
         smallest = require_number("smallest", self.smallest, "a perplexity of at least 1", least=1)
-        given = self._affine(X, partial(doubling_perplexities, smallest=smallest))
+        given = self._lists_of(X, partial(doubling_perplexities, smallest=smallest))
         Z, steps = self._start(given.distances, given.random), 0
         Z = (Z - Z.mean(axis=0)) / np.abs(Z).max()
-        precisions = self._precisions_of(Z, given.log_widths)
-        for count, P in enumerate(self._from_coarse_to_fine(given.lists.distances), 1):
+        precisions = self._precisions_of(Z, given)
+        for count, P in enumerate(self._from_coarse_to_fine(given), 1):
             cost = GaussianNeighbors(self._dense(given, P), precisions[-count:], n_jobs=self.n_jobs)
             found = self._optimum(cost, Z)
             Z, steps = found.point, steps + found.n_iter
-        self._keep(given.distances, Z, steps)
+        self._keep_map(given, Z, steps)
+        self._precisions, self.perplexities_ = precisions, given.perplexities.copy()
         self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
-        self._precisions, self.perplexities_ = precisions, self._perplexities.copy()
         return self
 
-    def _precisions_of(self, Z: np.ndarray, log_widths) -> np.ndarray:
+    def _precisions_of(self, Z: np.ndarray, given: Listed) -> np.ndarray:
         """Of the Gaussians in the map, for each perplexity."""
-        d = Z.shape[1]
-        ratios = self._perplexities.max() / self._perplexities
-        return 2 ** (1 + 2 / d) * ratios ** (2 * _growth(log_widths, d) / d) / Z.var(axis=0).mean()
+        d, lists = Z.shape[1], given.lists.distances
+        widths = [conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)[1]
+                  for perplexity in given.perplexities]  # fmt: skip
+        ratios = given.perplexities.max() / given.perplexities
+        return 2 ** (1 + 2 / d) * ratios ** (2 * _growth(widths, d) / d) / Z.var(axis=0).mean()
 
 
 def _growth(log_widths, d: int) -> float:

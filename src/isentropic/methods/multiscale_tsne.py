@@ -102,15 +102,15 @@ class MultiscaleTSNE(StudentEmbedder):
     def fit(self, X, y=None):
         """Neighbours, affinities of all scales, start, minima from coarse to fine."""
         smallest = require_number("smallest", self.smallest, "a perplexity of at least 1", least=1)
-        given = self._affine(X, partial(doubling_perplexities, smallest=smallest))
-        n = len(given.P)
+        given = self._lists_of(X, partial(doubling_perplexities, smallest=smallest))
+        n = len(given.distances.X)
         Z, steps = self._scaled_start(given, 1.0), 0
-        for conditional in self._from_coarse_to_fine(given.lists.distances):
+        for conditional in self._from_coarse_to_fine(given):
             P = self._dense(given, conditional)
             cost = StudentPairs(squareform(P + P.T, checks=False) / n, n, n_jobs=self.n_jobs)
             found = self._optimum(cost, Z)
             Z, steps = found.point, steps + found.n_iter
-        self._keep(given.distances, Z, steps)
+        self._keep_map(given, Z, steps)
+        self.repulsion_, self._dof, self.perplexities_ = "exact", 1.0, given.perplexities.copy()
         self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
-        self.repulsion_, self._dof, self.perplexities_ = "exact", 1.0, self._perplexities.copy()
         return self

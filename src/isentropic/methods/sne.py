@@ -95,11 +95,11 @@ class SNE(GaussianEmbedder):
 
     def fit(self, X, y=None):
         """Neighbours, affinities, start, minimum."""
-        given = self._affine(X)
-        P = self._dense(given, given.P)
+        given = self._lists_of(X)
+        P = self._dense(given, self._affinities(given))
         cost = GaussianNeighbors(P, [_PRECISION], n_jobs=self.n_jobs)
         found = self._optimum(cost, self._scaled_start(given, _SPREAD))
-        self._keep(given.distances, found.point, found.n_iter)
-        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
+        self._keep_map(given, found.point, found.n_iter)
         self._precisions = np.array([_PRECISION])
+        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
         return self

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .._errors import require_count, require_number
 from ..affinities import joint_affinities
-from ..families.perplexity_maps import StudentEmbedder
+from ..families.perplexity_maps import MOST_DOF, StudentEmbedder
 from ..objectives import StudentNeighbors
 from ..optim import Phase, phased_descent
 
@@ -38,7 +38,7 @@ class TSNE(StudentEmbedder):
     exaggeration : float, optional
         Factor of P after them; None is 1. More draws clusters together.
     dof : float
-        Degrees of freedom t: below 1, heavier tails, which show finer clusters.
+        Degrees of freedom t, at most 1e6: below 1, heavier tails, which show finer clusters.
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the descent starts, scaled to a standard deviation of 1e-4; for metrics other than the
         Euclidean, ``"pca"`` is classical scaling.
@@ -113,17 +113,17 @@ class TSNE(StudentEmbedder):
 
     def fit(self, X, y=None):
         """Neighbours, affinities, start, descent."""
-        dof = require_number("dof", self.dof, "a positive number", above=0)
+        dof = require_number("dof", self.dof, "a positive number of at most 1e6", above=0, most=MOST_DOF)
         phases = self._phases()
-        given = self._affine(X)
-        P = joint_affinities(given.lists, given.P, n_jobs=self.n_jobs)
+        given = self._lists_of(X)
+        P = joint_affinities(given.lists, self._affinities(given), n_jobs=self.n_jobs)
         cost = StudentNeighbors(P, n_components=self.n_components, dof=dof, n_jobs=self.n_jobs)
         start = self._scaled_start(given, _SPREAD)
         phases = [Phase(steps, factor, len(start) / factor) for steps, factor in phases]
         Z = phased_descent(cost.slopes, start, phases, longest=_LONGEST, n_jobs=self.n_jobs)
-        self._keep(given.distances, Z, sum(phase.steps for phase in phases))
-        self.kl_divergence_ = cost.divergence(self.embedding_)
+        self._keep_map(given, Z, sum(phase.steps for phase in phases))
         self.repulsion_, self._dof = cost.repulsion, dof
+        self.kl_divergence_ = cost.divergence(self.embedding_)
         return self
 
     def _phases(self) -> list[tuple[int, float]]:

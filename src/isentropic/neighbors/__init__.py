@@ -14,7 +14,7 @@ from .graphs import (
     listed_graph,
     union,
 )
-from .index import RowIndex
+from .index import RowIndex, lists_in_rows
 from .search import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "first_neighbors",
     "joined_graph",
     "listed_graph",
+    "lists_in_rows",
     "nearest_among",
     "nearest_neighbors",
     "directed_within",

@@ -10,10 +10,17 @@ import numpy as np
 from .._runtime import row_blocks
 from ..distances import EUCLIDEAN, Distinct, Metric, distances_between, distinct_rows, rows_per_block
 from ..kernels._jit import threads
+from ..kernels.long_lists import sorted_euclidean, sorted_in_rows
 from ..kernels.nearest import listed_members, nearest_in_rows, nearest_refined
 from .boxes import BoxTree, is_quick_by_boxes
 
 _TREE_FEATURES = 15  # beyond that many features a tree visits most of its leaves
+_LONG, _LONG_SHARE = 128, 1 / 8  # of a list, and of all rows: beyond both it is faster to sort all rows
+
+
+def is_long(k: int, n_rows: int) -> bool:
+    """Whether lists of ``k`` of so many rows are those of all distances, sorted."""
+    return k > max(_LONG, _LONG_SHARE * n_rows)
 
 
 def has_tree(n_features: int, metric: Metric) -> bool:
@@ -29,8 +36,8 @@ def has_boxes(data: np.ndarray, metric: Metric) -> bool:
 class RowIndex:
     """Finds the rows of ``data`` nearest to others, exactly: nearest first, equally far ones by index.
 
-    A tree for few features and for tables that it can part, ``O(log n)`` a query; else matrix products or
-    whole rows of distances, ``O(n m)``. What a search prepares is kept for the next one.
+    A tree for few features and for tables that it can part, ``O(log n)`` a query; else, and for long lists,
+    matrix products or whole rows of distances, ``O(n m)``. What a search prepares is kept for the next one.
     """
 
     def __init__(self, data: np.ndarray, metric: Metric = "euclidean"):
@@ -43,6 +50,8 @@ class RowIndex:
         selves = np.full(len(queries), -1) if selves is None else selves
         if self.metric not in EUCLIDEAN:
             return _by_rows(queries, self.data, k, self.metric, selves, n_jobs)
+        if is_long(k, len(self.data)):
+            return _by_sorting(queries, self.data, k, selves, n_jobs)
         if self._distinct is None:
             return self._search(queries, k, selves, n_jobs)
         # Hundreds of equal rows would tie in every list: search among the distinct ones, then list them
@@ -132,8 +141,25 @@ def _by_rows(queries, data, k, metric, selves, n_jobs):
     indices, distances = _empty_lists(len(queries), k)
     for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data))):
         D = distances_between(queries[block], data, metric, n_jobs)
-        with threads(n_jobs):
-            nearest_in_rows(np.ascontiguousarray(D), selves[block], indices[block], distances[block])
+        lists_in_rows(np.ascontiguousarray(D), selves[block], indices[block], distances[block], n_jobs)
+    return indices, distances
+
+
+def lists_in_rows(D: np.ndarray, selves, indices, distances, n_jobs: int | None) -> None:
+    """The nearest of every row of distances ``D`` into ``indices`` and ``distances``, without ``selves``."""
+    with threads(n_jobs) as n_workers:
+        if not is_long(indices.shape[1], D.shape[1]) or sorted_in_rows(
+            D, selves, n_workers, indices, distances
+        ):
+            nearest_in_rows(D, selves, indices, distances)  # which takes infinite distances, too
+
+
+def _by_sorting(queries, data, k, selves, n_jobs):
+    """Every row measured and sorted, for long lists."""
+    indices, distances = _empty_lists(len(queries), k)
+    for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data))):
+        with threads(n_jobs) as n_workers:
+            sorted_euclidean(queries[block], data, selves[block], n_workers, indices[block], distances[block])
     return indices, distances
 
 

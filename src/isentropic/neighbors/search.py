@@ -15,7 +15,7 @@ from .._values import Knn, Neighbors
 from ..distances import Metric, checked_magnitude, metric_name
 from .approximate import approximate_neighbors
 from .descent import can_descend
-from .index import RowIndex, has_boxes
+from .index import RowIndex, has_boxes, is_long
 
 _EDGE_BYTES = 60  # of a directed edge, from the lists to the symmetric graph
 _SPARSER = "Take a smaller radius or percentile, or a number of neighbours."
@@ -43,13 +43,15 @@ def require_edge_memory(n_edges: int, alternative: str = _SPARSER) -> None:
     require_memory(_EDGE_BYTES * n_edges, f"A graph of about {n_edges:,} directed edges", alternative)
 
 
-def clipped_neighbors(k: int, available: int, who: str = "the other rows") -> int:
-    """``k``, or as many as there are, with a warning."""
-    k = require_count("n_neighbors", k)
+def clipped_neighbors(
+    k: int, available: int, who: str = "the other rows", *, name: str = "n_neighbors"
+) -> int:
+    """``k``, or as many as there are, with a warning that calls it by the ``name`` the user knows."""
+    k = require_count(name, k)
     if k <= available:
         return k
     warnings.warn(
-        f"n_neighbors must be at most {available} ({who}), got {k}: {available} are used.",
+        f"{name} must be at most {available} ({who}), got {k}: {available} are used.",
         NeighborsClippedWarning,
         stacklevel=2,
     )
@@ -61,7 +63,8 @@ def use_approximate(rule: Knn, X: np.ndarray, metric: Metric) -> bool:
     asked = rule.approximate
     require(asked in (True, False, "auto"), "approximate", "True, False or 'auto'", asked)
     if asked == "auto":
-        return len(X) > rule.exact_below and not has_boxes(X, metric) and can_descend(metric)
+        short = len(X) > rule.exact_below and not is_long(rule.k, len(X))
+        return short and not has_boxes(X, metric) and can_descend(metric)
     must_be = f"False for the metric {metric_name(metric)!r}, which the approximate search does not know"
     require(not asked or can_descend(metric), "approximate", must_be, asked)
     return bool(asked)
