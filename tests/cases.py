@@ -11,6 +11,8 @@ import pytest
 from isentropic import (
     PCA,
     SDD,
+    TSNE,
+    UMAP,
     ClassicalMDS,
     DiffusionMaps,
     EntropicIsomap,
@@ -22,6 +24,7 @@ from isentropic import (
     Landmarks,
     LaplacianEigenmaps,
     Momentum,
+    PaCMAP,
     ParameterFreeSDD,
     Percentile,
     ProbabilisticPCA,
@@ -95,9 +98,14 @@ VARIANTS = {
     "unnormalised laplacian": LaplacianEigenmaps(laplacian="unnormalised"),
     "eigenmaps, largest part": LaplacianEigenmaps(2, on_disconnected="largest"),
     "diffusion by percentile": DiffusionMaps(neighbors=Percentile(8.0), alpha=1.0, t=2),
+    "manhattan pacmap": PaCMAP(5, metric="manhattan", max_iter=20),
+    "geodesic umap": UMAP(5, metric=Geodesic(), init="pca", n_epochs=20),
+    "3-d t-sne": TSNE(5, 3, max_iter=50),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
 _SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
+_DRAWN = {"manhattan pacmap", "geodesic umap"}  # by their seed
+_LAID_OUT = {*_DRAWN, "3-d t-sne"}
 
 
 def lacking(name):
@@ -121,7 +129,8 @@ def made(name):
 def case(name):
     """The case of a method, of a variant, or of a method that is given distances."""
     if name in VARIANTS:
-        return Case(name, VARIANTS[name], name in _SEARCHED, name in _SEARCHED)
+        searched = name in _SEARCHED | _LAID_OUT
+        return Case(name, VARIANTS[name], searched, name in _SEARCHED, name in _DRAWN)
     line = METHODS_AND_STUB[GIVEN.get(name, name)]
     if lacking(line.name):
         pytest.skip(lacking(line.name))

@@ -106,7 +106,7 @@ def test_given_lists_geodesics_and_other_dimensions(roll):
 
 
 def test_more_inliers_than_rows():
-    with pytest.warns(NeighborsClippedWarning, match="at most 4"):
+    with pytest.warns(NeighborsClippedWarning, match="^n_inliers must be at most 4"):
         assert TriMap(max_iter=5).fit(DIGITS[:5]).transform(DIGITS[5:7]).shape == (2, 2)
 
 

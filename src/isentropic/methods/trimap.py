@@ -20,6 +20,7 @@ from ..families.triplets import drawn_triplets, tempered, weighted_triplets
 from ..kernels._jit import threads
 from ..kernels.row_costs import TRIPLETS
 from ..kernels.row_descent import settle_rows
+from ..neighbors import clipped_neighbors
 from ..objectives import TripletSteps
 from ..optim import batch_epochs
 
@@ -138,9 +139,10 @@ class TriMap(NeighborEmbedder):
         n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
         X = self._checked_rows(X)
         n = len(X)
+        k = clipped_neighbors(k, n - 1, name="n_inliers")
         n_listed = n_to_list(k, n, self.neighbors)
-        a_row = _TRIPLET_BYTES * (min(k, n) * counts["n_outliers"] + counts["n_random"])
-        a_row += LISTED_BYTES * min(n_listed, n)
+        a_row = _TRIPLET_BYTES * (k * counts["n_outliers"] + counts["n_random"])
+        a_row += LISTED_BYTES * n_listed
         require_memory(n * a_row, f"TriMap of {n:,} rows", "Take fewer inliers or outliers.")
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
