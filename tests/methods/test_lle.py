@@ -31,7 +31,7 @@ def test_a_new_row_is_the_sum_of_its_neighbours():
     peer = LocallyLinearEmbedding(n_neighbors=8, eigen_solver="dense").fit(ROLL[:200])
     signs = np.sign((fitted.embedding_ * peer.embedding_).sum(axis=0))
     expected = peer.transform(ROLL[200:]) * signs * np.sqrt(200)
-    assert_allclose(fitted.transform(ROLL[200:]), expected, atol=1e-10)
+    assert_allclose(fitted.transform(ROLL[200:]), expected, atol=1e-8)  # the eigenvalues are 1e-7 apart
 
 
 def test_parts_are_joined_or_refused(rng):
