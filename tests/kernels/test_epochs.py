@@ -12,6 +12,8 @@ from isentropic.kernels.epochs import fuzzy_epoch
 from isentropic.objectives.fuzzy import force_table
 from naive_layouts import naive_draws, naive_fuzzy_step, naive_pull_cost, naive_push_cost
 
+# Without the JIT, numpy remarks on the overflow that a hash lives on.
+pytestmark = pytest.mark.filterwarnings("ignore:overflow encountered:RuntimeWarning")
 A, B = 1.577, 0.895
 single = np.float32
 
