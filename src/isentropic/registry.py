@@ -57,6 +57,8 @@ _HYVAERINEN = "Hyvärinen (1999), Fast and robust fixed-point algorithms for ICA
 _BELL = "Bell and Sejnowski (1995), An information-maximization approach to blind separation, Neural Comp. 7"
 _LU = "Lu, Plataniotis and Venetsanopoulos (2008), MPCA, IEEE Trans. Neural Networks 19"
 _GOLDBERGER = "Goldberger and others (2005), Neighbourhood components analysis, NIPS 17"
+_GENG = "Geng, Zhan and Zhou (2005), Supervised nonlinear dimensionality reduction, IEEE Trans. SMC B 35"
+_VLACHOS = "Vlachos and others (2002), Non-linear DR techniques for classification, KDD 8"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -123,6 +125,12 @@ _BUILT_IN = (
     Method("kde-isomap", "isentropic.methods.kde_isomap:KDEIsomap",
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
+    Method("es-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
+           "ISOMAP over dissimilarities that part the classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
+           _GENG, needs_y=True, max_rows=40_000),
+    Method("weighted-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
+           "ISOMAP with shorter distances within classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
+           _VLACHOS, params={"dissimilarity": "dis2"}, needs_y=True, max_rows=40_000),
     Method("lle", "isentropic.methods.lle:LLE", "Rows are the same sums of neighbours in data and map.",
            "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000,
            figures=("eigengap_", "n_separating_")),
