@@ -96,7 +96,8 @@ def bottom_eigenpairs(
     if found is None:
         require(n <= _AFFORDABLE, "n_components", _TOLD_APART, count, "Take fewer components.")
         dense = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
-        found = eigh(dense, subset_by_index=(0, wanted - 1))
+        with one_blas_thread():  # as in parallel workers: equal bits there
+            found = eigh(dense, subset_by_index=(0, wanted - 1))
     order = np.argsort(found[0], kind="stable")
     values, vectors = found[0][order], found[1][:, order]
     if known is not None and np.linalg.norm(vectors[:, 1:].T @ known) > _MIXED * np.linalg.norm(known):
