@@ -29,7 +29,7 @@ def test_it_agrees_with_scikit_learn_up_to_sign_and_scale(k, d, share, n):
 def test_a_new_row_is_the_sum_of_its_neighbours():
     fitted = LLE(8).fit(ROLL[:200])
     peer = LocallyLinearEmbedding(n_neighbors=8, eigen_solver="dense").fit(ROLL[:200])
-    peer.embedding_ = fitted.embedding_  # the same map: its eigenvalues are so near that solvers differ by 1e-9
+    peer.embedding_ = fitted.embedding_  # eigenvalues are so near that two solvers differ by 1e-9
     assert_allclose(fitted.transform(ROLL[200:]), peer.transform(ROLL[200:]), atol=1e-10)
 
 
