@@ -103,5 +103,8 @@ class BarycentricEmbedder(SpectralEmbedder):
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         near = self._nearest_fitted(X, self._n_nearest)
-        weights = barycentric_weights(X, near, self._known.X, self._fit_regularization)
+        weights = self._weights_of_new(X, near)
         return (weights[:, :, None] * self.embedding_[near]).sum(axis=1)
+
+    def _weights_of_new(self, X: np.ndarray, near: np.ndarray) -> np.ndarray:
+        return barycentric_weights(X, near, self._known.X, self._fit_regularization)

@@ -30,7 +30,7 @@ class SpectralEmbedder(RowKeeper):
         n_separating_=Whole(0),
         _fitted=Array("g", dtype=np.int64, below="n"),
     )
-    _found_again = ("_index_of_fitted",)
+    _found_again: tuple[str, ...] = ("_index_of_fitted",)
     _index_of_fitted: RowIndex | None
 
     def _embed(
