@@ -7,17 +7,16 @@ from collections.abc import Callable
 import numpy as np
 
 from .._errors import require_number
-from .._state import Array, Double, State, Value
+from .._state import Double, State, Value
 from .._values import Knn
-from ..dissimilarities import checked_scale, class_gaussians, mean_between
+from ..dissimilarities import mean_between
 from ..families.class_blend import ClassBlend, mean_of_pairs, mean_of_rows
-from ..families.class_divergences import checked_divergence, class_divergences
+from ..families.divergence_learner import DivergenceLearner
 from ..families.geodesic import GeodesicEmbedder
-from ..families.supervised import ClassLearner
 from ..neighbors import Entries, as_rule, distance_graph, entry_lists
 
 
-class ClassIsomap(ClassLearner, GeodesicEmbedder):
+class ClassIsomap(DivergenceLearner, GeodesicEmbedder):
     """ISOMAP in which classes lie as far apart as the Gaussians that describe them.
 
     Classical scaling of ``alpha G + (1 - alpha) s DE``, G the geodesics over the neighbour graph and DE the
@@ -95,13 +94,7 @@ class ClassIsomap(ClassLearner, GeodesicEmbedder):
     """
 
     metric = "euclidean"
-    _state = State(
-        divergences_=Array("c", "c", least=0),
-        scale_=Double(0),
-        _fit_rule=Value(Knn),
-        _fit_alpha=Double(0, most=1),
-        _row_shares=Array("n", "c", least=0),
-    )
+    _state = State(_fit_rule=Value(Knn), _fit_alpha=Double(0, most=1))
 
     def __init__(
         self,
@@ -132,30 +125,15 @@ class ClassIsomap(ClassLearner, GeodesicEmbedder):
         """Graph, geodesics, their blend with the divergences between classes, classical scaling."""
         self._checked_parameters()
         alpha = require_number("alpha", self.alpha, "a number in [0, 1]", most=1)
-        checked_divergence(self.divergence)
-        checked_scale(self.scale)
+        self._checked_divergence()
         X, codes = self._taught(X, y)
         rule = as_rule(self.n_neighbors)
         graph = distance_graph(X, rule, on_disconnected=self.on_disconnected, random_state=self.random_state,
                                n_jobs=self.n_jobs)  # fmt: skip
-        labelled = codes >= 0
-        self.divergences_ = class_divergences(class_gaussians(X[labelled], codes[labelled]), self.divergence)
-        self._learn(X, codes, self.n_neighbors, self.unlabelled)
-        self._row_shares = self._shares_of_fitted(X)
+        self._diverge(X, codes)
         self._fit_rule, self._fit_alpha = rule, alpha
         self._embed_graph(X, graph)
         return self
-
-    def _shares_of_fitted(self, X: np.ndarray) -> np.ndarray:
-        """1 for the class of a row, and of rows without one what is guessed."""
-        self._remember(X)
-        shares = np.zeros((len(X), len(self.classes_)))
-        labelled, others = np.flatnonzero(self._codes >= 0), np.flatnonzero(self._codes < 0)
-        shares[labelled, self._codes[labelled]] = 1.0
-        guessed = self._shares(X[others]) if len(others) else None
-        if guessed is not None:
-            shares[others] = guessed
-        return shares
 
     def _blended(self, fitted: np.ndarray) -> Callable[[np.ndarray, np.ndarray | None], None]:
         def blend(G: np.ndarray, landmarks: np.ndarray | None) -> None:
