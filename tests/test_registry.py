@@ -107,6 +107,7 @@ DRAWING = {
     "isomap": {"n_landmarks": Landmarks(10, "random")},
     "landmark-isomap": {"n_landmarks": Landmarks(10, "random")},
     "entropic-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "class-isomap": {"n_landmarks": Landmarks(10, "random")},
     "t-sne": {"init": "random"},
 }
 
