@@ -14,7 +14,9 @@ from isentropic import (
     TSNE,
     UMAP,
     ClassicalMDS,
+    ClassIsomap,
     DiffusionMaps,
+    Dis3,
     EntropicIsomap,
     Geodesic,
     Isomap,
@@ -31,6 +33,9 @@ from isentropic import (
     Radius,
     RobustPCA,
     Selected,
+    StochasticLE,
+    SupervisedIsomap,
+    SupervisedLLE,
 )
 from isentropic._errors import MissingExtraError
 from isentropic._extras import require_extra
@@ -101,6 +106,10 @@ VARIANTS = {
     "manhattan pacmap": PaCMAP(5, metric="manhattan", max_iter=20),
     "geodesic umap": UMAP(5, metric=Geodesic(), init="pca", n_epochs=20),
     "3-d t-sne": TSNE(5, 3, max_iter=50),
+    "classes by posterior": SupervisedIsomap(5, unlabelled="posterior", on_disconnected="largest"),
+    "classes through landmarks": ClassIsomap(n_landmarks=20, unlabelled="votes", divergence="hellinger"),
+    "classes as points": SupervisedLLE(dissimilarity=Dis3(1.0), on_disconnected="separate", convex=True),
+    "classes cut apart": StochasticLE(alpha=None, scale=None, on_disconnected="separate"),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
 _SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}

@@ -1,7 +1,5 @@
 """Supervised ISOMAP against all pairs, published figures, and what it does with odd classes."""
 
-import warnings
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,11 +7,10 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import kendalltau
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import StandardScaler
 
 from assertions import assert_same_up_to_sign
+from honest import accuracy
 from isentropic import (
     ClassDivergence,
     Dis1,
@@ -28,19 +25,6 @@ from isentropic import (
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 quiet = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
-
-
-def accuracy(estimator, X, y, n_splits):
-    """Of k-NN in the map: fitted to half of the rows with their labels, the others placed without."""
-    scores = []
-    for fitted, held in StratifiedShuffleSplit(n_splits, test_size=0.5, random_state=0).split(X, y):
-        scaler = StandardScaler().fit(X[fitted])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", IsentropicWarning)
-            Z = estimator.fit(scaler.transform(X[fitted]), y[fitted]).embedding_
-        classifier = KNeighborsClassifier(7).fit(Z, y[fitted])
-        scores.append(classifier.score(estimator.transform(scaler.transform(X[held])), y[held]))
-    return np.mean(scores)
 
 
 def naive_dissimilarity(D, same, choice, width, longest):

@@ -157,7 +157,7 @@ def half_labelled(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_one_class(D: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The first row at distance 0 of each row of distances; -1 without one, or where they are of two classes."""
+    """The first row at distance 0 of each row of distances; -1 without one, or where they are of two."""
     classes = (np.unique(codes[(row == 0) & (codes >= 0)]) for row in D)
     return np.where([len(several) > 1 for several in classes], -1, found_at_zero(D))
 
