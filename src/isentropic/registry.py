@@ -57,6 +57,8 @@ _HYVAERINEN = "Hyvärinen (1999), Fast and robust fixed-point algorithms for ICA
 _BELL = "Bell and Sejnowski (1995), An information-maximization approach to blind separation, Neural Comp. 7"
 _LU = "Lu, Plataniotis and Venetsanopoulos (2008), MPCA, IEEE Trans. Neural Networks 19"
 _GOLDBERGER = "Goldberger and others (2005), Neighbourhood components analysis, NIPS 17"
+_KOHONEN = "Kohonen (1982), Self-organized formation of topologically correct maps, Biol. Cybernetics 43"
+_BISHOP = "Bishop, Svensén and Williams (1998), GTM: the generative topographic mapping, Neural Comp. 10"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -176,6 +178,10 @@ _BUILT_IN = (
     Method("trimap", "isentropic.methods.trimap:TriMap", "Rows stay nearer to near rows than to far ones.",
            "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _AMID, out_of_sample="optimised", draws_above=0,
            figures=("violated_",)),
+    Method("som", "isentropic.methods.som:SOM", "Nodes of a grid, each the mean of the rows near it.",
+           "lattice", "O(r n m); O(n m + r^2)", _KOHONEN, precomputed=False),
+    Method("gtm", "isentropic.methods.gtm:GTM", "A bent sheet of Gaussians, of maximum likelihood.",
+           "lattice", "O(r n m); O(n m)", _BISHOP, precomputed=False, figures=("log_likelihood_",)),
     Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),

@@ -11,6 +11,10 @@ from .biplots import biplot
 from .curves import quality_curves
 from .damage import distortion, quality_sheet
 from .densities import coranking, shepard
+from .lattices import component_planes, lattice
 from .maps import scatter
 
-__all__ = ["biplot", "coranking", "distortion", "quality_curves", "quality_sheet", "scatter", "shepard"]
+__all__ = [
+    "biplot", "component_planes", "coranking", "distortion", "lattice", "quality_curves", "quality_sheet",
+    "scatter", "shepard",
+]  # fmt: skip
