@@ -41,7 +41,8 @@ class NeighborEmbedder(DistanceKeeper):
     """A map that keeps neighbourhoods, and the lists of neighbours that it is made from.
 
     The constructor of a method stores ``metric``, ``neighbors`` (lists that the user gives, or None),
-    ``init``, ``random_state`` and ``n_jobs``, whatever else it takes.
+    ``init``, ``random_state`` and ``n_jobs``, whatever else it takes. Its ``fit`` is
+    :func:`undone_on_failure`.
     """
 
     _state = State(n_iter_=Whole(0))

@@ -8,6 +8,7 @@ from .._errors import require_count, require_number
 from .._runtime import generator, require_memory
 from .._state import Array, Number, State, Whole
 from ..affinities import fitted_curve, fuzzy_graph, memberships
+from ..families.embedder import undone_on_failure
 from ..families.neighbor_maps import NeighborEmbedder, settled_among
 from ..families.spectral_start import spectral_start, wide
 from ..kernels.row_costs import FUZZY
@@ -134,6 +135,7 @@ class UMAP(NeighborEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @undone_on_failure
     def fit(self, X, y=None):
         """Neighbours, the fuzzy graph, a start, epochs."""
         k = require_count("n_neighbors", self.n_neighbors)
