@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import column_or_1d
@@ -14,6 +16,22 @@ from ..quality.labels import class_codes
 from .input_rows import checked_rows
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
+
+
+def undone_on_failure(fit):
+    """``fit`` that, where it fails or is interrupted, leaves all attributes as they were."""
+
+    @wraps(fit)
+    def fitted(self, X, y=None):
+        before = vars(self).copy()
+        try:
+            return fit(self, X, y)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return fitted
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

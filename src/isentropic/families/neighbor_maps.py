@@ -18,6 +18,8 @@ from .._state import Maybe, State, Value, Whole
 from .._values import Geodesic, Knn, Neighbors
 from ..distances import EUCLIDEAN, Metric, metric_name, rows_per_block
 from ..geodesics import from_rows
+from ..kernels._jit import threads
+from ..kernels.row_descent import settle_rows
 from ..neighbors import RowIndex, clipped_neighbors, lists_in_rows, nearest_neighbors
 from .input_rows import (
     checked_components,
@@ -31,8 +33,7 @@ from .starts import given_start, landmark_start, principal_start, roughened
 
 _FLAT = 1e-9  # of the largest spread of a coordinate: rounding
 _ROUGH = 1e-2  # of the same: the noise that takes the place of a coordinate without extent
-
-
+_PLACED_AT_ONCE = 4096  # new rows
 _ALL_EQUAL = "All rows are equal, and so are their places. Look for a column that tells them apart."
 
 
@@ -40,7 +41,8 @@ class NeighborEmbedder(DistanceKeeper):
     """A map that keeps neighbourhoods, and the lists of neighbours that it is made from.
 
     The constructor of a method stores ``metric``, ``neighbors`` (lists that the user gives, or None),
-    ``init``, ``random_state`` and ``n_jobs``, whatever else it takes.
+    ``init``, ``random_state`` and ``n_jobs``, whatever else it takes. Its ``fit`` is
+    :func:`undone_on_failure`.
     """
 
     _state = State(n_iter_=Whole(0))
@@ -113,6 +115,22 @@ class NeighborEmbedder(DistanceKeeper):
         self.n_iter_, self._graph, self._index_of_rows = n_iter, distances.graph, None
         self._n_features_out = self.n_components
         self._remember(X)
+
+
+def settled_among(cost, Z: np.ndarray, rows, weights, far, shape, n_jobs: int | None) -> np.ndarray:
+    """Places of new rows, each at a minimum of its ``cost``: from its nearest row, or the mean of near ones.
+
+    ``rows`` and ``weights`` (b, k) are near ones; the fitted rows ``far`` are those that push any new one.
+    """
+    out = np.empty((len(rows), Z.shape[1]))
+    for block in row_blocks(len(rows), "placing rows", size=_PLACED_AT_ONCE):
+        w, near = weights[block], rows[block].astype(np.int64)
+        mean = (w[:, :, None] * Z[near]).sum(axis=1) / w.sum(axis=1, keepdims=True)
+        starts = np.stack([Z[near[:, 0]], mean], axis=1)
+        pushing = np.ascontiguousarray(np.broadcast_to(far, (len(w), len(far))))
+        with threads(n_jobs):
+            out[block] = settle_rows(cost, starts, Z, near, w, pushing, shape)
+    return out
 
 
 def _given_lists(given: Neighbors, k: int, n: int, metric: Metric | Geodesic) -> Neighbors:

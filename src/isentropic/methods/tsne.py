@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._errors import require_count, require_number
 from ..affinities import joint_affinities
+from ..families.embedder import undone_on_failure
 from ..families.perplexity_maps import MOST_DOF, StudentEmbedder
 from ..objectives import StudentNeighbors
 from ..optim import Phase, phased_descent
@@ -112,6 +113,7 @@ class TSNE(StudentEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @undone_on_failure
     def fit(self, X, y=None):
         """Neighbours, affinities, start, descent."""
         dof = require_number("dof", self.dof, "a positive number of at most 1e6", above=0, most=MOST_DOF)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from .._errors import require_count, require_number
-from .._runtime import generator, require_memory, row_blocks
+from .._runtime import generator, require_memory
 from .._state import Array, Number, State, Whole
 from ..affinities import fitted_curve, fuzzy_graph, memberships
-from ..families.neighbor_maps import NeighborEmbedder
+from ..families.embedder import undone_on_failure
+from ..families.neighbor_maps import NeighborEmbedder, settled_among
 from ..families.spectral_start import spectral_start, wide
-from ..kernels._jit import threads
 from ..kernels.row_costs import FUZZY
-from ..kernels.row_descent import settle_rows
 from ..neighbors import component_labels, warn_of_parts
 from ..objectives import FuzzyMoves, mean_edge_cost
 from ..objectives.fuzzy import SOFTENING
@@ -22,7 +21,6 @@ _FEW_ROWS, _EPOCHS_OF_FEW, _EPOCHS_OF_MANY = 10_000, 300, 200
 _NOISE = 1e-3  # of a start, in units: rows at one place must be able to part
 _MOST_PUSH = 1000  # far above it, new rows would be pushed out of the map
 _SAMPLE = 512  # fitted rows that push a new one
-_PLACED_AT_ONCE = 4096  # new rows
 _EDGE_BYTES = 110  # of a listed neighbour: weights and the graph of both directions, in both precisions
 
 
@@ -137,6 +135,7 @@ class UMAP(NeighborEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @undone_on_failure
     def fit(self, X, y=None):
         """Neighbours, the fuzzy graph, a start, epochs."""
         k = require_count("n_neighbors", self.n_neighbors)
@@ -182,15 +181,7 @@ class UMAP(NeighborEmbedder):
         weights = memberships(near, n_jobs=self.n_jobs)
         Z = self.embedding_ / self._spread
         shape = np.array([*_in_spreads(self.a_, self.b_, self._spread), self._push, SOFTENING])
-        out = np.empty((len(X), self._n_features_out))
-        for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
-            w, rows = weights[block], indices[block].astype(np.int64)
-            mean = (w[:, :, None] * Z[rows]).sum(axis=1) / w.sum(axis=1, keepdims=True)
-            starts = np.stack([Z[rows[:, 0]], mean], axis=1)
-            far = np.ascontiguousarray(np.broadcast_to(self._far, (len(w), len(self._far))))
-            with threads(self.n_jobs):
-                out[block] = settle_rows(FUZZY, starts, Z, rows, w, far, shape)
-        return out * self._spread
+        return settled_among(FUZZY, Z, indices, weights, self._far, shape, self.n_jobs) * self._spread
 
 
 def _in_spreads(a: float, b: float, spread: float) -> tuple[float, float]:
