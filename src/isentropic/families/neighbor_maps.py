@@ -103,16 +103,18 @@ class NeighborEmbedder(DistanceKeeper):
         Z[:, spread <= _FLAT * spread.max()] = 0.0
         return roughened(Z, random, _ROUGH * float(spread.max()) or 1.0)
 
-    def _keep(self, distances: Distances, Z: np.ndarray, n_iter: int) -> None:
-        """The map, equal rows at one place, and what places new rows in it."""
+    def _keep(
+        self, distances: Distances, Z: np.ndarray, n_iter: int, classes: np.ndarray | None = None
+    ) -> None:
+        """The map, equal rows (of one class) at one place, and what places new rows in it."""
         X = distances.X
         checked_coordinates(Z, "Take parameters nearer to their defaults.")
         if (X[0] == X[-1]).all() and not np.ptp(X, axis=0).any():
             warn(_ALL_EQUAL, TableWarning)
-        self.embedding_ = Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
+        self.embedding_ = Z if self.metric == "precomputed" else one_place_for_equals(X, Z, classes)
         self.n_iter_, self._graph, self._index_of_rows = n_iter, distances.graph, None
         self._n_features_out = self.n_components
-        self._remember(X)
+        self._remember(X, classes)
 
 
 def _given_lists(given: Neighbors, k: int, n: int, metric: Metric | Geodesic) -> Neighbors:
