@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from test_paths import plain_dijkstra, random_graph
 
 from isentropic.kernels.near_paths import nearest_by_paths
-from test_paths import plain_dijkstra, random_graph
 
 GRAPHS = {
     "sparse": random_graph(40, 90, 0, weight=lambda r: r.uniform(0.1, 2)),
