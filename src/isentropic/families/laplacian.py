@@ -15,7 +15,6 @@ from .._values import Knn, NeighborGraph, Percentile, Radius
 from ..distances import rows_per_block
 from ..neighbors import RowIndex, as_rule, distance_graph, entry_lists, warn_of_isolated
 from .geodesic import subgraph
-from .input_rows import one_place_for_equals
 from .placement import RowKeeper
 from .spectral import separating
 
@@ -71,7 +70,7 @@ class LaplacianEmbedder(RowKeeper):
         others = np.setdiff1d(np.arange(len(X)), self._fitted)
         if len(others):
             self.embedding_[others] = self._place(X[others])
-        self.embedding_ = one_place_for_equals(X, self.embedding_)
+        self.embedding_ = self._one_place(X, self.embedding_)
 
     def _step(self, X: np.ndarray, Z: np.ndarray, rule, shares: np.ndarray | None) -> tuple:
         """The mean of ``Z`` over the neighbours of new rows, by the weights of a step, and the sums of those.

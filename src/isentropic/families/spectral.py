@@ -13,7 +13,6 @@ from .._errors import DisconnectedGraphWarning, IsentropicWarning, warn
 from .._state import Array, Number, State, Whole
 from ..linalg import bottom_eigenpairs
 from ..neighbors import RowIndex
-from .input_rows import one_place_for_equals
 from .placement import RowKeeper
 
 _FAR_BELOW = 100  # times: an eigenvalue so far below the next one is that of parts that hardly hold together
@@ -53,7 +52,7 @@ class SpectralEmbedder(RowKeeper):
         others = np.setdiff1d(np.arange(len(X)), fitted)
         if len(others):
             self.embedding_[others] = self._place(X[others])
-        self.embedding_ = one_place_for_equals(X, self.embedding_)
+        self.embedding_ = self._one_place(X, self.embedding_)
 
     def _nearest_fitted(self, X: np.ndarray, k: int) -> np.ndarray:
         """The k fitted rows nearest to each new row."""
