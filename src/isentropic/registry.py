@@ -35,6 +35,7 @@ _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15
 _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _PNN = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.4"
+_CERVATI_NETO = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.3"
 _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
 _MAATEN = "van der Maaten and Hinton (2008), Visualizing data using t-SNE, JMLR 9"
@@ -176,6 +177,14 @@ _BUILT_IN = (
     Method("trimap", "isentropic.methods.trimap:TriMap", "Rows stay nearer to near rows than to far ones.",
            "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _AMID, out_of_sample="optimised", draws_above=0,
            figures=("violated_",)),
+    Method("sgt-sne", "isentropic.methods.sgt_sne:SGtSNE",
+           "t-SNE of geodesics, near rows of two classes twice as far apart.", "neighbours",
+           "O(n^1.1 m + n k p log p); O(n (m + k + p))", _CERVATI_NETO, needs_y=True,
+           out_of_sample="optimised", precomputed=False, draws_above=10_000, figures=("kl_divergence_",)),
+    Method("set-sne", "isentropic.methods.set_sne:SEtSNE",
+           "t-SNE of distances and divergences of patches, more between classes.", "neighbours",
+           "O(n^1.1 m + n k m^2); O(n (m^2 + k + p))", _CERVATI_NETO, needs_y=True,
+           out_of_sample="optimised", precomputed=False, draws_above=10_000, figures=("kl_divergence_",)),
     Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),

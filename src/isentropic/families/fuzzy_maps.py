@@ -49,9 +49,15 @@ class FuzzyEmbedder(NeighborEmbedder):
     _starts = ("spectral", "pca", "random")
 
     def _embed(
-        self, X: np.ndarray, weigh: Callable[[Neighbors], csr_array], classes: np.ndarray | None = None
+        self,
+        X: np.ndarray,
+        weigh: Callable[[Neighbors], csr_array],
+        learn: Callable[[int], None] = lambda k: None,
     ) -> None:
-        """Neighbours, the fuzzy graph that ``weigh`` makes of them, a start, epochs; the map is kept."""
+        """Neighbours, the fuzzy graph that ``weigh`` makes of them, a start, epochs; the map is kept.
+
+        ``learn`` is told the number of neighbours just before.
+        """
         k = require_count("n_neighbors", self.n_neighbors)
         a, b = fitted_curve(self.min_dist, self.spread)
         spread = float(self.spread)
@@ -70,7 +76,8 @@ class FuzzyEmbedder(NeighborEmbedder):
         start = self._start_of(W, distances, random)
         moves = FuzzyMoves(W, curve, push=push, n_epochs=n_epochs, seed=seed)
         Z = batch_epochs(moves, start, n_epochs, n_jobs=self.n_jobs)
-        self._keep(distances, (Z - Z.mean(axis=0)) * spread, n_epochs, classes)
+        learn(found.indices.shape[1])
+        self._keep(distances, (Z - Z.mean(axis=0)) * spread, n_epochs)
         self.a_, self.b_, self._spread, self._push = a, b, spread, push
         self._n_nearest = found.indices.shape[1]
         self._far = np.sort(random.permutation(n)[:_SAMPLE])

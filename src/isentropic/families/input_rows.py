@@ -66,12 +66,9 @@ def checked_coordinates(Z: np.ndarray, hint: str = _TOO_FAR) -> np.ndarray:
     return Z
 
 
-def one_place_for_equals(X: np.ndarray, Z: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
-    """Rows that are equal, and of one class where there are some, get the mean of their places.
-
-    Drawn pairs, or rounding, may have led them apart.
-    """
-    distinct = distinct_rows(X if classes is None else np.column_stack([X, classes]))
+def one_place_for_equals(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """Rows that are equal get the mean of their places: drawn pairs, or rounding, may have led them apart."""
+    distinct = distinct_rows(X)
     if distinct is None:
         return Z
     sizes = np.diff(distinct.indptr)

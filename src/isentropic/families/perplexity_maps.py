@@ -85,9 +85,9 @@ class PerplexityEmbedder(NeighborEmbedder):
             total += conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)[0]
             yield total / count
 
-    def _keep_map(self, given: Listed, Z: np.ndarray, n_iter: int, classes: np.ndarray | None = None) -> None:
+    def _keep_map(self, given: Listed, Z: np.ndarray, n_iter: int) -> None:
         """The map, and what places new rows: after the descent, or a refit that fails would mix two fits."""
-        self._keep(given.distances, Z, n_iter, classes)
+        self._keep(given.distances, Z, n_iter)
         self._perplexities, self._k = given.perplexities, given.lists.indices.shape[1]
 
     def _dense(self, given: Listed, P: np.ndarray) -> np.ndarray:

@@ -26,20 +26,18 @@ class StudentMap(StudentEmbedder):
         first = min(_EARLY, steps // 3)
         return [(first, early), (steps - first, late)]
 
-    def _descend(
-        self,
-        given: Listed,
-        conditional: np.ndarray,
-        steps: list[tuple[int, float]],
-        dof: float = 1.0,
-        classes: np.ndarray | None = None,
-    ) -> None:
-        """From the start down ``KL(P || Q)``, P the joint form of conditional affinities; the map is kept."""
+    def _descended(
+        self, given: Listed, conditional: np.ndarray, steps: list[tuple[int, float]], dof: float = 1.0
+    ) -> tuple[np.ndarray, StudentNeighbors]:
+        """From the start down ``KL(P || Q)``, P the joint form of conditional affinities; the cost."""
         P = joint_affinities(given.lists, conditional, n_jobs=self.n_jobs)
         cost = StudentNeighbors(P, n_components=self.n_components, dof=dof, n_jobs=self.n_jobs)
         start = self._scaled_start(given, _SPREAD)
         phases = [Phase(count, factor, len(start) / factor) for count, factor in steps]
-        Z = phased_descent(cost.slopes, start, phases, longest=_LONGEST, n_jobs=self.n_jobs)
-        self._keep_map(given, Z, sum(count for count, _ in steps), classes)
-        self.repulsion_, self._dof = cost.repulsion, dof
+        return phased_descent(cost.slopes, start, phases, longest=_LONGEST, n_jobs=self.n_jobs), cost
+
+    def _keep_student(self, given: Listed, Z: np.ndarray, cost: StudentNeighbors, n_iter: int) -> None:
+        """The map, how near it comes to the affinities, and what places new rows."""
+        self._keep_map(given, Z, n_iter)
+        self.repulsion_, self._dof = cost.repulsion, cost.dof
         self.kl_divergence_ = cost.divergence(self.embedding_)

@@ -50,8 +50,8 @@ def nearest_by_entries(
     b, e = entries.shape
     starts = np.arange(0, b * e + 1, e)
     nobody = np.full(b, -1)
-    flat = (part.ravel() for part in (entries.astype(np.int32), distances, extras))
-    return _listed(graph, starts, *flat, nobody, k, n_jobs)
+    seeds = entries.ravel().astype(np.int32)
+    return _listed(graph, starts, seeds, distances.ravel(), extras.ravel(), nobody, k, n_jobs)
 
 
 def _listed(graph, seed_ptr, seeds, starts, extras, selves, k, n_jobs) -> tuple[np.ndarray, np.ndarray]:

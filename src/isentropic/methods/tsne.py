@@ -113,5 +113,6 @@ class TSNE(StudentMap):
         late = require_number("exaggeration", late, "None or a positive factor", above=0)
         steps = self._phases(early, late)
         given = self._lists_of(X)
-        self._descend(given, self._affinities(given), steps, dof)
+        Z, cost = self._descended(given, self._affinities(given), steps, dof)
+        self._keep_student(given, Z, cost, self.max_iter)
         return self
