@@ -17,13 +17,11 @@ from .._errors import DisconnectedGraphWarning, require_one_of
 from .._runtime import generator, require_memory, row_blocks
 from .._values import Knn, NeighborGraph, Neighbors
 from ..affinities import checked_perplexity, joint_affinities, listed_for
-from ..dissimilarities import class_gaussians, posterior, votes
-from ..neighbors import RowIndex, clipped_neighbors, first_neighbors, listed_graph, nearest_neighbors
+from ..neighbors import clipped_neighbors, first_neighbors, listed_graph, nearest_neighbors
 from ..objectives import StudentNeighbors
-from .fitted_classes import FittedClasses
+from .fitted_classes import FittedClasses, PairClasses
 from .perplexity_maps import Listed
 from .student_maps import StudentMap
-from .supervised import ClassLearner
 
 _PERPLEXITY = 30.0  # or a third of the other rows, where there are fewer than 90
 _RATE, _MOMENTUM, _SPREAD = 30.0, 0.9, 1e-2  # of the descent as published
@@ -40,10 +38,10 @@ class Frame(NamedTuple):
     random: np.random.RandomState
 
 
-class ClassStudentMap(ClassLearner, StudentMap):
+class ClassStudentMap(PairClasses, StudentMap):
     """t-SNE's descent on lists by a dissimilarity of rows and classes."""
 
-    _found_again = (*ClassLearner._found_again, *StudentMap._found_again)
+    _found_again = (*PairClasses._found_again, *StudentMap._found_again)
     neighbors = None
 
     def _frame(self, n: int) -> Frame:
@@ -74,31 +72,12 @@ class GraphStudentMap(ClassStudentMap):
         found = nearest_neighbors(X, Knn(min(longest, len(X) - 1)), random_state=seed, n_jobs=self.n_jobs)
         return found, listed_graph(X, first_neighbors(found, k), n_jobs=self.n_jobs)
 
-    def _classes_of(self, X: np.ndarray, codes: np.ndarray, n_votes: int) -> FittedClasses:
-        """The classes of all rows: for those without one, what is guessed of new rows."""
-        count = len(self.classes_)
-        open_rows, labelled = np.flatnonzero(codes < 0), np.flatnonzero(codes >= 0)
-        if len(open_rows) == 0 or self.unlabelled == "neutral":
-            return FittedClasses(codes, count)
-        if self.unlabelled == "posterior":
-            gaussians = class_gaussians(X[labelled], codes[labelled])
-            return FittedClasses(codes, count, posterior(X[open_rows], gaussians))
-        k = min(n_votes, len(labelled))
-        near = RowIndex(X[labelled]).nearest(X[open_rows], k, n_jobs=self.n_jobs)[0]
-        return FittedClasses(codes, count, votes(codes[labelled[near]], count))
-
-    def _fitted_classes(self) -> FittedClasses:
-        """The same, of a fitted model."""
-        open_rows = np.flatnonzero(self._codes < 0)
-        guessed = self._shares(self._known.X[open_rows]) if len(open_rows) else None
-        return FittedClasses(self._codes, len(self.classes_), guessed)
-
     def _embed(
         self,
         given: Listed,
-        codes: np.ndarray,
+        classes: FittedClasses,
         k: int,
-        in_map: Callable[[np.ndarray], np.ndarray],
+        in_map: Callable[[np.ndarray, FittedClasses, int], np.ndarray],
     ) -> None:
         """Descent by Euclidean weights of the map or, as published, by its own dissimilarities ``in_map``."""
         require_one_of("low_dimensional", self.low_dimensional, _MAPS)
@@ -112,8 +91,8 @@ class GraphStudentMap(ClassStudentMap):
             require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", hint)
             cost = StudentNeighbors(P, n_components=self.n_components, n_jobs=self.n_jobs)
             start = self._scaled_start(given, _SPREAD)
-            Z = _published_descent(P.toarray(), start, in_map, self.max_iter)
-        self._learn(given.distances.X, codes, k, self.unlabelled)
+            Z = _published_descent(P.toarray(), start, lambda Z: in_map(Z, classes, k), self.max_iter)
+        self._learn_pairs(given.distances.X, classes, k)
         self._keep_student(given, Z, cost, self.max_iter)
 
 

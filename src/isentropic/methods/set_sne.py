@@ -140,7 +140,7 @@ class SEtSNE(GraphStudentMap):
         graph = replace(graph, weights=np.sqrt(squares))
         lists = replaced_neighbors(found, graph, frame.listed, RowIndex(X), n_jobs=self.n_jobs)
         given = self._given(X, frame, lists)
-        self._embed(given, codes, k, partial(self._squares_in_map, classes=classes, k=k))
+        self._embed(given, classes, k, self._squares_in_map)
         self._patch_rows = patches.neighbors
         self._fit_as = self.divergence, factor, patches.floor, patches.form
         return self
@@ -172,7 +172,7 @@ class SEtSNE(GraphStudentMap):
         patches = Patches(rows, self._patch_rows, divergence, _REGULARIZATION, False, floor, form)
         first = near[:, :edges].astype(np.int64)
         nats = factor * patches.to_new(X, first, n_jobs=self.n_jobs)
-        same = self._fitted_classes().same_as_new(self._shares(X), first)
+        same = self._same_as_new(X, first)
         values = np.sqrt(_expected_squares(d[:, :edges] ** 2, nats, same))
         return replaced_among(near, d, values, k, len(rows), n_jobs=self.n_jobs)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 from scipy.spatial.distance import squareform
@@ -136,7 +135,7 @@ class SGtSNE(GraphStudentMap):
         if not self.squared:
             lists = replace(lists, distances=np.sqrt(lists.distances))
         given = self._given(X, frame, lists)
-        self._embed(given, codes, k, partial(self._squares_in_map, classes=classes, k=k))
+        self._embed(given, classes, k, self._squares_in_map)
         self._paths, self._n_near, self._fit_as = graph, k, (self.penalise, bool(self.squared))
         return self
 
@@ -158,7 +157,7 @@ class SGtSNE(GraphStudentMap):
     def _listed_among_fitted(self, X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         penalise, squared = self._fit_as
         near, d = self._row_index().nearest(X, self._n_near, n_jobs=self.n_jobs)
-        longer = (1.0 - self._fitted_classes().same_as_new(self._shares(X), near)) * d
+        longer = (1.0 - self._same_as_new(X, near)) * d
         starts, extras = (d, longer) if penalise == "pairs" else (d + longer, np.zeros(d.shape))
         indices, lengths = nearest_by_entries(self._paths, near, starts, extras, k, n_jobs=self.n_jobs)
         return indices, lengths if squared else np.sqrt(lengths)
