@@ -58,6 +58,11 @@ _HYVAERINEN = "Hyvärinen (1999), Fast and robust fixed-point algorithms for ICA
 _BELL = "Bell and Sejnowski (1995), An information-maximization approach to blind separation, Neural Comp. 7"
 _LU = "Lu, Plataniotis and Venetsanopoulos (2008), MPCA, IEEE Trans. Neural Networks 19"
 _GOLDBERGER = "Goldberger and others (2005), Neighbourhood components analysis, NIPS 17"
+_GENG = "Geng, Zhan and Zhou (2005), Supervised nonlinear dimensionality reduction, IEEE Trans. SMC B 35"
+_VLACHOS = "Vlachos and others (2002), Non-linear DR techniques for classification, KDD 8"
+_RIDDER = "de Ridder and others (2003), Supervised locally linear embedding, ICANN 2003"
+_ZHANG_SQ = "Zhang (2009), Enhanced supervised locally linear embedding, Pattern Recognition Letters 30"
+_CLASSES = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.1"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -124,9 +129,28 @@ _BUILT_IN = (
     Method("kde-isomap", "isentropic.methods.kde_isomap:KDEIsomap",
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
+    Method("es-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
+           "ISOMAP over dissimilarities that part the classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
+           _GENG, needs_y=True, max_rows=40_000),
+    Method("weighted-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
+           "ISOMAP with shorter distances within classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
+           _VLACHOS, params={"dissimilarity": "dis2"}, needs_y=True, max_rows=40_000),
     Method("lle", "isentropic.methods.lle:LLE", "Rows are the same sums of neighbours in data and map.",
            "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000,
            figures=("eigengap_", "n_separating_")),
+    Method("slle", "isentropic.methods.supervised_lle:SupervisedLLE",
+           "LLE whose neighbours are of the own class first.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
+           _RIDDER, needs_y=True, precomputed=False, max_rows=200_000,
+           figures=("crossing_", "n_separating_")),
+    Method("enhanced-slle", "isentropic.methods.supervised_lle:SupervisedLLE",
+           "LLE by dissimilarities that part the classes.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
+           _ZHANG_SQ, params={"dissimilarity": "dis1"}, needs_y=True, precomputed=False, max_rows=200_000,
+           figures=("crossing_", "n_separating_")),
+    Method("stochastic-slle", "isentropic.methods.supervised_lle:SupervisedLLE",
+           "LLE by distances and divergences between classes.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
+           _CLASSES, params={"dissimilarity": "divergence"}, needs_y=True, precomputed=False,
+           max_rows=200_000,
+           figures=("crossing_", "n_separating_")),
     Method("modified-lle", "isentropic.methods.modified_lle:ModifiedLLE",
            "Rows are several sums of neighbours, the same in data and map.", "spectral",
            "O(n k^2 (k + m)); O(n k^2)", _ZHANG_WANG, precomputed=False, max_rows=200_000,

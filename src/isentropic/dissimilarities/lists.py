@@ -16,7 +16,6 @@ class ClassIndex:
 
     def __init__(self, X: np.ndarray, classes: np.ndarray, metric: Metric = "euclidean"):
         self._X, self.classes, self.metric = X, classes, metric
-        self.n_classes = int(classes.max()) + 1
 
     def among(
         self, k: int, measure: ClassDistance, n_jobs: int | None = None
@@ -48,7 +47,7 @@ class ClassIndex:
     def _merged(self, X, k: int, weigh, selves, n_jobs):
         """Lists of all classes so far, the k least kept: ``O(n k)`` memory whatever the number of classes."""
         parts: list[np.ndarray] = [np.empty((len(X), 0), np.int32), *np.empty((2, len(X), 0))]
-        for c, (members, index) in enumerate(self._indexes):
+        for c, members, index in self._indexes:
             queries = X[:, members] if self.metric == "precomputed" else X
             count = min(k + (selves is not None), len(members))
             found, d = index.nearest(np.ascontiguousarray(queries), count, n_jobs=n_jobs)
@@ -62,8 +61,11 @@ class ClassIndex:
         return parts
 
     @cached_property
-    def _indexes(self) -> list[tuple[np.ndarray, RowIndex]]:
-        every = [np.flatnonzero(self.classes == c) for c in range(self.n_classes)]
-        if self.metric == "precomputed":
-            return [(members, RowIndex(self._X[:, members].T, self.metric)) for members in every]
-        return [(members, RowIndex(self._X[members], self.metric)) for members in every]
+    def _indexes(self) -> list[tuple[int, np.ndarray, RowIndex]]:
+        found = []
+        for c in np.unique(self.classes).tolist():
+            members = np.flatnonzero(self.classes == c)
+            given = self.metric == "precomputed"  # then queries are distances, and the rows are not read
+            rows = np.empty((len(members), 0)) if given else self._X[members]
+            found.append((c, members, RowIndex(rows, self.metric)))
+        return found

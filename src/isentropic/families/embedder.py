@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import column_or_1d
@@ -16,12 +18,28 @@ from .input_rows import checked_rows
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
 
 
+def _all_or_nothing(fit):
+    """A ``fit`` that fails, or that Ctrl-C ends, leaves the estimator as it was: fitted before, or not."""
+
+    @wraps(fit)
+    def whole(self, *args, **kwargs):
+        before = vars(self).copy()
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    return whole
+
+
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn transformer whose ``fit`` leaves the coordinates of its rows in ``embedding_``.
 
     One that learns from classes sets ``_learns_from_y``; its ``fit(X, y)`` begins with :meth:`_labelled`.
     ``_state`` declares what a fit sets, ``_parameters`` those of the constructor that more than ``fit``
-    reads; those of a subclass add to them. Only what is declared is saved and loaded.
+    reads; those of a subclass add to them. Only what is declared is saved and loaded. A fit that fails leaves
+    what an earlier one set.
     """
 
     _learns_from_y = False
@@ -38,6 +56,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         metric=OneOf(Checked(checked_metric), Value(Geodesic)),
         n_jobs=Maybe(Whole(zero=False)),
     )
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            cls.fit = _all_or_nothing(cls.fit)
 
     def fit_transform(self, X, y=None) -> np.ndarray:
         """Fit, and return the coordinates of the rows of ``X``."""

@@ -39,7 +39,7 @@ class GeodesicEmbedder(RowKeeper):
         euclidean_defect_=Tuple(Number(), Number()),
         residual_variance_=Number(),
     )
-    _found_again = ("_landmark_geodesics", "_index_of_fitted")
+    _found_again: tuple[str, ...] = ("_landmark_geodesics", "_index_of_fitted")
     # Parameters of every member: n_components, n_landmarks, on_disconnected, metric, random_state, n_jobs.
     embedding_: np.ndarray
     landmarks_: np.ndarray | None
@@ -53,10 +53,13 @@ class GeodesicEmbedder(RowKeeper):
 
     def _checked_rows(self, X) -> np.ndarray:
         """Parameters and rows, checked before anything costly starts."""
+        self._checked_parameters()
+        return checked_rows(self, X, metric=self.metric)
+
+    def _checked_parameters(self) -> None:
         checked_components(self.n_components)
         self._checked_landmarks(0)
         checked_policy(self.on_disconnected)
-        return checked_rows(self, X, metric=self.metric)
 
     def _embed_graph(self, X: np.ndarray, graph: NeighborGraph, rows: np.ndarray | None = None) -> None:
         """Geodesics of the graph, their classical scaling, and everything that ``transform`` needs.

@@ -7,6 +7,7 @@ classes that new rows may have. No label of a new row is ever asked for.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -66,17 +67,26 @@ class ClassLearner(RowKeeper):
         self._codes, self._fit_unlabelled = codes, unlabelled
         self._n_votes, self._index_of_labelled = min(n_votes, len(labelled)), None
 
-    def _shares(self, X: np.ndarray) -> np.ndarray | None:
-        """``p(c | x)`` of new rows, (b, c), each by itself; None where nothing is guessed."""
+    def _shares(
+        self, X: np.ndarray, vote: Callable[[np.ndarray], np.ndarray] | None = None
+    ) -> np.ndarray | None:
+        """``p(c | x)`` of new rows, (b, c), each by itself; None where nothing is guessed.
+
+        ``vote`` gives the classes, (b, k), of the nearest rows, where a method finds them itself.
+        """
         if self._fit_unlabelled == "neutral":
             return None
         if self._fit_unlabelled == "posterior":
             return posterior(X, self._gaussians)
+        return votes((vote or self._voters)(X), len(self.classes_))
+
+    def _voters(self, X: np.ndarray) -> np.ndarray:
+        """Classes of the nearest labelled rows."""
         labelled = np.flatnonzero(self._codes >= 0)
         if self._fit_metric == "precomputed":
             X = np.ascontiguousarray(X[:, labelled])
         near = self._labelled_rows(labelled).nearest(X, self._n_votes, n_jobs=self.n_jobs)[0]
-        return votes(self._codes[labelled[near]], len(self.classes_))
+        return self._codes[labelled[near]]
 
     def _labelled_rows(self, labelled: np.ndarray) -> RowIndex:
         index = getattr(self, "_index_of_labelled", None)
