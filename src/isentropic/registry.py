@@ -36,6 +36,7 @@ _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _PNN = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.4"
 _CERVATI_NETO = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.3"
+_HAJDERANJ_2019 = "Hajderanj, Weheliye and Chen (2019), A new supervised t-SNE with dissimilarity measure"
 _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
 _MAATEN = "van der Maaten and Hinton (2008), Visualizing data using t-SNE, JMLR 9"
@@ -201,6 +202,10 @@ _BUILT_IN = (
     Method("trimap", "isentropic.methods.trimap:TriMap", "Rows stay nearer to near rows than to far ones.",
            "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _AMID, out_of_sample="optimised", draws_above=0,
            figures=("violated_",)),
+    Method("supervised-t-sne", "isentropic.methods.supervised_tsne:SupervisedTSNE",
+           "t-SNE in which rows of two classes are farther apart.", "neighbours",
+           "O(n^2 m + n k); O(n (m + k))", _HAJDERANJ_2019, needs_y=True, out_of_sample="optimised",
+           figures=("kl_divergence_",)),
     Method("sgt-sne", "isentropic.methods.sgt_sne:SGtSNE",
            "t-SNE of geodesics, near rows of two classes twice as far apart.", "neighbours",
            "O(n^1.1 m + n k p log p); O(n (m + k + p))", _CERVATI_NETO, needs_y=True,

@@ -10,6 +10,7 @@ from .._runtime import row_blocks
 from .._state import Array, Maybe, State, StateError
 from ..dissimilarities import class_gaussians, posterior, votes
 from ..neighbors import RowIndex
+from .input_rows import checked_components
 from .supervised import ClassLearner
 
 _NUMBERS_AT_ONCE = 2**21  # shares of the pairs of a block
@@ -70,6 +71,10 @@ class PairClasses(ClassLearner):
 
     _state = State(_guessed=Maybe(Array("u", "c", least=0)))
     _guessed: np.ndarray | None
+
+    def _taught(self, X, y, *, metric="euclidean") -> tuple[np.ndarray, np.ndarray]:
+        checked_components(self.n_components)
+        return super()._taught(X, y, metric=metric)
 
     def _classes_of(self, X: np.ndarray, codes: np.ndarray, n_votes: int) -> FittedClasses:
         """The classes of all rows: for those without one, what is guessed of new rows."""

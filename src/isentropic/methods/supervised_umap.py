@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import require_number
+from .._errors import require_count, require_number
 from .._state import Double, State
 from .._values import Neighbors
 from ..affinities import class_intersection, fuzzy_graph
@@ -123,12 +123,11 @@ class SupervisedUMAP(PairClasses, FuzzyEmbedder):
     def fit(self, X, y):
         """Neighbours, the fuzzy graph, its intersection with the classes, a start, epochs."""
         X, codes = self._taught(X, y, metric=self.metric)
-        X = self._checked_rows(X)
         hint = "UMAP takes no classes."
         weight = require_number("target_weight", self.target_weight, "a number above 0 and at most 1",
                                 above=0, most=1, hint=hint)  # fmt: skip
         apart = min(_NEAR / (1.0 - weight), _FARTHEST) if weight < 1 else _FARTHEST
-        classes = self._classes_of(X, codes, self.n_neighbors)
+        classes = self._classes_of(X, codes, require_count("n_neighbors", self.n_neighbors))
 
         def weigh(found: Neighbors) -> csr_array:
             W = fuzzy_graph(found, n_jobs=self.n_jobs)
