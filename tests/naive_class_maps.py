@@ -63,7 +63,7 @@ def naive_set_squares(X, same, k, *, noise=3.0, factor=1.0):
     for i in range(len(X)):
         for j in range(len(X)):
             if edges[i, j]:
-                kl = factor * naive_kl(patches[i], patches[j])
+                kl = factor * max(naive_kl(patches[i], patches[j]), 0.0)  # of equal ones, but for rounding
                 out[i, j] = same[i, j] * min(D2[i, j], kl) + (1 - same[i, j]) * (D2[i, j] + kl)
     return out
 

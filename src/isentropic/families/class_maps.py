@@ -59,7 +59,7 @@ class ClassStudentMap(PairClasses, StudentMap):
 class GraphStudentMap(ClassStudentMap):
     """One whose dissimilarity differs from distances on the edges of a neighbour graph: SGt-SNE, SEt-SNE."""
 
-    metric = "euclidean"
+    metric, init = "euclidean", "pca"
 
     def _n_edges(self, n: int) -> int:
         """Neighbours of a row in the graph: the root of the number of rows, where none is given."""
@@ -90,7 +90,7 @@ class GraphStudentMap(ClassStudentMap):
             hint = "Take low_dimensional='euclidean'."
             require_memory(_PAIR_BYTES * n * n, f"All pairs of {n:,} rows", hint)
             cost = StudentNeighbors(P, n_components=self.n_components, n_jobs=self.n_jobs)
-            start = self._scaled_start(given, _SPREAD)
+            start = _SPREAD * given.random.standard_normal((n, self.n_components))
             Z = _published_descent(P.toarray(), start, lambda Z: in_map(Z, classes, k), self.max_iter)
         self._learn_pairs(given.distances.X, classes, k)
         self._keep_student(given, Z, cost, self.max_iter)

@@ -53,18 +53,16 @@ class SEtSNE(GraphStudentMap):
         None takes nats as they are, as published.
     low_dimensional : {"euclidean", "graph"}
         What the weights of the map are made of. ``"graph"``, for reproduction: the same distances in the map,
-        with patches and classes, found again in each step; ``O(n^2)`` a step. The published programs took 50
-        steps at a perplexity of 20.
+        with patches and classes, found again in each step, from a start at random; ``O(n^2)`` a step. The
+        published programs took 50 steps at a perplexity of 20.
     unlabelled : {"votes", "posterior", "neutral"}
         What is guessed of rows without a class, new ones and those of ``y`` where it is missing: the shares
         of the classes among the k nearest rows, the posterior of a Gaussian for each class, or nothing, so
         that all are of their class.
-    init : {"pca", "random"} or array of shape (n, n_components)
-        Where the descent starts.
     max_iter : int
         Steps in all.
     random_state : int, RandomState or None
-        For random starts and the approximate search. None is a fixed seed: two runs agree.
+        For the approximate search, and the start of a ``"graph"``. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -110,7 +108,6 @@ class SEtSNE(GraphStudentMap):
         scale=None,
         low_dimensional="euclidean",
         unlabelled="votes",
-        init="pca",
         max_iter=750,
         random_state=None,
         n_jobs=None,
@@ -122,7 +119,6 @@ class SEtSNE(GraphStudentMap):
         self.scale = scale
         self.low_dimensional = low_dimensional
         self.unlabelled = unlabelled
-        self.init = init
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs

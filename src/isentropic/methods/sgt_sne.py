@@ -48,18 +48,16 @@ class SGtSNE(GraphStudentMap):
         Affinities fall with G^2; False, for reproduction, with G, as the text has it.
     low_dimensional : {"euclidean", "graph"}
         What the weights of the map are made of. ``"graph"``, for reproduction: geodesics over a graph of the
-        map, with its classes, found again in each step; ``O(n^2 k)`` a step. The published programs took 50
-        steps at a perplexity of 20.
+        map, with its classes, found again in each step, from a start at random; ``O(n^2 k)`` a step. The
+        published programs took 50 steps at a perplexity of 20.
     unlabelled : {"votes", "posterior", "neutral"}
         What is guessed of rows without a class, new ones and those of ``y`` where it is missing: the shares
         of the classes among the k nearest rows, the posterior of a Gaussian for each class, or nothing, so
         that no distance grows.
-    init : {"pca", "random"} or array of shape (n, n_components)
-        Where the descent starts.
     max_iter : int
         Steps in all.
     random_state : int, RandomState or None
-        For random starts and the approximate search. None is a fixed seed: two runs agree.
+        For the approximate search, and the start of a ``"graph"``. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -106,7 +104,6 @@ class SGtSNE(GraphStudentMap):
         squared=True,
         low_dimensional="euclidean",
         unlabelled="votes",
-        init="pca",
         max_iter=750,
         random_state=None,
         n_jobs=None,
@@ -118,7 +115,6 @@ class SGtSNE(GraphStudentMap):
         self.squared = squared
         self.low_dimensional = low_dimensional
         self.unlabelled = unlabelled
-        self.init = init
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -131,6 +131,8 @@ class SupervisedUMAP(PairClasses, FuzzyEmbedder):
 
         def weigh(found: Neighbors) -> csr_array:
             W = fuzzy_graph(found, n_jobs=self.n_jobs)
+            if classes.count == 1:  # there is nothing to intersect with: UMAP
+                return W
             heads = np.repeat(np.arange(len(X)), np.diff(W.indptr))
             return class_intersection(W, classes.same(heads, W.indices.astype(np.int64)), apart)
 
