@@ -16,7 +16,14 @@ from .._values import Geodesic
 from ..distances import checked_metric
 from ..kernels._jit import threads
 from .embedder import Embedder
-from .input_rows import KnownRows, checked_coordinates, checked_rows, found_at_zero, metric_of_rows
+from .input_rows import (
+    KnownRows,
+    checked_coordinates,
+    checked_rows,
+    found_at_zero,
+    metric_of_rows,
+    one_place_for_equals,
+)
 
 
 class Placer(Embedder):
@@ -74,6 +81,10 @@ class RowKeeper(Placer):
             return found_at_zero(X)
         with threads(self.n_jobs):
             return self._known_rows().find(X)
+
+    def _one_place(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Coordinates of fitted rows, the same for those that are the same row."""
+        return one_place_for_equals(X, Z)
 
     def _known_rows(self) -> Any:
         """The fitted rows; None where distances are given."""
