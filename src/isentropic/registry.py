@@ -66,6 +66,7 @@ _VLACHOS = "Vlachos and others (2002), Non-linear DR techniques for classificati
 _RIDDER = "de Ridder and others (2003), Supervised locally linear embedding, ICANN 2003"
 _ZHANG_SQ = "Zhang (2009), Enhanced supervised locally linear embedding, Pattern Recognition Letters 30"
 _CLASSES = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.1"
+_RADUCANU = "Raducanu and Dornaika (2012), A supervised non-linear DR approach, Pattern Recognition 45"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -138,6 +139,10 @@ _BUILT_IN = (
     Method("weighted-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
            "ISOMAP with shorter distances within classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
            _VLACHOS, params={"dissimilarity": "dis2"}, needs_y=True, max_rows=40_000),
+    Method("class-isomap", "isentropic.methods.class_isomap:ClassIsomap",
+           "ISOMAP of geodesics and divergences between classes.", "geodesic",
+           "O(n^2 (k + log n) + c m^3); O(n^2 + c m^2)", _CLASSES, needs_y=True, precomputed=False,
+           max_rows=40_000, draws_above=10_000),
     Method("lle", "isentropic.methods.lle:LLE", "Rows are the same sums of neighbours in data and map.",
            "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000,
            figures=("eigengap_", "n_separating_")),
@@ -168,6 +173,13 @@ _BUILT_IN = (
     Method("laplacian-eigenmaps", "isentropic.methods.laplacian_eigenmaps:LaplacianEigenmaps",
            "Coordinates that change least between neighbours.", "spectral", "O(n (k + m) log n); O(n k)",
            _BELKIN, precomputed=False, figures=("n_separating_",)),
+    Method("supervised-le", "isentropic.methods.supervised_le:SupervisedLE",
+           "Near rows of a class together, of other classes apart.", "spectral", "O(n^2 m); O(n^2)",
+           _RADUCANU, needs_y=True, precomputed=False, max_rows=10_000, figures=("peak_",)),
+    Method("stochastic-le", "isentropic.methods.stochastic_le:StochasticLE",
+           "Laplacian eigenmaps with weaker edges between classes.", "spectral",
+           "O(n (k + m) log n + c m^3); O(n k + c m^2)", _CLASSES, needs_y=True, precomputed=False,
+           figures=("n_separating_",)),
     Method("diffusion-maps", "isentropic.methods.diffusion_maps:DiffusionMaps",
            "Distances are how differently random walks spread.", "spectral", "O(n (k + m) log n); O(n k)",
            _COIFMAN, precomputed=False, figures=("left_out_", "n_separating_")),

@@ -3,7 +3,7 @@
 from .adaptive import can_weights, neighbor_graph, pnn_weights
 from .barycentric import barycentric_weights
 from .fuzzy import class_intersection, fitted_curve, fuzzy_graph, memberships
-from .heat import bridged_heat, checked_heat, heat, heat_width
+from .heat import bridged_heat, bridging_edges, checked_heat, heat, heat_width
 from .inner_products import InnerProduct
 from .perplexity import checked_perplexity, conditional_affinities, joint_affinities, listed_for
 
@@ -11,6 +11,7 @@ __all__ = [
     "InnerProduct",
     "barycentric_weights",
     "bridged_heat",
+    "bridging_edges",
     "can_weights",
     "checked_heat",
     "checked_perplexity",

@@ -166,12 +166,14 @@ def expected_shares(shares: np.ndarray, between: np.ndarray) -> np.ndarray:
     return total
 
 
-def mean_between(between: np.ndarray, counts: np.ndarray) -> float:
+def mean_between(between: np.ndarray, counts: np.ndarray, others: np.ndarray | None = None) -> float:
     """Mean of ``between[c, c']`` over the pairs of rows of two classes; 0 where there is one class.
+
+    ``counts`` are the rows of each class, ``others`` those at the other end where these are not the same.
 
     What a divergence is divided by, to be in the units of distances: nats are several times longer.
     """
-    pairs = np.outer(counts, counts).astype(float)
+    pairs = np.outer(counts, counts if others is None else others).astype(float)
     np.fill_diagonal(pairs, 0.0)
     total = pairs.sum()
     return float((pairs * between).sum() / total) if total else 0.0

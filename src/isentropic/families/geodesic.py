@@ -90,10 +90,19 @@ class GeodesicEmbedder(RowKeeper):
             fitted, graph = fitted[nodes], subgraph(graph, nodes)
         landmarks = self._checked_landmarks(len(fitted))
         if landmarks is None:
-            return fitted, *exact_map(graph, n_components, policy, n_jobs)
+            return fitted, *exact_map(graph, n_components, policy, n_jobs, self._blended(fitted))
         table = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
         return fitted, *landmark_map(graph, table, landmarks, n_components, policy, metric=self.metric,
-                                     random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+                                     random_state=self.random_state, n_jobs=n_jobs,
+                                     blend=self._blended(fitted))  # fmt: skip
+
+    def _blended(self, fitted: np.ndarray) -> Callable[[np.ndarray, np.ndarray | None], None] | None:
+        """What changes the lengths of the paths between fitted rows, from landmarks or of all pairs."""
+        return None
+
+    def _blended_new(self) -> Callable[[np.ndarray, np.ndarray], None] | None:
+        """What changes the lengths of the paths of new rows to the references."""
+        return None
 
     def _all_placed(
         self, X: np.ndarray, fitted: np.ndarray, Z: np.ndarray, place: Callable[[np.ndarray], np.ndarray]
@@ -144,7 +153,8 @@ class GeodesicEmbedder(RowKeeper):
     def _place(self, X: np.ndarray) -> np.ndarray:
         geodesics = None if self.landmarks_ is None else self._geodesics_to_landmarks()
         found = GeodesicMap(self.graph_, self._scaling, self._unreachable, geodesics=geodesics)
-        return found.place(_to_nodes(X, self._fitted, self._fit_metric), self._entries, self.n_jobs)
+        nodes = _to_nodes(X, self._fitted, self._fit_metric)
+        return found.place(nodes, self._entries, self.n_jobs, self._blended_new())
 
 
 def subgraph(graph: NeighborGraph, rows: np.ndarray) -> NeighborGraph:

@@ -9,33 +9,38 @@ from .._errors import DisconnectedGraphWarning, warn
 from ..linalg import bottom_eigenpairs, fixed_signs
 
 
-def indicator_coordinates(X: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """One less coordinates than parts, constant on each, of mean 0 and mean square 1, uncorrelated.
+def indicator_coordinates(X: np.ndarray, parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """One less coordinates than parts, constant on each, of weighted mean 0 and mean square 1, uncorrelated.
 
     The indicators of the parts span the null space, where any rotation is as good: this one has the principal
     axes of the means of the parts, so that parts lie as in the data. ``O(n m + p^2 (p + m))`` time.
     """
-    sizes = np.bincount(parts)
-    means = np.stack([X[parts == p].mean(axis=0) for p in range(len(sizes))])
-    roots = np.sqrt(sizes / len(X))
+    sizes = np.bincount(parts, weights)
+    centre = X.mean(axis=0)
+    sums = np.stack([np.bincount(parts, weights * column) for column in (X - centre).T], axis=1)
+    means = sums / sizes[:, None]
+    roots = np.sqrt(sizes / weights.sum())
     across = qr(roots[:, None])[0][:, 1:]  # orthogonal to the constant, in the basis of scaled indicators
-    turned = svd(across.T @ (roots[:, None] * (means - X.mean(axis=0))), full_matrices=True)[0]
+    turned = svd(across.T @ (roots[:, None] * means), full_matrices=True)[0]
     return fixed_signs((across @ turned / roots[:, None])[parts])
 
 
 def eigenvectors_of_parts(
-    operator, X: np.ndarray, parts: np.ndarray, count: int
+    operator, X: np.ndarray, parts: np.ndarray, count: int, weights: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ``count`` smallest eigenpairs after the constant, the null space as :func:`indicator_coordinates`.
 
-    Parts are counted, not eigenvalues that look like 0. There is one value more than vectors if there is one.
+    The null vector of a part is the root of the ``weights`` there, 1 where none are given. Parts are counted,
+    not eigenvalues that look like 0. There is one value more than vectors if there is one.
     """
     n, n_parts = len(X), int(parts.max()) + 1
-    null = indicator_coordinates(X, parts) / np.sqrt(n)
+    weights = np.ones(n) if weights is None else weights
+    known = np.sqrt(weights / weights.sum())
+    null = known[:, None] * indicator_coordinates(X, parts, weights)
     few = min(count + 1, n - 1) - (n_parts - 1)
     if few <= 0:
         return np.zeros(min(count + 1, n - 1)), null[:, :count]
-    _, vectors = bottom_eigenpairs(operator, n_parts - 1 + few, known=np.ones(n))
+    _, vectors = bottom_eigenpairs(operator, n_parts - 1 + few, known=known)
     rest = vectors @ qr(vectors.T @ null)[0][:, n_parts - 1 :]  # Rayleigh-Ritz, what is null left out
     values, mixed = eigh(rest.T @ (operator @ rest))
     found = np.column_stack([null, fixed_signs(rest @ mixed)])

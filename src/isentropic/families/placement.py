@@ -30,7 +30,7 @@ class Placer(Embedder):
     """An embedder that places new rows."""
 
     _fit_metric: Any = "euclidean"
-    _found_again: tuple[str, ...] = ()  # large attributes that are not saved, since the others give them
+    _found_again: tuple[str, ...] = ()  # large attributes, beside those of bases, that others give: not saved
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
@@ -53,7 +53,8 @@ class Placer(Embedder):
     def __getstate__(self):
         """Without what is large and can be found again."""
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in self._found_again}
+        left = {name for base in type(self).__mro__ for name in vars(base).get("_found_again", ())}
+        return {name: value for name, value in state.items() if name not in left}
 
 
 class RowKeeper(Placer):

@@ -40,7 +40,7 @@ class ClassLearner(RowKeeper):
         _n_votes=Whole(1),
         _gaussians=Absent(Value(ClassGaussians, c="c", m="m")),
     )
-    _found_again: tuple[str, ...] = ("_index_of_fitted", "_index_of_labelled")
+    _found_again: tuple[str, ...] = ("_index_of_labelled",)
     _index_of_labelled: RowIndex | None
     _gaussians: Any
 

@@ -92,7 +92,7 @@ class SupervisedIsomap(ClassLearner, GeodesicEmbedder):
     _state = State(
         _fit_measure=OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c")), _n_nearest=Whole(1)
     )
-    _found_again = ("_landmark_geodesics", "_index_of_fitted", "_index_of_labelled", "_index_of_classes")
+    _found_again = ("_index_of_classes",)
     _index_of_classes: ClassIndex | None
 
     def __init__(
