@@ -4,6 +4,8 @@ from .controlled_pairs import PairSteps, mean_pair_cost
 from .fields import Field
 from .fuzzy import FuzzyMoves, mean_edge_cost
 from .gaussian import GaussianNeighbors
+from .listed_stress import ListedPairs, ListedStress
+from .rank_images import RankImages
 from .same_degree import AllPairs, DrawnPairs, SameDegree
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
@@ -15,7 +17,10 @@ __all__ = [
     "Field",
     "FuzzyMoves",
     "GaussianNeighbors",
+    "ListedPairs",
+    "ListedStress",
     "PairSteps",
+    "RankImages",
     "SameDegree",
     "StudentNeighbors",
     "StudentPairs",
