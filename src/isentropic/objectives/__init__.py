@@ -5,6 +5,7 @@ from .fields import Field
 from .fuzzy import FuzzyMoves, mean_edge_cost
 from .gaussian import GaussianNeighbors
 from .same_degree import AllPairs, DrawnPairs, SameDegree
+from .stress import Stress, weight_floor
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
 from .triplets import Triplets, TripletSteps
@@ -17,10 +18,12 @@ __all__ = [
     "GaussianNeighbors",
     "PairSteps",
     "SameDegree",
+    "Stress",
     "StudentNeighbors",
     "StudentPairs",
     "TripletSteps",
     "Triplets",
     "mean_edge_cost",
     "mean_pair_cost",
+    "weight_floor",
 ]
