@@ -54,6 +54,8 @@ IN_UNITS = {
     "sparse-pca",
     "multilinear-pca",
     "classical-mds",
+    "metric-mds",
+    "elastic-scaling",
     "isomap",
     "landmark-isomap",
     "sdd",
@@ -61,7 +63,7 @@ IN_UNITS = {
     "parameter-free-sdd",
 }
 # Their optimisers end in the same place when every step has the same digits.
-SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", "parametric"}
+SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", "metric-mds", "elastic-scaling", "parametric"}
 
 NAMES = tuple(METHODS_AND_STUB)
 GIVEN = {f"{name} of distances": name for name in NAMES if METHODS_AND_STUB[name].precomputed}

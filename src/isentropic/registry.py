@@ -57,6 +57,8 @@ _HYVAERINEN = "Hyvärinen (1999), Fast and robust fixed-point algorithms for ICA
 _BELL = "Bell and Sejnowski (1995), An information-maximization approach to blind separation, Neural Comp. 7"
 _LU = "Lu, Plataniotis and Venetsanopoulos (2008), MPCA, IEEE Trans. Neural Networks 19"
 _GOLDBERGER = "Goldberger and others (2005), Neighbourhood components analysis, NIPS 17"
+_KRUSKAL = "Kruskal (1964), Multidimensional scaling by optimizing goodness of fit, Psychometrika 29"
+_MCGEE = "McGee (1966), The multidimensional analysis of elastic distances, Brit. J. Math. Stat. Psych. 19"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -111,6 +113,13 @@ _BUILT_IN = (
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
+    Method("metric-mds", "isentropic.methods.metric_mds:MetricMDS",
+           "Distances are those of the data, by least squares.", "stress", "O(n min(n, s)); O(n min(n, s))",
+           _KRUSKAL, out_of_sample="optimised", draws_above=8_000),
+    Method("elastic-scaling", "isentropic.methods.metric_mds:MetricMDS",
+           "Metric MDS of relative errors: near distances count as much as far ones.", "stress",
+           "O(n min(n, s)); O(n min(n, s))", _MCGEE, params={"power": 2.0}, out_of_sample="optimised",
+           draws_above=8_000),
     Method("isomap", "isentropic.methods.isomap:Isomap", "Classical MDS of geodesic distances.", "geodesic",
            "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000, draws_above=10_000, preset="quick"),
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",

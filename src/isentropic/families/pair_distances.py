@@ -5,7 +5,7 @@ What an estimator keeps to find them again for new rows is kept by :class:`Dista
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,6 +66,11 @@ class Distances:
         if isinstance(metric, Geodesic):
             return cls(X, metric.metric, graph, as_rule(metric.neighbors), n_jobs, RowIndex(X, metric.metric))
         return cls(X, metric, None, None, n_jobs)
+
+    def among(self, rows: np.ndarray) -> Distances:
+        """Those between some of the rows; not for geodesics, whose ways lead over all of them."""
+        assert self.graph is None
+        return replace(self, X=self.X[np.ix_(rows, rows)] if self.metric == "precomputed" else self.X[rows])
 
     @property
     def euclidean(self) -> bool:

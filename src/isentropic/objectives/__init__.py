@@ -7,6 +7,7 @@ from .gaussian import GaussianNeighbors
 from .listed_stress import ListedPairs, ListedStress
 from .rank_images import RankImages
 from .same_degree import AllPairs, DrawnPairs, SameDegree
+from .stress import Stress, weight_floor
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
 from .triplets import Triplets, TripletSteps
@@ -22,10 +23,12 @@ __all__ = [
     "PairSteps",
     "RankImages",
     "SameDegree",
+    "Stress",
     "StudentNeighbors",
     "StudentPairs",
     "TripletSteps",
     "Triplets",
     "mean_edge_cost",
     "mean_pair_cost",
+    "weight_floor",
 ]
