@@ -16,6 +16,7 @@ from typing import Any
 from ._catalogue import FAMILIES, Family, Method, family_of
 from ._errors import InvalidInputError, IsentropicWarning, nearest, require_one_of
 from ._extras import require_extra
+from ._values import Geodesic
 
 __all__ = ["FAMILIES", "METHODS", "Family", "Method", "family_of", "make", "methods_table"]
 
@@ -59,6 +60,8 @@ _LU = "Lu, Plataniotis and Venetsanopoulos (2008), MPCA, IEEE Trans. Neural Netw
 _GOLDBERGER = "Goldberger and others (2005), Neighbourhood components analysis, NIPS 17"
 _KRUSKAL = "Kruskal (1964), Multidimensional scaling by optimizing goodness of fit, Psychometrika 29"
 _MCGEE = "McGee (1966), The multidimensional analysis of elastic distances, Brit. J. Math. Stat. Psych. 19"
+_SAMMON = "Sammon (1969), A nonlinear mapping for data structure analysis, IEEE Trans. Computers 18"
+_YANG = "Yang (2004), Sammon's nonlinear mapping using geodesic distances, ICPR 17"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -120,6 +123,13 @@ _BUILT_IN = (
            "Metric MDS of relative errors: near distances count as much as far ones.", "stress",
            "O(n min(n, s)); O(n min(n, s))", _MCGEE, params={"power": 2.0}, out_of_sample="optimised",
            draws_above=8_000),
+    Method("sammon", "isentropic.methods.sammon:Sammon",
+           "Distances are those of the data, near ones above all.", "stress",
+           "O(n min(n, s)); O(n min(n, s))", _SAMMON, out_of_sample="optimised", draws_above=8_000),
+    Method("geodesic-sammon", "isentropic.methods.sammon:Sammon", "Sammon's mapping of geodesic distances.",
+           "geodesic", "O(n^2 (k + log n)); O(n^2)", _YANG, params={"metric": Geodesic()},
+           out_of_sample="optimised", precomputed=False, max_rows=40_000, draws_above=10_000,
+           figures=("cost_",)),
     Method("isomap", "isentropic.methods.isomap:Isomap", "Classical MDS of geodesic distances.", "geodesic",
            "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000, draws_above=10_000, preset="quick"),
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",

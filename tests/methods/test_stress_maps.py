@@ -9,9 +9,9 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.manifold import MDS
 
 from assertions import assert_same_bits
-from isentropic import Geodesic, MetricMDS, config_context, make
+from isentropic import Geodesic, MetricMDS, Sammon, config_context, make
 from isentropic._errors import InvalidInputError, MemoryBudgetError
-from isentropic.quality import kruskal_stress
+from isentropic.quality import kruskal_stress, sammon_stress
 from naive import distances
 from naive_stress import smacof, weighted_stress
 
@@ -51,6 +51,16 @@ def test_the_stress_is_no_more_than_that_of_scikit_learn():
 @pytest.mark.parametrize(("X", "least"), [(IRIS, 0.9642), (CANCER, 0.9980)], ids=["iris", "cancer"])
 def test_tau_is_that_of_a_map_that_converged(X, least):
     assert tau(X, MetricMDS().fit_transform(X)) >= least
+
+
+@pytest.mark.parametrize(
+    ("X", "least"), [(IRIS, 0.00397), (WINE, 1.801e-5), (CANCER, 7.44e-5)], ids=["iris", "wine", "cancer"]
+)
+def test_the_stress_of_sammon_is_that_of_converged_maps(X, least):
+    """Iris has a pair of equal rows, whose distance is 0."""
+    fitted = Sammon().fit(X)
+    assert fitted.cost_ <= least
+    assert fitted.cost_ == pytest.approx(sammon_stress(X, fitted.embedding_), rel=1e-9)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
