@@ -60,6 +60,10 @@ IN_UNITS = {
     "sparse-pca",
     "multilinear-pca",
     "classical-mds",
+    "metric-mds",
+    "elastic-scaling",
+    "sammon",
+    "geodesic-sammon",
     "isomap",
     "landmark-isomap",
     "sdd",
@@ -67,7 +71,8 @@ IN_UNITS = {
     "parameter-free-sdd",
 }
 # Their optimisers end in the same place when every step has the same digits.
-SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", "parametric"}
+_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon"}
+SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", *_BY_STRESS, "parametric"}
 
 NAMES = tuple(METHODS_AND_STUB)
 GIVEN = {f"{name} of distances": name for name in NAMES if METHODS_AND_STUB[name].precomputed}

@@ -16,6 +16,7 @@ from typing import Any
 from ._catalogue import FAMILIES, Family, Method, family_of
 from ._errors import InvalidInputError, IsentropicWarning, nearest, require_one_of
 from ._extras import require_extra
+from ._values import Geodesic
 
 __all__ = ["FAMILIES", "METHODS", "Family", "Method", "family_of", "make", "methods_table"]
 
@@ -67,6 +68,10 @@ _RIDDER = "de Ridder and others (2003), Supervised locally linear embedding, ICA
 _ZHANG_SQ = "Zhang (2009), Enhanced supervised locally linear embedding, Pattern Recognition Letters 30"
 _CLASSES = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.1"
 _RADUCANU = "Raducanu and Dornaika (2012), A supervised non-linear DR approach, Pattern Recognition 45"
+_KRUSKAL = "Kruskal (1964), Multidimensional scaling by optimizing goodness of fit, Psychometrika 29"
+_MCGEE = "McGee (1966), The multidimensional analysis of elastic distances, Brit. J. Math. Stat. Psych. 19"
+_SAMMON = "Sammon (1969), A nonlinear mapping for data structure analysis, IEEE Trans. Computers 18"
+_YANG = "Yang (2004), Sammon's nonlinear mapping using geodesic distances, ICPR 17"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -121,6 +126,20 @@ _BUILT_IN = (
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
+    Method("metric-mds", "isentropic.methods.metric_mds:MetricMDS",
+           "Distances are those of the data, by least squares.", "stress", "O(n min(n, s)); O(n min(n, s))",
+           _KRUSKAL, out_of_sample="optimised", draws_above=8_000),
+    Method("elastic-scaling", "isentropic.methods.metric_mds:MetricMDS",
+           "Metric MDS of relative errors: near distances count as much as far ones.", "stress",
+           "O(n min(n, s)); O(n min(n, s))", _MCGEE, params={"power": 2.0}, out_of_sample="optimised",
+           draws_above=8_000),
+    Method("sammon", "isentropic.methods.sammon:Sammon",
+           "Distances are those of the data, near ones above all.", "stress",
+           "O(n min(n, s)); O(n min(n, s))", _SAMMON, out_of_sample="optimised", draws_above=8_000),
+    Method("geodesic-sammon", "isentropic.methods.sammon:Sammon", "Sammon's mapping of geodesic distances.",
+           "geodesic", "O(n^2 (k + log n)); O(n^2)", _YANG, params={"metric": Geodesic()},
+           out_of_sample="optimised", precomputed=False, max_rows=40_000, draws_above=10_000,
+           figures=("cost_",)),
     Method("isomap", "isentropic.methods.isomap:Isomap", "Classical MDS of geodesic distances.", "geodesic",
            "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000, draws_above=10_000, preset="quick"),
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
