@@ -23,8 +23,8 @@ Integers = npt.NDArray[np.integer[Any]]
 class Knn:
     """The ``k`` nearest neighbours; edges weighted by distance.
 
-    ``approximate="auto"`` searches approximately above ``exact_below`` rows, unless the data have so
-    few features, or fall into such groups, that an exact tree is faster anyway.
+    ``approximate="auto"`` searches approximately above ``exact_below`` rows, unless the data have so few
+    features, or fall into such groups or levels, that an exact tree compares a row with few others.
     """
 
     kind: ClassVar[str] = "knn"
