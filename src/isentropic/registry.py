@@ -24,6 +24,7 @@ _HE = "He and Niyogi (2003), Locality preserving projections, NIPS 16"
 _HE_CAI = "He, Cai, Yan and Zhang (2005), Neighborhood preserving embedding, ICCV 2005"
 _ZHANG_YANG = "Zhang, Yang, Zhao and Ge (2007), Linear local tangent space alignment, Neurocomputing 70"
 _ROWEIS = "Roweis and Saul (2000), Nonlinear dimensionality reduction by LLE, Science 290"
+_WEINBERGER = "Weinberger and Saul (2006), Unsupervised learning of image manifolds by SDP, IJCV 70"
 _ZHANG_WANG = "Zhang and Wang (2007), MLLE: modified LLE using multiple weights, NIPS 19"
 _DONOHO = "Donoho and Grimes (2003), Hessian eigenmaps, PNAS 100"
 _ZHANG_ZHA = "Zhang and Zha (2004), Principal manifolds via tangent space alignment, SIAM J. Sci. Comp. 26"
@@ -123,6 +124,10 @@ _BUILT_IN = (
     Method("kde-isomap", "isentropic.methods.kde_isomap:KDEIsomap",
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
+    Method("mvu", "isentropic.methods.mvu:MVU",
+           "As far apart as distances within neighbourhoods allow.", "geodesic",
+           "O(n^2 (k + log n) + n k^2 s); O(n^2)", _WEINBERGER, precomputed=False, max_rows=50_000,
+           figures=("kept_", "violation_")),
     Method("lle", "isentropic.methods.lle:LLE", "Rows are the same sums of neighbours in data and map.",
            "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000,
            figures=("eigengap_", "n_separating_")),

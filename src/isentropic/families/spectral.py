@@ -43,12 +43,21 @@ class SpectralEmbedder(RowKeeper):
         self.eigenvalues_[:count], Z[:, :count] = values[:count], np.sqrt(n) * vectors[:, :count]
         self.eigengap_ = eigengap(values, count)
         self.n_separating_ = standing_still(Z[:, :count], operator)
+        self._keep(X, fitted, Z[:, :count], n_components)
+
+    def _keep(self, X: np.ndarray, fitted: np.ndarray, Z: np.ndarray, n_components: int, **found) -> None:
+        """The map of the fitted rows, zero in coordinates that so few do not have; the others are placed.
+
+        ``found`` are the attributes that placing needs: set here, so that a fit which fails sets none.
+        """
+        n, count = Z.shape
         if count < n_components:
             lost = f"the last {n_components - count} of {n_components} coordinates are zero"
             warn(f"X has {n} rows: {lost}.", IsentropicWarning)
+        self.__dict__.update(found)
         self._fitted, self._n_features_out, self._index_of_fitted = fitted, n_components, None
         self.embedding_ = np.zeros((len(X), n_components))
-        self.embedding_[fitted] = Z
+        self.embedding_[fitted, :count] = Z
         self._remember(X)
         others = np.setdiff1d(np.arange(len(X)), fitted)
         if len(others):

@@ -8,6 +8,7 @@ from .same_degree import AllPairs, DrawnPairs, SameDegree
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
 from .triplets import Triplets, TripletSteps
+from .unfolding import Unfolding
 
 __all__ = [
     "AllPairs",
@@ -21,6 +22,7 @@ __all__ = [
     "StudentPairs",
     "TripletSteps",
     "Triplets",
+    "Unfolding",
     "mean_edge_cost",
     "mean_pair_cost",
 ]
