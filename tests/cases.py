@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from isentropic import (
+    MVU,
     PCA,
     SDD,
     TSNE,
@@ -57,6 +58,7 @@ IN_UNITS = {
     "classical-mds",
     "isomap",
     "landmark-isomap",
+    "kernel-isomap",
     "mvu",
     "sdd",
     "multi-sdd",
@@ -88,6 +90,10 @@ VARIANTS = {
     "percentile": Isomap(neighbors=Percentile(8.0)),
     "largest part": Isomap(n_neighbors=2, on_disconnected="largest"),
     "inflated": Isomap(n_neighbors=2, on_disconnected="inflate"),
+    "conformal, by percentile": Isomap(neighbors=Percentile(8.0), conformal=True),
+    "conformal, largest part": Isomap(2, conformal=True, on_disconnected="largest"),
+    "kernel landmarks": Isomap(positive=True, n_landmarks=20),
+    "landmark mvu": MVU(n_landmarks=30, max_iter=60, tol=0.5),
     "oas": EntropicIsomap(regularization="oas", divergence="bhattacharyya"),
     "ledoit-wolf": EntropicIsomap(regularization="ledoit-wolf"),
     "entropic landmarks": EntropicIsomap(n_landmarks=20, divergence="hellinger", root=True),
@@ -110,7 +116,7 @@ VARIANTS = {
 }
 _SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
 _DRAWN = {"manhattan pacmap", "geodesic umap"}  # by their seed
-_LAID_OUT = {*_DRAWN, "3-d t-sne"}
+_LAID_OUT = {*_DRAWN, "3-d t-sne", "landmark mvu"}
 
 
 def lacking(name):

@@ -106,6 +106,8 @@ DRAWING = {
     "parameter-free-sdd": {"pairs": 4},
     "isomap": {"n_landmarks": Landmarks(10, "random")},
     "landmark-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "c-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "kernel-isomap": {"n_landmarks": Landmarks(10, "random")},
     "entropic-isomap": {"n_landmarks": Landmarks(10, "random")},
     "t-sne": {"init": "random"},
 }

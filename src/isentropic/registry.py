@@ -33,6 +33,7 @@ _COIFMAN = "Coifman and Lafon (2006), Diffusion maps, Applied and Computational 
 _NIE = "Nie, Wang and Huang (2014), Clustering and projected clustering with adaptive neighbors, KDD 20"
 _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
+_CHOI = "Choi and Choi (2007), Robust kernel Isomap, Pattern Recognition 40"
 _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _PNN = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.4"
@@ -117,6 +118,14 @@ _BUILT_IN = (
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
            "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}, draws_above=10_000,
            preset="quick"),
+    Method("c-isomap", "isentropic.methods.isomap:Isomap",
+           "ISOMAP with edges measured by the density around them.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _LANDMARK, params={"conformal": True}, max_rows=40_000,
+           draws_above=10_000),
+    Method("kernel-isomap", "isentropic.methods.isomap:Isomap",
+           "ISOMAP with a constant that makes its distances Euclidean.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _CHOI, params={"positive": True}, max_rows=10_000,
+           draws_above=10_000),
     Method("entropic-isomap", "isentropic.methods.entropic_isomap:EntropicIsomap",
            "ISOMAP over divergences between Gaussian patches.", "geodesic",
            "O(n^2 (k + log n) + n k m^2); O(n^2 + n m^2)", _CERVATI, precomputed=False, max_rows=40_000,

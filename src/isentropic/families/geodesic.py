@@ -40,6 +40,7 @@ class GeodesicEmbedder(RowKeeper):
         residual_variance_=Number(),
     )
     _found_again = ("_landmark_geodesics", "_index_of_fitted")
+    positive = False  # whether a constant makes geodesics Euclidean (kernel ISOMAP)
     # Parameters of every member: n_components, n_landmarks, on_disconnected, metric, random_state, n_jobs.
     embedding_: np.ndarray
     landmarks_: np.ndarray | None
@@ -84,10 +85,11 @@ class GeodesicEmbedder(RowKeeper):
             graph = subgraph(graph, fitted)
         landmarks = self._checked_landmarks(len(fitted))
         if landmarks is None:
-            return fitted, *exact_map(graph, n_components, policy, n_jobs)
+            return fitted, *exact_map(graph, n_components, policy, n_jobs, positive=self.positive)
         rows = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
-        return fitted, *landmark_map(graph, rows, landmarks, n_components, policy, metric=self.metric,
-                                     random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+        options = {"random_state": self.random_state, "n_jobs": n_jobs, "positive": self.positive}
+        found = landmark_map(graph, rows, landmarks, n_components, policy, metric=self.metric, **options)
+        return fitted, *found
 
     def _all_placed(
         self, X: np.ndarray, fitted: np.ndarray, Z: np.ndarray, place: Callable[[np.ndarray], np.ndarray]
