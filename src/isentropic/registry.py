@@ -135,7 +135,7 @@ _BUILT_IN = (
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
     Method("mvu", "isentropic.methods.mvu:MVU",
            "As far apart as distances within neighbourhoods allow.", "geodesic",
-           "O(n^2 (k + log n) + n k^2 s); O(n^2)", _WEINBERGER, precomputed=False, max_rows=50_000,
+           "O(n^2 (k + log n) + n k^2 t); O(n^2)", _WEINBERGER, precomputed=False, max_rows=50_000,
            figures=("kept_", "violation_")),
     Method("lle", "isentropic.methods.lle:LLE", "Rows are the same sums of neighbours in data and map.",
            "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000,
