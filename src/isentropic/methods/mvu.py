@@ -16,12 +16,11 @@ from .._errors import (
 )
 from .._state import Array, Maybe, Number, State, Whole
 from ..distances import Distinct, distinct_rows
-from ..families.input_rows import checked_components, checked_rows
+from ..families.input_rows import checked_rows
 from ..families.landmarks import chosen_landmarks
 from ..families.local import (
     BarycentricEmbedder,
     NeighborLists,
-    checked_local,
     neighbor_lists,
     reconstruction_weights,
 )
@@ -142,8 +141,7 @@ class MVU(BarycentricEmbedder):
 
     def fit(self, X, y=None):
         """Patches, the squared distances in them, their unfolding from ISOMAP's map, its principal axes."""
-        d = checked_components(self.n_components)
-        share = self._checked_parameters(d)
+        d, share = self._checked_parameters()
         X = checked_rows(self, X)
         distinct = distinct_rows(X)
         own = np.arange(len(X)) if distinct is None else distinct.rows
@@ -163,8 +161,7 @@ class MVU(BarycentricEmbedder):
         self._warn_of_violation(found)
         values, Z = _principal(problem.rows(found.point), d)
         kept = {
-            "_n_nearest": lists.near.shape[1],
-            "_fit_regularization": share,
+            **self._sums(lists, share),
             "eigenvalues_": unit**2 * values[:d],
             "kept_": float(values[:d].sum() / values.sum()),
             "eigengap_": eigengap(values[d - 1 : d + 1][::-1], 1),
@@ -179,8 +176,9 @@ class MVU(BarycentricEmbedder):
             self.embedding_ = self.embedding_[_first_of_each(distinct)]
         return self
 
-    def _checked_parameters(self, d: int) -> float:
-        """The regularisation, after all other parameters."""
+    def _checked_parameters(self) -> tuple[int, float]:
+        """The dimension and the regularisation, after all other parameters."""
+        d, share = self._checked_sums()
         require_one_of("constraints", self.constraints, ("equal", "at-most"))
         require_number("tol", self.tol, "a positive number", above=0)
         require_count("max_iter", self.max_iter)
@@ -188,7 +186,7 @@ class MVU(BarycentricEmbedder):
         must_be = f"an integer of at least n_components + 2 = {d + 2}, None or 'auto'"
         named = given is None or (isinstance(given, str) and given == "auto")
         require(named or (is_whole(given) and given >= d + 2), "n_landmarks", must_be, given)
-        return checked_local(self, d)
+        return d, share
 
     def _landmarks(
         self, X: np.ndarray, lists: NeighborLists, d: int, share: float

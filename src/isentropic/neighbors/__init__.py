@@ -16,6 +16,7 @@ from .graphs import (
     union,
 )
 from .index import RowIndex, lists_in_rows
+from .replaced import replaced_among, replaced_neighbors
 from .search import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "conformal_entries",
     "conformal_graph",
     "directed_lists",
+    "directed_within",
     "distance_graph",
     "entry_lists",
     "first_neighbors",
@@ -39,8 +41,9 @@ __all__ = [
     "lists_in_rows",
     "nearest_among",
     "nearest_neighbors",
-    "directed_within",
     "repaired",
+    "replaced_among",
+    "replaced_neighbors",
     "search_graph",
     "union",
     "use_approximate",
