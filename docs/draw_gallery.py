@@ -10,6 +10,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from PIL import Image
 
 from isentropic import datasets, make
 from isentropic.plot import palette
@@ -94,7 +95,9 @@ def gallery():
                 draw(panel, Z, colours, f"$R_{{NX}}$ {kept:.2f}   $\\tau$ {tau:.2f}")
         for panel, (title, *_) in zip(axes[0], columns, strict=True):
             panel.set_title(title, fontsize=9, color=palette.INK)
-    figure.savefig(FOLDER / "images" / "gallery.png", dpi=110)
+    file = FOLDER / "images" / "gallery.png"
+    figure.savefig(file, dpi=110)
+    Image.open(file).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(file, optimize=True)
     return found, [title for title, *_ in columns]
 
 
