@@ -110,6 +110,8 @@ DRAWING = {
     "geodesic-sammon": {"metric": "euclidean", "pairs": 4},
     "isomap": {"n_landmarks": Landmarks(10, "random")},
     "landmark-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "c-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "kernel-isomap": {"n_landmarks": Landmarks(10, "random")},
     "entropic-isomap": {"n_landmarks": Landmarks(10, "random")},
     "class-isomap": {"n_landmarks": Landmarks(10, "random")},
     "t-sne": {"init": "random"},

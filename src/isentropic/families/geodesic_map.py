@@ -16,7 +16,7 @@ from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments
 from ..kernels.placement import through_neighbors
-from ..linalg import Scaling, classical_scaling, residual_variance, unexplained
+from ..linalg import Scaling, classical_scaling, positive_scaling, residual_variance, unexplained
 from ..neighbors import Entries, warn_of_isolated
 from .landmarks import chosen_landmarks
 
@@ -72,6 +72,8 @@ def exact_map(
     policy: Any,
     n_jobs: int | None,
     blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
+    *,
+    positive: bool = False,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
     """Scaling of all paths, the coordinates of all rows of the graph, and the residual variance.
 
@@ -81,7 +83,8 @@ def exact_map(
     unreachable = _inflated(G, graph, policy)
     if blend is not None:
         blend(G, None)
-    scaling = classical_scaling(G, graph.n_rows, n_components, n_jobs=n_jobs)
+    scaled = positive_scaling if positive else classical_scaling
+    scaling = scaled(G, graph.n_rows, n_components, n_jobs=n_jobs)
     variance = residual_variance(G, scaling.embedding, n_jobs=n_jobs)
     return GeodesicMap(graph, scaling, unreachable), scaling.embedding, variance
 
@@ -96,6 +99,7 @@ def landmark_map(
     metric: Metric,
     random_state: Any,
     n_jobs: int | None,
+    positive: bool = False,
     blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
     """As :func:`exact_map` through some of the ``rows`` of the graph, spread out over all (landmark MDS)."""
@@ -108,7 +112,8 @@ def landmark_map(
     if blend is not None:
         blend(G, chosen)
     between = squareform(G[:, chosen], checks=False)
-    scaling = classical_scaling(between, len(chosen), n_components, n_jobs=n_jobs)
+    scaled = positive_scaling if positive else classical_scaling
+    scaling = scaled(between, len(chosen), n_components, n_jobs=n_jobs)
     Z = np.empty((n, n_components))
     for block in row_blocks(n, "placing rows", size=4096):
         Z[block] = scaling.place(G[:, block].T, n_jobs=n_jobs)

@@ -11,6 +11,7 @@ from .stress import Stress, weight_floor
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
 from .triplets import Triplets, TripletSteps
+from .unfolding import Unfolding
 
 __all__ = [
     "AllPairs",
@@ -28,6 +29,7 @@ __all__ = [
     "StudentPairs",
     "TripletSteps",
     "Triplets",
+    "Unfolding",
     "mean_edge_cost",
     "mean_pair_cost",
     "weight_floor",
