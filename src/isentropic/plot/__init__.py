@@ -12,15 +12,10 @@ from .curves import quality_curves
 from .damage import distortion, quality_sheet
 from .densities import coranking, shepard
 from .labels import label_null
+from .lattices import component_planes, lattice
 from .maps import scatter
 
 __all__ = [
-    "biplot",
-    "coranking",
-    "distortion",
-    "label_null",
-    "quality_curves",
-    "quality_sheet",
-    "scatter",
-    "shepard",
-]
+    "biplot", "component_planes", "coranking", "distortion", "label_null", "lattice", "quality_curves",
+    "quality_sheet", "scatter", "shepard",
+]  # fmt: skip
