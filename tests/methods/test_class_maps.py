@@ -430,3 +430,9 @@ def test_approximate_lists_do(monkeypatch):
     monkeypatch.setattr(class_maps, "Knn", lambda k: Knn(k, approximate=True))
     for name in ("sgt", "set"):
         finite(with_(name).fit(X, Y), NEW)
+
+
+def test_few_rows_have_a_smaller_perplexity_by_default():
+    for name in ("sgt", "set", "dis1"):
+        given = with_(name, perplexity=59 / 3).fit(X, Y)
+        assert_same_bits(with_(name, perplexity=None).fit(X, Y).embedding_, given.embedding_)
