@@ -41,6 +41,11 @@ SMALL = {
     "landmark-isomap": {"n_landmarks": 20},
     "sdd": {"degree": [1, 2], "max_iter": 30},
     "multi-sdd": {"degrees": {1, 2}},
+    "cca": {"max_iter": 12},
+    "cda": {"max_iter": 12},
+    "dd-hds": {"max_iter": 20},
+    "rankvisu": {"n_neighbors": 10, "max_iter": 6},
+    "tcie": {"max_iter": 100},
     "umap": {"n_epochs": 100},
     "pacmap": {"max_iter": 100},
     "trimap": {"max_iter": 100},
@@ -58,6 +63,11 @@ IN_UNITS = {
     "elastic-scaling",
     "sammon",
     "geodesic-sammon",
+    "cca",
+    "cda",
+    "dd-hds",
+    "rankvisu",
+    "tcie",
     "isomap",
     "landmark-isomap",
     "sdd",
@@ -65,7 +75,8 @@ IN_UNITS = {
     "parameter-free-sdd",
 }
 # Their optimisers end in the same place when every step has the same digits.
-_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon"}
+_UNFOLDING = {"cca", "cda", "dd-hds", "rankvisu", "tcie"}
+_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon", *_UNFOLDING}
 SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", *_BY_STRESS, "parametric"}
 
 NAMES = tuple(METHODS_AND_STUB)

@@ -54,18 +54,22 @@ class StressEmbedder(PairsEmbedder):
 
     def fit(self, X, y=None):
         """Distances, start, minimum."""
-        optimizer, power = self._checked_optimizer(), self._exponent()
+        optimizer = self._checked_optimizer()
+        self._exponent()
         problem = self._problem_in_units(X)
         minimum = Minimum(problem.start, 0.0, 0, True)
         if problem.unit:
             minimum = self._minimum(problem, optimizer)
         self._keep(problem, minimum)
-        self._power, self._floor = power, weight_floor(problem.pairs)
         return self
 
     def _exponent(self) -> float:
         """The power p of the distance by which a pair weighs less, checked."""
         return 0.0
+
+    def _keep(self, problem: Problem, minimum: Minimum) -> np.ndarray:
+        self._power, self._floor = self._exponent(), weight_floor(problem.pairs)
+        return super()._keep(problem, minimum)
 
     def _minimum(self, problem: Problem, optimizer: partial[Minimum]) -> Minimum:
         return minimised(self._stress(problem), problem.start, optimizer)
@@ -88,15 +92,18 @@ class StressEmbedder(PairsEmbedder):
 
     def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
         wanted = distances / self._unit
-        about = np.hstack([self._row_weights(wanted), wanted])
-        every, none = np.empty((len(wanted), 0), np.int64), np.empty(0)
         starts = np.empty((len(wanted), 2, Z.shape[1]))
         centre = Z.mean(axis=0)
         centred = Z - centre
         with threads(self.n_jobs):
             stress_starts(wanted, centred, np.linalg.pinv(2.0 * centred), starts)
-            places = settle_rows(STRESS, starts, centred, every, about, every, none) + centre
+            places = self._descend(starts, centred, wanted) + centre
         nearest = wanted.argmin(axis=1)
         same = wanted[np.arange(len(wanted)), nearest] == 0  # by a metric that tells some rows not apart
         places[same] = Z[nearest[same]]
         return places
+
+    def _descend(self, starts: np.ndarray, Z: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        """Places of new rows, each the lowest minimum of its own part of the cost, from its ``starts``."""
+        every, about = np.empty((len(wanted), 0), np.int64), np.hstack([self._row_weights(wanted), wanted])
+        return settle_rows(STRESS, starts, Z, every, about, every, np.empty(0))

@@ -9,7 +9,7 @@ import numpy as np
 from .._errors import require, require_count, require_number, require_one_of
 from .._runtime import row_blocks
 from .._state import Double, State
-from .._values import Geodesic, Knn
+from .._values import Knn
 from ..distances import distinct_rows
 from ..families.pairs import Problem, minimised
 from ..families.radius_pairs import RadiusPairs
@@ -24,11 +24,14 @@ _NEIGHBORS = 15  # whose median distance is the last radius
 _STEPS = 4  # of L-BFGS within each radius
 _RATES = 0.5, 0.005  # of the published rule, first and last
 _JITTER = 1e-6  # of the width of a start, where it has different rows in one place
-_STAGES_OF_NEW, _FIRST_OF_NEW = 10, 3.0  # radii for a new row: how many, and the first in multiples of the last
+_STAGES_OF_NEW, _FIRST_OF_NEW = (
+    10,
+    3.0,
+)  # radii for a new row: how many, and the first in multiples of the last
 
 
-class CCA(StressEmbedder):
-    """Unfolds: distances are kept between rows that are near in the map, and what is far may tear.
+class CurvilinearComponentAnalysis(StressEmbedder):
+    """Unfolds: distances are kept between rows near in the map, and what is far may tear (CCA, CDA).
 
     Minimises ``sum (d_ij - e_ij)^2 [e_ij <= radius]`` with d the distances in the data and e those in the
     map. The radius shrinks in stages from the largest distance to its end; within a stage the pairs that
@@ -87,12 +90,12 @@ class CCA(StressEmbedder):
 
     Examples
     --------
-    >>> from isentropic import CCA, Geodesic, datasets
+    >>> from isentropic import CurvilinearComponentAnalysis, Geodesic, datasets
     >>> roll = datasets.load("builtin:swiss-roll").X[::4]
-    >>> cca = CCA().fit(roll)
+    >>> cca = CurvilinearComponentAnalysis().fit(roll)
     >>> bool((cca.transform(roll[:5]) == cca.embedding_[:5]).all())
     True
-    >>> cda = CCA(metric=Geodesic(10)).fit(roll)
+    >>> cda = CurvilinearComponentAnalysis(metric=Geodesic(10)).fit(roll)
     >>> bool(cda.cost_ < 0.1)
     True
     """

@@ -144,14 +144,15 @@ class RankVisu(PairsEmbedder):
 def _least_cost(images: RankImages, start: np.ndarray, rounds: int) -> tuple[Minimum, float]:
     """The map of least cost that rank images lead to, and the cost of the start."""
     steps = partial(lbfgs, max_iter=_STEPS, tol=0.0)
-    Z = start
+    size = float(np.abs(start).max())  # of the map alone: steps must not depend on how long distances are
+    Z = start / size
     first, pairs = images(Z)
     best = Minimum(start, first, 0, True)
     for block in row_blocks(rounds, "rank images", size=1):
         Z = minimised(ListedStress(pairs, n_jobs=images.n_jobs), Z, steps).point
         cost, pairs = images(Z)
         if cost < best.value:
-            best = Minimum(Z, cost, block.stop, True)
+            best = Minimum(Z * size, cost, block.stop, True)
         if block.stop - best.n_iter >= _PATIENCE or cost == 0:
             break
     return best, first
