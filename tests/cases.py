@@ -56,6 +56,7 @@ IN_UNITS = {
     "classical-mds",
     "metric-mds",
     "elastic-scaling",
+    "nonmetric-mds",
     "sammon",
     "geodesic-sammon",
     "isomap",

@@ -2,7 +2,7 @@
 
 Equal rows are merged, and distances taken in multiples of the largest one. A method says in ``_exponent`` how
 its weights fall with the distance. One whose weights or distances change on the way has a ``_minimum`` of
-its own, and one whose new rows weigh theirs otherwise a ``_row_weights``.
+its own, and one whose new rows weigh theirs otherwise, or want others, ``_row_weights`` or ``_wanted``.
 """
 
 from __future__ import annotations
@@ -86,9 +86,13 @@ class StressEmbedder(PairsEmbedder):
         """Weights of the references for new rows at ``distances`` (b, r), in units."""
         return np.maximum(distances, self._floor) ** -self._power if self._power else np.ones_like(distances)
 
+    def _wanted(self, distances: np.ndarray) -> np.ndarray:
+        """The distances in the map that new rows at ``distances`` (b, r) are to have, both in units."""
+        return distances
+
     def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        wanted = distances / self._unit
-        about = np.hstack([self._row_weights(wanted), wanted])
+        wanted = self._wanted(distances / self._unit)
+        about = np.hstack([self._row_weights(distances / self._unit), wanted])
         every, none = np.empty((len(wanted), 0), np.int64), np.empty(0)
         starts = np.empty((len(wanted), 2, Z.shape[1]))
         centre = Z.mean(axis=0)

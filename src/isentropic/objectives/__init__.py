@@ -4,6 +4,7 @@ from .controlled_pairs import PairSteps, mean_pair_cost
 from .fields import Field
 from .fuzzy import FuzzyMoves, mean_edge_cost
 from .gaussian import GaussianNeighbors
+from .monotone_stress import MonotoneStress
 from .same_degree import AllPairs, DrawnPairs, SameDegree
 from .stress import Stress, weight_floor
 from .student import StudentNeighbors
@@ -16,6 +17,7 @@ __all__ = [
     "Field",
     "FuzzyMoves",
     "GaussianNeighbors",
+    "MonotoneStress",
     "PairSteps",
     "SameDegree",
     "Stress",
