@@ -116,6 +116,8 @@ _BUILT_IN = (
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
+    Method("landmark-mds", "isentropic.methods.classical_mds:ClassicalMDS",
+           "Classical MDS through landmarks.", "stress", "O(l n m); O(l n)", _LANDMARK, params={"n_landmarks": 500}),
     Method("metric-mds", "isentropic.methods.metric_mds:MetricMDS",
            "Distances are those of the data, by least squares.", "stress", "O(n min(n, s)); O(n min(n, s))",
            _KRUSKAL, out_of_sample="optimised", draws_above=8_000),

@@ -1,5 +1,7 @@
 """Isotonic regression and stress-1, against scikit-learn's, the definition and finite differences."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -55,9 +57,9 @@ def test_what_lies_between_bounds_is_pooled_from_the_beginning(rng):
 def test_an_order_is_sorted_between_bounds(rng):
     e, order = rng.uniform(size=200), rng.permutation(200).astype(np.int32)
     bounds = np.array([0, 1, 4, 150, 200], np.int32)
-    expected = [sorted(order[a:b], key=e.__getitem__) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    expected = [sorted(order[a:b], key=e.__getitem__) for a, b in pairwise(bounds)]
     sort_within(e, bounds, order)
-    assert order.tolist() == sum(expected, [])
+    assert order.tolist() == np.concatenate(expected).tolist()
 
 
 def pairs_of(rng, kind, n, steps):
@@ -76,7 +78,7 @@ def naive_stress_1(listed, d, weights, Z, ties):
         order = np.lexsort((e, d))
         f = isotonic_regression(e[order], sample_weight=weights[order])
         return weights[order] @ (e[order] - f) ** 2 / (weights @ e**2)
-    levels, group = np.unique(d, return_inverse=True)
+    group = np.unique(d, return_inverse=True)[1]
     load = np.bincount(group, weights)
     f = isotonic_regression(np.bincount(group, weights * e) / load, sample_weight=load)[group]
     return weights @ (e - f) ** 2 / (weights @ e**2)

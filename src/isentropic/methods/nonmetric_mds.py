@@ -16,7 +16,7 @@ from ..objectives import MonotoneStress
 from ..optim import Minimum, lbfgs
 
 _KNOTS = 2048  # of the increasing function, for new rows
-_ROUGH = {"max_iter": 100, "tol": 1e-6}  # of the metric map that the search starts from
+_ROUGH = partial(lbfgs, max_iter=100, tol=1e-6)  # for the metric map that the search starts from
 _BYTES = 52  # a pair, at most, beside its distance
 
 
@@ -119,7 +119,7 @@ class NonmetricMDS(StressEmbedder):
     def _metric_map(self, problem: Problem, optimizer: partial[Minimum]) -> Minimum:
         if not isinstance(self.init, str) or optimizer.keywords["max_iter"] == 0:
             return Minimum(problem.start, 0.0, 0, True)
-        return minimised(self._stress(problem), problem.start, partial(lbfgs, **_ROUGH))
+        return minimised(self._stress(problem), problem.start, _ROUGH)
 
     def _wanted(self, distances: np.ndarray) -> np.ndarray:
         """The function between its knots, from the origin on, and in proportion beyond the last one."""

@@ -101,7 +101,7 @@ class MonotoneStress:
         f = np.repeat(self._means[:n_pools], stops - self._starts[:n_pools])
         d = self.pairs.distances.ravel()[self.order]
         if len(self.bounds):
-            first = self.bounds[:-1]
+            first = self.bounds[:-1].astype(np.int64)
             d, f = d[first], np.add.reduceat(f, first) / np.diff(self.bounds)
         chosen = np.unique(np.linspace(0, len(d) - 1, min(most, len(d))).astype(np.int64))
         return d[chosen], f[chosen]
