@@ -39,6 +39,7 @@ from supervised_stub import METHODS_AND_STUB
 
 SMALL = {
     "landmark-isomap": {"n_landmarks": 20},
+    "landmark-mds": {"n_landmarks": 20},
     "sdd": {"degree": [1, 2], "max_iter": 30},
     "multi-sdd": {"degrees": {1, 2}},
     "cca": {"max_iter": 12},
@@ -59,8 +60,10 @@ IN_UNITS = {
     "sparse-pca",
     "multilinear-pca",
     "classical-mds",
+    "landmark-mds",
     "metric-mds",
     "elastic-scaling",
+    "nonmetric-mds",
     "sammon",
     "geodesic-sammon",
     "cca",

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import is_whole, require
 from .._state import Absent, Array, Double, Maybe, Number, State, StateError, Tuple, Value
-from .._values import Landmarks, NeighborGraph
+from .._values import NeighborGraph
 from ..distances import LARGEST
 from ..geodesics import from_rows
 from ..linalg import Scaling
 from ..neighbors import Entries, RowIndex, checked_policy
 from .geodesic_map import GeodesicMap, exact_map, landmark_map
 from .input_rows import checked_components, checked_rows, one_place_for_equals, require_columns
+from .landmarks import checked_landmarks
 from .placement import RowKeeper
 
 
@@ -54,7 +54,7 @@ class GeodesicEmbedder(RowKeeper):
     def _checked_rows(self, X) -> np.ndarray:
         """Parameters and rows, checked before anything costly starts."""
         checked_components(self.n_components)
-        self._checked_landmarks(0)
+        checked_landmarks(self.n_landmarks, self.n_components, 0)
         checked_policy(self.on_disconnected)
         return checked_rows(self, X, metric=self.metric)
 
@@ -82,7 +82,7 @@ class GeodesicEmbedder(RowKeeper):
         if in_parts and policy == "largest":
             fitted = np.flatnonzero(graph.components == 0)
             graph = subgraph(graph, fitted)
-        landmarks = self._checked_landmarks(len(fitted))
+        landmarks = checked_landmarks(self.n_landmarks, n_components, len(fitted))
         if landmarks is None:
             return fitted, *exact_map(graph, n_components, policy, n_jobs)
         rows = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
@@ -98,17 +98,6 @@ class GeodesicEmbedder(RowKeeper):
             found, Z = Z, np.empty((len(X), Z.shape[1]))
             Z[fitted], Z[others] = found, place(X[others])
         return Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
-
-    def _checked_landmarks(self, n: int) -> Landmarks | None:
-        """How many landmarks; None when every row is one, which is the exact method."""
-        if self.n_landmarks is None:
-            return None
-        given = self.n_landmarks
-        landmarks = given if isinstance(given, Landmarks) else Landmarks(given)
-        smallest = self.n_components + 2
-        must_be = f"an integer of at least n_components + 2 = {smallest}, Landmarks(...) or None"
-        require(is_whole(landmarks.n) and landmarks.n >= smallest, "n_landmarks", must_be, given)
-        return None if landmarks.n >= n else landmarks
 
     def _require_sound(self) -> None:
         require_columns(self, self._fit_X)

@@ -2,7 +2,7 @@
 
 Equal rows are merged, and distances taken in multiples of the largest one. A method says in ``_exponent`` how
 its weights fall with the distance. One whose weights or distances change on the way has a ``_minimum`` of
-its own, and one whose new rows weigh theirs otherwise a ``_row_weights``.
+its own, and one whose new rows weigh theirs otherwise, or want others, ``_row_weights`` or ``_wanted``.
 """
 
 from __future__ import annotations
@@ -90,20 +90,27 @@ class StressEmbedder(PairsEmbedder):
         """Weights of the references for new rows at ``distances`` (b, r), in units."""
         return np.maximum(distances, self._floor) ** -self._power if self._power else np.ones_like(distances)
 
+    def _wanted(self, distances: np.ndarray) -> np.ndarray:
+        """The distances in the map that new rows at ``distances`` (b, r) are to have, both in units."""
+        return distances
+
     def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        wanted = distances / self._unit
+        given = distances / self._unit
+        wanted = self._wanted(given)
         starts = np.empty((len(wanted), 2, Z.shape[1]))
         centre = Z.mean(axis=0)
         centred = Z - centre
         with threads(self.n_jobs):
             stress_starts(wanted, centred, np.linalg.pinv(2.0 * centred), starts)
-            places = self._descend(starts, centred, wanted) + centre
+            places = self._descend(starts, centred, wanted, self._row_weights(given)) + centre
         nearest = wanted.argmin(axis=1)
         same = wanted[np.arange(len(wanted)), nearest] == 0  # by a metric that tells some rows not apart
         places[same] = Z[nearest[same]]
         return places
 
-    def _descend(self, starts: np.ndarray, Z: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    def _descend(
+        self, starts: np.ndarray, Z: np.ndarray, wanted: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
         """Places of new rows, each the lowest minimum of its own part of the cost, from its ``starts``."""
-        every, about = np.empty((len(wanted), 0), np.int64), np.hstack([self._row_weights(wanted), wanted])
-        return settle_rows(STRESS, starts, Z, every, about, every, np.empty(0))
+        every = np.empty((len(wanted), 0), np.int64)
+        return settle_rows(STRESS, starts, Z, every, np.hstack([weights, wanted]), every, np.empty(0))

@@ -156,3 +156,15 @@ def drawn_pairs_stress(term, distances, given, counts, power, floor, shape, shif
                 costs[tile] += _add_partners(term, first, last, shifts[s], ahead, distances[s], given[s],
                                              counts, power, floor, shape, Z, scratch, moves[0])  # fmt: skip
     return costs, moves
+
+
+@parallel_kernel
+def all_pairs_lengths(Z, out):
+    """The distances of all pairs of rows of a map (d, n), condensed. ``O(n^2 d)`` time."""
+    n = Z.shape[1]
+    for i in rows(n):
+        place = _row_start(i, n) + i + 1
+        mine = out[place : place + n - i - 1]
+        gaps(Z, i, i + 1, 0.0, mine)
+        for j in range(len(mine)):
+            mine[j] = np.sqrt(mine[j])

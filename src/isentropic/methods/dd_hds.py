@@ -133,7 +133,9 @@ class DDHDS(StressEmbedder):
         value, _ = exact(exact.in_order(Z))
         return Minimum(Z, value * n_pairs * problem.unit, steps, found.converged)
 
-    def _descend(self, starts: np.ndarray, Z: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    def _descend(
+        self, starts: np.ndarray, Z: np.ndarray, wanted: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
         every = np.empty((len(wanted), 0), np.int64)
         return settle_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self._shape)
 

@@ -5,6 +5,7 @@ from .fields import Field
 from .fuzzy import FuzzyMoves, mean_edge_cost
 from .gaussian import GaussianNeighbors
 from .listed_stress import ListedPairs, ListedStress
+from .monotone_stress import MonotoneStress
 from .rank_images import RankImages
 from .same_degree import AllPairs, DrawnPairs, SameDegree
 from .stress import Stress, weight_floor
@@ -20,6 +21,7 @@ __all__ = [
     "GaussianNeighbors",
     "ListedPairs",
     "ListedStress",
+    "MonotoneStress",
     "PairSteps",
     "RankImages",
     "SameDegree",
