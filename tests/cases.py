@@ -47,6 +47,7 @@ SMALL = {
     "dd-hds": {"max_iter": 20},
     "rankvisu": {"n_neighbors": 10, "max_iter": 6},
     "tcie": {"max_iter": 100},
+    "manifold-sculpting": {"n_neighbors": 6, "n_tries": 2, "max_iter": 12},
     "umap": {"n_epochs": 100},
     "pacmap": {"max_iter": 100},
     "trimap": {"max_iter": 100},

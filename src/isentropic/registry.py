@@ -68,6 +68,7 @@ _LENDASSE = (
 )
 _LESPINATS = "Lespinats, Verleysen, Giron and Fertil (2007), DD-HDS, IEEE Trans. Neural Networks 18"
 _VILLEMAIN = "Lespinats, Fertil, Villemain and Hérault (2009), RankVisu, Neurocomputing 72"
+_GASHLER = "Gashler, Ventura and Martinez (2007), Iterative non-linear DR with manifold sculpting, NIPS 20"
 _ROSMAN = "Rosman and others (2010), Nonlinear dimensionality reduction by TCIE, Int. J. Comp. Vision 89"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
@@ -143,7 +144,7 @@ _BUILT_IN = (
            out_of_sample="optimised", precomputed=False, max_rows=40_000, draws_above=10_000,
            figures=("cost_",)),
     Method("cca", "isentropic.methods.curvilinear_component_analysis:CurvilinearComponentAnalysis",
-           "Distances are kept between rows near in the map; the rest may tear.", "stress",
+           "Distances are kept between rows near in the map; the rest may tear.", "unfolding",
            "O(n min(n, s)); O(n min(n, s))", _DEMARTINES, out_of_sample="optimised", draws_above=8_000),
     Method("cda", "isentropic.methods.curvilinear_component_analysis:CurvilinearComponentAnalysis",
            "CCA of geodesic distances: unrolls rather than tears.", "geodesic",
@@ -151,11 +152,15 @@ _BUILT_IN = (
            out_of_sample="optimised", precomputed=False, max_rows=20_000, draws_above=10_000,
            figures=("cost_", "radius_")),
     Method("dd-hds", "isentropic.methods.dd_hds:DDHDS",
-           "Short distances first, short in the data or in the map.", "stress",
+           "Short distances first, short in the data or in the map.", "unfolding",
            "O(n min(n, s)); O(n min(n, s))", _LESPINATS, out_of_sample="optimised", draws_above=8_000),
-    Method("rankvisu", "isentropic.methods.rank_visu:RankVisu", "Neighbours keep their ranks.", "stress",
+    Method("rankvisu", "isentropic.methods.rank_visu:RankVisu", "Neighbours keep their ranks.", "unfolding",
            "O(n^2 log n); O(n^2)", _VILLEMAIN, out_of_sample="optimised", max_rows=10_000,
            figures=("start_cost_",)),
+    Method("manifold-sculpting", "isentropic.methods.manifold_sculpting:ManifoldSculpting",
+           "Lengths and angles of neighbourhoods, while axes shrink; not reliable.", "unfolding",
+           "O(n k m); O(n (m + k))", _GASHLER, out_of_sample="optimised", precomputed=False, draws_above=0,
+           max_rows=5_000),
     Method("tcie", "isentropic.methods.tcie:TCIE",
            "Geodesic distances, but for paths that a hole or an edge bends.", "geodesic",
            "O(n^2 (k + log n)); O(n^2)", _ROSMAN, out_of_sample="optimised", max_rows=10_000,
