@@ -62,6 +62,7 @@ _KRUSKAL = "Kruskal (1964), Multidimensional scaling by optimizing goodness of f
 _MCGEE = "McGee (1966), The multidimensional analysis of elastic distances, Brit. J. Math. Stat. Psych. 19"
 _SAMMON = "Sammon (1969), A nonlinear mapping for data structure analysis, IEEE Trans. Computers 18"
 _YANG = "Yang (2004), Sammon's nonlinear mapping using geodesic distances, ICPR 17"
+_VENNA = "Venna and Kaski (2006), Local multidimensional scaling, Neural Networks 19"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -117,7 +118,8 @@ _BUILT_IN = (
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
     Method("landmark-mds", "isentropic.methods.classical_mds:ClassicalMDS",
-           "Classical MDS through landmarks.", "stress", "O(l n m); O(l n)", _LANDMARK, params={"n_landmarks": 500}),
+           "Classical MDS through landmarks.", "stress", "O(l n m); O(l n)", _LANDMARK,
+           params={"n_landmarks": 500}),
     Method("metric-mds", "isentropic.methods.metric_mds:MetricMDS",
            "Distances are those of the data, by least squares.", "stress", "O(n min(n, s)); O(n min(n, s))",
            _KRUSKAL, out_of_sample="optimised", draws_above=8_000),
@@ -128,6 +130,9 @@ _BUILT_IN = (
     Method("nonmetric-mds", "isentropic.methods.nonmetric_mds:NonmetricMDS",
            "Distances are in the order of those of the data.", "stress", "O(n min(n, s)); O(n min(n, s))",
            _KRUSKAL, out_of_sample="optimised", draws_above=8_000, figures=("stress_",)),
+    Method("local-mds", "isentropic.methods.local_mds:LocalMDS",
+           "Distances of neighbours, in the data or in the map, are kept.", "stress", "O(n^2); O(n^2)",
+           _VENNA, out_of_sample="optimised", max_rows=10_000),
     Method("sammon", "isentropic.methods.sammon:Sammon",
            "Distances are those of the data, near ones above all.", "stress",
            "O(n min(n, s)); O(n min(n, s))", _SAMMON, out_of_sample="optimised", draws_above=8_000),

@@ -6,7 +6,7 @@ from .fuzzy import FuzzyMoves, mean_edge_cost
 from .gaussian import GaussianNeighbors
 from .monotone_stress import MonotoneStress
 from .same_degree import AllPairs, DrawnPairs, SameDegree
-from .stress import Stress, weight_floor
+from .stress import Stress, weight_floor, worth_threads
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
 from .triplets import Triplets, TripletSteps
@@ -28,4 +28,5 @@ __all__ = [
     "mean_edge_cost",
     "mean_pair_cost",
     "weight_floor",
+    "worth_threads",
 ]
