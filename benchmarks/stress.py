@@ -116,6 +116,7 @@ NONMETRIC = {
     "scikit-learn, classical": theirs(nonmetric_figures, init="classical_mds", n_init=1, **_NONMETRIC),
     "isentropic": ours("nonmetric-mds", nonmetric_figures),
 }
+MANY = {"isentropic": cost_of_many}
 SAMMON = {"isentropic": sammon}
 
 CASES = {

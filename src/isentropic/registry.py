@@ -70,6 +70,7 @@ _LESPINATS = "Lespinats, Verleysen, Giron and Fertil (2007), DD-HDS, IEEE Trans.
 _VILLEMAIN = "Lespinats, Fertil, Villemain and Hérault (2009), RankVisu, Neurocomputing 72"
 _GASHLER = "Gashler, Ventura and Martinez (2007), Iterative non-linear DR with manifold sculpting, NIPS 20"
 _ROSMAN = "Rosman and others (2010), Nonlinear dimensionality reduction by TCIE, Int. J. Comp. Vision 89"
+_VENNA = "Venna and Kaski (2006), Local multidimensional scaling, Neural Networks 19"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -125,7 +126,8 @@ _BUILT_IN = (
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
     Method("landmark-mds", "isentropic.methods.classical_mds:ClassicalMDS",
-           "Classical MDS through landmarks.", "stress", "O(l n m); O(l n)", _LANDMARK, params={"n_landmarks": 500}),
+           "Classical MDS through landmarks.", "stress", "O(l n m); O(l n)", _LANDMARK,
+           params={"n_landmarks": 500}),
     Method("metric-mds", "isentropic.methods.metric_mds:MetricMDS",
            "Distances are those of the data, by least squares.", "stress", "O(n min(n, s)); O(n min(n, s))",
            _KRUSKAL, out_of_sample="optimised", draws_above=8_000),
@@ -136,6 +138,9 @@ _BUILT_IN = (
     Method("nonmetric-mds", "isentropic.methods.nonmetric_mds:NonmetricMDS",
            "Distances are in the order of those of the data.", "stress", "O(n min(n, s)); O(n min(n, s))",
            _KRUSKAL, out_of_sample="optimised", draws_above=8_000, figures=("stress_",)),
+    Method("local-mds", "isentropic.methods.local_mds:LocalMDS",
+           "Distances of neighbours, in the data or in the map, are kept.", "stress", "O(n^2); O(n^2)",
+           _VENNA, out_of_sample="optimised", max_rows=10_000),
     Method("sammon", "isentropic.methods.sammon:Sammon",
            "Distances are those of the data, near ones above all.", "stress",
            "O(n min(n, s)); O(n min(n, s))", _SAMMON, out_of_sample="optimised", draws_above=8_000),

@@ -97,20 +97,30 @@ class StressEmbedder(PairsEmbedder):
     def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
         given = distances / self._unit
         wanted = self._wanted(given)
-        starts = np.empty((len(wanted), 2, Z.shape[1]))
-        centre = Z.mean(axis=0)
-        centred = Z - centre
-        with threads(self.n_jobs):
-            stress_starts(wanted, centred, np.linalg.pinv(2.0 * centred), starts)
-            places = self._descend(starts, centred, wanted, self._row_weights(given)) + centre
-        nearest = wanted.argmin(axis=1)
-        same = wanted[np.arange(len(wanted)), nearest] == 0  # by a metric that tells some rows not apart
-        places[same] = Z[nearest[same]]
-        return places
+        places = self._settled(self._row_weights(given), wanted, Z, row_starts(wanted, Z, self.n_jobs))
+        return with_their_own(places, wanted, Z)
 
-    def _descend(
-        self, starts: np.ndarray, Z: np.ndarray, wanted: np.ndarray, weights: np.ndarray
+    def _settled(
+        self, weights: np.ndarray, wanted: np.ndarray, Z: np.ndarray, starts: np.ndarray
     ) -> np.ndarray:
-        """Places of new rows, each the lowest minimum of its own part of the cost, from its ``starts``."""
-        every = np.empty((len(wanted), 0), np.int64)
-        return settle_rows(STRESS, starts, Z, every, np.hstack([weights, wanted]), every, np.empty(0))
+        """Where new rows have the least ``sum_j w_j (wanted_j - |z - z_j|)^2``, from their ``starts``."""
+        every, none = np.empty((len(wanted), 0), np.int64), np.empty(0)
+        with threads(self.n_jobs):
+            return settle_rows(STRESS, starts, Z, every, np.hstack([weights, wanted]), every, none)
+
+
+def row_starts(wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Two for each new row (b, 2, d): beside its nearest reference, and by lateration."""
+    starts = np.empty((len(wanted), 2, Z.shape[1]))
+    centre = Z.mean(axis=0)
+    with threads(n_jobs):
+        stress_starts(wanted, Z - centre, np.linalg.pinv(2.0 * (Z - centre)), starts)
+    return starts + centre
+
+
+def with_their_own(places: np.ndarray, wanted: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """A new row at distance 0 from a reference, which a metric may not tell apart, takes its place."""
+    nearest = wanted.argmin(axis=1)
+    same = wanted[np.arange(len(wanted)), nearest] == 0
+    places[same] = Z[nearest[same]]
+    return places

@@ -123,9 +123,8 @@ class ClassicalMDS(RowKeeper):
 
     def _scaled_by(self, X: np.ndarray, chosen: np.ndarray) -> tuple[Scaling, np.ndarray, float]:
         n, count = len(X), len(chosen)
-        require_memory(
-            8 * n * count, f"Distances of {n:,} rows to {count:,} landmarks", "Take fewer of them."
-        )
+        what = f"Distances of {n:,} rows to {count:,} landmarks"
+        require_memory(8 * n * count, what, "Take fewer of them.")
         D = np.empty((count, n))
         for block in row_blocks(n, "distances", size=rows_per_block(count)):
             D[:, block] = self._distances(X[block], X, self.metric, chosen).T

@@ -13,7 +13,7 @@ from .._values import Knn
 from ..distances import distinct_rows
 from ..families.pairs import Problem, minimised
 from ..families.radius_pairs import RadiusPairs
-from ..families.stress import StressEmbedder
+from ..families.stress import StressEmbedder, with_their_own
 from ..kernels._jit import threads
 from ..kernels.curvilinear import curvilinear_epoch, settle_within
 from ..neighbors import nearest_neighbors
@@ -136,6 +136,7 @@ class CurvilinearComponentAnalysis(StressEmbedder):
             minimum = self._minimum_within(problem, radii)
         self._keep(problem, minimum)
         self.radius_ = radius
+        self._references = np.arange(len(self.embedding_))  # those near in the map matter, and any may be
         return self
 
     def _checked_stages(self) -> int:
@@ -173,10 +174,10 @@ class CurvilinearComponentAnalysis(StressEmbedder):
 
     def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
         out = np.empty((len(distances), Z.shape[1]))
-        radius = self.radius_ / self._unit
+        wanted, radius = distances / self._unit, self.radius_ / self._unit
         with threads(self.n_jobs):
-            settle_within(distances / self._unit, Z, _FIRST_OF_NEW * radius, radius, _STAGES_OF_NEW, out)
-        return out
+            settle_within(wanted, Z, _FIRST_OF_NEW * radius, radius, _STAGES_OF_NEW, out)
+        return with_their_own(out, wanted, Z)
 
 
 def _jittered(start: np.ndarray, seed: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from .._errors import require_number
 from .._state import Array, State
 from ..families.pairs import Problem, minimised
 from ..families.stress import StressEmbedder
+from ..kernels._jit import threads
 from ..kernels.row_costs import NEAR_GAPS as NEAR_GAPS_OF_ROW
 from ..kernels.row_descent import settle_rows
 from ..kernels.stress import NEAR_GAPS
@@ -133,11 +134,12 @@ class DDHDS(StressEmbedder):
         value, _ = exact(exact.in_order(Z))
         return Minimum(Z, value * n_pairs * problem.unit, steps, found.converged)
 
-    def _descend(
-        self, starts: np.ndarray, Z: np.ndarray, wanted: np.ndarray, weights: np.ndarray
+    def _settled(
+        self, weights: np.ndarray, wanted: np.ndarray, Z: np.ndarray, starts: np.ndarray
     ) -> np.ndarray:
         every = np.empty((len(wanted), 0), np.int64)
-        return settle_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self._shape)
+        with threads(self.n_jobs):
+            return settle_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self._shape)
 
 
 def _weights_of(problem: Problem, balance: float) -> tuple[float, float, float]:

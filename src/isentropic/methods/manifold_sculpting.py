@@ -28,8 +28,8 @@ class ManifoldSculpting(RowKeeper):
     The data are turned to their principal axes. Pass after pass all but ``n_components`` of them shrink by
     one per cent, and rows, in breadth-first order from one drawn at random, climb down the error
     ``sum_j w (((l - l0) / 2 m)^2 + ((a - a0) / pi)^2)`` of their lengths l to k neighbours and angles a to
-    the neighbours opposite, m the mean length; rows moved before in the same pass weigh ten times. The best of
-    several tries is kept. A new row climbs down its own error, the fitted rows held.
+    the neighbours opposite, m the mean length; rows moved before in the same pass weigh ten times. The best
+    of several tries is kept. A new row climbs down its own error, the fitted rows held.
 
     **Not reliable.** Where a surface is folded the result is a matter of luck: on a Swiss roll of 1,000 rows
     with 12 neighbours the better of two tries has a Procrustes error of 0.26, where ISOMAP has 0.001 and PCA

@@ -10,6 +10,7 @@ from .._errors import require, require_count, require_number
 from .._runtime import row_blocks
 from .._state import Number, State, Whole
 from ..families.pairs import PairsEmbedder, minimised
+from ..families.stress import with_their_own
 from ..kernels._jit import threads
 from ..kernels.rank_images import settle_ranks
 from ..neighbors import clipped_neighbors
@@ -127,6 +128,7 @@ class RankVisu(PairsEmbedder):
             minimum, first = _least_cost(images, problem.start, rounds)
         self._keep(problem, minimum)
         self.start_cost_, self._k = first, k
+        self._references = np.arange(len(self.embedding_))  # ranks are among all rows
         return self
 
     def _partners(self, n: int) -> None:
@@ -138,7 +140,7 @@ class RankVisu(PairsEmbedder):
         out = np.empty((len(distances), Z.shape[1]))
         with threads(self.n_jobs) as workers:
             settle_ranks(distances, Z, self._k, _STEPS_OF_NEW, workers, out)
-        return out
+        return with_their_own(out, distances, Z)
 
 
 def _least_cost(images: RankImages, start: np.ndarray, rounds: int) -> tuple[Minimum, float]:

@@ -129,6 +129,7 @@ class TCIE(StressEmbedder):
             minimum = minimised(objective, problem.start, optimizer)
         self._keep(problem, minimum)
         self.boundary_, self._to_boundary, self.kept_ = boundary, to_boundary, kept
+        self._references = np.arange(len(boundary))  # those whose ways are consistent are near ones
         return self
 
     def _geodesic_problem(self, X) -> Problem:

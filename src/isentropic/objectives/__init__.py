@@ -8,7 +8,7 @@ from .listed_stress import ListedPairs, ListedStress
 from .monotone_stress import MonotoneStress
 from .rank_images import RankImages
 from .same_degree import AllPairs, DrawnPairs, SameDegree
-from .stress import Stress, weight_floor
+from .stress import Stress, weight_floor, worth_threads
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
 from .triplets import Triplets, TripletSteps
@@ -33,4 +33,5 @@ __all__ = [
     "mean_edge_cost",
     "mean_pair_cost",
     "weight_floor",
+    "worth_threads",
 ]
