@@ -31,6 +31,8 @@ from isentropic import (
     Radius,
     RobustPCA,
     Selected,
+    SEtSNE,
+    SGtSNE,
 )
 from isentropic._errors import MissingExtraError
 from isentropic._extras import require_extra
@@ -45,6 +47,10 @@ SMALL = {
     "local-mds": {"max_iter": 24},
     "umap": {"n_epochs": 100},
     "pacmap": {"max_iter": 100},
+    "supervised-t-sne": {"max_iter": 250},
+    "sgt-sne": {"max_iter": 250},
+    "set-sne": {"max_iter": 250},
+    "supervised-umap": {"n_epochs": 100},
     "trimap": {"max_iter": 100},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
 }
@@ -111,11 +117,13 @@ VARIANTS = {
     "manhattan pacmap": PaCMAP(5, metric="manhattan", max_iter=20),
     "geodesic umap": UMAP(5, metric=Geodesic(), init="pca", n_epochs=20),
     "3-d t-sne": TSNE(5, 3, max_iter=50),
+    "edges between classes": SGtSNE(5, penalise="edges", squared=False, unlabelled="posterior", max_iter=100),
+    "matched nats": SEtSNE(5, scale="match", divergence="bhattacharyya", max_iter=100),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
 _SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
 _DRAWN = {"manhattan pacmap", "geodesic umap"}  # by their seed
-_LAID_OUT = {*_DRAWN, "3-d t-sne"}
+_LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes", "matched nats"}
 
 
 def lacking(name):

@@ -31,8 +31,17 @@ class GeodesicMap:
     landmarks: np.ndarray | None = None  # rows of the graph; None for the exact method
     geodesics: np.ndarray | None = None  # from the landmarks to all rows of the graph
 
-    def place(self, X: np.ndarray, enter: Callable[[np.ndarray], Entries], n_jobs: int | None) -> np.ndarray:
-        """Coordinates of new rows; ``enter`` says where, and at what distance, they enter the graph."""
+    def place(
+        self,
+        X: np.ndarray,
+        enter: Callable[[np.ndarray], Entries],
+        n_jobs: int | None,
+        blend: Callable[[np.ndarray, np.ndarray], None] | None = None,
+    ) -> np.ndarray:
+        """Coordinates of new rows; ``enter`` says where, and at what distance, they enter the graph.
+
+        ``blend(rows, paths)`` changes the lengths of their paths in place, as those of the fit were.
+        """
         Z = np.empty((len(X), self.scaling.embedding.shape[1]))
         isolated = 0
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
@@ -40,6 +49,8 @@ class GeodesicMap:
             isolated += entries.isolated
             G = self._geodesics_of_new(entries, n_jobs)
             G[np.isinf(G)] = self.unreachable
+            if blend is not None:
+                blend(X[block], G)
             Z[block] = self.scaling.place(G, n_jobs=n_jobs)
         warn_of_isolated(isolated, len(X))
         return Z
@@ -54,11 +65,20 @@ class GeodesicMap:
 
 
 def exact_map(
-    graph: NeighborGraph, n_components: int, policy: Any, n_jobs: int | None
+    graph: NeighborGraph,
+    n_components: int,
+    policy: Any,
+    n_jobs: int | None,
+    blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
-    """Scaling of all paths, the coordinates of all rows of the graph, and the residual variance."""
+    """Scaling of all paths, the coordinates of all rows of the graph, and the residual variance.
+
+    ``blend(paths, landmarks)`` changes the lengths of paths in place: of all pairs where landmarks are None.
+    """
     G = all_pairs(graph, n_jobs=n_jobs)
     unreachable = _inflated(G, graph, policy)
+    if blend is not None:
+        blend(G, None)
     scaling = classical_scaling(G, graph.n_rows, n_components, n_jobs=n_jobs)
     variance = residual_variance(G, scaling.embedding, n_jobs=n_jobs)
     return GeodesicMap(graph, scaling, unreachable), scaling.embedding, variance
@@ -74,14 +94,18 @@ def landmark_map(
     metric: Metric,
     random_state: Any,
     n_jobs: int | None,
+    blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
     """As :func:`exact_map` through some of the ``rows`` of the graph, spread out over all (landmark MDS)."""
     chosen = chosen_landmarks(rows, landmarks.n, landmarks.rule, metric=metric, random_state=random_state,
                               n_jobs=n_jobs)  # fmt: skip
     G = from_rows(graph, chosen, n_jobs=n_jobs)
     unreachable = _inflated(G, graph, policy)
+    plain = G if blend is None else G.copy()  # new rows enter by paths, which are blended after that
+    if blend is not None:
+        blend(G, chosen)
     scaling, Z, variance = scaled_by_landmarks(G, chosen, n_components, n_jobs=n_jobs)
-    return GeodesicMap(graph, scaling, unreachable, chosen, G), Z, variance
+    return GeodesicMap(graph, scaling, unreachable, chosen, plain), Z, variance
 
 
 def _inflated(G: np.ndarray, graph: NeighborGraph, policy: Any) -> float:

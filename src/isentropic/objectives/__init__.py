@@ -4,7 +4,9 @@ from .controlled_pairs import PairSteps, mean_pair_cost
 from .fields import Field
 from .fuzzy import FuzzyMoves, mean_edge_cost
 from .gaussian import GaussianNeighbors
+from .listed_stress import ListedPairs, ListedStress
 from .monotone_stress import MonotoneStress
+from .rank_images import RankImages
 from .same_degree import AllPairs, DrawnPairs, SameDegree
 from .stress import Stress, weight_floor, worth_threads
 from .student import StudentNeighbors
@@ -17,8 +19,11 @@ __all__ = [
     "Field",
     "FuzzyMoves",
     "GaussianNeighbors",
+    "ListedPairs",
+    "ListedStress",
     "MonotoneStress",
     "PairSteps",
+    "RankImages",
     "SameDegree",
     "Stress",
     "StudentNeighbors",
