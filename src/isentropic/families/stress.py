@@ -7,18 +7,22 @@ its own, and one whose new rows weigh theirs otherwise, or want others, ``_row_w
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from .._state import Double, State
 from ..kernels._jit import threads
 from ..kernels.row_costs import STRESS
 from ..kernels.row_descent import settle_rows
 from ..kernels.stress_rows import stress_starts
-from ..objectives import Stress, weight_floor
-from ..optim import Minimum
-from .pairs import PairsEmbedder, Problem, minimised
+from ..objectives import DrawnPairs, Stress, weight_floor
+from ..optim import Minimum, averaged_descent
+from .pairs import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised
 
 
 class StressEmbedder(PairsEmbedder):
@@ -72,7 +76,31 @@ class StressEmbedder(PairsEmbedder):
         return super()._keep(problem, minimum)
 
     def _minimum(self, problem: Problem, optimizer: partial[Minimum]) -> Minimum:
-        return minimised(self._stress(problem), problem.start, optimizer)
+        found = minimised(self._stress(problem), problem.start, optimizer)
+        fitted_twice = isinstance(problem.pairs, DrawnPairs) and optimizer.keywords["max_iter"] > 0
+        return self._refined(problem, found) if fitted_twice else found
+
+    def _refined(self, problem: Problem, found: Minimum) -> Minimum:
+        """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice.
+
+        The curvature is that of the parabola above the cost (majorisation), on the mean of the rows.
+        """
+        views = self._views(problem, range(STEPS))
+        first = next(views)
+        curvature = first.mean_weight() / first.normaliser
+        start = first.in_order(found.point)
+        Z = averaged_descent(chain([first], views), start, steps=STEPS, curvature=curvature)
+        point = first.out_of_order(Z)
+        other = check_random_state(problem.seed).permutation(len(point))
+        (unseen,) = self._views(problem, [STEPS], other)
+        value, _ = unseen(unseen.in_order(point))
+        return Minimum(point, value, found.n_iter + STEPS, found.converged)
+
+    def _views(self, problem: Problem, steps: Iterable[int], order=None) -> Iterator[Stress]:
+        """The cost over pairs drawn for each step."""
+        for pairs in fresh_pairs(problem, steps, order):
+            np.divide(pairs.distances, problem.unit, out=pairs.distances)
+            yield self._stress(replace(problem, pairs=pairs))
 
     def _problem_in_units(self, X) -> Problem:
         """Equal rows merged, and distances in multiples of the largest, as the start is."""

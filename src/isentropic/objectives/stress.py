@@ -81,6 +81,13 @@ class Stress:
                 costs, moves = drawn_pairs_stress(*about, self.pairs.shifts, coordinates)
         return math.fsum(costs) / self.normaliser, moves.sum(axis=0).T / self.normaliser
 
+    def mean_weight(self) -> float:
+        """The mean over rows of twice the sum of the weights of their pairs, equal rows counted once."""
+        weights = self.weights
+        if weights is None:
+            weights = np.maximum(self.pairs.distances, self.floor) ** -self.power
+        return 4.0 * float(weights.sum()) / self.pairs.n
+
     def __repr__(self) -> str:
         return f"Stress over {self.pairs.distances.size:,} pairs"
 
