@@ -46,9 +46,17 @@ from supervised_stub import METHODS_AND_STUB
 
 SMALL = {
     "landmark-isomap": {"n_landmarks": 20},
+    "landmark-mds": {"n_landmarks": 20},
     "sdd": {"degree": [1, 2], "max_iter": 30},
     "multi-sdd": {"degrees": {1, 2}},
     "mvu": {"max_iter": 150, "tol": 0.05},
+    "cca": {"max_iter": 12},
+    "cda": {"max_iter": 12},
+    "dd-hds": {"max_iter": 20},
+    "rankvisu": {"n_neighbors": 10, "max_iter": 6},
+    "tcie": {"max_iter": 100},
+    "manifold-sculpting": {"n_neighbors": 6, "n_tries": 2, "max_iter": 12},
+    "local-mds": {"max_iter": 24},
     "umap": {"n_epochs": 100},
     "pacmap": {"max_iter": 100},
     "supervised-t-sne": {"max_iter": 250},
@@ -66,10 +74,18 @@ IN_UNITS = {
     "sparse-pca",
     "multilinear-pca",
     "classical-mds",
+    "landmark-mds",
     "metric-mds",
     "elastic-scaling",
+    "nonmetric-mds",
+    "local-mds",
     "sammon",
     "geodesic-sammon",
+    "cca",
+    "cda",
+    "dd-hds",
+    "rankvisu",
+    "tcie",
     "isomap",
     "landmark-isomap",
     "kernel-isomap",
@@ -79,7 +95,8 @@ IN_UNITS = {
     "parameter-free-sdd",
 }
 # Their optimisers end in the same place when every step has the same digits.
-_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon"}
+_UNFOLDING = {"cca", "cda", "dd-hds", "rankvisu", "tcie"}
+_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon", *_UNFOLDING}
 SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", *_BY_STRESS, "parametric"}
 
 # An optimiser finds their map, though their new rows are placed by a formula.
