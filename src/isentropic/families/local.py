@@ -52,9 +52,9 @@ def neighbor_lists(
     """Of all rows, or of the largest part of the graph where that is the policy for parts."""
     found = nearest_neighbors(X, Knn(n_neighbors), n_jobs=n_jobs)
     graph = listed_graph(X, found, on_disconnected=on_disconnected, n_jobs=n_jobs)
-    fitted = np.arange(len(X))
-    if on_disconnected == "largest":
-        fitted = np.flatnonzero(graph.components == 0)
+    if on_disconnected != "largest":
+        return NeighborLists(np.arange(len(X)), found.indices.astype(np.int64), graph.bridges)
+    fitted = np.flatnonzero(graph.components == 0)
     near = np.searchsorted(fitted, found.indices[fitted])  # lists never lead out of a part
     return NeighborLists(fitted, near, graph.bridges)
 

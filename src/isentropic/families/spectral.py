@@ -11,7 +11,7 @@ from scipy.sparse import coo_array, csr_array
 
 from .._errors import DisconnectedGraphWarning, IsentropicWarning, require_one_of, warn
 from .._state import Array, Number, State, Whole
-from ..linalg import bottom_eigenpairs
+from ..linalg import bottom_eigenpairs, bottom_squared_eigenpairs
 from ..neighbors import RowIndex
 from .input_rows import one_place_for_equals
 from .placement import RowKeeper
@@ -35,12 +35,17 @@ class SpectralEmbedder(RowKeeper):
     _index_of_fitted: RowIndex | None
 
     def _embed(
-        self, X: np.ndarray, fitted: np.ndarray, operator: csr_array, n_components: int, **found
-    ) -> None:
-        """The bottom eigenvectors of the operator, each of mean square 1; ``found`` is what else is kept."""
+        self, X: np.ndarray, fitted: np.ndarray, operator: csr_array, n_components: int, *, squared=False,
+        **found,
+    ) -> None:  # fmt: skip
+        """The bottom eigenvectors of the operator, or of its square ``A'A``, each of mean square 1.
+
+        ``found`` is what else is kept.
+        """
         n = len(fitted)
         count = min(n_components, n - 1)
-        values, vectors = bottom_eigenpairs(operator, min(count + 1, n - 1), known=np.ones(n))
+        eigenpairs = bottom_squared_eigenpairs if squared else bottom_eigenpairs
+        values, vectors = eigenpairs(operator, min(count + 1, n - 1), known=np.ones(n))
         Z = np.sqrt(n) * vectors[:, :count]
         found |= {
             "eigenvalues_": padded(values[:count], n_components),
@@ -133,7 +138,7 @@ def standing_still(Z: np.ndarray, pattern: csr_array) -> int:
     """
     pairs = coo_array(pattern)
     heads, tails = pairs.coords
-    gaps = np.abs(Z[heads[heads < tails]] - Z[tails[heads < tails]])
+    gaps = np.abs(Z[heads[heads != tails]] - Z[tails[heads != tails]])
     if not len(gaps):
         return 0
     share = pattern.nnz / len(Z) ** 2

@@ -6,11 +6,13 @@ from .filtered import leading_eigenvectors
 from .laplacians import normalized_adjacency
 from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance, unexplained
 from .signs import fixed_signs
+from .squares import bottom_squared_eigenpairs
 from .walks import leading_eigenpairs, least_eigenvalue
 
 __all__ = [
     "Scaling",
     "bottom_eigenpairs",
+    "bottom_squared_eigenpairs",
     "classical_scaling",
     "euclidean_defect",
     "fixed_signs",

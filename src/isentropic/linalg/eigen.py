@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from inspect import signature
 
 import numpy as np
-from scipy.linalg import LinAlgError, eigh, qr
+from scipy.linalg import LinAlgError, eigh, lu_factor, lu_solve, qr
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
@@ -23,12 +24,25 @@ _AFFORDABLE = 4000  # rows whose whole matrix is solved in seconds
 _TOLD_APART = "so few that eigenvalues can be told apart"
 _BELOW = 1e-9  # of the size of a matrix: a shift so small tells the least eigenvalues of large tables apart
 _MIXED = 1e-9  # what rounding leaves of a known eigenvector in the others
-_DENSE = 200  # below this many rows the whole spectrum costs less than an iteration
+DENSE = 200  # below this many rows the whole spectrum costs less than an iteration
 
 
 def start_vector(n: int) -> np.ndarray:
     """A fixed start for ARPACK: the same input gives the same bits."""
     return np.random.default_rng(0).uniform(-1, 1, n)
+
+
+def inverse_lanczos(
+    times: Callable[[np.ndarray], np.ndarray], n: int, count: int, start: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ``count`` largest eigenpairs of an inverse, ``x -> times(x)``, in no order.
+
+    Those are far apart, so that residuals of 1e-12 leave less in the vectors. Raises ArpackError.
+    """
+    operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
+    start = start_vector(n) if start is None else start
+    room = min(2 * count + 12, n)  # most often enough for the whole iteration
+    return eigsh(operator, count, which="LA", v0=start, ncv=room, tol=1e-12, maxiter=_RESTARTS, **_SEED)
 
 
 def top_eigenpairs(
@@ -39,7 +53,7 @@ def top_eigenpairs(
     Lanczos; each iteration calls ``times`` once. Small operators are formed and solved whole.
     """
     require(1 <= count <= n, "n_components", f"between 1 and {n}", count)
-    if n <= _DENSE or count > n // 2:
+    if n <= DENSE or count > n // 2:
         values, vectors = _whole(times, n, count)
     elif not times(start_vector(n)).any():  # the operator is zero, which Lanczos cannot start on
         values, vectors = np.zeros(count), np.eye(n, count)
@@ -92,7 +106,7 @@ def bottom_eigenpairs(
     n, skip = matrix.shape[0], skip if known is None else 1
     wanted = count + skip
     require(count >= 1 and wanted <= n, "n_components", f"between 1 and {n - skip}", count)
-    found = _inverted(matrix, wanted) if n > _DENSE and wanted <= n // 2 else None
+    found = _inverted(matrix, wanted) if n > DENSE and wanted <= n // 2 else None
     if found is None:
         require(n <= _AFFORDABLE, "n_components", _TOLD_APART, count, "Take fewer components.")
         dense = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
@@ -108,16 +122,16 @@ def bottom_eigenpairs(
 def _inverted(matrix, wanted: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Lanczos with the inverse of the shifted matrix; None where it does not end."""
     n = matrix.shape[0]
-    shift = -_BELOW * (abs(matrix).sum(axis=1).max() or 1.0)
+    shift = _BELOW * (abs(matrix).sum(axis=1).max() or 1.0)
+    if issparse(matrix):
+        what = f"The factors of a matrix of {n:,} rows"
+        require_memory(Profile.of(csr_array(matrix)).n_bytes, what, "Take fewer neighbours or fewer rows.")
+        times = factored(matrix, shift).solve
+    else:
+        times = partial(lu_solve, lu_factor(np.asarray(matrix) + shift * np.eye(n)))
     with suppress(ArpackError), one_blas_thread():
-        inverse = None
-        if issparse(matrix):
-            matrix = csr_array(matrix)
-            what = f"The factors of a matrix of {n:,} rows"
-            require_memory(Profile.of(matrix).n_bytes, what, "Take fewer neighbours or fewer rows.")
-            inverse = LinearOperator((n, n), matvec=factored(matrix, -shift).solve, dtype=np.float64)
-        return eigsh(matrix, wanted, sigma=shift, OPinv=inverse, which="LM", v0=start_vector(n),
-                     ncv=min(2 * wanted + 6, n), maxiter=_RESTARTS, **_SEED)  # fmt: skip
+        inverses, vectors = inverse_lanczos(times, n, wanted)
+        return 1.0 / inverses - shift, vectors
     return None
 
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from .._errors import InvalidInputError, message
 from .._runtime import memory_budget, one_blas_thread, row_blocks
-from .eigen import start_vector
+from .eigen import inverse_lanczos, start_vector
 from .factors import Profile, factored
 from .filtered import FIRST_BORDER, SPARE, orthogonal, polynomial
 from .signs import fixed_signs
@@ -87,9 +87,7 @@ def _inverted(
     start = start_vector(n)
     start -= known * (known @ start)
     with suppress(ArpackError):
-        _, vectors = eigsh(
-            LinearOperator((n, n), matvec=times, dtype=np.float64), count + 1, which="LA", v0=start
-        )
+        vectors = inverse_lanczos(times, n, count + 1, start)[1]
         values, turned = eigh(vectors.T @ (A @ vectors))
         return values[::-1], vectors @ turned[:, ::-1]
     return None

@@ -73,6 +73,6 @@ class LLE(BarycentricEmbedder):
         W = reconstruction_weights(X, lists, share)
         apart = csr_array(eye_array(len(lists.fitted)) - W)
         squared = float((W.data**2).sum() / len(lists.fitted))
-        self._embed(X, lists.fitted, csr_array(apart.T @ apart), d,
+        self._embed(X, lists.fitted, apart, d, squared=True,
                     squared_weights_=squared, **self._sums(lists, share))  # fmt: skip
         return self

@@ -1,0 +1,69 @@
+"""Bottom eigenpairs of a product by the factors of its root, against dense singular vectors."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import block_diag, csr_array, eye_array
+
+from assertions import assert_same_bits, assert_same_up_to_sign
+from isentropic import config_context, datasets
+from isentropic.families.local import neighbor_lists, reconstruction_weights
+from isentropic.linalg import bottom_squared_eigenpairs, squares
+
+ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X
+
+
+def sums(X, k=8):
+    return csr_array(eye_array(len(X)) - reconstruction_weights(X, neighbor_lists(X, k), 1e-3))
+
+
+def singular(A, count):
+    _, lengths, vectors = np.linalg.svd(A.toarray())
+    return lengths[::-1][1 : count + 1] ** 2, vectors[::-1][1 : count + 1].T
+
+
+@pytest.fixture
+def only_factors(monkeypatch):
+    monkeypatch.setattr(squares, "bottom_eigenpairs", None)
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_they_are_the_least_singular_vectors(count, only_factors):
+    A = sums(ROLL)
+    values, vectors = bottom_squared_eigenpairs(A, count, known=np.ones(400))
+    expected, expected_vectors = singular(A, count)
+    assert_allclose(values, expected, rtol=1e-8)
+    assert_same_up_to_sign(vectors, expected_vectors, rtol=0, atol=1e-8)
+
+
+def test_a_row_that_no_list_leads_to_is_not_held(only_factors):
+    """The one with the largest sum of weights is such a row: another is held instead."""
+    A = sums(ROLL).tolil()
+    A[:, 0] = 0.0
+    A[0, 0], A[0, 1:] = 50.0, 0.0
+    A[0, 1] = -50.0
+    A = csr_array(A)
+    A = csr_array(A - csr_array((np.asarray(A.sum(axis=1)).ravel(), (np.arange(400), np.arange(400)))))
+    values, vectors = bottom_squared_eigenpairs(A, 2, known=np.ones(400))
+    expected, expected_vectors = singular(A, 2)
+    assert_allclose(values, expected, rtol=1e-7)
+    assert_same_up_to_sign(vectors, expected_vectors, rtol=0, atol=1e-7)
+
+
+def test_parts_are_found_from_the_product():
+    A = sums(ROLL[:250])
+    both = csr_array(block_diag([A, A]))
+    values, vectors = bottom_squared_eigenpairs(both, 1, known=np.ones(500))
+    assert_allclose(values, 0, atol=1e-12)
+    assert_allclose(np.abs(vectors), 1 / np.sqrt(500), atol=1e-8)
+
+
+def test_factors_that_do_not_fit_are_not_made(monkeypatch):
+    monkeypatch.setattr(squares, "splu", None)
+    with config_context(memory_limit=1000), pytest.raises(MemoryError):
+        bottom_squared_eigenpairs(sums(ROLL), 2, known=np.ones(400))
+
+
+def test_the_same_matrix_gives_the_same_bits():
+    A = sums(ROLL)
+    assert_same_bits(*(bottom_squared_eigenpairs(A, 2, known=np.ones(400))[1] for _ in range(2)))
