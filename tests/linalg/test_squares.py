@@ -38,12 +38,12 @@ def test_they_are_the_least_singular_vectors(count, only_factors):
 
 def test_a_row_that_no_list_leads_to_is_not_held(only_factors):
     """The one with the largest sum of weights is such a row: another is held instead."""
-    A = sums(ROLL).tolil()
-    A[:, 0] = 0.0
-    A[0, 0], A[0, 1:] = 50.0, 0.0
-    A[0, 1] = -50.0
+    A = sums(ROLL).toarray()
+    A[1:, 0] = A[0] = 0
+    A[0, :3] = [100, -50, -50]
+    A -= np.diag(A.sum(axis=1))
+    assert np.abs(A).sum(axis=0).argmax() == 0
     A = csr_array(A)
-    A = csr_array(A - csr_array((np.asarray(A.sum(axis=1)).ravel(), (np.arange(400), np.arange(400)))))
     values, vectors = bottom_squared_eigenpairs(A, 2, known=np.ones(400))
     expected, expected_vectors = singular(A, 2)
     assert_allclose(values, expected, rtol=1e-7)
@@ -51,11 +51,12 @@ def test_a_row_that_no_list_leads_to_is_not_held(only_factors):
 
 
 def test_parts_are_found_from_the_product():
-    A = sums(ROLL[:250])
-    both = csr_array(block_diag([A, A]))
-    values, vectors = bottom_squared_eigenpairs(both, 1, known=np.ones(500))
-    assert_allclose(values, 0, atol=1e-12)
-    assert_allclose(np.abs(vectors), 1 / np.sqrt(500), atol=1e-8)
+    blocks = [sums(ROLL[:250]), sums(ROLL[:220]), sums(ROLL[:230])]
+    both = csr_array(block_diag(blocks))
+    values, vectors = bottom_squared_eigenpairs(both, 3, known=np.ones(700))
+    assert_allclose(values, [0, 0, min(singular(A, 1)[0][0] for A in blocks)], atol=1e-11)
+    assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-9)
+    assert_allclose(both @ vectors[:, :2], 0, atol=1e-6)
 
 
 def test_factors_that_do_not_fit_are_not_made(monkeypatch):
