@@ -7,8 +7,9 @@ from scipy.sparse import block_diag, csr_array, eye_array
 
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import config_context, datasets
+from isentropic._errors import MemoryBudgetError
 from isentropic.families.local import neighbor_lists, reconstruction_weights
-from isentropic.linalg import bottom_squared_eigenpairs, squares
+from isentropic.linalg import bottom, bottom_eigenpairs, bottom_squared_eigenpairs, factors, squares
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X
 
@@ -59,10 +60,30 @@ def test_parts_are_found_from_the_product():
     assert_allclose(both @ vectors[:, :2], 0, atol=1e-6)
 
 
-def test_factors_that_do_not_fit_are_not_made(monkeypatch):
+@pytest.mark.parametrize("squared", [True, False])
+def test_factors_that_do_not_fit_are_not_made(squared, monkeypatch, rng):
     monkeypatch.setattr(squares, "splu", None)
-    with config_context(memory_limit=1000), pytest.raises(MemoryError):
-        bottom_squared_eigenpairs(sums(ROLL), 2, known=np.ones(400))
+    monkeypatch.setattr(factors, "splu", None)
+    A = sums(rng.normal(size=(500, 10)), 12)
+    with config_context(memory_limit=10**5):
+        if squared:
+            values, vectors = bottom_squared_eigenpairs(A, 3, known=np.ones(500))
+        else:
+            values, vectors = bottom_eigenpairs(csr_array(A.T @ A), 3, known=np.ones(500))
+    expected, expected_vectors = singular(A, 3)
+    assert_allclose(values, expected, rtol=1e-9)
+    assert_same_up_to_sign(vectors, expected_vectors, rtol=0, atol=1e-7)
+
+
+def test_too_many_products_are_refused_after_a_trial(monkeypatch):
+    monkeypatch.setattr(bottom, "MOST_PRODUCTS", 50)
+    A, told = sums(ROLL), []
+    with (
+        config_context(memory_limit=10**4, progress=lambda what, done, total: told.append(done)),
+        pytest.raises(MemoryBudgetError, match="The factors of a matrix of 400 rows needs"),
+    ):
+        bottom_squared_eigenpairs(A, 2, known=np.ones(400))
+    assert max(told) < 20
 
 
 def test_the_same_matrix_gives_the_same_bits():

@@ -1,7 +1,8 @@
 """Extreme eigenpairs without forming what need not be formed, and one rule for signs."""
 
 from .blocks import sum_of_blocks
-from .eigen import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
+from .bottom import bottom_eigenpairs
+from .eigen import generalized_eigenpairs, top_eigenpairs
 from .filtered import leading_eigenvectors
 from .laplacians import normalized_adjacency
 from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance, unexplained

@@ -37,11 +37,11 @@ class Profile:
         widths = np.maximum(place - first, 0).astype(np.float64)
         return cls(_BYTES * int(widths.sum() + len(order)), float((widths**2).sum()) / _SAVED)
 
-
-def fits(A: csr_array) -> bool:
-    """Whether the factors of a matrix with this pattern are within the memory budget."""
-    budget = memory_budget()
-    return budget is None or Profile.of(A).n_bytes <= budget
+    @property
+    def fits(self) -> bool:
+        """Whether they are within the memory budget."""
+        budget = memory_budget()
+        return budget is None or self.n_bytes <= budget
 
 
 def factored(matrix, shift: float):

@@ -10,8 +10,9 @@ from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import ArpackError, splu
 
 from .._runtime import one_blas_thread
-from .eigen import DENSE, bottom_eigenpairs, inverse_lanczos, start_vector
-from .factors import fits
+from .bottom import Mirrored, bottom_eigenpairs, filtered_bottom_eigenpairs
+from .eigen import DENSE, inverse_lanczos, start_vector
+from .factors import Profile
 from .signs import fixed_signs
 
 _PIVOT = 0.1  # of the largest entry of a column: a diagonal entry above it is taken
@@ -26,7 +27,8 @@ def bottom_squared_eigenpairs(
 
     Lanczos with ``A^-1 A'^-1``: singular values of 1e-8 of the size of A are found to many digits, where
     those of the product are lost. Where ``known`` is not all of the null space, or A is small, the product is
-    formed (:func:`bottom_eigenpairs`).
+    formed (:func:`bottom_eigenpairs`); where factors do not fit the memory, nothing but products with A and
+    ``A'`` is made (:func:`filtered_bottom_eigenpairs`).
 
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
@@ -35,7 +37,10 @@ def bottom_squared_eigenpairs(
     [1.0]
     """
     n = A.shape[0]
-    if n > DENSE and count < n // 2 and fits(csr_array(abs(A) + abs(A).T)):
+    if n > DENSE and count < n // 2:
+        pattern = Profile.of(csr_array(abs(A) + abs(A).T))
+        if not pattern.fits:
+            return filtered_bottom_eigenpairs(Mirrored(A, squared=True), count, known, pattern)
         with one_blas_thread(), suppress(ArpackError, _Unfit):
             return _by_factors(A, count, known / np.linalg.norm(known))
     return bottom_eigenpairs(csr_array(A.T @ A), count, known=known)
