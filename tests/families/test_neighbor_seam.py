@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 
 import laws
-from isentropic import Geodesic, Knn, Neighbors
+from isentropic import METHODS, Geodesic, Knn, Neighbors
 from isentropic._errors import InvalidInputError, NeighborsClippedWarning, TableWarning
 from isentropic._runtime import generator
 from isentropic.affinities import neighbor_graph
@@ -38,6 +38,7 @@ class MeanMap(NeighborEmbedder):
         return self.embedding_[self._listed_among_fitted(X, 4)[0]].mean(axis=1)
 
 
+MAPS = ("t-sne", "sne", "global-t-sne", "multiscale-sne", "multiscale-t-sne", "umap", "pacmap", "trimap")
 X, NEW = laws.numbers(0, 60), laws.numbers(1, 9)
 GEODESIC = Geodesic(5)
 
@@ -178,5 +179,26 @@ def test_equal_rows_are_told(metric, table):
         MeanMap(metric=metric).fit(table)
 
 
-def test_rows_of_which_two_are_equal_are_not_told():
-    MeanMap().fit(X[[*range(60), 0]])
+def test_rows_of_which_two_are_equal_are_not_told_and_have_one_place():
+    places = MeanMap(init="random").fit(X[[*range(60), 0]]).embedding_
+    assert_array_equal(places[0], places[60])
+    assert (places[1] != places[60]).any()
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_an_interrupted_refit_changes_nothing(name, monkeypatch):
+    """However late it comes, and also what is told of the features."""
+    fitted = METHODS[name].load()().fit(X)
+    before = dict(vars(fitted))
+    keep = NeighborEmbedder._keep
+
+    def interrupted(self, *parts):
+        keep(self, *parts)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NeighborEmbedder, "_keep", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(X[:50, :2] + 0.5)
+    after = vars(fitted)
+    assert after.keys() == before.keys()
+    assert all(after[part] is before[part] for part in before)

@@ -15,6 +15,7 @@ from assertions import assert_same_bits
 from isentropic import Geodesic, Knn, TriMap
 from isentropic._errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
 from isentropic._runtime import config_context
+from isentropic.families.drawn_maps import Near
 from isentropic.families.pair_distances import Distances
 from isentropic.families.triplets import drawn_triplets, weighted_triplets
 from isentropic.neighbors import nearest_neighbors
@@ -41,9 +42,8 @@ def test_triplets_are_what_they_are_said_to_be(rng):
     inliers = np.take_along_axis(scaled, near, axis=1)
     distances = Distances.of(X, "euclidean", random_state=0, n_jobs=None)
     random = np.random.RandomState(0)
-    one, two, excess = drawn_triplets(
-        distances, near, inliers, widths, n_outliers=3, n_random=2, random=random
-    )
+    given = Near(distances, near, inliers, widths, 1.0, 4, random)
+    one, two, excess = drawn_triplets(given, n_outliers=3, n_random=2)
     assert one.shape == two.shape == excess.shape == (40, 14)
     own = np.arange(40)[:, None]
     assert (one[:, :12] == np.repeat(near, 3, axis=1)).all()

@@ -400,6 +400,27 @@ def test_auto_is_exact_where_a_tree_parts_the_table():
     assert use_approximate(Knn(5, exact_below=4500), levels_and_numbers(5000), "manhattan")
 
 
+def levels(n, m, count):
+    return np.random.default_rng(0).integers(0, count, (n, m)).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("table", "exact"),
+    [
+        (np.random.default_rng(0).normal(size=(5000, 3)), True),
+        (np.random.default_rng(0).normal(size=(5000, 10)), False),  # 1,900 comparisons: a descent is quicker
+        (levels(5000, 10, 4), True),  # though it takes more of them than a descent is worth
+        (levels(5000, 20, 4), False),
+        (levels(50_000, 3, 2), True),  # eight different rows
+    ],
+    ids=["few features", "ten features", "levels", "many levels", "equal rows"],
+)
+def test_auto_weighs_a_tree_against_a_descent(monkeypatch, table, exact):
+    monkeypatch.setattr(boxes_module, "_AFFORDABLE", 500)
+    monkeypatch.setattr(boxes_module, "_AFFORDABLE_OF_LEVELS", 2500)
+    assert use_approximate(Knn(5, exact_below=4500), table, "euclidean") is not exact
+
+
 @pytest.mark.parametrize("approximate", ["yes", None, 3])
 def test_approximate_is_true_false_or_auto(approximate):
     with pytest.raises(InvalidInputError) as caught:

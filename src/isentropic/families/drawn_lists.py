@@ -37,10 +37,7 @@ def rows_beyond(random: np.random.RandomState, near: np.ndarray, count: int) -> 
         return np.where(free, order, -1)
     drawn = other_rows(random, n, count)
     for _ in range(64):  # a share of k / n of them is drawn again, and so on: few rounds are needed
-        taken = (
-            (drawn[:, :, None] == near[:, None, :]).any(axis=2) if n * count < 2**20 else _listed(drawn, near)
-        )
-        rows, columns = np.nonzero(taken)
+        rows, columns = np.nonzero(_listed(drawn, near))
         if len(rows) == 0:
             break
         again = random.randint(n - 1, size=len(rows))

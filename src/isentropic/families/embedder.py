@@ -74,9 +74,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         X = checked_rows(self, X, metric=metric)
         y = column_or_1d(y, warn=True)
         codes = class_codes(y, len(X))
-        classes = y[np.unique(codes, return_index=True)[1]]
-        kind = _KINDS.get(classes.dtype.kind)
-        self.classes_ = classes.astype(str).astype(object) if kind is None else classes.astype(kind)
+        self.classes_ = class_names(y[np.unique(codes, return_index=True)[1]])
         return X, codes
 
     def __sklearn_tags__(self):
@@ -87,3 +85,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         tags.input_tags.positive_only = precomputed  # distances are
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def class_names(classes: np.ndarray) -> np.ndarray:
+    """Classes as an estimator keeps them: numbers, or text."""
+    kind = _KINDS.get(classes.dtype.kind)
+    return classes.astype(str).astype(object) if kind is None else classes.astype(kind)

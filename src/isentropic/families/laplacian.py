@@ -47,11 +47,11 @@ class LaplacianEmbedder(SpectralEmbedder):
         separate = separating(changes, count, size=size)
         return {"eigengap_": eigengap(changes, count), "n_separating_": separate}
 
-    def _step(self, X: np.ndarray, Z: np.ndarray, rule, shares: np.ndarray | None) -> tuple:
+    def _step(self, X: np.ndarray, Z: np.ndarray, rule, shares: np.ndarray | None, terms=None) -> tuple:
         """The mean of ``Z`` over the neighbours of new rows, by the weights of a step, and the sums of those.
 
-        ``shares`` weigh the fitted rows beside the heat. One sum after the other, so that it has the same
-        bits however long the lists of other rows are.
+        ``shares`` weigh the fitted rows beside the heat, and ``terms(rows, near)`` come to its exponent. One
+        sum after the other, so that it has the same bits however long the lists of other rows are.
         """
         means, degrees, isolated = np.empty((len(X), Z.shape[1])), np.empty(len(X)), 0
         for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(Z))):
@@ -61,6 +61,8 @@ class LaplacianEmbedder(SpectralEmbedder):
             squared = (
                 np.where(there, np.where(there, entries.distances, 0.0) / np.sqrt(self._width), np.inf) ** 2
             )
+            if terms is not None:
+                squared += terms(X[block], near)
             least = squared.min(axis=1, keepdims=True)  # so that the nearest has a weight, however far
             weights = np.exp(-(squared - least)) * (1.0 if shares is None else shares[near])
             sums = np.cumsum(weights, axis=1)[:, -1]

@@ -16,7 +16,7 @@ from .._values import Knn
 from ..affinities import barycentric_weights
 from ..neighbors import RowIndex, component_labels, listed_graph, nearest_neighbors, warn_of_parts
 from .input_rows import checked_components, checked_rows
-from .parts import checked_parts
+from .side_by_side import checked_parts
 from .spectral import SpectralEmbedder
 
 _NUMBERS_AT_ONCE = 2**20  # in the blocks, or the differences, of some rows
@@ -114,14 +114,16 @@ class BarycentricEmbedder(SpectralEmbedder):
         return {
             "_n_nearest": lists.near.shape[1],
             "_fit_regularization": share,
-            "labels": lists.labels,
             "_labels": lists.labels,
         }
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         near = self._nearest_of_part(X, self._n_nearest)
-        weights = barycentric_weights(X, near, self._known.X, self._fit_regularization)
+        weights = self._weights_of_new(X, near)
         return (weights[:, :, None] * self.embedding_[near]).sum(axis=1)
+
+    def _weights_of_new(self, X: np.ndarray, near: np.ndarray) -> np.ndarray:
+        return barycentric_weights(X, near, self._known.X, self._fit_regularization)
 
     def _nearest_of_part(self, X: np.ndarray, k: int) -> np.ndarray:
         """The k fitted rows nearest to each new row, in the part of the nearest if parts are separate."""

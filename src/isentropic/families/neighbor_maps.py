@@ -18,21 +18,21 @@ from .._state import Maybe, State, Value, Whole
 from .._values import Geodesic, Knn, Neighbors
 from ..distances import EUCLIDEAN, Metric, metric_name, rows_per_block
 from ..geodesics import from_rows
+from ..kernels._jit import threads
+from ..kernels.row_descent import settle_rows
 from ..neighbors import RowIndex, clipped_neighbors, lists_in_rows, nearest_neighbors
 from .input_rows import (
     checked_components,
     checked_coordinates,
     checked_rows,
     metric_of_rows,
-    one_place_for_equals,
 )
 from .pair_distances import DistanceKeeper, Distances
 from .starts import given_start, landmark_start, principal_start, roughened
 
 _FLAT = 1e-9  # of the largest spread of a coordinate: rounding
 _ROUGH = 1e-2  # of the same: the noise that takes the place of a coordinate without extent
-
-
+_PLACED_AT_ONCE = 4096  # new rows
 _ALL_EQUAL = "All rows are equal, and so are their places. Look for a column that tells them apart."
 
 
@@ -46,7 +46,7 @@ class NeighborEmbedder(DistanceKeeper):
     _state = State(n_iter_=Whole(0))
     _parameters = State(neighbors=Maybe(Value(Neighbors)))
     _starts: tuple[str, ...] = ("pca", "random")  # the names that init knows
-    _found_again = ("_index_of_rows",)
+    _found_again: tuple[str, ...] = ("_index_of_rows",)
     _index_of_rows: RowIndex | None
 
     def _checked_rows(self, X) -> np.ndarray:
@@ -70,16 +70,20 @@ class NeighborEmbedder(DistanceKeeper):
     def _listed_among_fitted(self, X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``k`` fitted rows nearest to each new row, and how far they are; each row by itself."""
         if self._fit_metric != "precomputed" and self._graph is None:
-            index = getattr(self, "_index_of_rows", None)
-            if index is None:
-                index = self._index_of_rows = RowIndex(self._known_rows().X, self._fit_metric)
-            return index.nearest(X, k, n_jobs=self.n_jobs)
+            return self._row_index().nearest(X, k, n_jobs=self.n_jobs)
         distances = self._distances_again()
         indices, near = np.empty((len(X), k), np.int32), np.empty((len(X), k))
         for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(self.embedding_))):
             D = np.ascontiguousarray(distances.to_references(X[block], slice(None)))
             lists_in_rows(D, np.full(len(D), -1), indices[block], near[block], self.n_jobs)
         return indices, near
+
+    def _row_index(self) -> RowIndex:
+        """The fitted rows, prepared for searches."""
+        index = getattr(self, "_index_of_rows", None)
+        if index is None:
+            index = self._index_of_rows = RowIndex(self._known_rows().X, self._fit_metric)
+        return index
 
     def _start(self, distances: Distances, random: np.random.RandomState) -> np.ndarray:
         """Where the descent begins, in a scale of its own: principal components, noise, or what is given.
@@ -109,10 +113,26 @@ class NeighborEmbedder(DistanceKeeper):
         checked_coordinates(Z, "Take parameters nearer to their defaults.")
         if (X[0] == X[-1]).all() and not np.ptp(X, axis=0).any():
             warn(_ALL_EQUAL, TableWarning)
-        self.embedding_ = Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
+        self.embedding_ = Z if self.metric == "precomputed" else self._one_place(X, Z)
         self.n_iter_, self._graph, self._index_of_rows = n_iter, distances.graph, None
         self._n_features_out = self.n_components
         self._remember(X)
+
+
+def settled_among(cost, Z: np.ndarray, rows, weights, far, shape, n_jobs: int | None) -> np.ndarray:
+    """Places of new rows, each at a minimum of its ``cost``: from its nearest row, or the mean of near ones.
+
+    ``rows`` and ``weights`` (b, k) are near ones; the fitted rows ``far`` are those that push any new one.
+    """
+    out = np.empty((len(rows), Z.shape[1]))
+    for block in row_blocks(len(rows), "placing rows", size=_PLACED_AT_ONCE):
+        w, near = weights[block], rows[block].astype(np.int64)
+        mean = (w[:, :, None] * Z[near]).sum(axis=1) / w.sum(axis=1, keepdims=True)
+        starts = np.stack([Z[near[:, 0]], mean], axis=1)
+        pushing = np.ascontiguousarray(np.broadcast_to(far, (len(w), len(far))))
+        with threads(n_jobs):
+            out[block] = settle_rows(cost, starts, Z, near, w, pushing, shape)
+    return out
 
 
 def _given_lists(given: Neighbors, k: int, n: int, metric: Metric | Geodesic) -> Neighbors:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,16 +24,6 @@ from .pair_distances import Distances
 _PLACED_AT_ONCE = 256  # new rows
 _MARGIN = 32  # nodes of a field around the map
 MOST_DOF = 1e6  # degrees of freedom: a Gaussian, to six digits; many more overflow
-
-
-def doubling_perplexities(n: int, smallest: float = 4) -> list[float]:
-    """``smallest``, twice as many, and so on up to about n / 2; of few rows, n / 2 alone.
-
-    >>> doubling_perplexities(150), doubling_perplexities(5)
-    ([4.0, 8.0, 16.0, 32.0, 64.0], [2.5])
-    """
-    count = round(math.log2(n / (2 * smallest))) + 1
-    return [float(smallest * 2**h) for h in range(count)] if count > 0 and n > 5 else [max(n / 2, 1.0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +65,6 @@ class PerplexityEmbedder(NeighborEmbedder):
         """Conditional affinities of the one perplexity: (n, k), rows of sum 1."""
         (perplexity,) = given.perplexities
         return conditional_affinities(given.lists.distances, perplexity, n_jobs=self.n_jobs)[0]
-
-    def _from_coarse_to_fine(self, given: Listed) -> Iterator[np.ndarray]:
-        """The mean affinities of the largest perplexity, of the two largest ones, and so on."""
-        lists = given.lists.distances
-        total = np.zeros(lists.shape)
-        for count, perplexity in enumerate(given.perplexities[::-1], 1):
-            total += conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)[0]
-            yield total / count
 
     def _keep_map(self, given: Listed, Z: np.ndarray, n_iter: int) -> None:
         """The map, and what places new rows: after the descent, or a refit that fails would mix two fits."""

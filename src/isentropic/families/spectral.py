@@ -13,9 +13,8 @@ from .._errors import DisconnectedGraphWarning, IsentropicWarning, warn
 from .._state import Array, Number, State, Whole
 from ..linalg import bottom_eigenpairs, bottom_squared_eigenpairs
 from ..neighbors import RowIndex
-from .input_rows import one_place_for_equals
-from .parts import block, rows_of_parts, side_by_side
 from .placement import RowKeeper
+from .side_by_side import block, rows_of_parts, side_by_side
 
 _FAR_BELOW = 100  # times: an eigenvalue so far below the next one is that of parts that hardly hold together
 _STILL = 0.5  # of the share of rows that are joined: a third of their gaps along an evenly filled coordinate
@@ -32,7 +31,7 @@ class SpectralEmbedder(RowKeeper):
         n_separating_=Whole(0),
         _fitted=Array("g", dtype=np.int64, below="n"),
     )
-    _found_again = ("_index_of_fitted",)
+    _found_again: tuple[str, ...] = ("_index_of_fitted",)
     _index_of_fitted: RowIndex | None
 
     def _embed(
@@ -76,7 +75,7 @@ class SpectralEmbedder(RowKeeper):
         others = np.setdiff1d(np.arange(len(X)), fitted)
         if len(others):
             self.embedding_[others] = self._place(X[others])
-        self.embedding_ = one_place_for_equals(X, self.embedding_)
+        self.embedding_ = self._one_place(X, self.embedding_)
 
     def _rows_fitted(self) -> RowIndex:
         """The fitted rows, to search them."""

@@ -14,7 +14,7 @@ from .._state import Array, State, StateError
 from .input_rows import checked_components, checked_rows
 from .linear import require_features
 from .local import NeighborLists, neighbor_lists
-from .parts import checked_parts
+from .side_by_side import checked_parts
 from .spectral import SpectralEmbedder
 
 RANK = 1e-6  # of the widest spread of a patch: what is below is rounding, of squares

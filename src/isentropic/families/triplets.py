@@ -6,29 +6,29 @@ import numpy as np
 
 from ..objectives import Triplets
 from .drawn_lists import distances_to, other_rows, rows_beyond
-from .pair_distances import Distances
+from .drawn_maps import Near
 
 _RANDOM_WEIGHT = 0.1
 
 
 def drawn_triplets(
-    distances: Distances, near: np.ndarray, scaled: np.ndarray, widths: np.ndarray, *,
-    n_outliers: int, n_random: int, random: np.random.RandomState,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    given: Near, *, n_outliers: int, n_random: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Near rows, far rows and the excess of scaled squared distance of far over near ones: (n, t) each.
 
-    For every inlier in ``near``, ``n_outliers`` drawn rows that are no nearer inliers, and ``n_random`` pairs
+    For every inlier, a near row, ``n_outliers`` drawn rows that are no nearer inliers, and ``n_random`` pairs
     of drawn rows, the nearer of which is the near one; a far row of -1 is no triplet.
     """
+    near, widths, random = given.rows, given.widths, given.random
     n, k = near.shape
     far = np.concatenate([rows_beyond(random, near[:, : j + 1], n_outliers) for j in range(k)], axis=1)
     per_inlier = far.shape[1] // k
     drawn = other_rows(random, n, 2 * n_random)
     others = np.concatenate([np.maximum(far, 0), drawn], axis=1)
-    away = distances_to(distances, others) if others.shape[1] else np.empty((n, 0))
+    away = distances_to(given.distances, others) if others.shape[1] else np.empty((n, 0))
     away = (away / widths[:, None]) * (away / widths[others])
     count = far.shape[1]
-    excess = away[:, :count] - np.repeat(scaled, per_inlier, axis=1)
+    excess = away[:, :count] - np.repeat(given.scaled, per_inlier, axis=1)
     first, second = away[:, count : count + n_random], away[:, count + n_random :]
     swap = first > second
     one, two = drawn[:, :n_random], drawn[:, n_random:]

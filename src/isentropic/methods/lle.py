@@ -74,6 +74,6 @@ class LLE(BarycentricEmbedder):
         W = reconstruction_weights(X, lists, share)
         apart = csr_array(eye_array(len(lists.fitted)) - W)
         squared = float((W.data**2).sum() / len(lists.fitted))
-        self._embed(X, lists.fitted, apart, d, squared=True,
+        self._embed(X, lists.fitted, apart, d, squared=True, labels=lists.labels,
                     squared_weights_=squared, **self._sums(lists, share))  # fmt: skip
         return self

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._runtime import one_blas_thread
 from ..families.local import BarycentricEmbedder, NeighborLists
-from ..families.parts import rows_of_parts
+from ..families.side_by_side import rows_of_parts
 from ..linalg import sum_of_blocks
 
 _NOTHING = 1e-12  # length of a vector to reflect at: below it there is nothing to reflect
@@ -77,7 +77,8 @@ class ModifiedLLE(BarycentricEmbedder):
         X, lists, d, share = self._listed(X)
         rows = X[lists.fitted]
         blocks = _weight_blocks(rows, lists, _median_shares(rows, lists, d), share)
-        self._embed(X, lists.fitted, sum_of_blocks(len(rows), blocks), d, **self._sums(lists, share))
+        self._embed(X, lists.fitted, sum_of_blocks(len(rows), blocks), d, labels=lists.labels,
+                    **self._sums(lists, share))  # fmt: skip
         return self
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
 
-from .._errors import require_number
-from .._state import Array, State
 from ..affinities import conditional_affinities
-from ..families.perplexity_maps import GaussianEmbedder, Listed, doubling_perplexities
+from ..families.multiscale import MultiscaleEmbedder
+from ..families.perplexity_maps import GaussianEmbedder, Listed
 from ..objectives import GaussianNeighbors
 
 
-class MultiscaleSNE(GaussianEmbedder):
+class MultiscaleSNE(MultiscaleEmbedder, GaussianEmbedder):
     """SNE with Gaussians of all widths: near rows stay near, and so do groups, and groups of groups.
 
     ``p_j|i`` is the mean of the affinities of the perplexities 4, 8, 16, ... up to about n / 2, ``q_j|i``
@@ -77,46 +75,18 @@ class MultiscaleSNE(GaussianEmbedder):
     True
     """
 
-    _state = State(perplexities_=Array("s", least=1))
-    _pair_bytes = 64  # lists of all, the sum of affinities, their mean, and its square forms
-
-    def __init__(
-        self,
-        smallest=4.0,
-        n_components=2,
-        *,
-        init="pca",
-        metric="euclidean",
-        neighbors=None,
-        max_iter=30,
-        tol=1e-6,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.smallest = smallest
-        self.n_components = n_components
-        self.init = init
-        self.metric = metric
-        self.neighbors = neighbors
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def fit(self, X, y=None):
         """Neighbours, affinities of all scales, start, minima from coarse to fine."""
-        smallest = require_number("smallest", self.smallest, "a perplexity of at least 1", least=1)
-        given = self._lists_of(X, partial(doubling_perplexities, smallest=smallest))
-        Z, steps = self._start(given.distances, given.random), 0
+        given = self._scales_of(X)
+        Z = self._start(given.distances, given.random)
         Z = (Z - Z.mean(axis=0)) / np.abs(Z).max()
         precisions = self._precisions_of(Z, given)
-        for count, P in enumerate(self._from_coarse_to_fine(given), 1):
-            cost = GaussianNeighbors(self._dense(given, P), precisions[-count:], n_jobs=self.n_jobs)
-            found = self._optimum(cost, Z)
-            Z, steps = found.point, steps + found.n_iter
-        self._keep_map(given, Z, steps)
-        self._precisions, self.perplexities_ = precisions, given.perplexities.copy()
-        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
+
+        def cost_of(P: np.ndarray, count: int) -> GaussianNeighbors:
+            return GaussianNeighbors(P, precisions[-count:], n_jobs=self.n_jobs)
+
+        self._keep_scales(given, *self._refined(given, Z, cost_of))
+        self._precisions = precisions
         return self
 
     def _precisions_of(self, Z: np.ndarray, given: Listed) -> np.ndarray:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
+import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._errors import require_number
-from .._state import Array, State
-from ..families.perplexity_maps import StudentEmbedder, doubling_perplexities
+from ..families.multiscale import MultiscaleEmbedder
+from ..families.perplexity_maps import StudentEmbedder
 from ..objectives import StudentPairs
 
 
-class MultiscaleTSNE(StudentEmbedder):
+class MultiscaleTSNE(MultiscaleEmbedder, StudentEmbedder):
     """t-SNE without a perplexity: affinities are the mean of those of 4, 8, 16, ... up to about n / 2.
 
     Small and large neighbourhoods count alike, so that groups keep their places among each other. The
@@ -75,44 +73,14 @@ class MultiscaleTSNE(StudentEmbedder):
     True
     """
 
-    _state = State(perplexities_=Array("s", least=1))
-    _pair_bytes = 64  # lists of all, the sum of affinities, their mean, and its square forms
-
-    def __init__(
-        self,
-        smallest=4.0,
-        n_components=2,
-        *,
-        init="pca",
-        metric="euclidean",
-        neighbors=None,
-        max_iter=30,
-        tol=1e-6,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.smallest = smallest
-        self.n_components = n_components
-        self.init = init
-        self.metric = metric
-        self.neighbors = neighbors
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
     def fit(self, X, y=None):
         """Neighbours, affinities of all scales, start, minima from coarse to fine."""
-        smallest = require_number("smallest", self.smallest, "a perplexity of at least 1", least=1)
-        given = self._lists_of(X, partial(doubling_perplexities, smallest=smallest))
+        given = self._scales_of(X)
         n = len(given.distances.X)
-        Z, steps = self._scaled_start(given, 1.0), 0
-        for conditional in self._from_coarse_to_fine(given):
-            P = self._dense(given, conditional)
-            cost = StudentPairs(squareform(P + P.T, checks=False) / n, n, n_jobs=self.n_jobs)
-            found = self._optimum(cost, Z)
-            Z, steps = found.point, steps + found.n_iter
-        self._keep_map(given, Z, steps)
-        self.repulsion_, self._dof, self.perplexities_ = "exact", 1.0, given.perplexities.copy()
-        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
+
+        def cost_of(P: np.ndarray, count: int) -> StudentPairs:
+            return StudentPairs(squareform(P + P.T, checks=False) / n, n, n_jobs=self.n_jobs)
+
+        self._keep_scales(given, *self._refined(given, self._scaled_start(given, 1.0), cost_of))
+        self.repulsion_, self._dof = "exact", 1.0
         return self

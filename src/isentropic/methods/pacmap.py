@@ -5,28 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from .._errors import IsentropicWarning, require_count, require_number, warn
-from .._runtime import generator, require_memory, row_blocks
-from .._state import Array, Number, State, Whole
-from ..families.drawn_lists import (
-    LISTED_BYTES,
-    distances_to,
-    least_width,
-    local_widths,
-    n_to_list,
-    other_rows,
-    rows_beyond,
-    scaled_nearest,
-    small_start,
-)
-from ..families.neighbor_maps import NeighborEmbedder
-from ..kernels._jit import threads
+from .._state import Number, State
+from ..families.drawn_lists import distances_to, other_rows, rows_beyond, small_start
+from ..families.drawn_maps import DrawnEmbedder
+from ..families.neighbor_maps import settled_among
 from ..kernels.row_costs import PAIRS
-from ..kernels.row_descent import settle_rows
 from ..neighbors import clipped_neighbors
 from ..objectives import PairSteps, mean_pair_cost
 from ..optim import batch_epochs
 
-_WIDTH = 4  # the first of three neighbours whose mean distance is the width of a row
 _MOST_NEAR = 0.75  # of the other rows: where fewer are left to be further ones, a map shrinks to a point
 _LEFT = "three quarters of the other rows, so that some are left to hold the map apart"
 _POINT = 1e-3  # a width far below that of any start, and of the scale 1 of the cost
@@ -34,12 +21,10 @@ _COLLAPSED = (
     "The map shrank to a point, since too few further pairs hold it apart. Take a larger further_ratio."
 )
 _DRAWN = 6  # rows of which the second nearest is a mid-near one
-_SAMPLE = 512  # fitted rows that push a new one
-_PLACED_AT_ONCE = 4096  # new rows
 _PAIR_BYTES = 140  # of a pair: in the lists of both rows, and while these are sorted
 
 
-class PaCMAP(NeighborEmbedder):
+class PaCMAP(DrawnEmbedder):
     """A map held together by near and mid-near pairs of rows, and apart by further ones.
 
     Near pairs are a row and its k neighbours, nearest by ``d_ij^2 / (s_i s_j)``, s the mean distance to the
@@ -104,15 +89,9 @@ class PaCMAP(NeighborEmbedder):
     True
     """
 
-    _state = State(  # r fitted rows push new ones
-        cost_=Number(0),
-        _widths=Array("n", above=0),
-        _least_width=Number(above=0),
-        _push=Number(0),
-        _n_listed=Whole(1, below="n"),
-        _n_nearest=Whole(1, below="n"),
-        _far=Array("r", dtype=np.int64, below="n"),
-    )
+    _state = State(cost_=Number(0), _push=Number(0))
+    _first_of_width = 4
+    _n_held = 512
 
     def __init__(
         self,
@@ -145,30 +124,18 @@ class PaCMAP(NeighborEmbedder):
         ratios = self._checked_ratios()
         n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
         X = self._checked_rows(X)
-        n = len(X)
-        k = clipped_neighbors(k, max(1, int(_MOST_NEAR * (n - 1))), _LEFT)
+        k = clipped_neighbors(k, max(1, int(_MOST_NEAR * (len(X) - 1))), _LEFT)
         n_mid, n_far = (round(k * ratio) for ratio in ratios)
-        n_listed = n_to_list(k, n, self.neighbors)
-        a_row = _PAIR_BYTES * (k + n_mid + n_far) + LISTED_BYTES * n_listed
-        require_memory(n * a_row, f"PaCMAP of {n:,} rows", "Take fewer neighbours.")
-        random = generator(self.random_state)
-        seed = int(random.randint(2**31 - 1))
-        distances = self._distances_of(X, seed)
-        found = self._listed(distances, n_listed, seed)
-        narrowest = least_width(found.distances)
-        widths = local_widths(found.distances, _WIDTH, narrowest)
-        n_listed = found.indices.shape[1]
-        near, _ = scaled_nearest(found.indices, found.distances, widths, widths, min(k, n_listed))
-        lists = near, self._mid_near(distances, n_mid, random), rows_beyond(random, near, n_far)
-        Z = small_start(self._start(distances, random))
-        Z = batch_epochs(PairSteps(lists, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
+        near = self._near_of(X, k, _PAIR_BYTES * (k + n_mid + n_far), "Take fewer neighbours.")
+        mid_near = self._mid_near(near.distances, n_mid, near.random)
+        further = rows_beyond(near.random, near.rows, n_far)
+        steps = PairSteps((near.rows, mid_near, further), n_steps=n_steps)
+        start = small_start(self._start(near.distances, near.random))
+        Z = batch_epochs(steps, start, n_steps, n_jobs=self.n_jobs)
         if np.ptp(Z, axis=0).max() < _POINT:
             warn(_COLLAPSED, IsentropicWarning)
-        self._keep(distances, Z - Z.mean(axis=0), n_steps)
-        self._widths, self._least_width = widths, narrowest
-        self._n_listed, self._n_nearest = n_listed, near.shape[1]
-        self._push, self._far = float(n_far), np.sort(random.permutation(n)[:_SAMPLE])
-        self.cost_ = mean_pair_cost(near, lists[2], self.embedding_)
+        self._keep_drawn(near, Z, n_steps)
+        self._push, self.cost_ = float(n_far), mean_pair_cost(near.rows, further, self.embedding_)
         return self
 
     def _checked_ratios(self) -> tuple[float, float]:
@@ -187,17 +154,6 @@ class PaCMAP(NeighborEmbedder):
         return np.take_along_axis(drawn.reshape(n, count, _DRAWN), second, axis=2)[:, :, 0]
 
     def _place(self, X: np.ndarray) -> np.ndarray:
-        indices, near = self._listed_among_fitted(X, self._n_listed)
-        own = local_widths(near, _WIDTH, self._least_width)
-        rows, _ = scaled_nearest(indices, near, own, self._widths, self._n_nearest)
-        out = np.empty((len(X), self._n_features_out))
-        shape = np.array([self._push])
-        for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
-            mine = rows[block].astype(np.int64)
-            starts = np.stack([self.embedding_[mine[:, 0]], self.embedding_[mine].mean(axis=1)], axis=1)
-            far = np.ascontiguousarray(np.broadcast_to(self._far, (len(mine), len(self._far))))
-            with threads(self.n_jobs):
-                out[block] = settle_rows(
-                    PAIRS, starts, self.embedding_, mine, np.ones(mine.shape), far, shape
-                )
-        return out
+        rows, *_ = self._near_among_fitted(X)
+        weights, shape = np.ones(rows.shape), np.array([self._push])
+        return settled_among(PAIRS, self.embedding_, rows, weights, self._far, shape, self.n_jobs)

@@ -5,17 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._errors import require_count
-from .._runtime import generator, require_memory, row_blocks
-from .._state import Array, Number, State, Whole
-from ..families.drawn_lists import (
-    LISTED_BYTES,
-    least_width,
-    local_widths,
-    n_to_list,
-    scaled_nearest,
-    small_start,
-)
-from ..families.neighbor_maps import NeighborEmbedder
+from .._runtime import row_blocks
+from .._state import Number, State
+from ..families.drawn_lists import small_start
+from ..families.drawn_maps import DrawnEmbedder
 from ..families.triplets import drawn_triplets, tempered, weighted_triplets
 from ..kernels._jit import threads
 from ..kernels.row_costs import TRIPLETS
@@ -24,13 +17,11 @@ from ..neighbors import clipped_neighbors
 from ..objectives import TripletSteps
 from ..optim import batch_epochs
 
-_WIDTH = 3  # the first of three neighbours whose mean distance is the width of a row
-_SAMPLE = 64  # fitted rows that a new one is to be farther from than from its inliers
 _PLACED_AT_ONCE = 1024  # new rows
 _TRIPLET_BYTES = 112  # of a triplet: in the lists of three rows, and while these are sorted
 
 
-class TriMap(NeighborEmbedder):
+class TriMap(DrawnEmbedder):
     """A map in which rows stay nearer to near rows than to far ones.
 
     With ``a = 1 + |z_i - z_j|^2`` and ``b = 1 + |z_i - z_k|^2`` it minimises ``sum w a / (a + b)`` over
@@ -96,15 +87,9 @@ class TriMap(NeighborEmbedder):
     True
     """
 
-    _state = State(  # new rows stay away from r fitted ones
-        violated_=Number(0),
-        _widths=Array("n", above=0),
-        _least_width=Number(above=0),
-        _least=Number(),
-        _n_listed=Whole(1, below="n"),
-        _n_nearest=Whole(1, below="n"),
-        _far=Array("r", dtype=np.int64, below="n"),
-    )
+    _state = State(violated_=Number(0), _least=Number())
+    _first_of_width = 3
+    _n_held = 64
 
     def __init__(
         self,
@@ -138,38 +123,21 @@ class TriMap(NeighborEmbedder):
                   for name in ("n_outliers", "n_random")}  # fmt: skip
         n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
         X = self._checked_rows(X)
-        n = len(X)
-        k = clipped_neighbors(k, n - 1, name="n_inliers")
-        n_listed = n_to_list(k, n, self.neighbors)
-        a_row = _TRIPLET_BYTES * (k * counts["n_outliers"] + counts["n_random"])
-        a_row += LISTED_BYTES * n_listed
-        require_memory(n * a_row, f"TriMap of {n:,} rows", "Take fewer inliers or outliers.")
-        random = generator(self.random_state)
-        seed = int(random.randint(2**31 - 1))
-        distances = self._distances_of(X, seed)
-        found = self._listed(distances, n_listed, seed)
-        narrowest = least_width(found.distances)
-        widths = local_widths(found.distances, _WIDTH, narrowest)
-        n_listed = found.indices.shape[1]
-        near, scaled = scaled_nearest(found.indices, found.distances, widths, widths, min(k, n_listed))
-        drawn = drawn_triplets(distances, near, scaled, widths, **counts, random=random)
-        triplets, least = weighted_triplets(*drawn)
-        Z = small_start(self._start(distances, random))
-        Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), Z, n_steps, n_jobs=self.n_jobs)
-        self._keep(distances, Z - Z.mean(axis=0), n_steps)
-        self._widths, self._least_width, self._least = widths, narrowest, least
-        self._n_listed, self._n_nearest = n_listed, near.shape[1]
-        self._far = np.sort(random.permutation(n)[:_SAMPLE])
-        self.violated_ = triplets.violated(self.embedding_)
+        k = clipped_neighbors(k, len(X) - 1, name="n_inliers")
+        n_triplets = k * counts["n_outliers"] + counts["n_random"]
+        near = self._near_of(X, k, _TRIPLET_BYTES * n_triplets, "Take fewer inliers or outliers.")
+        triplets, least = weighted_triplets(*drawn_triplets(near, **counts))
+        start = small_start(self._start(near.distances, near.random))
+        Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), start, n_steps, n_jobs=self.n_jobs)
+        self._keep_drawn(near, Z, n_steps)
+        self._least, self.violated_ = least, triplets.violated(self.embedding_)
         return self
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         out = np.empty((len(X), self._n_features_out))
         distances = self._distances_again()
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
-            indices, near = self._listed_among_fitted(X[block], self._n_listed)
-            own = local_widths(near, _WIDTH, self._least_width)
-            rows, scaled = scaled_nearest(indices, near, own, self._widths, self._n_nearest)
+            rows, scaled, own = self._near_among_fitted(X[block])
             away = np.asarray(distances.to_references(X[block], self._far))
             away = (away / own[:, None]) * (away / self._widths[self._far])
             weights = tempered(away[:, None, :] - scaled[:, :, None] - self._least)

@@ -15,6 +15,7 @@ from .graphs import (
     union,
 )
 from .index import RowIndex, lists_in_rows
+from .replaced import replaced_among, replaced_neighbors
 from .search import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "clipped_neighbors",
     "component_labels",
     "directed_lists",
+    "directed_within",
     "distance_graph",
     "entry_lists",
     "first_neighbors",
@@ -36,8 +38,9 @@ __all__ = [
     "lists_in_rows",
     "nearest_among",
     "nearest_neighbors",
-    "directed_within",
     "repaired",
+    "replaced_among",
+    "replaced_neighbors",
     "search_graph",
     "union",
     "use_approximate",

@@ -12,7 +12,7 @@ from ..distances import EUCLIDEAN, Distinct, Metric, distances_between, distinct
 from ..kernels._jit import threads
 from ..kernels.long_lists import sorted_euclidean, sorted_in_rows
 from ..kernels.nearest import listed_members, nearest_in_rows, nearest_refined
-from .boxes import BoxTree, is_quick_by_boxes
+from .boxes import BoxTree, is_better_by_boxes, is_quick_by_boxes
 
 _TREE_FEATURES = 15  # beyond that many features a tree visits most of its leaves
 _LONG, _LONG_SHARE = 128, 1 / 8  # of a list, and of all rows: beyond both it is faster to sort all rows
@@ -31,6 +31,15 @@ def has_tree(n_features: int, metric: Metric) -> bool:
 def has_boxes(data: np.ndarray, metric: Metric) -> bool:
     """Whether the neighbours in a table are found by a tree."""
     return has_tree(data.shape[1], metric) or (metric in EUCLIDEAN and is_quick_by_boxes(data))
+
+
+def prefers_boxes(data: np.ndarray, metric: Metric) -> bool:
+    """Whether an exact search by a tree is to be taken where an approximate one is at hand."""
+    if metric not in EUCLIDEAN:
+        return False
+    distinct = distinct_rows(data)  # equal rows are searched once
+    different = data if distinct is None else data[distinct.rows]
+    return is_better_by_boxes(different, by_features=has_tree(data.shape[1], metric))
 
 
 class RowIndex:

@@ -15,7 +15,7 @@ from .._values import Knn, Neighbors
 from ..distances import Metric, checked_magnitude, metric_name
 from .approximate import approximate_neighbors
 from .descent import can_descend
-from .index import RowIndex, has_boxes, is_long
+from .index import RowIndex, is_long, prefers_boxes
 
 _EDGE_BYTES = 60  # of a directed edge, from the lists to the symmetric graph
 _SPARSER = "Take a smaller radius or percentile, or a number of neighbours."
@@ -64,7 +64,7 @@ def use_approximate(rule: Knn, X: np.ndarray, metric: Metric) -> bool:
     require(asked in (True, False, "auto"), "approximate", "True, False or 'auto'", asked)
     if asked == "auto":
         short = len(X) > rule.exact_below and not is_long(rule.k, len(X))
-        return short and not has_boxes(X, metric) and can_descend(metric)
+        return short and can_descend(metric) and not prefers_boxes(X, metric)
     must_be = f"False for the metric {metric_name(metric)!r}, which the approximate search does not know"
     require(not asked or can_descend(metric), "approximate", must_be, asked)
     return bool(asked)
