@@ -31,6 +31,8 @@ from isentropic import (
     Radius,
     RobustPCA,
     Selected,
+    SEtSNE,
+    SGtSNE,
 )
 from isentropic._errors import MissingExtraError
 from isentropic._extras import require_extra
@@ -43,6 +45,10 @@ SMALL = {
     "multi-sdd": {"degrees": {1, 2}},
     "umap": {"n_epochs": 100},
     "pacmap": {"max_iter": 100},
+    "supervised-t-sne": {"max_iter": 250},
+    "sgt-sne": {"max_iter": 250},
+    "set-sne": {"max_iter": 250},
+    "supervised-umap": {"n_epochs": 100},
     "trimap": {"max_iter": 100},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
 }
@@ -54,6 +60,10 @@ IN_UNITS = {
     "sparse-pca",
     "multilinear-pca",
     "classical-mds",
+    "metric-mds",
+    "elastic-scaling",
+    "sammon",
+    "geodesic-sammon",
     "isomap",
     "landmark-isomap",
     "sdd",
@@ -61,7 +71,8 @@ IN_UNITS = {
     "parameter-free-sdd",
 }
 # Their optimisers end in the same place when every step has the same digits.
-SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", "parametric"}
+_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon"}
+SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", *_BY_STRESS, "parametric"}
 
 NAMES = tuple(METHODS_AND_STUB)
 GIVEN = {f"{name} of distances": name for name in NAMES if METHODS_AND_STUB[name].precomputed}
@@ -103,11 +114,13 @@ VARIANTS = {
     "umap of given lists": UMAP(5, init="pca", n_epochs=20),
     "geodesic umap": UMAP(5, metric=Geodesic(), init="pca", n_epochs=20),
     "3-d t-sne": TSNE(5, 3, max_iter=50),
+    "edges between classes": SGtSNE(5, penalise="edges", squared=False, unlabelled="posterior", max_iter=100),
+    "matched nats": SEtSNE(5, scale="match", divergence="bhattacharyya", max_iter=100),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
 _SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
 _DRAWN = {"manhattan pacmap", "cosine pacmap", "geodesic umap", "umap of given lists"}  # by their seed
-_LAID_OUT = {*_DRAWN, "3-d t-sne"}
+_LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes", "matched nats"}
 
 
 def lacking(name):

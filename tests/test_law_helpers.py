@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator
 
 import laws
 from isentropic import PCA, InvalidInputError
+from isentropic.linalg import signs
 
 
 class Map(BaseEstimator):
@@ -121,6 +122,25 @@ def test_a_failed_refit_that_changes_a_map_is_noticed(fault):
     laws.LAWS["failed refit"](laws.Case("started", Started()))
     with pytest.raises(AssertionError):
         laws.LAWS["failed refit"](laws.Case("started", Started(fault=fault)))
+
+
+class Signed(Map):
+    """One that gives signs to its eigenvectors before or after it has changed."""
+
+    def fit(self, X, y=None):
+        if self.fault == "late":
+            super().fit(X, y)
+        if self.fault != "none":
+            signs.fixed_signs(X)
+        self.eigenvalues_ = np.ones(2)
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("fault", ["late", "none"])
+def test_a_broken_refit_that_changes_a_map_is_noticed(fault):
+    laws.LAWS["broken refit"](laws.Case("signed", Signed()))
+    with pytest.raises(AssertionError):
+        laws.LAWS["broken refit"](laws.Case("signed", Signed(fault=fault)))
 
 
 def test_a_model_that_comes_back_otherwise_is_noticed(monkeypatch):

@@ -60,7 +60,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for famil
     Family("linear", "Groups that overlap here may be apart in directions that are not shown.",
            ("explained_variance_ratio_",)),
     Family("stress", "Large distances are kept first: rows that look close may be neighbours only by "
-           "crowding.", (*_SCALED, "stress_")),
+           "crowding.", (*_SCALED, "cost_", "stress_")),
     Family("geodesic", "Distances follow the neighbour graph: an edge across a gap folds the map, and a gap "
            "between parts has no true width.", _SCALED),
     Family("pairs", "The order of distances is kept on the whole; fine neighbourhoods may be mixed.",
@@ -68,6 +68,8 @@ FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for famil
     Family("spectral", "Distances are those of a diffusion: sparse regions are stretched, dense ones shrunk.",
            ("eigenvalues_",)),
     Family("neighbours", "Sizes of clusters and the gaps between them mean nothing; neighbourhoods do."),
+    Family("lattice", "Rows stand on the nodes of a grid: its even spacing is no distance of the data, which "
+           "the U-matrix or the magnification shows.", ("quantization_error_", "topographic_error_")),
     Family("wrapper", "It is read as the map that it mimics, and errs where that one does.", ("loss_",),
            alone=False),
 )})  # fmt: skip

@@ -38,6 +38,8 @@ VALUES = frozenset(
     {
         *(f"isentropic._values.{kind.__name__}" for kind in (*STAGES.values(), NeighborGraph, Neighbors)),
         "isentropic.affinities.inner_products.InnerProduct",
+        "isentropic.dissimilarities.classes.ClassGaussians",
+        *(f"isentropic.dissimilarities.measures.{kind}" for kind in ("Added", "Exponential", "Shrunk")),
         "isentropic.families.input_rows.KnownRows",
         "isentropic.linalg.scaling.Scaling",
         "isentropic.selection.values.Selection",

@@ -16,6 +16,7 @@ from typing import Any
 from ._catalogue import FAMILIES, Family, Method, family_of
 from ._errors import InvalidInputError, IsentropicWarning, nearest, require_one_of
 from ._extras import require_extra
+from ._values import Geodesic
 
 __all__ = ["FAMILIES", "METHODS", "Family", "Method", "family_of", "make", "methods_table"]
 
@@ -35,6 +36,8 @@ _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15
 _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _PNN = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.4"
+_CERVATI_NETO = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.3"
+_HAJDERANJ_2019 = "Hajderanj, Weheliye and Chen (2019), A new supervised t-SNE with dissimilarity measure"
 _HAJDERANJ = "Hajderanj, Chen, Grisan and Dudley (2020), Single- and multi-distribution DR, IEEE Access 8"
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
 _MAATEN = "van der Maaten and Hinton (2008), Visualizing data using t-SNE, JMLR 9"
@@ -57,6 +60,18 @@ _HYVAERINEN = "Hyvärinen (1999), Fast and robust fixed-point algorithms for ICA
 _BELL = "Bell and Sejnowski (1995), An information-maximization approach to blind separation, Neural Comp. 7"
 _LU = "Lu, Plataniotis and Venetsanopoulos (2008), MPCA, IEEE Trans. Neural Networks 19"
 _GOLDBERGER = "Goldberger and others (2005), Neighbourhood components analysis, NIPS 17"
+_KOHONEN = "Kohonen (1982), Self-organized formation of topologically correct maps, Biol. Cybernetics 43"
+_BISHOP = "Bishop, Svensén and Williams (1998), GTM: the generative topographic mapping, Neural Comp. 10"
+_GENG = "Geng, Zhan and Zhou (2005), Supervised nonlinear dimensionality reduction, IEEE Trans. SMC B 35"
+_VLACHOS = "Vlachos and others (2002), Non-linear DR techniques for classification, KDD 8"
+_RIDDER = "de Ridder and others (2003), Supervised locally linear embedding, ICANN 2003"
+_ZHANG_SQ = "Zhang (2009), Enhanced supervised locally linear embedding, Pattern Recognition Letters 30"
+_CLASSES = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.1"
+_RADUCANU = "Raducanu and Dornaika (2012), A supervised non-linear DR approach, Pattern Recognition 45"
+_KRUSKAL = "Kruskal (1964), Multidimensional scaling by optimizing goodness of fit, Psychometrika 29"
+_MCGEE = "McGee (1966), The multidimensional analysis of elastic distances, Brit. J. Math. Stat. Psych. 19"
+_SAMMON = "Sammon (1969), A nonlinear mapping for data structure analysis, IEEE Trans. Computers 18"
+_YANG = "Yang (2004), Sammon's nonlinear mapping using geodesic distances, ICPR 17"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -111,6 +126,20 @@ _BUILT_IN = (
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
+    Method("metric-mds", "isentropic.methods.metric_mds:MetricMDS",
+           "Distances are those of the data, by least squares.", "stress", "O(n min(n, s)); O(n min(n, s))",
+           _KRUSKAL, out_of_sample="optimised", draws_above=8_000),
+    Method("elastic-scaling", "isentropic.methods.metric_mds:MetricMDS",
+           "Metric MDS of relative errors: near distances count as much as far ones.", "stress",
+           "O(n min(n, s)); O(n min(n, s))", _MCGEE, params={"power": 2.0}, out_of_sample="optimised",
+           draws_above=8_000),
+    Method("sammon", "isentropic.methods.sammon:Sammon",
+           "Distances are those of the data, near ones above all.", "stress",
+           "O(n min(n, s)); O(n min(n, s))", _SAMMON, out_of_sample="optimised", draws_above=8_000),
+    Method("geodesic-sammon", "isentropic.methods.sammon:Sammon", "Sammon's mapping of geodesic distances.",
+           "geodesic", "O(n^2 (k + log n)); O(n^2)", _YANG, params={"metric": Geodesic()},
+           out_of_sample="optimised", precomputed=False, max_rows=40_000, draws_above=10_000,
+           figures=("cost_",)),
     Method("isomap", "isentropic.methods.isomap:Isomap", "Classical MDS of geodesic distances.", "geodesic",
            "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000, draws_above=10_000, preset="quick"),
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
@@ -123,9 +152,32 @@ _BUILT_IN = (
     Method("kde-isomap", "isentropic.methods.kde_isomap:KDEIsomap",
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
+    Method("es-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
+           "ISOMAP over dissimilarities that part the classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
+           _GENG, needs_y=True, max_rows=40_000),
+    Method("weighted-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
+           "ISOMAP with shorter distances within classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
+           _VLACHOS, params={"dissimilarity": "dis2"}, needs_y=True, max_rows=40_000),
+    Method("class-isomap", "isentropic.methods.class_isomap:ClassIsomap",
+           "ISOMAP of geodesics and divergences between classes.", "geodesic",
+           "O(n^2 (k + log n) + c m^3); O(n^2 + c m^2)", _CLASSES, needs_y=True, precomputed=False,
+           max_rows=40_000, draws_above=10_000),
     Method("lle", "isentropic.methods.lle:LLE", "Rows are the same sums of neighbours in data and map.",
            "spectral", "O(n k^2 (k + m)); O(n k^2)", _ROWEIS, precomputed=False, max_rows=200_000,
            figures=("eigengap_", "n_separating_")),
+    Method("slle", "isentropic.methods.supervised_lle:SupervisedLLE",
+           "LLE whose neighbours are of the own class first.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
+           _RIDDER, needs_y=True, precomputed=False, max_rows=200_000,
+           figures=("crossing_", "n_separating_")),
+    Method("enhanced-slle", "isentropic.methods.supervised_lle:SupervisedLLE",
+           "LLE by dissimilarities that part the classes.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
+           _ZHANG_SQ, params={"dissimilarity": "dis1"}, needs_y=True, precomputed=False, max_rows=200_000,
+           figures=("crossing_", "n_separating_")),
+    Method("stochastic-slle", "isentropic.methods.supervised_lle:SupervisedLLE",
+           "LLE by distances and divergences between classes.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
+           _CLASSES, params={"dissimilarity": "divergence"}, needs_y=True, precomputed=False,
+           max_rows=200_000,
+           figures=("crossing_", "n_separating_")),
     Method("modified-lle", "isentropic.methods.modified_lle:ModifiedLLE",
            "Rows are several sums of neighbours, the same in data and map.", "spectral",
            "O(n k^2 (k + m)); O(n k^2)", _ZHANG_WANG, precomputed=False, max_rows=200_000,
@@ -140,6 +192,13 @@ _BUILT_IN = (
     Method("laplacian-eigenmaps", "isentropic.methods.laplacian_eigenmaps:LaplacianEigenmaps",
            "Coordinates that change least between neighbours.", "spectral", "O(n (k + m) log n); O(n k)",
            _BELKIN, precomputed=False, figures=("n_separating_",)),
+    Method("supervised-le", "isentropic.methods.supervised_le:SupervisedLE",
+           "Near rows of a class together, of other classes apart.", "spectral", "O(n^2 m); O(n^2)",
+           _RADUCANU, needs_y=True, precomputed=False, max_rows=10_000, figures=("peak_",)),
+    Method("stochastic-le", "isentropic.methods.stochastic_le:StochasticLE",
+           "Laplacian eigenmaps with weaker edges between classes.", "spectral",
+           "O(n (k + m) log n + c m^3); O(n k + c m^2)", _CLASSES, needs_y=True, precomputed=False,
+           figures=("n_separating_",)),
     Method("diffusion-maps", "isentropic.methods.diffusion_maps:DiffusionMaps",
            "Distances are how differently random walks spread.", "spectral", "O(n (k + m) log n); O(n k)",
            _COIFMAN, precomputed=False, figures=("left_out_", "n_separating_")),
@@ -176,6 +235,26 @@ _BUILT_IN = (
     Method("trimap", "isentropic.methods.trimap:TriMap", "Rows stay nearer to near rows than to far ones.",
            "neighbours", "O(n^1.1 m + n k); O(n (m + k))", _AMID, out_of_sample="optimised", draws_above=0,
            figures=("violated_",)),
+    Method("som", "isentropic.methods.som:SOM", "Nodes of a grid, each the mean of the rows near it.",
+           "lattice", "O(r n m); O(n m + r^2)", _KOHONEN, precomputed=False),
+    Method("gtm", "isentropic.methods.gtm:GTM", "A bent sheet of Gaussians, of maximum likelihood.",
+           "lattice", "O(r n m); O(n m)", _BISHOP, precomputed=False, figures=("log_likelihood_",)),
+    Method("supervised-t-sne", "isentropic.methods.supervised_tsne:SupervisedTSNE",
+           "Rows of two classes are farther apart in t-SNE.", "neighbours",
+           "O(n^2 m + n k); O(n (m + k))", _HAJDERANJ_2019, needs_y=True, out_of_sample="optimised",
+           figures=("kl_divergence_",)),
+    Method("sgt-sne", "isentropic.methods.sgt_sne:SGtSNE",
+           "Geodesic t-SNE, near rows of two classes twice as far apart.", "neighbours",
+           "O(n^1.1 m + n k p log p); O(n (m + k + p))", _CERVATI_NETO, needs_y=True,
+           out_of_sample="optimised", precomputed=False, draws_above=10_000, figures=("kl_divergence_",)),
+    Method("set-sne", "isentropic.methods.set_sne:SEtSNE",
+           "Divergences of patches bring rows of a class together in t-SNE.", "neighbours",
+           "O(n^1.1 m + n k m^2); O(n (m^2 + k + p))", _CERVATI_NETO, needs_y=True,
+           out_of_sample="optimised", precomputed=False, draws_above=10_000, figures=("kl_divergence_",)),
+    Method("supervised-umap", "isentropic.methods.supervised_umap:SupervisedUMAP",
+           "UMAP in which neighbours of two classes hardly belong together.", "neighbours",
+           "O(n^1.1 m + n k); O(n (m + k))", _MCINNES, needs_y=True, out_of_sample="optimised",
+           draws_above=0, figures=("cost_",)),
     Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),

@@ -6,8 +6,9 @@ from assertions import assert_same_bits
 from isentropic import Knn
 from isentropic._errors import InvalidInputError
 from isentropic._values import Neighbors
-from isentropic.affinities import fitted_curve, fuzzy_graph, memberships
+from isentropic.affinities import class_intersection, fitted_curve, fuzzy_graph, memberships
 from isentropic.neighbors import nearest_neighbors
+from naive_class_maps import naive_intersection
 from naive_layouts import naive_fuzzy_graph, naive_memberships
 
 ROWS = {
@@ -76,3 +77,27 @@ def test_lists_stay_as_they_were(rng):
     fuzzy_graph(found)
     assert_same_bits(found.indices, before.indices)
     assert_same_bits(found.distances, before.distances)
+
+
+@pytest.mark.parametrize("far", [2.5, 5.0, 700.0])
+def test_the_intersection_with_classes_is_that_of_the_twin_and_of_umap_learn(far, rng):
+    umap_ = pytest.importorskip("umap.umap_")
+    X, y = rng.normal(size=(60, 3)), rng.integers(0, 4, 60)
+    W = fuzzy_graph(nearest_neighbors(X, Knn(7)))
+    heads = np.repeat(np.arange(60), np.diff(W.indptr))
+    same = (y[heads] == y[W.indices]).astype(float)
+    found = class_intersection(W, same, far).toarray()
+    square = (y[:, None] == y).astype(float)
+    assert_allclose(found, naive_intersection(W.toarray(), square, far), rtol=1e-9, atol=1e-12)
+    theirs = umap_.discrete_metric_simplicial_set_intersection(W.tocoo(), y, far_dist=far)
+    assert_allclose(found, theirs.toarray(), rtol=1e-5, atol=1e-6)  # theirs is in single precision
+
+
+def test_uncertain_classes_are_intersected_by_their_expectation(rng):
+    X = rng.normal(size=(40, 3))
+    W = fuzzy_graph(nearest_neighbors(X, Knn(6)))
+    square = rng.uniform(size=(40, 40))
+    square = (square + square.T) / 2
+    heads = np.repeat(np.arange(40), np.diff(W.indptr))
+    found = class_intersection(W, square[heads, W.indices], 3.0).toarray()
+    assert_allclose(found, naive_intersection(W.toarray(), square, 3.0), rtol=1e-9, atol=1e-12)

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 from assertions import assert_same_bits
 from isentropic.kernels import row_costs
 from isentropic.kernels._jit import choice, threads
-from isentropic.kernels.row_costs import DEGREES, FUZZY, GAUSSIANS, PAIRS, STUDENT, TRIPLETS, evaluate
+from isentropic.kernels.row_costs import DEGREES, FUZZY, GAUSSIANS, PAIRS, STRESS, STUDENT, TRIPLETS, evaluate
 from isentropic.kernels.row_descent import settle_rows
 
 EVERY = np.empty(0, np.int64)
@@ -53,6 +53,11 @@ def naive_triplets_cost(z, Z, near, weights, far, shape):
     return weights @ (a / (a + b))
 
 
+def naive_stress_cost(z, Z, near, weights, far, shape):
+    w, g = np.split(weights, 2)
+    return w @ (np.sqrt(((z - Z[near]) ** 2).sum(axis=1)) - g) ** 2
+
+
 def around(rng, n, k, m):
     """Some attracting and repelling rows out of n; all in their order where the number is None."""
     near = EVERY if k is None else rng.choice(n, k, replace=False)
@@ -72,6 +77,8 @@ COSTS = {
     "triplets": (TRIPLETS, naive_triplets_cost, 6, 6, []),
     "light tails": (STUDENT, naive_student_cost, None, None, [20.0]),
     "gaussian": (GAUSSIANS, naive_gaussians_cost, 4, None, [2.0]),
+    "stress": (STRESS, naive_stress_cost, None, None, []),
+    "stress, some": (STRESS, naive_stress_cost, 5, None, []),
     "several gaussians": (GAUSSIANS, naive_gaussians_cost, 4, None, [2.0, 0.7, 0.1]),
 }
 every_cost = pytest.mark.parametrize("name", COSTS)
@@ -80,8 +87,10 @@ every_cost = pytest.mark.parametrize("name", COSTS)
 def case(rng, name, d=2, n=12):
     number, twin, k, m, shape = COSTS[name]
     near, weights, far = around(rng, n, k, m)
+    if number is STRESS:
+        weights = np.concatenate([weights, rng.uniform(0.5, 2.0, size=len(weights))])
     Z = rng.normal(size=(n, d))
-    shape = np.array(shape)
+    shape = np.array(shape, float)
 
     def plain(z):
         all_rows = np.arange(n)
@@ -110,7 +119,8 @@ def test_a_cost_and_its_derivatives_are_those_of_its_twin(rng, name, d):
         value = evaluate(number, z, Z, *about, gradient, curvature)
         return value, gradient, curvature
 
-    for z in (rng.normal(size=d), 5 * rng.normal(size=d), Z[3]):
+    at_a_row = [] if number is STRESS else [Z[3]]  # where stress has an edge
+    for z in (rng.normal(size=d), 5 * rng.normal(size=d), *at_a_row):
         value, gradient, curvature = slopes(z)
         assert value == pytest.approx(plain(z), rel=1e-12)
         assert_allclose(gradient, differences(plain, z, 1e-3), atol=1e-8)
@@ -151,7 +161,7 @@ def test_the_lowest_end_counts_and_a_row_settles_by_itself(rng, name):
 
 def test_an_unknown_cost_has_no_value():
     z, Z, shape = np.zeros(1), np.ones((2, 1)), np.ones(2)
-    value = evaluate(choice(8), z, Z, EVERY, np.ones(2), EVERY, shape, np.empty(1), np.empty((1, 1)))
+    value = evaluate(choice(20), z, Z, EVERY, np.ones(2), EVERY, shape, np.empty(1), np.empty((1, 1)))
     assert np.isnan(value)
 
 

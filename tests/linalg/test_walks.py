@@ -9,7 +9,7 @@ from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import config_context, datasets, neighbor_graph
 from isentropic._errors import InvalidInputError
 from isentropic.affinities import heat
-from isentropic.linalg import leading_eigenpairs, normalized_adjacency, walks
+from isentropic.linalg import factors, leading_eigenpairs, normalized_adjacency, walks
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X
 
@@ -37,7 +37,7 @@ def test_every_way_finds_the_dense_eigenpairs(way, count, monkeypatch):
     monkeypatch.setattr(walks, "_WHOLE", 1000 if way == "whole" else 10)
     if way.startswith("filtered"):
         monkeypatch.setattr(walks, "_TRIAL", 20 if "then" in way else 10**6)
-        monkeypatch.setattr(walks, "_SAVED", 1e3 if "then" in way else 1e-9)
+        monkeypatch.setattr(factors, "_SAVED", 1e3 if "then" in way else 1e-9)
     assert_dense_pairs(*walk(ROLL), count)
 
 
@@ -47,7 +47,7 @@ def test_a_table_of_many_features_is_filtered_in_few_products(rng):
 
 def test_factors_that_do_not_fit_are_not_made(monkeypatch):
     A, degrees = walk(ROLL)
-    monkeypatch.setattr(walks, "splu", None)
+    monkeypatch.setattr(factors, "splu", None)
     with config_context(memory_limit=1000):
         found = leading_eigenpairs(A, 2, known=np.sqrt(degrees))
     assert_same_up_to_sign(found[1], dense(A, 2)[1], rtol=0, atol=1e-8)
@@ -72,6 +72,6 @@ def test_the_same_matrix_gives_the_same_bits():
 def test_eigenvalues_that_cannot_be_told_apart_are_refused(monkeypatch):
     A, degrees = walk(ROLL)
     monkeypatch.setattr(walks, "_MOST", 20)
-    monkeypatch.setattr(walks, "_SAVED", 1e-9)
+    monkeypatch.setattr(factors, "_SAVED", 1e-9)
     with pytest.raises(InvalidInputError, match="so few that eigenvalues can be told apart, got 2"):
         leading_eigenpairs(A, 2, known=np.sqrt(degrees))

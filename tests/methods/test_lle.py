@@ -29,9 +29,8 @@ def test_it_agrees_with_scikit_learn_up_to_sign_and_scale(k, d, share, n):
 def test_a_new_row_is_the_sum_of_its_neighbours():
     fitted = LLE(8).fit(ROLL[:200])
     peer = LocallyLinearEmbedding(n_neighbors=8, eigen_solver="dense").fit(ROLL[:200])
-    signs = np.sign((fitted.embedding_ * peer.embedding_).sum(axis=0))
-    expected = peer.transform(ROLL[200:]) * signs * np.sqrt(200)
-    assert_allclose(fitted.transform(ROLL[200:]), expected, atol=1e-8)  # the eigenvalues are 1e-7 apart
+    peer.embedding_ = fitted.embedding_  # eigenvalues are so near that two solvers differ by 1e-9
+    assert_allclose(fitted.transform(ROLL[200:]), peer.transform(ROLL[200:]), atol=1e-10)
 
 
 def test_parts_are_joined_or_refused(rng):

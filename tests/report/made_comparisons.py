@@ -6,7 +6,7 @@ import numpy as np
 
 from isentropic import report
 from isentropic._values import Table
-from isentropic.comparison import Fact, Run, Standing, Trial, Verdict, drawing
+from isentropic.comparison import Fact, LabelTest, Run, Standing, Trial, Verdict, drawing
 from isentropic.quality import assess
 
 
@@ -45,6 +45,16 @@ def make_runs(table, n_maps=3, *, quality=None, seed=0):
         ),
     )
     return [*runs, Run("broken", {}, None, 0.25, None, reason="the <b>patch</b> is singular")]
+
+
+def make_supervised(table, runs):
+    """The last map learnt from the classes, and permuted labels score as well; and so did one that failed."""
+    null = (0.3, 0.35, 0.4)
+    test = LabelTest("honest", "accuracy", 0.375, null, 0.9, (0.85, 0.95, 0.875), 84, 36, 0)
+    classifiers = {"k-NN": (0.5, 0.4, 0.6), "QDA": (0.55, 0.45, 0.65), "LDA": (0.525, 0.425, 0.625)}
+    saw = replace(runs[-2], saw_classes=True, label_test=test, accuracy=(0.375, 0.3, 0.45))
+    found = [*runs[:-2], saw, replace(runs[-1], saw_classes=True)]
+    return [replace(run, classifiers=classifiers) for run in found]
 
 
 def make_verdict(runs, rows=()):

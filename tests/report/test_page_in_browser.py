@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
+from made_comparisons import FACTS, make_runs, make_supervised, make_table, make_verdict, page
 from matplotlib.path import Path as MatplotlibPath
 
 pytest.importorskip("jinja2")
@@ -260,6 +260,30 @@ def test_the_table_sorts_by_any_score(open_page, address, runs):
     assert ["method-0" in rows.nth(0).inner_text(), "method-2" in rows.nth(2).inner_text()] == [True, True]
     by_time.click()
     assert "method-2" in rows.nth(0).inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_groups_of_maps_stay_apart_when_the_table_is_sorted(
+    open_page, tmp_path, table, runs, verdict, scheme
+):
+    supervised = make_supervised(table, runs)
+    address = write(tmp_path / "supervised.html", table, supervised, verdict)
+    tab = open_page(address, color_scheme=scheme)
+    assert tab.heard.complaints == []
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert tab.locator("figure.map").count() == 4
+    head = tab.locator("#scores th[data-key=seconds] button")
+    for order in (["method-0", "method-1"], ["method-1", "method-0"]):
+        head.click()
+        rows = [text.split("\n")[-1].strip() for text in tab.locator("#scores tbody th").all_inner_texts()]
+        expected = ["did not see", *order, "saw the classes", "method-2", "broken", "table itself"]
+        assert all(name in row for name, row in zip(expected, rows, strict=False)), rows
+        assert rows[-3:] == ["k-NN", "QDA", "LDA"]
+    ends = tab.evaluate("""[...document.querySelectorAll(".nulls")].every((box) => {
+      const paper = box.closest("figure").getBoundingClientRect();
+      return [...box.querySelectorAll("span")].every(
+        (one) => one.getBoundingClientRect().right <= paper.right + 1); })""")
+    assert ends  # nothing runs into the next map
 
 
 def test_the_rows_of_a_fact_can_be_shown(open_page, address, table):

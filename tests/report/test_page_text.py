@@ -9,10 +9,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
+from made_comparisons import FACTS, make_runs, make_supervised, make_table, make_verdict, page
 
 from isentropic._errors import InvalidInputError, MissingExtraError
+from isentropic.comparison.class_verdicts import about_classes
 from isentropic.comparison.drawings import drawn_rows
+from isentropic.comparison.standings import standing
 from isentropic.quality import assess
 from isentropic.quality.map_differences import spread
 
@@ -135,6 +137,66 @@ def test_the_text_says_where_the_damage_is(table, runs):
     most = page(table, runs, make_verdict(runs, range(100)), {})
     assert "The worst tenth of all rows" in visible(most)
     assert data_of(most)["regions"][0]["n"] == 12
+
+
+# ---- classes -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def supervised(table, runs):
+    return make_supervised(table, runs)
+
+
+def judged(runs):
+    """As made, but what is said of maps that saw the classes is found."""
+    found = tuple(standing(run, i) for i, run in enumerate(runs))
+    return replace(make_verdict(runs), standings=found, classes=about_classes(runs, found))
+
+
+def test_maps_that_saw_the_classes_stand_apart(table, supervised):
+    html = page(table, supervised, judged(supervised), {})
+    text = visible(html)
+    assert text.count("Maps that did not see the classes") == 2  # the maps and the table
+    assert text.count("Maps that saw the classes") == 3  # and the verdict
+    grids = html.split('<div class="multiples"')[1:]
+    assert [re.findall(r'<figure class="map" data-run="(\d)"', grid) for grid in grids] == [["0", "1"], ["2"]]
+    bodies = html.split('<tbody class="sorted">')[1:]
+    assert [re.findall(r'<tr data-run="(\d)"', body) for body in bodies] == [["0", "1"], ["2", "3"]]
+
+
+def test_the_null_stands_beside_the_score(table, supervised):
+    html = page(table, supervised, judged(supervised), {})
+    text = visible(html)
+    assert "held-out rows 0.375 permuted 0.350, at most 0.400" in text
+    assert "rows that it saw 0.900 permuted 0.892, at most 0.950" in text
+    assert text.count("an effect of the labels") >= 3  # its tag, its row, its text
+    assert "An effect of the labels: method-2." in text
+    assert "3 fits on 84 rows, 36 held out; p = 0.50" in text  # one of three reaches it
+    row = re.search(r'<tr data-run="2".*?</tr>', html, re.S)[0]
+    assert visible(row).startswith(" C method-2 an effect of the labels ")
+    assert "0.350 at most 0.400" in visible(row)
+
+
+def test_scores_of_labels_that_a_map_saw_are_never_the_best(table, supervised):
+    row = re.search(r'<tr data-run="2".*?</tr>', page(table, supervised, judged(supervised), {}), re.S)[0]
+    assert len(re.findall(r'class="seen"', row)) == 2  # k-NN in the map and the silhouette
+    alone = [replace(supervised[0], saw_classes=True)]
+    assert 'class="seen"' in page(table, alone, judged(alone), {})
+
+
+def test_classifiers_of_the_table_itself_stand_below(table, supervised):
+    html = page(table, supervised, judged(supervised), {})
+    rows = [visible(row) for row in re.findall(r'<tr class="plain">.*?</tr>', html, re.S)]
+    assert [row.split() for row in rows] == [
+        ["k-NN", "0.500", "0.400", "to", "0.600"],
+        ["QDA", "0.550", "0.450", "to", "0.650"],
+        ["LDA", "0.525", "0.425", "to", "0.625"],
+    ]
+
+
+def test_without_supervised_maps_nothing_is_said_of_them(html):
+    assert "saw the classes" not in visible(html)
+    assert "permuted" not in visible(html)
 
 
 # ---- data --------------------------------------------------------------------------------------

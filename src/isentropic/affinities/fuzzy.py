@@ -45,6 +45,28 @@ def fuzzy_graph(found: Neighbors, *, n_jobs: int | None = None) -> csr_array:
     return csr_array((-np.expm1(2.0 * halves), indices, indptr), shape=(n, n))
 
 
+def class_intersection(W: csr_array, same: np.ndarray, far: float) -> csr_array:
+    """The intersection of a fuzzy graph with the fuzzy set of classes, as supervised UMAP has it.
+
+    An edge between two classes keeps ``exp(-far)`` of its weight; ``same`` is, for every entry, the
+    probability that its ends are of one class. Then each row is scaled to a largest weight of 1, and both
+    directions are joined: ``a + b - a b``. ``O(nnz)`` time and memory.
+
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> W = csr_array([[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    >>> class_intersection(W, np.array([1.0, 0.0, 1.0, 0.0]), np.log(2.0)).toarray().tolist()
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    """
+    weights = W.data * (same + (1.0 - same) * np.exp(-far))
+    most = np.maximum.reduceat(weights, W.indptr[:-1])  # every row has a neighbour
+    weights /= np.repeat(np.where(most > 0, most, 1.0), np.diff(W.indptr))
+    other = csr_array((weights, W.indices, W.indptr), shape=W.shape).T.tocsr()
+    other.sort_indices()  # the same entries as those of W, which is symmetric
+    joined = weights + other.data - weights * other.data
+    return csr_array((joined, W.indices, W.indptr), shape=W.shape)
+
+
 def fitted_curve(min_dist: float, spread: float) -> tuple[float, float]:
     """The (a, b) with which ``1 / (1 + a r^(2b))`` is nearest to 1 up to ``min_dist`` and
     ``exp(-(r - min_dist) / spread)`` beyond, by least squares over radii up to three times the spread.

@@ -45,7 +45,7 @@ def heat_width(graph: NeighborGraph, t: float | str = "auto") -> float:
     """``t`` as a number: ``"auto"`` is the mean squared length of the edges that are no bridges, or 1."""
     if not isinstance(t, str):
         return float(t)
-    lengths = graph.weights[~_bridging(graph)]
+    lengths = graph.weights[~bridging_edges(graph)]
     longest = float(lengths.max(initial=0.0))
     if longest == 0:
         return 1.0
@@ -66,7 +66,7 @@ def bridged_heat(
     [[1.0, 0.37], [0.37, 1.0]]
     """
     squared = (graph.weights / np.sqrt(width)) ** 2
-    bridging = _bridging(graph)
+    bridging = bridging_edges(graph)
     weights = np.exp(-(squared - (squared[~bridging].min(initial=np.inf) if shifted else 0.0)))
     if bridging.any():
         weights[bridging] = np.median(weights[~bridging])
@@ -74,7 +74,7 @@ def bridged_heat(
     return csr_array(W + eye_array(graph.n_rows)) if loops else W
 
 
-def _bridging(graph: NeighborGraph) -> np.ndarray:
+def bridging_edges(graph: NeighborGraph) -> np.ndarray:
     """Which entries are those of bridges; none where there is nothing else."""
     bridging = np.zeros(len(graph.indices), np.bool_)
     for i, j in (*graph.bridges, *graph.bridges[:, ::-1]):

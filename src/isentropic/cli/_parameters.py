@@ -15,7 +15,7 @@ from typing import Any
 from .._errors import InvalidInputError, message, require, require_one_of
 
 _WORDS = {"true": True, "false": False, "none": None}
-_STAGE = re.compile(r"(?P<name>[A-Za-z_]+):(?P<fields>.*\d.*)")
+_STAGE = re.compile(r"(?P<name>[A-Za-z_]\w*):(?P<fields>.*\d.*)")
 
 
 def parse_parameters(items: Iterable[str]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from .._errors import printable
 
 if TYPE_CHECKING:
     from .._values import Table
-    from ..comparison import Preset, Run, Verdict
+    from ..comparison import LabelTest, Preset, Run, Verdict
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 _DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "seed": 0}
@@ -113,6 +113,7 @@ def document(
             "best_global": _name(runs, judged.best_global),
             "shown": _name(runs, judged.shown),
             "worthless": list(judged.worthless),
+            "effects_of_labels": list(judged.effects),
             "lines": list(judged.lines),
         },
         "runs": [_of_run(run) for run in runs],
@@ -121,6 +122,10 @@ def document(
 
 def _name(runs: Sequence[Run], position: int | None) -> str | None:
     return None if position is None else runs[position].method
+
+
+def _of_test(test: LabelTest) -> dict[str, Any]:
+    return {**test.to_fields(), "p": test.p, "effect_of_labels": test.reached}
 
 
 def _of_run(run: Run) -> dict[str, Any]:
@@ -138,6 +143,9 @@ def _of_run(run: Run) -> dict[str, Any]:
         "baseline": {name: list(values) for name, values in run.baseline.items()},
         "accuracy": run.accuracy,
         "data_accuracy": run.data_accuracy,
+        "classifiers": {name: list(values) for name, values in run.classifiers.items()},
+        "saw_classes": run.saw_classes,
+        "label_test": None if run.label_test is None else _of_test(run.label_test),
         "relation": run.relation,
         "measures": {name: {"value": m.value, "low": m.low, "high": m.high} for name, m in measures.items()},
         "warnings": list(run.warnings),

@@ -3,6 +3,8 @@
 from .comparing import compare
 from .dimension import Dimensions, intrinsic_dimension
 from .drawings import Drawing, Mark, Picture, drawing
+from .label_tests import label_permutation_test
+from .label_values import LabelTest
 from .presets import PRESETS, Preset
 from .runs import Run, Trial
 from .standings import Standing
@@ -12,6 +14,7 @@ __all__ = [
     "Dimensions",
     "Drawing",
     "Fact",
+    "LabelTest",
     "Mark",
     "PRESETS",
     "Picture",
@@ -23,5 +26,6 @@ __all__ = [
     "compare",
     "drawing",
     "intrinsic_dimension",
+    "label_permutation_test",
     "verdict",
 ]

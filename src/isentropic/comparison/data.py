@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 from .._errors import IsentropicError, require
 from .._values import Floats, Integers
 from ..quality.labels import class_codes
-from .fitting import Accuracy, Split, accuracy_between
+from .classifiers import raw_accuracies
+from .fitting import Accuracy, Split
 from .store import fingerprint
 from .structure import column_relation
 
@@ -24,7 +26,7 @@ class Data:
     y: Any  # as given, for methods that learn from it
     classes: Integers | None
     split: Split | None
-    accuracy: Accuracy | None  # of k-NN in the data
+    classifiers: Mapping[str, Accuracy]  # on the held-out rows of the table itself, by name
     mark: str
     relation: tuple[float, float] | None  # of its columns: strength and chance
 
@@ -34,7 +36,8 @@ class Data:
         require(X.ndim == 2 and X.shape[1] >= 1, "X", "a table of rows and columns", X.shape)
         require(len(X) >= 4, "X", "a table of at least 4 rows", len(X), "Fewer have nothing to compare.")
         require(bool(np.isfinite(X).all()), "X", "finite everywhere", "values that are missing or infinite")
-        classes = split = accuracy = None
+        classes = split = None
+        classifiers: dict[str, Accuracy] = {}
         if y is not None:
             y = np.asarray(y)
             require(y.shape == (len(X),), "y", f"one class for each of {len(X)} rows", y.shape)
@@ -43,8 +46,7 @@ class Data:
         if classes is not None:
             split = Split.of(classes, seed)
         if classes is not None and split is not None:
-            train, test = split.train, split.test
-            accuracy = accuracy_between(X[train], classes[train], X[test], classes[test])
+            classifiers = raw_accuracies(X, classes, split)
         found = column_relation(X, seed)
         relation = None if found is None else (found.strength, found.p_value)
-        return cls(X, y, classes, split, accuracy, fingerprint(X, y), relation)
+        return cls(X, y, classes, split, classifiers, fingerprint(X, y), relation)

@@ -119,13 +119,27 @@ def held_out_accuracy(
 def accuracy_between(
     known: Floats, known_classes: Integers, placed: Floats, placed_classes: Integers, n_neighbors: int = 10
 ) -> Accuracy:
-    """Share of the placed rows whose class most of their nearest known rows have; Wilson's 95% interval.
+    """Share of the placed rows whose class most of their nearest known rows have; Wilson's 95% interval."""
+    return shares_right(voted_classes(known, known_classes, placed, n_neighbors), placed_classes)
+
+
+def shares_right(found: Integers, true: Integers) -> Accuracy:
+    """Accuracy, and Wilson's 95% interval."""
+    right = int(np.count_nonzero(found == true)) / len(true)
+    return right, *wilson(right, len(true))
+
+
+def voted_classes(
+    known: Floats, known_classes: Integers, placed: Floats, n_neighbors: int, selves: Integers | None = None
+) -> Integers:
+    """k-NN: of each placed row the class that most of its nearest known rows have, itself left out.
 
     Ties of the vote go to the first class, as in scikit-learn.
     """
     sides = (np.ascontiguousarray(placed, float), np.ascontiguousarray(known, float))
-    nearest, _ = nearest_among(*sides, min(n_neighbors, len(known)))
-    votes = np.zeros((len(placed), int(max(known_classes.max(), placed_classes.max())) + 1), np.int64)
+    others = len(known) - (selves is not None)
+    nearest, _ = nearest_among(*sides, min(n_neighbors, others), selves=selves)
+    votes = np.zeros((len(placed), int(known_classes.max()) + 1), np.int64)
     np.add.at(votes, (np.arange(len(placed))[:, None], known_classes[nearest]), 1)
-    hits = int(np.count_nonzero(votes.argmax(axis=1) == placed_classes))
-    return hits / len(placed), *wilson(hits / len(placed), len(placed))
+    winners: Integers = votes.argmax(axis=1)
+    return winners

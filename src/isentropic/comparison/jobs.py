@@ -18,7 +18,8 @@ from ..quality.map_differences import left_out
 from ..quality.measures import judged
 from ..selection import Selection, select
 from .data import Data
-from .fitting import Fit, fitted, held_out_accuracy
+from .fitting import Fit, fitted
+from .labelled import with_accuracy, with_label_test
 from .presets import Preset, grid_of
 from .runs import Run
 from .store import Store, key_of
@@ -34,9 +35,10 @@ _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled co
 
 
 def count_steps(task: Task, preset: Preset, n_rows: int) -> int:
-    """Steps of a task: trials, fits, and one for the measures."""
+    """Steps of a task: trials, fits, those with permuted labels, and one for the measures."""
     tried = len(grid_for(task, preset, n_rows))
-    return tried + (preset.n_seeds if task.draws(n_rows) else 1) + 1
+    permuted = preset.n_label_permutations if task.needs_y else 0
+    return tried + (preset.n_seeds if task.draws(n_rows) else 1) + permuted + 1
 
 
 @dataclass(slots=True)
@@ -88,7 +90,7 @@ class Job:
             self.steps.now(label, count_steps(self.task, self.preset, n))
             return run, True
         began = self.steps.done
-        run = self._run()
+        run = self._run(store)
         store.write(key, run)
         self.steps.now(label, began + count_steps(self.task, self.preset, n) - self.steps.done)
         return run, False
@@ -110,14 +112,16 @@ class Job:
             "criterion": self.criterion,
             "n_seeds": self.preset.n_seeds if self._draws else 1,
             "n_permutations": self.preset.n_permutations,
+            "n_label_permutations": self.preset.n_label_permutations if self.task.needs_y else 0,
         }
 
-    def _run(self) -> Run:
+    def _run(self, store: Store) -> Run:
         task = self.task
         blank = Run(task.label, _plain(task.params), self._run_seed(0), seconds=0.0, memory_mib=None)
+        blank = replace(blank, saw_classes=task.needs_y)
         try:
             self._require_possible()
-            return self._computed(blank)
+            return self._computed(blank, store)
         except Exception as error:  # whatever a method raises, the others are compared
             text = str(error) if isinstance(error, IsentropicError) else f"{type(error).__name__}: {error}"
             return replace(blank, reason=text)
@@ -130,7 +134,7 @@ class Job:
             hint = "Compare a sample of the rows, or a method of lower cost."
             require(n <= task.max_rows, "X", f"at most {task.max_rows:,} rows for {task.label}", n, hint)
 
-    def _computed(self, blank: Run) -> Run:
+    def _computed(self, blank: Run, store: Store) -> Run:
         label = self.task.label
         self.steps.now(f"{label}: first rows")
         self._warm_up()
@@ -155,7 +159,7 @@ class Job:
             without=self._without(fit, quality),
             relation=self.data.relation,
         )
-        run = self._with_accuracy(run, params)
+        run = self._with_classes(run, params, store)
         repeats = self._repeats(params, fit.embedding)
         tried = self._draws and self.preset.n_seeds > 1
         return replace(run, repeats=repeats, seed=None if tried and not repeats else run.seed)
@@ -220,20 +224,20 @@ class Job:
         found = left_out(self.data.X, fit.embedding, random_state=self.seed, n_jobs=self.n_jobs)
         return {name: tuple(values.tolist()) for name, values in found.items()}
 
-    def _with_accuracy(self, run: Run, params: Mapping[str, Any]) -> Run:
-        data, task = self.data, self.task
-        if data.classes is None or data.split is None or task.make is None:
+    def _with_classes(self, run: Run, params: Mapping[str, Any], store: Store) -> Run:
+        """What the classes say of the map; where the method learnt from them, with permuted labels too."""
+        if self.task.make is None:
             return run
-        run = replace(run, data_accuracy=data.accuracy)
-        estimator = self._estimator(params, 0)
-        if not hasattr(estimator, "transform"):
-            return run
-        try:
-            found = held_out_accuracy(estimator, data.X, data.classes, data.split, needs_y=task.needs_y)
-        except Exception as error:  # the map stands without it
-            text = f"The accuracy on held-out rows could not be measured: {error}"
-            return replace(run, warnings=(*run.warnings, text))
-        return replace(run, accuracy=found)
+        estimator, count = self._estimator(params, 0), self.preset.n_label_permutations
+        if run.saw_classes:
+            began, label = self.steps.done, self.task.label
+
+            def report(done: int, total: int) -> None:
+                self.steps.now(f"{label}: labels permuted", began + min(done, count) - self.steps.done)
+
+            given = (count, self.seed, self.n_jobs, store, report)
+            run = with_label_test(run, estimator, self.data, *given)
+        return with_accuracy(run, estimator, self.data)
 
     def _repeats(self, params: Mapping[str, Any], first: Floats) -> tuple[dict[str, float], ...]:
         """Measures of the maps of other seeds; none where the next seed gives the very same map."""

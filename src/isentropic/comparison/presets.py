@@ -25,7 +25,8 @@ class Preset:
     tune: bool
     budget: int  # sets of parameters for each method
     n_seeds: int
-    n_permutations: int
+    n_permutations: int  # of rows, for what chance gives
+    n_label_permutations: int  # for each method that learns from classes
 
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
@@ -40,6 +41,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 budget=1,
                 n_seeds=1,
                 n_permutations=19,
+                n_label_permutations=9,
             ),
             Preset(
                 "standard",
@@ -49,6 +51,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 budget=5,
                 n_seeds=3,
                 n_permutations=19,
+                n_label_permutations=19,
             ),
             Preset(
                 "thorough",
@@ -58,6 +61,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 budget=12,
                 n_seeds=5,
                 n_permutations=99,
+                n_label_permutations=99,
             ),
         )
     }

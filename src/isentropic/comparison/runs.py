@@ -12,6 +12,7 @@ import numpy as np
 from .._errors import FileFormatError
 from .._fields import (
     is_count,
+    is_flag,
     is_named,
     is_number,
     is_text,
@@ -24,6 +25,7 @@ from .._fields import (
 from .._values import Floats
 from ..quality import Quality
 from ..selection import Trial
+from .label_values import LabelTest, is_label_test
 
 SEAL = "seal"  # the field that a folder of runs adds
 _FORMAT = "isentropic.run/1"
@@ -44,9 +46,11 @@ _FIELDS = {
     "accuracy": _SHARE,
     "warnings": several(is_text),
     "false_share": maybe(several(is_number)),
-    "data_accuracy": _SHARE,
+    "classifiers": named(several(is_number, 3)),
     "without": named(several(is_number)),
     "relation": maybe(several(is_number, 2)),
+    "saw_classes": is_flag,
+    "label_test": maybe(is_label_test),
 }
 
 
@@ -76,12 +80,19 @@ class Run:
     false_share: Floats | None = None
     # (s,) for each of quality.rows: share of its k = quality.n_neighbors[0] nearest map neighbours that are
     # not among the k nearest in the data
-    data_accuracy: tuple[float, float, float] | None = None
-    # as ``accuracy``, on the same held-out rows, of k-NN in the data themselves: what there is to keep
+    classifiers: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    # as ``accuracy``, on the same held-out rows, of "k-NN", "QDA" and "LDA" in the data themselves
     without: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     # measures with a twentieth of the rows left out, twenty times: how they vary with the rows
     relation: tuple[float, float] | None = None
     # of the columns of the table: its strength, and by what chance unrelated ones look so; None: not measured
+    saw_classes: bool = False  # whether the method learnt from them
+    label_test: LabelTest | None = None  # of a method that did: the accuracy with permuted labels
+
+    @property
+    def data_accuracy(self) -> tuple[float, float, float] | None:
+        """Of k-NN in the data themselves: what there is to keep."""
+        return self.classifiers.get("k-NN")
 
     @property
     def failed(self) -> bool:
@@ -114,9 +125,11 @@ class Run:
             "accuracy": None if self.accuracy is None else list(self.accuracy),
             "warnings": list(self.warnings),
             "false_share": None if self.false_share is None else self.false_share.tolist(),
-            "data_accuracy": None if self.data_accuracy is None else list(self.data_accuracy),
+            "classifiers": {name: list(values) for name, values in self.classifiers.items()},
             "without": {name: list(values) for name, values in self.without.items()},
             "relation": None if self.relation is None else list(self.relation),
+            "saw_classes": self.saw_classes,
+            "label_test": None if self.label_test is None else self.label_test.to_fields(),
         }
         return json.dumps(data, allow_nan=False)
 
@@ -140,6 +153,7 @@ class Run:
     @classmethod
     def _of_fields(cls, data: Mapping[str, Any]) -> Run:
         embedding, quality, shares = data["embedding"], data["quality"], data["false_share"]
+        test = data["label_test"]
         return cls(
             **{
                 **data,
@@ -151,9 +165,10 @@ class Run:
                 "accuracy": _tuple(data["accuracy"]),
                 "warnings": tuple(data["warnings"]),
                 "false_share": None if shares is None else np.array(shares, float),
-                "data_accuracy": _tuple(data["data_accuracy"]),
+                "classifiers": {name: tuple(values) for name, values in data["classifiers"].items()},
                 "without": {name: tuple(values) for name, values in data["without"].items()},
                 "relation": _tuple(data["relation"]),
+                "label_test": None if test is None else LabelTest.of_fields(test),
             }
         )
 

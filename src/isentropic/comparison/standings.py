@@ -8,6 +8,9 @@
 - Against the table with each column shuffled by itself. Few columns, and those of long tails, give maps that
   reach the bars though nothing is related to anything. If rows lie no closer together than in such tables
   (p above ``RELATED``), only a map that is nearly exact is trusted, as that of two columns is.
+- A map that saw the classes, against maps of permuted ones. If held-out rows are told apart no better than
+  there, what it shows of the classes is an **effect of the labels**, and it is not trusted; nor is it where
+  that was not tested.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..quality import Quality
+from .label_values import LabelTest
 from .runs import Run
 
 LOCAL_BAR = 0.875  # the mean of trustworthiness and continuity
@@ -38,20 +42,22 @@ class Standing:
     worthless: bool  # not above the permutation baseline
     text: str
     unrelated: bool = False  # of columns that have nothing to do with each other
+    labels: str = ""  # of a map that saw the classes: "real", "effect" or "untested"; "" for any other
 
 
 def standing(run: Run, position: int) -> Standing:
     """Judge one map by itself."""
     if run.failed or run.quality is None:
         text = f"{run.method} gave no map: {run.reason}"
-        return Standing(run.method, position, "", None, None, False, False, text)
+        return Standing(run.method, position, "", None, None, False, False, text, False, labels_of(run))
     local, overall = reaches(run.quality)
     keeps = {(True, True): "both", (True, False): "local", (False, True): "global"}.get(
         (local, overall), "neither"
     )
     worthless = is_worthless(run)
     unrelated = keeps != "neither" and not worthless and not are_related(run) and not _is_exact(run)
-    trusted = keeps != "neither" and not worthless and not unrelated
+    labels = labels_of(run)
+    trusted = keeps != "neither" and not worthless and not unrelated and labels in ("", "real")
     return Standing(
         run.method,
         position,
@@ -62,7 +68,17 @@ def standing(run: Run, position: int) -> Standing:
         worthless,
         _text(run, keeps, worthless, unrelated),
         unrelated,
+        labels,
     )
+
+
+def labels_of(run: Run) -> str:
+    """What the labels that a map saw are worth: "real", "effect", "untested"; "" where it saw none."""
+    if not run.saw_classes:
+        return ""
+    if run.label_test is None:
+        return "untested"
+    return "effect" if run.label_test.reached else "real"
 
 
 def reaches(quality: Quality) -> tuple[bool, bool]:
@@ -107,6 +123,25 @@ def score(run: Run, name: str) -> float | None:
 
 
 def _text(run: Run, keeps: str, worthless: bool, unrelated: bool) -> str:
+    said = _of_data(run, keeps, worthless, unrelated)
+    labels = labels_of(run)
+    if not labels:
+        return said
+    if run.label_test is None:
+        return f"{said} It saw the classes, and nothing tells whether they are more than labels."
+    effect = "shows an effect of the labels" if labels == "effect" else "saw the classes"
+    return f"{said} It {effect}: {label_numbers(run.label_test)}."
+
+
+def label_numbers(test: LabelTest) -> str:
+    """The score beside its null, in words."""
+    return (
+        f"of held-out rows {test.observed:.0%} are classified rightly by their neighbours, with permuted "
+        f"labels {test.mean:.0%}, at most {test.highest:.0%}"
+    )
+
+
+def _of_data(run: Run, keeps: str, worthless: bool, unrelated: bool) -> str:
     if worthless:
         return (
             f"{run.method} is worthless: no better than the same points in random places ({_numbers(run)})."

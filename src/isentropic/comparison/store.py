@@ -8,13 +8,13 @@ import os
 import re
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from .._runtime import require_memory
 from .._values import Floats
 from .runs import SEAL, Run
 
+T = TypeVar("T")
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 _DIGITS = 20  # of the key in the name of a file
 _PER_BYTE = 8  # bytes that a byte of a file takes as it is read
@@ -89,25 +90,33 @@ class Store:
 
     def read(self, method: str, key: str) -> Run | None:
         """The Run of this key, unless it failed or is not there: failures are tried again."""
-        path = self._path(method, key)
-        if path is None or not os.path.lexists(path):
-            return None
-        try:
-            run = _opened(path, method, key)
-        except (IsentropicError, OSError, ValueError) as error:
-            reason = (error.strerror or str(error)) if isinstance(error, OSError) else error
-            text = f"{path} is computed again: it must be a result that was kept here, but {reason}."
-            warnings.warn(text, StoredRunWarning, stacklevel=2)
-            return None
-        return None if run.failed else run
+        run = self.kept(method, key, lambda text: _run_of(text, method))
+        return None if run is None or run.failed else run
 
     def write(self, key: str, run: Run) -> None:
         """Write a Run in one step: a reader, or the next start, sees all of it or nothing."""
-        path = self._path(run.method, key)
+        self.keep(run.method, key, run.to_json())
+
+    def kept(self, name: str, key: str, parse: Callable[[str], T]) -> T | None:
+        """What was kept under this name and key; None, with a warning, where it is not as it was written."""
+        path = self._path(name, key)
+        if path is None or not os.path.lexists(path):
+            return None
+        try:
+            return parse(_opened(path, key))
+        except (IsentropicError, OSError, ValueError) as error:
+            reason = (error.strerror or str(error)) if isinstance(error, OSError) else error
+            text = f"{path} is computed again: it must be a result that was kept here, but {reason}."
+            warnings.warn(text, StoredRunWarning, stacklevel=3)
+            return None
+
+    def keep(self, name: str, key: str, text: str) -> None:
+        """Write JSON in one step, in place of what was there under this name and key."""
+        path = self._path(name, key)
         if path is None or (os.path.lexists(path) and not path.is_file()):
             return  # what is in its place, as reading has told, is not ours to remove
         with atomic_write(path) as file:
-            file.write(_sealed(run.to_json(), key).encode())
+            file.write(_sealed(text, key).encode())
 
     def _path(self, method: str, key: str) -> Path | None:
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", method)
@@ -128,8 +137,8 @@ def _seal(text: str, key: str) -> str:
     return hashlib.sha256(f"{key}\n{text}".encode()).hexdigest()
 
 
-def _opened(path: Path, method: str, key: str) -> Run:
-    """The Run in a file; raises unless it is the one that was written for this method and key."""
+def _opened(path: Path, key: str) -> str:
+    """The text of a file; raises unless it is the one that was written for this key."""
     if not path.is_file():
         raise ValueError("it is no file, so that it is not kept either")
     hint = "Remove it."
@@ -138,7 +147,11 @@ def _opened(path: Path, method: str, key: str) -> Run:
     start, mark, end = content.rpartition(f', "{SEAL}": "')
     if not mark or end != f'{_seal(start + "}", key)}"}}':
         raise ValueError("its content does not match its checksum")
-    run = Run.from_json(content)
+    return f"{start}}}"
+
+
+def _run_of(text: str, method: str) -> Run:
+    run = Run.from_json(text)
     if run.method != method:
         raise ValueError(f"it is of {run.method!r}")
     return run

@@ -4,17 +4,21 @@ A map is trusted for what :mod:`~isentropic.comparison.standings` says that it k
 maps that keep local structure, the one with the greatest area under R_NX up to k = 10; of those that cannot
 be told from it, the one with the greatest area for all k. If none keeps local structure, it is the one with
 the greatest tau. Whether it is better than the next beyond what other rows would give is said too.
+
+Maps that saw the classes are judged by the same measures, and apart: one of them is recommended only if no
+map that did not see them is to be trusted, and never one that shows an effect of the labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._errors import require
 from ..quality.map_differences import spread
+from .class_verdicts import about_classes
 from .criticisms import Fact, worst_facts
 from .runs import Run
 from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, local_name, score, standing
@@ -36,6 +40,12 @@ class Verdict:
     reasons: tuple[str, ...]
     worst: tuple[Fact, ...]  # of the map that is shown
     standings: tuple[Standing, ...]
+    classes: tuple[str, ...] = ()  # sentences on the maps that saw the classes; none where there are none
+
+    @property
+    def effects(self) -> tuple[str, ...]:
+        """Names of the maps that show an effect of the labels: permuted ones score as well."""
+        return tuple(standing.method for standing in self.standings if standing.labels == "effect")
 
     @property
     def worthless(self) -> tuple[str, ...]:
@@ -44,9 +54,9 @@ class Verdict:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Five lines: what, why, what else, and two facts to beware of."""
+        """Five lines: what, why, what else, two facts to beware of; then those on maps that saw classes."""
         facts = [f"Beware: {fact.text}" for fact in self.worst]
-        return (self.headline, *self.reasons[:2], *facts)[:5]
+        return (*(self.headline, *self.reasons[:2], *facts)[:5], *self.classes)
 
 
 def verdict(runs: Sequence[Run]) -> Verdict:
@@ -63,21 +73,36 @@ def verdict(runs: Sequence[Run]) -> Verdict:
     """
     require(len(runs) > 0, "runs", "at least one", len(runs))
     standings = tuple(standing(run, position) for position, run in enumerate(runs))
-    trusted = [standing for standing in standings if standing.trusted]
+    rivals = in_question(standings)
+    trusted = [s for s in rivals if s.trusted]
     best_local = _best([s for s in trusted if s.keeps in ("local", "both")], "local")
     best_global = _best([s for s in trusted if s.keeps in ("global", "both")], "overall")
-    recommended = best_global if best_local is None else _settled(runs, standings, best_local)
-    shown = _best([s for s in standings if s.keeps], "local") if recommended is None else recommended
+    recommended = best_global if best_local is None else _settled(runs, rivals, best_local)
+    shown = _best(_to_look_at(standings), "local") if recommended is None else recommended
     return Verdict(
         recommended=recommended,
         best_local=best_local,
         best_global=best_global,
         shown=shown,
         headline=_headline(runs, standings, recommended, shown),
-        reasons=_reasons(runs, standings, recommended, best_global, shown),
+        reasons=_reasons(runs, rivals, recommended, best_global, shown),
         worst=() if shown is None else worst_facts(runs[shown]),
         standings=standings,
+        classes=about_classes(runs, standings),
     )
+
+
+def in_question(standings: Sequence[Standing]) -> tuple[Standing, ...]:
+    """Those of maps that saw the classes are no rivals where another map is to be trusted."""
+    if not any(s.trusted and not s.labels for s in standings):
+        return tuple(standings)
+    return tuple(replace(s, trusted=s.trusted and not s.labels) for s in standings)
+
+
+def _to_look_at(standings: Sequence[Standing]) -> list[Standing]:
+    """Of maps that are not to be trusted: rather one that did not see the classes."""
+    maps = [s for s in standings if s.keeps]
+    return [s for s in maps if not s.labels] or maps
 
 
 def _best(standings: Sequence[Standing], score: str) -> int | None:
@@ -118,6 +143,11 @@ def _headline(
             "No map of this table is to be trusted: its columns cannot be told from unrelated ones. Rows "
             f"lie no closer together than with each column shuffled by itself{chance}: what a map shows may "
             "be noise."
+        )
+    if any(s.labels and s.keeps not in ("", "neither") and not s.worthless for s in standings):
+        return (
+            "No map of this table is to be trusted: those that keep something saw the classes, and what they "
+            "show of them is an effect of the labels."
         )
     if any(s.keeps != "neither" for s in standings if s.keeps):
         return "No map of this table is to be trusted: none is better than chance."
@@ -179,7 +209,10 @@ def _why(runs: Sequence[Run], standings: Sequence[Standing], recommended: int, b
     kinds = ("global", "both") if by_tau else ("local", "both")
     rivals = [s for s in standings if s.trusted and s.keeps in kinds]
     nearer = max(rivals, key=lambda s: (round(_score(s, by_tau), _DIGITS), s.run == recommended))
-    n_maps = sum(1 for s in standings if s.keeps)
+    saw = bool(standings[recommended].labels)
+    n_maps = sum(1 for s in standings if s.keeps and bool(s.labels) == saw)
+    if not saw and any(s.labels for s in standings):
+        what += " and did not see the classes" if len(rivals) > 1 else ", not having seen the classes"
     own = _score(standings[recommended], by_tau)
     if by_tau:
         scored = f"tau {own:.2f} (1 is perfect, 0 is chance"

@@ -10,12 +10,15 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.special import logsumexp
 
 from .._errors import IsentropicWarning, require, require_number
+from .._runtime import one_blas_thread, row_blocks
+from .._state import Array, State, StateError
 
-_LARGEST_EXPONENT = 700.0  # whose exponential is still a number
+_LARGEST_EXPONENT = 300.0  # whose exponential, squared and summed over many, is still a number
+_NUMBERS_AT_ONCE = 2**20  # in the differences of a block of rows and the class means
 _NOISE = 1e-6  # of the mean variance within classes, on every diagonal
 _SHRINKAGE = {"enough": 0.1, "few": 0.5, "one": 1.0}  # towards the pooled covariance, by rows of a class
 
@@ -29,14 +32,20 @@ def mean_square(distances: np.ndarray) -> float:
 
 
 def class_aware_distances(
-    distances: np.ndarray, share: np.ndarray | float, *, width: float, discount: float = 0.5
+    distances: np.ndarray,
+    share: np.ndarray | float,
+    *,
+    width: float,
+    discount: float = 0.5,
+    told: bool = True,
 ) -> np.ndarray:
     """Supervised dissimilarities of ES-ISOMAP: below 1 within a class, growing without bound between classes.
 
     ``sqrt(1 - exp(-d^2 / width))`` within, ``exp(d^2 / 2 width) - discount`` between classes, and with
     ``share``, the probability that both rows are of one class (1 or 0 where both classes are known),
     the expectation of the two. Both grow with d. A discount of 0 keeps every row of the own class nearer than
-    any other, so that a graph of nearest neighbours falls into classes. Exponents end at 700, with a warning.
+    any other, so that a graph of nearest neighbours falls into classes. Exponents end at 300, with a warning,
+    which ``told=False`` leaves out.
 
     >>> import numpy as np
     >>> class_aware_distances(np.array([0.0, 1.0, 1.0]), np.array([1, 1, 0]), width=1.0).round(3).tolist()
@@ -49,7 +58,7 @@ def class_aware_distances(
     ratio = (distances / np.sqrt(width)) ** 2
     exponent = np.minimum(ratio / 2, _LARGEST_EXPONENT)
     clipped = int(np.count_nonzero((ratio / 2 > _LARGEST_EXPONENT) & (share < 1)))
-    if clipped:
+    if clipped and told:
         what = f"{clipped} of {distances.size} distances are too long for their class-aware form"
         warnings.warn(f"{what}: exponents end at {_LARGEST_EXPONENT:g}. Take a larger width, or look for "
                       "outliers.", IsentropicWarning, stacklevel=2)  # fmt: skip
@@ -66,6 +75,16 @@ class ClassGaussians:
     means: np.ndarray  # (c, m)
     covariances: np.ndarray  # (c, m, m)
     counts: np.ndarray  # (c,) rows
+    _state = State(
+        means=Array("c", "m"), covariances=Array("c", "m", "m"), counts=Array("c", dtype=np.int64, above=0)
+    )
+
+    def _require_sound(self) -> None:
+        try:
+            for S in self.covariances:
+                cholesky(S, lower=True)
+        except LinAlgError:
+            raise StateError("covariances", "must be positive definite") from None
 
 
 def class_gaussians(X: np.ndarray, classes: np.ndarray) -> ClassGaussians:
@@ -119,11 +138,15 @@ def posterior(X: np.ndarray, gaussians: ClassGaussians) -> np.ndarray:
 
     ``O(c m^3 + b c m^2)`` time.
     """
-    logs = np.empty((len(X), len(gaussians.counts)))
-    for c, (mean, S) in enumerate(zip(gaussians.means, gaussians.covariances, strict=True)):
-        root = cholesky(S, lower=True)
-        apart = solve_triangular(root, (X - mean).T, lower=True)
-        logs[:, c] = np.log(gaussians.counts[c]) - np.log(np.diag(root)).sum() - (apart**2).sum(axis=0) / 2
+    (c, m), logs = gaussians.means.shape, np.empty((len(X), len(gaussians.counts)))
+    roots = [cholesky(S, lower=True) for S in gaussians.covariances]
+    inverses = np.stack([solve_triangular(root, np.eye(m), lower=True) for root in roots])
+    heights = np.log(gaussians.counts) - [np.log(np.diag(root)).sum() for root in roots]
+    for block in row_blocks(len(X), "classes of new rows", size=max(1, _NUMBERS_AT_ONCE // (c * m))):
+        gaps = X[block, None] - gaussians.means
+        with one_blas_thread():  # and a product for each row and class, so that no batch changes a bit
+            apart = (inverses @ gaps[:, :, :, None])[:, :, :, 0]
+        logs[block] = heights - (apart**2).sum(axis=2) / 2
     return np.exp(logs - logsumexp(logs, axis=1, keepdims=True))
 
 
@@ -132,15 +155,25 @@ def posterior(X: np.ndarray, gaussians: ClassGaussians) -> np.ndarray:
 
 def expected_between(shares: np.ndarray, between: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """``sum_c p(c | x) between[c, y_j]`` of new rows, (b, c), and fitted rows j."""
-    return (shares @ between)[:, classes]
+    return expected_shares(shares, between)[:, classes]
 
 
-def mean_between(between: np.ndarray, counts: np.ndarray) -> float:
+def expected_shares(shares: np.ndarray, between: np.ndarray) -> np.ndarray:
+    """``shares @ between``, one sum after the other: no batch changes a bit."""
+    total = np.zeros((len(shares), between.shape[1]))
+    for c in range(len(between)):
+        total += shares[:, c, None] * between[c]
+    return total
+
+
+def mean_between(between: np.ndarray, counts: np.ndarray, others: np.ndarray | None = None) -> float:
     """Mean of ``between[c, c']`` over the pairs of rows of two classes; 0 where there is one class.
+
+    ``counts`` are the rows of each class, ``others`` those at the other end where these are not the same.
 
     What a divergence is divided by, to be in the units of distances: nats are several times longer.
     """
-    pairs = np.outer(counts, counts).astype(float)
+    pairs = np.outer(counts, counts if others is None else others).astype(float)
     np.fill_diagonal(pairs, 0.0)
     total = pairs.sum()
     return float((pairs * between).sum() / total) if total else 0.0

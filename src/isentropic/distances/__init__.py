@@ -16,7 +16,7 @@ from .metrics import (
     metric_name,
     metric_names,
 )
-from .pairs import DrawnPairs, drawn_pairs
+from .pairs import DrawnPairs, drawn_pairs, pair_distances
 from .sources import Points, all_equal, distance_rows, taken
 from .walks import walk_distances
 
@@ -43,6 +43,7 @@ __all__ = [
     "later_distances",
     "metric_name",
     "metric_names",
+    "pair_distances",
     "rows_per_block",
     "store_distances",
     "taken",

@@ -7,11 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._runtime import row_blocks
 from .forms import Gaussians
 from .formulas import EDGE_DIVERGENCES
 from .patches import RowProducts, patch_gaussians, patch_members
 from .regularization import Regularization
 from .weights import checked_weights
+
+_NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +60,12 @@ class Patches:
         lists = np.searchsorted(used, np.concatenate([old, near]))
         rows = np.concatenate([self.X[used], X])
         return replace(self, X=rows, neighbors=lists, own=own, products=None), numbers.reshape(near.shape)
+
+    def to_new(self, X: np.ndarray, near: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
+        """Weights, (b, k), between the patches of new rows and those of rows ``near`` them; row by row."""
+        weights = np.empty(near.shape)
+        for block in row_blocks(len(X), "divergences of new rows", size=_NEW_AT_ONCE):
+            both, tails = self.of_new(X[block], near[block])
+            heads = tails.max() + 1 + np.repeat(np.arange(len(tails)), tails.shape[1])
+            weights[block] = both.weights(heads, tails.ravel(), n_jobs=n_jobs).reshape(tails.shape)
+        return weights

@@ -18,20 +18,19 @@ from .input_rows import checked_rows
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
 
 
-def undone_on_failure(fit):
-    """``fit`` that, where it fails or is interrupted, leaves all attributes as they were."""
+def _all_or_nothing(fit):
+    """A ``fit`` that fails, or that Ctrl-C ends, leaves the estimator as it was: fitted before, or not."""
 
     @wraps(fit)
-    def fitted(self, X, y=None):
+    def whole(self, *args, **kwargs):
         before = vars(self).copy()
         try:
-            return fit(self, X, y)
+            return fit(self, *args, **kwargs)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__ = before
             raise
 
-    return fitted
+    return whole
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -39,7 +38,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     One that learns from classes sets ``_learns_from_y``; its ``fit(X, y)`` begins with :meth:`_labelled`.
     ``_state`` declares what a fit sets, ``_parameters`` those of the constructor that more than ``fit``
-    reads; those of a subclass add to them. Only what is declared is saved and loaded.
+    reads; those of a subclass add to them. Only what is declared is saved and loaded. A fit that fails leaves
+    what an earlier one set.
     """
 
     _learns_from_y = False
@@ -57,6 +57,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n_jobs=Maybe(Whole(zero=False)),
     )
 
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            cls.fit = _all_or_nothing(cls.fit)
+
     def fit_transform(self, X, y=None) -> np.ndarray:
         """Fit, and return the coordinates of the rows of ``X``."""
         return self.fit(X, y).embedding_.copy()  # what is done to the result must not move the fitted map
@@ -69,9 +74,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         X = checked_rows(self, X, metric=metric)
         y = column_or_1d(y, warn=True)
         codes = class_codes(y, len(X))
-        classes = y[np.unique(codes, return_index=True)[1]]
-        kind = _KINDS.get(classes.dtype.kind)
-        self.classes_ = classes.astype(str).astype(object) if kind is None else classes.astype(kind)
+        self.classes_ = class_names(y[np.unique(codes, return_index=True)[1]])
         return X, codes
 
     def __sklearn_tags__(self):
@@ -82,3 +85,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         tags.input_tags.positive_only = precomputed  # distances are
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
+
+
+def class_names(classes: np.ndarray) -> np.ndarray:
+    """Classes as an estimator keeps them: numbers, or text."""
+    kind = _KINDS.get(classes.dtype.kind)
+    return classes.astype(str).astype(object) if kind is None else classes.astype(kind)

@@ -20,7 +20,7 @@ from ..geodesics import from_rows
 from ..linalg import Scaling
 from ..neighbors import Entries, RowIndex, checked_policy
 from .geodesic_map import GeodesicMap, exact_map, landmark_map
-from .input_rows import checked_components, checked_rows, one_place_for_equals, require_columns
+from .input_rows import checked_components, checked_rows, require_columns
 from .placement import RowKeeper
 
 
@@ -39,7 +39,7 @@ class GeodesicEmbedder(RowKeeper):
         euclidean_defect_=Tuple(Number(), Number()),
         residual_variance_=Number(),
     )
-    _found_again = ("_landmark_geodesics", "_index_of_fitted")
+    _found_again: tuple[str, ...] = ("_landmark_geodesics", "_index_of_fitted")
     # Parameters of every member: n_components, n_landmarks, on_disconnected, metric, random_state, n_jobs.
     embedding_: np.ndarray
     landmarks_: np.ndarray | None
@@ -53,14 +53,20 @@ class GeodesicEmbedder(RowKeeper):
 
     def _checked_rows(self, X) -> np.ndarray:
         """Parameters and rows, checked before anything costly starts."""
+        self._checked_parameters()
+        return checked_rows(self, X, metric=self.metric)
+
+    def _checked_parameters(self) -> None:
         checked_components(self.n_components)
         self._checked_landmarks(0)
         checked_policy(self.on_disconnected)
-        return checked_rows(self, X, metric=self.metric)
 
-    def _embed_graph(self, X: np.ndarray, graph: NeighborGraph) -> None:
-        """Geodesics of the graph, their classical scaling, and everything that ``transform`` needs."""
-        fitted, found, Z, self.residual_variance_ = self._mapped(X, graph)
+    def _embed_graph(self, X: np.ndarray, graph: NeighborGraph, rows: np.ndarray | None = None) -> None:
+        """Geodesics of the graph, their classical scaling, and everything that ``transform`` needs.
+
+        ``rows`` of the table are in the graph, all where it is None; the others are placed.
+        """
+        fitted, found, Z, self.residual_variance_ = self._mapped(X, graph, rows)
         self.graph_, self._fitted, self._unreachable = found.graph, fitted, found.unreachable
         self._landmark_nodes, self._landmark_geodesics = found.landmarks, found.geodesics
         self.landmarks_ = None if found.landmarks is None else fitted[found.landmarks]
@@ -73,21 +79,30 @@ class GeodesicEmbedder(RowKeeper):
         self.embedding_ = self._all_placed(X, fitted, Z, self._place)
 
     def _mapped(
-        self, X: np.ndarray, graph: NeighborGraph
+        self, X: np.ndarray, graph: NeighborGraph, rows: np.ndarray | None = None
     ) -> tuple[np.ndarray, GeodesicMap, np.ndarray, float]:
         """The rows that are fitted, their map, their coordinates, the residual variance; nothing is set."""
         n_components, policy, n_jobs = self.n_components, self.on_disconnected, self.n_jobs
         in_parts = graph.n_components > 1 and len(graph.bridges) == 0
-        fitted = np.arange(len(X))
+        fitted = np.arange(len(X)) if rows is None else rows
         if in_parts and policy == "largest":
-            fitted = np.flatnonzero(graph.components == 0)
-            graph = subgraph(graph, fitted)
+            nodes = np.flatnonzero(graph.components == 0)
+            fitted, graph = fitted[nodes], subgraph(graph, nodes)
         landmarks = self._checked_landmarks(len(fitted))
         if landmarks is None:
-            return fitted, *exact_map(graph, n_components, policy, n_jobs)
-        rows = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
-        return fitted, *landmark_map(graph, rows, landmarks, n_components, policy, metric=self.metric,
-                                     random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+            return fitted, *exact_map(graph, n_components, policy, n_jobs, self._blended(fitted))
+        table = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
+        return fitted, *landmark_map(graph, table, landmarks, n_components, policy, metric=self.metric,
+                                     random_state=self.random_state, n_jobs=n_jobs,
+                                     blend=self._blended(fitted))  # fmt: skip
+
+    def _blended(self, fitted: np.ndarray) -> Callable[[np.ndarray, np.ndarray | None], None] | None:
+        """What changes the lengths of the paths between fitted rows, from landmarks or of all pairs."""
+        return None
+
+    def _blended_new(self) -> Callable[[np.ndarray, np.ndarray], None] | None:
+        """What changes the lengths of the paths of new rows to the references."""
+        return None
 
     def _all_placed(
         self, X: np.ndarray, fitted: np.ndarray, Z: np.ndarray, place: Callable[[np.ndarray], np.ndarray]
@@ -97,7 +112,7 @@ class GeodesicEmbedder(RowKeeper):
             others = np.setdiff1d(np.arange(len(X)), fitted)
             found, Z = Z, np.empty((len(X), Z.shape[1]))
             Z[fitted], Z[others] = found, place(X[others])
-        return Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
+        return Z if self.metric == "precomputed" else self._one_place(X, Z)
 
     def _checked_landmarks(self, n: int) -> Landmarks | None:
         """How many landmarks; None when every row is one, which is the exact method."""
@@ -138,7 +153,8 @@ class GeodesicEmbedder(RowKeeper):
     def _place(self, X: np.ndarray) -> np.ndarray:
         geodesics = None if self.landmarks_ is None else self._geodesics_to_landmarks()
         found = GeodesicMap(self.graph_, self._scaling, self._unreachable, geodesics=geodesics)
-        return found.place(_to_nodes(X, self._fitted, self._fit_metric), self._entries, self.n_jobs)
+        nodes = _to_nodes(X, self._fitted, self._fit_metric)
+        return found.place(nodes, self._entries, self.n_jobs, self._blended_new())
 
 
 def subgraph(graph: NeighborGraph, rows: np.ndarray) -> NeighborGraph:

@@ -33,8 +33,17 @@ class GeodesicMap:
     landmarks: np.ndarray | None = None  # rows of the graph; None for the exact method
     geodesics: np.ndarray | None = None  # from the landmarks to all rows of the graph
 
-    def place(self, X: np.ndarray, enter: Callable[[np.ndarray], Entries], n_jobs: int | None) -> np.ndarray:
-        """Coordinates of new rows; ``enter`` says where, and at what distance, they enter the graph."""
+    def place(
+        self,
+        X: np.ndarray,
+        enter: Callable[[np.ndarray], Entries],
+        n_jobs: int | None,
+        blend: Callable[[np.ndarray, np.ndarray], None] | None = None,
+    ) -> np.ndarray:
+        """Coordinates of new rows; ``enter`` says where, and at what distance, they enter the graph.
+
+        ``blend(rows, paths)`` changes the lengths of their paths in place, as those of the fit were.
+        """
         Z = np.empty((len(X), self.scaling.embedding.shape[1]))
         isolated = 0
         for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
@@ -42,6 +51,8 @@ class GeodesicMap:
             isolated += entries.isolated
             G = self._geodesics_of_new(entries, n_jobs)
             G[np.isinf(G)] = self.unreachable
+            if blend is not None:
+                blend(X[block], G)
             Z[block] = self.scaling.place(G, n_jobs=n_jobs)
         warn_of_isolated(isolated, len(X))
         return Z
@@ -56,11 +67,20 @@ class GeodesicMap:
 
 
 def exact_map(
-    graph: NeighborGraph, n_components: int, policy: Any, n_jobs: int | None
+    graph: NeighborGraph,
+    n_components: int,
+    policy: Any,
+    n_jobs: int | None,
+    blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
-    """Scaling of all paths, the coordinates of all rows of the graph, and the residual variance."""
+    """Scaling of all paths, the coordinates of all rows of the graph, and the residual variance.
+
+    ``blend(paths, landmarks)`` changes the lengths of paths in place: of all pairs where landmarks are None.
+    """
     G = all_pairs(graph, n_jobs=n_jobs)
     unreachable = _inflated(G, graph, policy)
+    if blend is not None:
+        blend(G, None)
     scaling = classical_scaling(G, graph.n_rows, n_components, n_jobs=n_jobs)
     variance = residual_variance(G, scaling.embedding, n_jobs=n_jobs)
     return GeodesicMap(graph, scaling, unreachable), scaling.embedding, variance
@@ -76,6 +96,7 @@ def landmark_map(
     metric: Metric,
     random_state: Any,
     n_jobs: int | None,
+    blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
     """As :func:`exact_map` through some of the ``rows`` of the graph, spread out over all (landmark MDS)."""
     n = graph.n_rows
@@ -83,13 +104,16 @@ def landmark_map(
                               n_jobs=n_jobs)  # fmt: skip
     G = from_rows(graph, chosen, n_jobs=n_jobs)
     unreachable = _inflated(G, graph, policy)
+    plain = G if blend is None else G.copy()  # new rows enter by paths, which are blended after that
+    if blend is not None:
+        blend(G, chosen)
     between = squareform(G[:, chosen], checks=False)
     scaling = classical_scaling(between, len(chosen), n_components, n_jobs=n_jobs)
     Z = np.empty((n, n_components))
     for block in row_blocks(n, "placing rows", size=4096):
         Z[block] = scaling.place(G[:, block].T, n_jobs=n_jobs)
     variance = _landmark_residual_variance(G, chosen, Z, n_jobs)
-    return GeodesicMap(graph, scaling, unreachable, chosen, G), Z, variance
+    return GeodesicMap(graph, scaling, unreachable, chosen, plain), Z, variance
 
 
 def _inflated(G: np.ndarray, graph: NeighborGraph, policy: Any) -> float:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from .._errors import require_count, require_number, require_one_of
+from .._errors import require_count, require_number
 from .._runtime import row_blocks
 from .._state import Double, State, Whole
 from .._values import Knn
 from ..affinities import barycentric_weights
 from ..neighbors import listed_graph, nearest_neighbors
-from .spectral import SpectralEmbedder
+from .input_rows import checked_components, checked_rows
+from .spectral import SpectralEmbedder, checked_parts
 
 _NUMBERS_AT_ONCE = 2**20  # in the blocks, or the differences, of some rows
 
@@ -69,27 +71,40 @@ def reconstruction_weights(X: np.ndarray, lists: NeighborLists, regularization: 
     return csr_array(coo_array((np.concatenate(weights), entries), shape=(g, g)))
 
 
-def checked_local(estimator, n_components: int) -> float:
-    """The regularisation of a method of local sums, after its other parameters."""
-    share = require_number("regularization", estimator.regularization, "a positive number", above=0)
-    checked_parts(estimator.on_disconnected)
-    must_be = f"an integer of at least n_components = {n_components}"
-    require_count("n_neighbors", estimator.n_neighbors, must_be, least=n_components)
-    return float(share)
-
-
-def checked_parts(on_disconnected: str) -> None:
-    hint = "A graph in parts has no distances here that could be inflated."
-    require_one_of("on_disconnected", on_disconnected, ("bridge", "largest", "raise"), hint)
-
-
 class BarycentricEmbedder(SpectralEmbedder):
     """A new row is a sum of its nearest fitted rows, with weights that give the row itself in the data."""
 
     metric = "euclidean"
     _state = State(_n_nearest=Whole(1, below="g + 1"), _fit_regularization=Double(above=0))
 
+    def __init__(
+        self, n_neighbors=10, n_components=2, *, regularization=1e-3, on_disconnected="bridge", n_jobs=None
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.regularization = regularization
+        self.on_disconnected = on_disconnected
+        self.n_jobs = n_jobs
+
+    def _listed(self, X) -> tuple[np.ndarray, NeighborLists, int, float]:
+        """The table, its lists, the dimension and the regularisation, all checked."""
+        d = checked_components(self.n_components)
+        share = require_number("regularization", self.regularization, "a positive number", above=0)
+        checked_parts(self.on_disconnected)
+        must_be = f"an integer of at least n_components = {d}"
+        require_count("n_neighbors", self.n_neighbors, must_be, least=d)
+        X = checked_rows(self, X)
+        lists = neighbor_lists(X, self.n_neighbors, self.on_disconnected, self.n_jobs)
+        return X, lists, d, float(share)
+
+    def _sums(self, lists: NeighborLists, share: float) -> dict[str, Any]:
+        """What placing a new row needs beside the map."""
+        return {"_n_nearest": lists.near.shape[1], "_fit_regularization": share}
+
     def _place(self, X: np.ndarray) -> np.ndarray:
         near = self._nearest_fitted(X, self._n_nearest)
-        weights = barycentric_weights(X, near, self._known.X, self._fit_regularization)
+        weights = self._weights_of_new(X, near)
         return (weights[:, :, None] * self.embedding_[near]).sum(axis=1)
+
+    def _weights_of_new(self, X: np.ndarray, near: np.ndarray) -> np.ndarray:
+        return barycentric_weights(X, near, self._known.X, self._fit_regularization)

@@ -26,7 +26,6 @@ from .input_rows import (
     checked_coordinates,
     checked_rows,
     metric_of_rows,
-    one_place_for_equals,
 )
 from .pair_distances import DistanceKeeper, Distances
 from .starts import given_start, landmark_start, principal_start, roughened
@@ -41,14 +40,13 @@ class NeighborEmbedder(DistanceKeeper):
     """A map that keeps neighbourhoods, and the lists of neighbours that it is made from.
 
     The constructor of a method stores ``metric``, ``neighbors`` (lists that the user gives, or None),
-    ``init``, ``random_state`` and ``n_jobs``, whatever else it takes. Its ``fit`` is
-    :func:`undone_on_failure`.
+    ``init``, ``random_state`` and ``n_jobs``, whatever else it takes.
     """
 
     _state = State(n_iter_=Whole(0))
     _parameters = State(neighbors=Maybe(Value(Neighbors)))
     _starts: tuple[str, ...] = ("pca", "random")  # the names that init knows
-    _found_again = ("_index_of_rows",)
+    _found_again: tuple[str, ...] = ("_index_of_rows",)
     _index_of_rows: RowIndex | None
 
     def _checked_rows(self, X) -> np.ndarray:
@@ -72,16 +70,20 @@ class NeighborEmbedder(DistanceKeeper):
     def _listed_among_fitted(self, X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The ``k`` fitted rows nearest to each new row, and how far they are; each row by itself."""
         if self._fit_metric != "precomputed" and self._graph is None:
-            index = getattr(self, "_index_of_rows", None)
-            if index is None:
-                index = self._index_of_rows = RowIndex(self._known_rows().X, self._fit_metric)
-            return index.nearest(X, k, n_jobs=self.n_jobs)
+            return self._row_index().nearest(X, k, n_jobs=self.n_jobs)
         distances = self._distances_again()
         indices, near = np.empty((len(X), k), np.int32), np.empty((len(X), k))
         for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(self.embedding_))):
             D = np.ascontiguousarray(distances.to_references(X[block], slice(None)))
             lists_in_rows(D, np.full(len(D), -1), indices[block], near[block], self.n_jobs)
         return indices, near
+
+    def _row_index(self) -> RowIndex:
+        """The fitted rows, prepared for searches."""
+        index = getattr(self, "_index_of_rows", None)
+        if index is None:
+            index = self._index_of_rows = RowIndex(self._known_rows().X, self._fit_metric)
+        return index
 
     def _start(self, distances: Distances, random: np.random.RandomState) -> np.ndarray:
         """Where the descent begins, in a scale of its own: principal components, noise, or what is given.
@@ -111,7 +113,7 @@ class NeighborEmbedder(DistanceKeeper):
         checked_coordinates(Z, "Take parameters nearer to their defaults.")
         if (X[0] == X[-1]).all() and not np.ptp(X, axis=0).any():
             warn(_ALL_EQUAL, TableWarning)
-        self.embedding_ = Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
+        self.embedding_ = Z if self.metric == "precomputed" else self._one_place(X, Z)
         self.n_iter_, self._graph, self._index_of_rows = n_iter, distances.graph, None
         self._n_features_out = self.n_components
         self._remember(X)

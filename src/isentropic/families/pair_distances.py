@@ -5,7 +5,7 @@ What an estimator keeps to find them again for new rows is kept by :class:`Dista
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .._errors import require
 from .._runtime import require_memory, row_blocks
 from .._state import Maybe, State, StateError, Value
 from .._values import Geodesic, NeighborGraph, NeighborRule
-from ..distances import EUCLIDEAN, Metric, condensed_distances, distances_between
+from ..distances import EUCLIDEAN, Metric, condensed_distances, distances_between, pair_distances
 from ..geodesics import all_pairs, from_neighbors
 from ..kernels._jit import threads
 from ..kernels.degrees import paired_distances
@@ -67,6 +67,11 @@ class Distances:
             return cls(X, metric.metric, graph, as_rule(metric.neighbors), n_jobs, RowIndex(X, metric.metric))
         return cls(X, metric, None, None, n_jobs)
 
+    def among(self, rows: np.ndarray) -> Distances:
+        """Those between some of the rows; not for geodesics, whose ways lead over all of them."""
+        assert self.graph is None
+        return replace(self, X=self.X[np.ix_(rows, rows)] if self.metric == "precomputed" else self.X[rows])
+
     @property
     def euclidean(self) -> bool:
         return self.graph is None and self.metric in EUCLIDEAN
@@ -95,6 +100,23 @@ class Distances:
                 for i in range(block.start, block.stop):
                     out[:, i] = self._between(order[i], order[(i + shifts) % n])
         return DrawnPairs(order, shifts, out)
+
+    def of_pairs(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Distances of rows (p,) to rows (p,), one by one; not over a graph."""
+        assert self.graph is None
+        out, measure = np.empty(len(first)), pair_distances(self.X, self.metric, self.n_jobs)
+        if measure is not None:
+            for block in row_blocks(len(first), "distances", size=2**16):
+                out[block] = measure(first[block], second[block])
+            return out
+        order = np.argsort(first, kind="stable")  # by whole rows, where the metric knows no single pairs
+        starts = np.searchsorted(first[order], np.arange(len(self.X) + 1))
+        for block in row_blocks(len(self.X), "distances", size=256):
+            for row in range(block.start, block.stop):
+                mine = order[starts[row] : starts[row + 1]]
+                if len(mine):
+                    out[mine] = self._between(row, second[mine])
+        return out
 
     def _between(self, row: int, others: np.ndarray) -> np.ndarray:
         if self.metric == "precomputed":

@@ -20,7 +20,7 @@ from .._errors import is_real, is_whole, require, require_count, require_number,
 from .._runtime import generator, row_blocks
 from .._state import Array, Double, Number, State, Whole
 from .._values import Geodesic, Momentum
-from ..distances import rows_per_block
+from ..distances import Distinct, distinct_rows, rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import Minimum, lbfgs, momentum_descent
 from .input_rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
@@ -45,11 +45,25 @@ class Objective(Protocol):
 class Problem:
     """What an objective is made of, and where its minimum is looked for."""
 
-    distances: Distances
-    pairs: AllPairs | DrawnPairs
+    distances: Distances  # of the fitted rows
+    pairs: AllPairs | DrawnPairs  # of these rows, or of one for each of equal ones
     unit: float  # the distance that counts as 1; 0 where all rows are equal
-    start: np.ndarray  # (n, d), in units
+    start: np.ndarray  # (n, d), in units, for the rows of the pairs
     seed: int
+    groups: Distinct | None = None  # of equal rows, where these are merged
+
+    @property
+    def counts(self) -> np.ndarray | None:
+        """How many fitted rows each row of the pairs stands for; None for one each."""
+        return None if self.groups is None else np.diff(self.groups.indptr).astype(float)
+
+    def expanded(self, point: np.ndarray) -> np.ndarray:
+        """A place for every fitted row, from those of the rows of the pairs."""
+        if self.groups is None:
+            return point
+        out = np.empty((len(self.groups.members), *point.shape[1:]))
+        out[self.groups.members] = np.repeat(point, np.diff(self.groups.indptr), axis=0)
+        return out
 
 
 def minimised(objective: Objective, start: np.ndarray, optimizer: Callable[..., Minimum]) -> Minimum:
@@ -99,23 +113,30 @@ class PairsEmbedder(DistanceKeeper):
         """Where new rows go that are at ``distances`` (b, r) from the references: ``Z`` (r, d), in units."""
         raise NotImplementedError
 
-    def _problem(self, X, scale: float) -> Problem:
-        """Rows and parameters checked, distances, unit, start."""
+    def _problem(self, X, scale: float, *, merged: bool = False) -> Problem:
+        """Rows and parameters checked, distances, unit, start; equal rows ``merged`` into one, or not."""
         scale = require_number("scale", scale, "a positive number", above=0)
         checked_components(self.n_components)
         X = checked_rows(self, X, metric=metric_of_rows(self.metric))
-        n = len(X)
+        groups = distinct_rows(X) if merged else None
+        rows = None if groups is None else groups.rows
+        n = len(X if rows is None else rows)
         partners = self._partners(n)
         random = generator(self.random_state)
         seed = int(random.randint(2**31 - 1))
-        distances = Distances.of(X, self.metric, random_state=seed, n_jobs=self.n_jobs)
-        if partners is None:
-            pairs: AllPairs | DrawnPairs = distances.all()
+        distances = every = Distances.of(X, self.metric, random_state=seed, n_jobs=self.n_jobs)
+        if rows is not None and every.graph is None:
+            distances = every.among(rows)
+        if partners is not None:
+            pairs: AllPairs | DrawnPairs = distances.drawn(
+                drawn_shifts(n, partners // 2, seed), random.permutation(n)
+            )
         else:
-            pairs = distances.drawn(drawn_shifts(n, partners // 2, seed), random.permutation(n))
+            pairs = distances.all()
+            pairs = pairs.among(groups.rows) if groups and pairs.n > n else pairs
         unit = distances.largest(pairs) / scale
-        start = self._start(distances, pairs, unit, random)
-        return Problem(distances, pairs, unit, start, seed)
+        start = self._start(distances, pairs, unit, random, groups)
+        return Problem(every, pairs, unit, start, seed, groups)
 
     def _partners(self, n: int) -> int | None:
         """Drawn partners of a row; None for all."""
@@ -139,10 +160,11 @@ class PairsEmbedder(DistanceKeeper):
         tol = require_number("tol", self.tol, "a number from 0 to below 1", below=1)
         return partial(lbfgs, max_iter=max_iter, tol=tol)
 
-    def _start(self, distances: Distances, pairs, unit: float, random) -> np.ndarray:
+    def _start(self, distances: Distances, pairs, unit: float, random, groups=None) -> np.ndarray:
         n, d = pairs.n, self.n_components
         if not isinstance(self.init, str):
-            Z = given_start(self.init, n, d, ("pca", "random"))
+            Z = given_start(self.init, n if groups is None else len(groups.members), d, ("pca", "random"))
+            Z = Z if groups is None else Z[groups.rows]
             spread = unit == 0 or bool(np.ptp(Z, axis=0).any())
             require(spread, "init", "a start that tells rows apart", "the same place for all of them")
             return Z / unit if unit else np.zeros((n, d))
@@ -157,14 +179,14 @@ class PairsEmbedder(DistanceKeeper):
 
     def _keep(self, problem: Problem, minimum: Minimum) -> np.ndarray:
         """Keep the map in the units of the data, and what places new rows in it; the map in units."""
-        point = minimum.point
-        if self.metric != "precomputed":
+        point = problem.expanded(minimum.point)
+        if problem.groups is None and self.metric != "precomputed":
             point = one_place_for_equals(problem.distances.X, point)
         self.embedding_ = point * problem.unit
         self.cost_, self.n_iter_ = minimum.value, minimum.n_iter
         self._unit, self._graph = problem.unit, problem.distances.graph
         self._n_features_out = self.n_components
-        n = problem.pairs.n
+        n = len(point)
         chosen = check_random_state(problem.seed).permutation(n)[:_REFERENCES]
         self._references = np.arange(n) if n <= _REFERENCES else np.sort(chosen)
         self._remember(problem.distances.X)

@@ -16,14 +16,21 @@ from .._values import Geodesic
 from ..distances import checked_metric
 from ..kernels._jit import threads
 from .embedder import Embedder
-from .input_rows import KnownRows, checked_coordinates, checked_rows, found_at_zero, metric_of_rows
+from .input_rows import (
+    KnownRows,
+    checked_coordinates,
+    checked_rows,
+    found_at_zero,
+    metric_of_rows,
+    one_place_for_equals,
+)
 
 
 class Placer(Embedder):
     """An embedder that places new rows."""
 
     _fit_metric: Any = "euclidean"
-    _found_again: tuple[str, ...] = ()  # large attributes that are not saved, since the others give them
+    _found_again: tuple[str, ...] = ()  # large attributes, beside those of bases, that others give: not saved
 
     def transform(self, X) -> np.ndarray:
         """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
@@ -46,7 +53,8 @@ class Placer(Embedder):
     def __getstate__(self):
         """Without what is large and can be found again."""
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in self._found_again}
+        left = {name for base in type(self).__mro__ for name in vars(base).get("_found_again", ())}
+        return {name: value for name, value in state.items() if name not in left}
 
 
 class RowKeeper(Placer):
@@ -74,6 +82,10 @@ class RowKeeper(Placer):
             return found_at_zero(X)
         with threads(self.n_jobs):
             return self._known_rows().find(X)
+
+    def _one_place(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """Coordinates of fitted rows, the same for those that are the same row."""
+        return one_place_for_equals(X, Z)
 
     def _known_rows(self) -> Any:
         """The fitted rows; None where distances are given."""

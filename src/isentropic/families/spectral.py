@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from .._errors import DisconnectedGraphWarning, IsentropicWarning, warn
+from .._errors import DisconnectedGraphWarning, IsentropicWarning, require_one_of, warn
 from .._state import Array, Number, State, Whole
 from ..linalg import bottom_eigenpairs
 from ..neighbors import RowIndex
-from .input_rows import one_place_for_equals
 from .placement import RowKeeper
 
 _FAR_BELOW = 100  # times: an eigenvalue so far below the next one is that of parts that hardly hold together
@@ -23,7 +22,7 @@ _ZERO = 1e-14  # of the size of the operator: what rounding leaves of an eigenva
 
 
 class SpectralEmbedder(RowKeeper):
-    """Eigenvectors of the smallest eigenvalues, the constant one left out, each of mean square 1."""
+    """Eigenvectors of an operator that ties neighbours, the constant one left out."""
 
     _state = State(  # g rows are fitted, the others placed
         eigenvalues_=Array("d"),
@@ -31,36 +30,64 @@ class SpectralEmbedder(RowKeeper):
         n_separating_=Whole(0),
         _fitted=Array("g", dtype=np.int64, below="n"),
     )
-    _found_again = ("_index_of_fitted",)
+    _found_again: tuple[str, ...] = ("_index_of_fitted",)
     _index_of_fitted: RowIndex | None
 
-    def _embed(self, X: np.ndarray, fitted: np.ndarray, operator: csr_array, n_components: int) -> None:
-        """The map of the fitted rows, zero in coordinates that so few do not have; the others are placed."""
+    def _embed(
+        self, X: np.ndarray, fitted: np.ndarray, operator: csr_array, n_components: int, **found
+    ) -> None:
+        """The bottom eigenvectors of the operator, each of mean square 1; ``found`` is what else is kept."""
         n = len(fitted)
         count = min(n_components, n - 1)
-        self.eigenvalues_, Z = np.zeros(n_components), np.zeros((n, n_components))
         values, vectors = bottom_eigenpairs(operator, min(count + 1, n - 1), known=np.ones(n))
-        self.eigenvalues_[:count], Z[:, :count] = values[:count], np.sqrt(n) * vectors[:, :count]
-        self.eigengap_ = eigengap(values, count)
-        self.n_separating_ = standing_still(Z[:, :count], operator)
+        Z = np.sqrt(n) * vectors[:, :count]
+        found |= {
+            "eigenvalues_": padded(values[:count], n_components),
+            "eigengap_": eigengap(values, count),
+            "n_separating_": standing_still(Z, operator),
+        }
+        self._keep(X, fitted, Z, n_components, **found)
+
+    def _keep(self, X: np.ndarray, fitted: np.ndarray, Z: np.ndarray, n_components: int, **found) -> None:
+        """The map of the fitted rows, zero in coordinates that so few do not have; the others are placed.
+
+        ``found`` are the attributes that placing needs: set here, so that a fit which fails sets none.
+        """
+        n, count = Z.shape
         if count < n_components:
             lost = f"the last {n_components - count} of {n_components} coordinates are zero"
             warn(f"X has {n} rows: {lost}.", IsentropicWarning)
+        self.__dict__.update(found)
         self._fitted, self._n_features_out, self._index_of_fitted = fitted, n_components, None
         self.embedding_ = np.zeros((len(X), n_components))
-        self.embedding_[fitted] = Z
+        self.embedding_[fitted, :count] = Z
         self._remember(X)
         others = np.setdiff1d(np.arange(len(X)), fitted)
         if len(others):
             self.embedding_[others] = self._place(X[others])
-        self.embedding_ = one_place_for_equals(X, self.embedding_)
+        self.embedding_ = self._one_place(X, self.embedding_)
 
-    def _nearest_fitted(self, X: np.ndarray, k: int) -> np.ndarray:
-        """The k fitted rows nearest to each new row."""
+    def _rows_fitted(self) -> RowIndex:
+        """The fitted rows, to search them."""
         index = getattr(self, "_index_of_fitted", None)
         if index is None:
             index = self._index_of_fitted = RowIndex(self._known.X[self._fitted], self._fit_metric)
-        return self._fitted[index.nearest(X, k, n_jobs=self.n_jobs)[0]]
+        return index
+
+    def _nearest_fitted(self, X: np.ndarray, k: int) -> np.ndarray:
+        """The k fitted rows nearest to each new row."""
+        return self._fitted[self._rows_fitted().nearest(X, k, n_jobs=self.n_jobs)[0]]
+
+
+def checked_parts(on_disconnected: str) -> None:
+    """The policy for a graph in parts, of a method that has no distances between them."""
+    hint = "A graph in parts has no distances here that could be inflated."
+    require_one_of("on_disconnected", on_disconnected, ("bridge", "largest", "raise"), hint)
+
+
+def padded(values: np.ndarray, count: int) -> np.ndarray:
+    """As many values as there are coordinates: 0 for those that so few rows do not have."""
+    return np.concatenate([values, np.zeros(count - len(values))])
 
 
 def eigengap(values: np.ndarray, count: int) -> float:
@@ -72,7 +99,7 @@ def eigengap(values: np.ndarray, count: int) -> float:
     if len(values) == count:
         return 1.0
     last, following = np.maximum(values[count - 1 : count + 1], 0)
-    return float(1 - last / following) if following > 0 else 0.0
+    return float(max(1 - last / following, 0.0)) if following > 0 else 0.0
 
 
 def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
@@ -80,6 +107,9 @@ def separating(values: np.ndarray, n_components: int, *, size: float) -> int:
 
     Theirs are the eigenvalues, smallest first, before the last gap of more than a hundredfold (eigengap), and
     those that are 0 but for rounding. ``values`` has one more than there are coordinates, if there is one.
+
+    Of a Laplacian: its eigenvalue is the mean squared gap of neighbours, by their weights, so that it says
+    itself how still they stand; along a strip of any length the second is at most four times the first.
 
     >>> separating(np.array([0.3, 0.5, 0.6]), 2, size=1.0)
     0
@@ -96,7 +126,9 @@ def standing_still(Z: np.ndarray, pattern: csr_array) -> int:
     """How many of the coordinates only separate groups of rows that few edges join, told by a warning.
 
     Those along which nearly all rows that an entry of the pattern joins are at one place, compared with rows
-    that fill the coordinate evenly. Eigenvalues do not say it: a sheet that is long, or flat, has small ones.
+    that fill the coordinate evenly. Of local sums and tangents, whose eigenvalues do not say it
+    (:func:`separating`): they measure how a coordinate bends, and a sheet that is long, or flat, has small
+    ones though its neighbours are apart.
     """
     pairs = coo_array(pattern)
     heads, tails = pairs.coords

@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from .._errors import IsentropicWarning, require_count, warn
 from .._runtime import one_blas_thread, row_blocks
 from .._state import Array, State, StateError
 from .input_rows import checked_components, checked_rows
 from .linear import require_features
-from .local import NeighborLists, checked_parts, neighbor_lists
-from .spectral import SpectralEmbedder
+from .local import NeighborLists, neighbor_lists
+from .spectral import SpectralEmbedder, checked_parts
 
 RANK = 1e-6  # of the widest spread of a patch: what is below is rounding, of squares
 _NUMBERS_AT_ONCE = 2**20
@@ -87,6 +88,12 @@ class TangentEmbedder(SpectralEmbedder):
     metric = "euclidean"
     _state = State(_patches=Array("g", "p", dtype=np.int64, below="n"))
 
+    def __init__(self, n_neighbors=10, n_components=2, *, on_disconnected="bridge", n_jobs=None):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.on_disconnected = on_disconnected
+        self.n_jobs = n_jobs
+
     def _patched(self, X, least) -> tuple[np.ndarray, NeighborLists, int]:
         """The table, its lists and the dimension, all checked: ``least(d)`` neighbours are needed."""
         d = checked_components(self.n_components)
@@ -96,8 +103,12 @@ class TangentEmbedder(SpectralEmbedder):
         X = checked_rows(self, X)
         require_features(d, X)
         lists = neighbor_lists(X, self.n_neighbors, self.on_disconnected, self.n_jobs)
-        self._patches = lists.fitted[np.column_stack([np.arange(len(lists.near)), lists.near])]
         return X, lists, d
+
+    def _align(self, X: np.ndarray, lists: NeighborLists, operator: csr_array, d: int) -> None:
+        """The bottom eigenvectors of the operator, and the patches that place new rows."""
+        patches = lists.fitted[np.column_stack([np.arange(len(lists.near)), lists.near])]
+        self._embed(X, lists.fitted, operator, d, _patches=patches)
 
     def _require_sound(self) -> None:
         super()._require_sound()

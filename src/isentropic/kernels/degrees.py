@@ -1,7 +1,6 @@
 """Same-degree distributions: the pull and push between rows of a map, over all pairs or over drawn ones.
 
-With ``u = 1 / (1 + |z_i - z_j|^2)``, a degree g gives a pair the weight ``u^g``. The map is held as
-``(d, n)``, coordinates apart, so that the partners of a row are read one after the other. ``pull`` is
+With ``u = 1 / (1 + |z_i - z_j|^2)``, a degree g gives a pair the weight ``u^g``. ``pull`` is
 ``sum_j a_ij u (z_i - z_j)`` for the attractions a of the pairs, ``push`` is ``sum_j u^(g+1) (z_i - z_j)``,
 one for every degree. Neither needs the normaliser, which is known only after the pass.
 
@@ -16,8 +15,9 @@ import numpy as np
 from ._jit import kernel, parallel_kernel, rows
 from .condensed import CHUNKS, _chunk_bounds, _row_start
 from .euclidean import squared_distance
+from .pair_tiles import TILE as _TILE
+from .pair_tiles import gaps, gaps_aside, move_both, move_own
 
-_TILE = 512  # pairs whose intermediate results stay in the nearest cache
 _SQRT_HALF_BITS = np.float64(np.sqrt(0.5)).view(np.int64)
 _LOG_2 = np.log(2.0)
 
@@ -34,19 +34,6 @@ def _raise(u, power, out):
     else:
         for j in range(len(u)):
             out[j] = u[j] ** power
-
-
-@kernel
-def _gaps(Z, i, start, square):
-    """``1 + |z_i - z_j|^2`` for the rows j from ``start`` on."""
-    for j in range(len(square)):
-        square[j] = 1.0
-    for c in range(len(Z)):
-        other = Z[c, start : start + len(square)]
-        z = Z[c, i]
-        for j in range(len(square)):
-            gap = z - other[j]
-            square[j] += gap * gap
 
 
 @kernel
@@ -97,21 +84,6 @@ def _sum_and_multiply(u, force):
 
 
 @kernel
-def _move_both(Z, i, start, force, moved):
-    """Add ``f_j (z_i - z_j)`` to row i, and take it from each row j."""
-    for c in range(len(Z)):
-        z = Z[c, i]
-        other = Z[c, start : start + len(force)]
-        below = moved[c, start : start + len(force)]
-        total = 0.0
-        for j in range(len(force)):
-            shift = force[j] * (z - other[j])
-            total += shift
-            below[j] -= shift
-        moved[c, i] += total
-
-
-@kernel
 def _add_rows(first, last, attraction, Z, degrees, sums, moves):
     """Add the pairs of the rows from ``first`` to ``last`` with all later ones."""
     n = Z.shape[1]
@@ -120,16 +92,16 @@ def _add_rows(first, last, attraction, Z, degrees, sums, moves):
         for start in range(i + 1, n, _TILE):
             size = min(_TILE, n - start)
             square, u, force = squares[:size], inverses[:size], forces[:size]
-            _gaps(Z, i, start, square)
+            gaps(Z, i, start, 1.0, square)
             place = _row_start(i, n) + start
             a = attraction[place : place + size]
             sums[0] += _weighted_logs(a, square, u)
             _inverses(a, square, u, force)
-            _move_both(Z, i, start, force, moves[0])
+            move_both(Z, i, start, force, moves[0])
             for g in range(len(degrees)):
                 _raise(u, degrees[g], force)
                 sums[1 + g] += _sum_and_multiply(u, force)
-                _move_both(Z, i, start, force, moves[1 + g])
+                move_both(Z, i, start, force, moves[1 + g])
 
 
 @parallel_kernel
@@ -149,28 +121,6 @@ def all_pairs_forces(attraction, Z, degrees):
 
 
 @kernel
-def _gaps_aside(Z, start, aside, square):
-    """``1 + |z_i - z_j|^2`` for the rows i from ``start`` on and the rows j from ``aside`` on."""
-    for j in range(len(square)):
-        square[j] = 1.0
-    for c in range(len(Z)):
-        one, other = Z[c, start : start + len(square)], Z[c, aside : aside + len(square)]
-        for j in range(len(square)):
-            gap = one[j] - other[j]
-            square[j] += gap * gap
-
-
-@kernel
-def _move_own(Z, start, aside, force, moved):
-    """Add ``f_i (z_i - z_j)`` to the rows i from ``start`` on."""
-    for c in range(len(Z)):
-        one, other = Z[c, start : start + len(force)], Z[c, aside : aside + len(force)]
-        own = moved[c, start : start + len(force)]
-        for j in range(len(force)):
-            own[j] += force[j] * (one[j] - other[j])
-
-
-@kernel
 def _add_partners(first, last, shift, ahead, attraction, Z, degrees, scratch, sums, moves):
     """Add the pairs of the rows from ``first`` to ``last`` with their partners on one side."""
     n = Z.shape[1]
@@ -179,19 +129,19 @@ def _add_partners(first, last, shift, ahead, attraction, Z, degrees, scratch, su
         aside = (start + shift) % n if ahead else (start + n - shift) % n
         size = min(last - start, n - aside)  # the partners of the last rows are the first ones
         square, u, force = scratch[0, :size], scratch[1, :size], scratch[2, :size]
-        _gaps_aside(Z, start, aside, square)
+        gaps_aside(Z, start, aside, 1.0, square)
         place = start if ahead else aside
         a = attraction[place : place + size]
         if ahead:
             sums[0] += _weighted_logs(a, square, u)
         _inverses(a, square, u, force)
-        _move_own(Z, start, aside, force, moves[0])
+        move_own(Z, start, aside, force, moves[0])
         for g in range(len(degrees)):
             _raise(u, degrees[g], force)
             total = _sum_and_multiply(u, force)
             if ahead:
                 sums[1 + g] += total
-            _move_own(Z, start, aside, force, moves[1 + g])
+            move_own(Z, start, aside, force, moves[1 + g])
         start += size
 
 

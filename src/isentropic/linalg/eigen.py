@@ -8,12 +8,12 @@ from inspect import signature
 
 import numpy as np
 from scipy.linalg import LinAlgError, eigh, qr
-from scipy.sparse import csc_array, csr_array, eye_array, issparse
-from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
+from scipy.sparse import csr_array, issparse
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._errors import InvalidInputError, message, require
 from .._runtime import one_blas_thread, require_memory
+from .factors import Profile, factored
 from .signs import fixed_signs
 
 # Where the iteration ends early it starts again from a random vector; older versions of scipy fix its seed.
@@ -96,7 +96,8 @@ def bottom_eigenpairs(
     if found is None:
         require(n <= _AFFORDABLE, "n_components", _TOLD_APART, count, "Take fewer components.")
         dense = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
-        found = eigh(dense, subset_by_index=(0, wanted - 1))
+        with one_blas_thread():  # as in parallel workers: equal bits there
+            found = eigh(dense, subset_by_index=(0, wanted - 1))
     order = np.argsort(found[0], kind="stable")
     values, vectors = found[0][order], found[1][:, order]
     if known is not None and np.linalg.norm(vectors[:, 1:].T @ known) > _MIXED * np.linalg.norm(known):
@@ -111,30 +112,13 @@ def _inverted(matrix, wanted: int) -> tuple[np.ndarray, np.ndarray] | None:
     with suppress(ArpackError), one_blas_thread():
         inverse = None
         if issparse(matrix):
-            inverse = LinearOperator(
-                (n, n), matvec=_factored(csc_array(matrix), shift).solve, dtype=np.float64
-            )
+            matrix = csr_array(matrix)
+            what = f"The factors of a matrix of {n:,} rows"
+            require_memory(Profile.of(matrix).n_bytes, what, "Take fewer neighbours or fewer rows.")
+            inverse = LinearOperator((n, n), matvec=factored(matrix, -shift).solve, dtype=np.float64)
         return eigsh(matrix, wanted, sigma=shift, OPinv=inverse, which="LM", v0=start_vector(n),
                      ncv=min(2 * wanted + 6, n), maxiter=_RESTARTS, **_SEED)  # fmt: skip
     return None
-
-
-def _factored(matrix: csc_array, shift: float):
-    """Factors of ``matrix - shift I``, positive definite: no pivots, an order of minimum degree.
-
-    Their size is not known before. That of a band after Cuthill and McKee's order is, and is larger.
-    """
-    n = matrix.shape[0]
-    order = reverse_cuthill_mckee(csr_array(matrix), symmetric_mode=True)
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n)
-    columns = np.repeat(place, np.diff(matrix.indptr))
-    reach = np.zeros(n, np.int64)
-    np.maximum.at(reach, columns, columns - place[matrix.indices])
-    what = f"The factors of a matrix of {n:,} rows"
-    require_memory(24 * int(reach.sum() + n), what, "Take fewer neighbours or fewer rows.")
-    shifted = csc_array(matrix - shift * eye_array(n, format="csc"))
-    return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
 
 
 def _without(known: np.ndarray, matrix, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

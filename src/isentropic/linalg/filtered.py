@@ -11,10 +11,10 @@ from .eigen import top_eigenpairs
 from .signs import fixed_signs
 
 _EXACT = 200  # rows whose eigenvectors are solved whole
-_SPARE = 4  # vectors beside the wanted ones: where the spectrum is dense they take the error
+SPARE = 4  # vectors beside the wanted ones: where the spectrum is dense they take the error
 _DEGREE = 32  # products with the matrix before the vectors are made orthogonal again
 _ROUNDS = 12
-_FIRST_BORDER = 0.9  # what the first filter lets through
+FIRST_BORDER = 0.9  # what the first filter lets through
 
 
 def leading_eigenvectors(A: csr_array, count: int, *, known: np.ndarray, tol: float = 0.02) -> np.ndarray:
@@ -33,14 +33,14 @@ def leading_eigenvectors(A: csr_array, count: int, *, known: np.ndarray, tol: fl
     """
     n = A.shape[0]
     known = known / np.linalg.norm(known)
-    if n <= _EXACT or count + _SPARE + 1 > n // 2:
+    if n <= _EXACT or count + SPARE + 1 > n // 2:
         rest = lambda v: A @ v - known * (2.0 * (known @ v))  # noqa: E731 (the known one goes to -1)
         return top_eigenpairs(rest, n, count)[1]
-    V = np.random.default_rng(0).standard_normal((n, count + _SPARE))
-    border = _FIRST_BORDER
+    V = np.random.default_rng(0).standard_normal((n, count + SPARE))
+    border = FIRST_BORDER
     with one_blas_thread():
         for _ in row_blocks(_ROUNDS, "spectral start", size=1):
-            V = _orthogonal(_filtered(A, V, border), known)
+            V = orthogonal(polynomial(A, V, border, _DEGREE), known)
             values, turned = eigh(V.T @ (A @ V))
             V, values = V @ turned[:, ::-1], values[::-1]
             wanted = V[:, :count]
@@ -51,16 +51,17 @@ def leading_eigenvectors(A: csr_array, count: int, *, known: np.ndarray, tol: fl
     return fixed_signs(np.ascontiguousarray(V[:, :count]))
 
 
-def _filtered(A: csr_array, V: np.ndarray, border: float) -> np.ndarray:
+def polynomial(A: csr_array, V: np.ndarray, border: float, degree: int) -> np.ndarray:
     """``T_m((2 A + 1 - border) / (1 + border)) V``, T_m the Chebyshev polynomial, by its recurrence."""
     scale, shift = 2.0 / (1.0 + border), (1.0 - border) / (1.0 + border)
     before, now = V, scale * (A @ V) + shift * V
-    for _ in range(_DEGREE - 1):
+    for _ in range(degree - 1):
         before, now = now, 2.0 * (scale * (A @ now) + shift * now) - before
     return now
 
 
-def _orthogonal(V: np.ndarray, known: np.ndarray) -> np.ndarray:
+def orthogonal(V: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of what the columns span, without the known direction."""
     V = V / np.linalg.norm(V, axis=0)
     V = np.linalg.qr(V - np.outer(known, known @ V))[0]
     return np.linalg.qr(V - np.outer(known, known @ V))[0]  # again: the first leaves rounding of the known

@@ -6,25 +6,22 @@ from contextlib import suppress
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import csc_array, csr_array, eye_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh, splu
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._errors import InvalidInputError, message
 from .._runtime import memory_budget, one_blas_thread, row_blocks
 from .eigen import start_vector
+from .factors import Profile, factored
+from .filtered import FIRST_BORDER, SPARE, orthogonal, polynomial
 from .signs import fixed_signs
 
 _WHOLE = 200  # rows whose eigenvectors are solved whole
-_SPARE = 4  # vectors beside the wanted ones: where the spectrum is dense they take the error
-_FIRST_BORDER = 0.9  # what the first filter lets through
 _FIRST_DEGREE, _MOST_DEGREE = 20, 400  # products with the matrix before vectors are made orthogonal again
 _WORTH = 100  # products: a factorisation that costs no more is made at once
 _TRIAL, _MOST = 250, 40_000  # products until another way is looked at, and altogether
 _RESIDUAL, _ROUNDING = 1e-9, 4e-15  # of the gap between an eigenvalue and 1; of 1
 _SHIFT = 1e-6
-_FILLED = 20  # bytes of an entry of the factors, both of them
-_SAVED = 10  # a factorisation takes at most this share of what the band of the matrix foretells
 
 
 def leading_eigenpairs(A: csr_array, count: int, *, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -46,9 +43,9 @@ def leading_eigenpairs(A: csr_array, count: int, *, known: np.ndarray) -> tuple[
     known = known / np.linalg.norm(known)
     with one_blas_thread():
         found = None
-        if n <= _WHOLE or count + 1 + _SPARE > n // 4:
+        if n <= _WHOLE or count + 1 + SPARE > n // 4:
             found = _whole(A, count, known)
-        elif (cost := _Factors.of(A)).flops <= _filter_flops(A, count, _WORTH):
+        elif (cost := Profile.of(A)).flops <= _filter_flops(A, count, _WORTH):
             found = _inverted(A, count, known, cost)
         values, vectors = found or _filtered(A, count, known)
     return values, fixed_signs(np.ascontiguousarray(vectors[:, :count]))
@@ -73,40 +70,15 @@ def _whole(A: csr_array, count: int, known: np.ndarray) -> tuple[np.ndarray, np.
 # ---- shift and invert ----------------------------------------------------------------------------
 
 
-class _Factors:
-    """What factoring ``I - A`` would take at most: by its profile, rows in reverse Cuthill-McKee order."""
-
-    def __init__(self, flops: float, n_bytes: float):
-        self.flops, self.n_bytes = flops, n_bytes
-
-    @classmethod
-    def of(cls, A: csr_array) -> _Factors:
-        order = reverse_cuthill_mckee(A, symmetric_mode=True)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        first = place.copy()
-        some = np.flatnonzero(np.diff(A.indptr))
-        first[some] = np.minimum.reduceat(place[A.indices], A.indptr[some])
-        widths = np.maximum(place - first, 0).astype(np.float64)
-        return cls(float((widths**2).sum()) / _SAVED, _FILLED * float(widths.sum()))
-
-    @property
-    def fits(self) -> bool:
-        budget = memory_budget()
-        return budget is None or self.n_bytes <= budget
-
-
 def _inverted(
-    A: csr_array, count: int, known: np.ndarray, cost: _Factors
+    A: csr_array, count: int, known: np.ndarray, cost: Profile
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Lanczos on the inverse of ``(1 + shift) I - A``, without the known vector; None where that fails."""
-    if not cost.fits:
+    budget = memory_budget()
+    if budget is not None and cost.n_bytes > budget:
         return None
     n = A.shape[0]
-    shifted = csc_array((1.0 + _SHIFT) * eye_array(n) - A)
-    factors = splu(
-        shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-    )
+    factors = factored(-A, 1.0 + _SHIFT)
 
     def times(x: np.ndarray) -> np.ndarray:
         solved = factors.solve(x - known * (known @ x))
@@ -127,15 +99,15 @@ def _inverted(
 
 
 def _filter_flops(A: csr_array, count: int, products: float) -> float:
-    return 2.0 * A.nnz * (count + 1 + _SPARE) * products
+    return 2.0 * A.nnz * (count + 1 + SPARE) * products
 
 
 def _filtered(A: csr_array, count: int, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Filtered subspace iteration; after a trial it gives way to a factorisation that costs less."""
-    V = np.random.default_rng(0).standard_normal((A.shape[0], count + 1 + _SPARE))
-    border, degree, products, tried = _FIRST_BORDER, _FIRST_DEGREE, 0, False
+    V = np.random.default_rng(0).standard_normal((A.shape[0], count + 1 + SPARE))
+    border, degree, products, tried = FIRST_BORDER, _FIRST_DEGREE, 0, False
     for _ in row_blocks(_MOST // _FIRST_DEGREE, "eigenvectors", size=1):
-        V = _orthogonal(_polynomial(A, V, border, degree), known)
+        V = orthogonal(polynomial(A, V, border, degree), known)
         products += degree
         values, V, residuals = _turned(A, V)
         if (residuals <= np.maximum(_RESIDUAL * (1.0 - values), _ROUNDING))[:count].all():
@@ -144,7 +116,7 @@ def _filtered(A: csr_array, count: int, known: np.ndarray) -> tuple[np.ndarray, 
         growth = np.arccosh(max((2.0 * values[count - 1] + 1.0 - border) / (1.0 + border), 1.0 + 1e-12))
         degree = int(np.clip(np.ceil(8.0 / growth), 10, _MOST_DEGREE))
         if products > _TRIAL and not tried:
-            tried, cost = True, _Factors.of(A)
+            tried, cost = True, Profile.of(A)
             left = min(-np.log(_RESIDUAL) / growth, _MOST)
             cheaper = cost.flops <= _filter_flops(A, count, left)
             if cheaper and (found := _inverted(A, count, known, cost)) is not None:
@@ -164,18 +136,3 @@ def _turned(A: csr_array, V: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nda
     values, turned = values[::-1], turned[:, ::-1]
     V = V @ turned
     return values, V, np.linalg.norm(products @ turned - V * values, axis=0)
-
-
-def _polynomial(A: csr_array, V: np.ndarray, border: float, degree: int) -> np.ndarray:
-    """``T_m((2 A + 1 - border) / (1 + border)) V``, T_m the Chebyshev polynomial, by its recurrence."""
-    scale, shift = 2.0 / (1.0 + border), (1.0 - border) / (1.0 + border)
-    before, now = V, scale * (A @ V) + shift * V
-    for _ in range(degree - 1):
-        before, now = now, 2.0 * (scale * (A @ now) + shift * now) - before
-    return now
-
-
-def _orthogonal(V: np.ndarray, known: np.ndarray) -> np.ndarray:
-    V = V / np.linalg.norm(V, axis=0)
-    V = np.linalg.qr(V - np.outer(known, known @ V))[0]
-    return np.linalg.qr(V - np.outer(known, known @ V))[0]  # again: the first leaves rounding of the known

@@ -9,11 +9,12 @@ from scipy.sparse import csr_array, diags_array
 
 from .._errors import IsentropicWarning, require, require_count, require_number, warn
 from .._state import Array, Double, Number, State, Whole
-from .._values import DistanceRows, Knn
+from .._values import DistanceRows, Knn, NeighborGraph
 from ..affinities import bridged_heat, checked_heat, heat_width
 from ..distances import walk_distances
 from ..families.input_rows import checked_components, checked_rows
 from ..families.laplacian import LaplacianEmbedder, tell_of_alternating, undone
+from ..families.spectral import checked_parts, padded
 from ..linalg import leading_eigenpairs, least_eigenvalue, normalized_adjacency
 
 
@@ -119,21 +120,22 @@ class DiffusionMaps(LaplacianEmbedder):
     def fit(self, X, y=None):
         """Graph, weights, the walk, its eigenvectors, times their eigenvalues to the power t."""
         n_components, sigma = checked_components(self.n_components), checked_heat(self.sigma, "sigma")
-        self._steps = require_count("t", self.t, "a number of steps, an integer of at least 0", least=0)
-        must_be = "a number from 0 to 1"
-        self._fit_alpha = require_number("alpha", self.alpha, must_be, most=1.0)
-        self._checked_policy()
+        steps = require_count("t", self.t, "a number of steps, an integer of at least 0", least=0)
+        alpha = require_number("alpha", self.alpha, "a number from 0 to 1", most=1.0)
+        checked_parts(self.on_disconnected)
         X = checked_rows(self, X)
-        graph = self._fitted_graph(X)
-        self._width = heat_width(graph, sigma)
-        walk, degrees, self._shares = self._walk()
+        graph, fitted, rule = self._graph_of_fitted(X)
+        width = heat_width(graph, sigma)
+        walk, degrees, shares = _walk(graph, width, alpha)
         count = min(n_components, graph.n_rows - 1)
         values, vectors = leading_eigenpairs(walk, count, known=np.sqrt(degrees))
-        self.eigenvalues_ = np.zeros(n_components)
-        self.eigenvalues_[:count] = values[:count]
-        self._tell(walk, values[:count])
+        left_out = _left_out(walk, values[:count], steps)
         psi = vectors * np.sqrt(degrees.sum() / degrees)[:, None]
-        self._keep(X, psi * values[:count] ** self._steps, 1.0 - values, size=2.0)
+        self._keep(
+            X, fitted, psi * values[:count] ** steps, n_components, graph_=graph, _fit_rule=rule,
+            _width=width, _shares=shares, _fit_alpha=alpha, _steps=steps, left_out_=left_out,
+            eigenvalues_=padded(values[:count], n_components), **self._told(1.0 - values, count, size=2.0),
+        )  # fmt: skip
         return self
 
     def diffusion_distances(self) -> DistanceRows:
@@ -144,34 +146,8 @@ class DiffusionMaps(LaplacianEmbedder):
         hint = "Rows in separate parts have no diffusion distance."
         everyone = len(self._fitted) == len(self.embedding_)
         require(everyone, "on_disconnected", "'bridge' or 'raise'", "largest", hint)
-        walk, degrees, _ = self._walk()
+        walk, degrees, _ = _walk(self.graph_, self._width, self._fit_alpha)
         return walk_distances(walk, degrees, self._steps)
-
-    def _walk(self) -> tuple[csr_array, np.ndarray, np.ndarray]:
-        """The walk in its symmetric form, ``D^1/2 P D^-1/2``; D; and ``q^-alpha``."""
-        W = bridged_heat(self.graph_, self._width, loops=True)
-        shares = np.asarray(W.sum(axis=1)).ravel() ** -self._fit_alpha
-        scale = diags_array(shares)
-        walk, degrees = normalized_adjacency(csr_array(scale @ W @ scale))
-        return walk, degrees, shares
-
-    def _tell(self, walk: csr_array, values: np.ndarray) -> None:
-        """What the map leaves out, and whether it leaves out more than it shows."""
-        kept = float((values ** (2 * self._steps)).sum())
-        rest = float(walk.shape[0] - 1 - len(values))
-        if self._steps:
-            rest = max(float((walk.data**2).sum() - 1.0 - (values**2).sum()), 0.0)
-            least = least_eigenvalue(walk)
-            rest *= max(-least, float(values[-1])) ** (2 * (self._steps - 1))
-            if -least > values[-1] + 1e-9 and len(values) < walk.shape[0] - 1:
-                warn(
-                    f"The walk has an eigenvalue of {least:.3g}, of more weight in diffusion distances than "
-                    f"the last coordinate ({values[-1]:.3g}): the map leaves it out. Take fewer components, "
-                    "or a smaller sigma.",
-                    IsentropicWarning,
-                )
-        self.left_out_ = rest / (kept + rest) if kept + rest > 0 else 0.0
-        tell_of_alternating(values)
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         # One neighbour more: a row that moves onto a fitted one sees it and its neighbours.
@@ -179,3 +155,31 @@ class DiffusionMaps(LaplacianEmbedder):
         rule = replace(rule, k=rule.k + 1) if isinstance(rule, Knn) else rule
         means, _ = self._step(X, self.embedding_[self._fitted], rule, self._shares)
         return means / undone(self.eigenvalues_)
+
+
+def _walk(graph: NeighborGraph, width: float, alpha: float) -> tuple[csr_array, np.ndarray, np.ndarray]:
+    """The walk in its symmetric form, ``D^1/2 P D^-1/2``; D; and ``q^-alpha``."""
+    W = bridged_heat(graph, width, loops=True)
+    shares = np.asarray(W.sum(axis=1)).ravel() ** -alpha
+    scale = diags_array(shares)
+    walk, degrees = normalized_adjacency(csr_array(scale @ W @ scale))
+    return walk, degrees, shares
+
+
+def _left_out(walk: csr_array, values: np.ndarray, steps: int) -> float:
+    """What share the map leaves out, and a warning where that is more than it shows."""
+    kept = float((values ** (2 * steps)).sum())
+    rest = float(walk.shape[0] - 1 - len(values))
+    if steps:
+        rest = max(float((walk.data**2).sum() - 1.0 - (values**2).sum()), 0.0)
+        least = least_eigenvalue(walk)
+        rest *= max(-least, float(values[-1])) ** (2 * (steps - 1))
+        if -least > values[-1] + 1e-9 and len(values) < walk.shape[0] - 1:
+            warn(
+                f"The walk has an eigenvalue of {least:.3g}, of more weight in diffusion distances than "
+                f"the last coordinate ({values[-1]:.3g}): the map leaves it out. Take fewer components, "
+                "or a smaller sigma.",
+                IsentropicWarning,
+            )
+    tell_of_alternating(values)
+    return rest / (kept + rest) if kept + rest > 0 else 0.0

@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 
 from .._errors import require_flag, require_one_of
-from .._runtime import row_blocks
 from .._state import Checked, Double, Flag, Maybe, State, Text, Tuple, Value
 from .._values import Knn, NeighborGraph, Neighbors
 from ..divergences import (
@@ -33,7 +32,6 @@ from ..neighbors import (
 from ..selection import Selection, geometric, select
 
 _AUTO = (5, 80, 6)  # least and most neighbours, and how many numbers of them, that "auto" tries
-_NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
 
 
 class EntropicIsomap(GeodesicEmbedder):
@@ -230,9 +228,5 @@ def entered(
 ) -> Entries:
     """Where new rows enter the graph: by the divergences of their patches to those of their neighbours."""
     found = entry_lists(X, index, graph, Knn(patches.neighbors.shape[1]), n_jobs=n_jobs)
-    weights = np.empty(found.indices.shape)
-    for block in row_blocks(len(X), "divergences of new rows", size=_NEW_AT_ONCE):
-        both, tails = patches.of_new(X[block], fitted[found.indices[block]])
-        heads = tails.max() + 1 + np.repeat(np.arange(len(tails)), tails.shape[1])
-        weights[block] = both.weights(heads, tails.ravel(), n_jobs=n_jobs).reshape(tails.shape)
+    weights = patches.to_new(X, fitted[found.indices], n_jobs=n_jobs)
     return Entries(found.indices, weights)

@@ -7,7 +7,6 @@ from scipy.spatial.distance import squareform
 
 from .._errors import require_number
 from ..affinities import joint_affinities
-from ..families.embedder import undone_on_failure
 from ..families.perplexity_maps import StudentEmbedder
 from ..objectives import StudentPairs
 
@@ -104,7 +103,6 @@ class GlobalTSNE(StudentEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @undone_on_failure
     def fit(self, X, y=None):
         """Neighbours, affinities, all distances, start, minimum."""
         must_be = "a number of at least 0"

@@ -73,18 +73,12 @@ class HessianLLE(TangentEmbedder):
     True
     """
 
-    def __init__(self, n_neighbors=10, n_components=2, *, on_disconnected="bridge", n_jobs=None):
-        self.n_neighbors = n_neighbors
-        self.n_components = n_components
-        self.on_disconnected = on_disconnected
-        self.n_jobs = n_jobs
-
     def fit(self, X, y=None):
         """Patches, their second derivatives, the map in which these are least."""
         X, lists, d = self._patched(X, least=lambda d: d + d * (d + 1) // 2 + 1)
         rows = X[lists.fitted]
         curvature = sum_of_blocks(len(rows), _hessians(tangent_blocks(X, lists, d), len(rows)))
-        self._embed(X, lists.fitted, csr_array(curvature + _ties(rows)), d)
+        self._align(X, lists, csr_array(curvature + _ties(rows)), d)
         return self
 
 

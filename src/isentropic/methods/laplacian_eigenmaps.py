@@ -7,9 +7,11 @@ from scipy.sparse import csr_array, diags_array
 
 from .._errors import require, require_one_of
 from .._state import Array, State, Text
+from .._values import NeighborGraph
 from ..affinities import bridged_heat, checked_heat, heat_width
 from ..families.input_rows import checked_components, checked_rows
 from ..families.laplacian import LaplacianEmbedder, tell_of_alternating, undone
+from ..families.spectral import checked_parts, padded
 from ..linalg import leading_eigenpairs, normalized_adjacency
 
 LAPLACIANS = ("random-walk", "symmetric", "unnormalised")
@@ -103,46 +105,45 @@ class LaplacianEigenmaps(LaplacianEmbedder):
         """Graph, weights, the coordinates that change least along its edges."""
         n_components, t = checked_components(self.n_components), checked_heat(self.t)
         require_one_of("laplacian", self.laplacian, LAPLACIANS)
-        self._checked_policy()
+        checked_parts(self.on_disconnected)
         X = checked_rows(self, X)
-        graph = self._fitted_graph(X)
-        self._width, self._fit_laplacian = heat_width(graph, t), self.laplacian
-        W = bridged_heat(graph, self._width, shifted=self.laplacian == "random-walk")
-        self._degrees = np.asarray(W.sum(axis=1)).ravel()
-        self._require_degrees()
-        A, known, size = self._operator(W)
+        graph, fitted, rule = self._graph_of_fitted(X)
+        width = heat_width(graph, t)
+        W = bridged_heat(graph, width, shifted=self.laplacian == "random-walk")
+        degrees = np.asarray(W.sum(axis=1)).ravel()
+        self._require_degrees(degrees, graph)
+        A, known, size = self._operator(W, degrees)
         count = min(n_components, graph.n_rows - 1)
         values, vectors = leading_eigenpairs(A, count, known=known)
-        self.eigenvalues_ = np.zeros(n_components)
-        self.eigenvalues_[:count] = size * (1.0 - values[:count])
+        changes = size * (1.0 - values)
         if self.laplacian != "unnormalised":
             tell_of_alternating(values[:count])
-        self._keep(X, self._scaled(vectors), size * (1.0 - values), size=2.0 * size)
+        self._keep(
+            X, fitted, self._scaled(vectors, degrees), n_components, graph_=graph, _fit_rule=rule,
+            _width=width, _degrees=degrees, _fit_laplacian=self.laplacian,
+            eigenvalues_=padded(changes[:count], n_components), **self._told(changes, count, size=2.0 * size),
+        )  # fmt: skip
         return self
 
-    def _require_degrees(self) -> None:
-        lonely = int(np.count_nonzero(self._degrees == 0))
-        median = float(np.median(self.graph_.weights)) ** 2
+    def _require_degrees(self, degrees: np.ndarray, graph: NeighborGraph) -> None:
+        lonely = int(np.count_nonzero(degrees == 0))
+        median = float(np.median(graph.weights)) ** 2
         must_be = f"so large that every row has a weight (the median squared edge is {median:.4g})"
         hint = (
             f"All weights of {lonely} rows are 0. Take t='auto', a larger t, or t=inf; or leave out far rows."
         )
         require(lonely == 0, "t", must_be, self.t, hint)
 
-    def _operator(self, W: csr_array) -> tuple[csr_array, np.ndarray, float]:
+    def _operator(self, W: csr_array, degrees: np.ndarray) -> tuple[csr_array, np.ndarray, float]:
         """A walk, its constant eigenvector, and what one less its eigenvalues is in units of."""
         if self.laplacian != "unnormalised":
-            return normalized_adjacency(W)[0], np.sqrt(self._degrees), 1.0
-        largest = float(self._degrees.max())
-        return (
-            csr_array(W / largest + diags_array(1.0 - self._degrees / largest)),
-            np.ones(len(W.indptr) - 1),
-            largest,
-        )
+            return normalized_adjacency(W)[0], np.sqrt(degrees), 1.0
+        largest = float(degrees.max())
+        return csr_array(W / largest + diags_array(1.0 - degrees / largest)), np.ones(len(degrees)), largest
 
-    def _scaled(self, vectors: np.ndarray) -> np.ndarray:
+    def _scaled(self, vectors: np.ndarray, degrees: np.ndarray) -> np.ndarray:
         if self.laplacian == "random-walk":
-            return vectors * np.sqrt(self._degrees.sum() / self._degrees)[:, None]
+            return vectors * np.sqrt(degrees.sum() / degrees)[:, None]
         return vectors * np.sqrt(len(vectors))
 
     def _place(self, X: np.ndarray) -> np.ndarray:

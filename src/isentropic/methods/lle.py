@@ -5,8 +5,7 @@ from __future__ import annotations
 from scipy.sparse import csr_array, eye_array
 
 from .._state import Number, State
-from ..families.input_rows import checked_components, checked_rows
-from ..families.local import BarycentricEmbedder, checked_local, neighbor_lists, reconstruction_weights
+from ..families.local import BarycentricEmbedder, reconstruction_weights
 
 
 class LLE(BarycentricEmbedder):
@@ -68,24 +67,12 @@ class LLE(BarycentricEmbedder):
 
     _state = State(squared_weights_=Number(0))
 
-    def __init__(
-        self, n_neighbors=10, n_components=2, *, regularization=1e-3, on_disconnected="bridge", n_jobs=None
-    ):
-        self.n_neighbors = n_neighbors
-        self.n_components = n_components
-        self.regularization = regularization
-        self.on_disconnected = on_disconnected
-        self.n_jobs = n_jobs
-
     def fit(self, X, y=None):
         """Neighbours, the weights of each row's, the map with the same weights."""
-        n_components = checked_components(self.n_components)
-        self._fit_regularization = checked_local(self, n_components)
-        X = checked_rows(self, X)
-        lists = neighbor_lists(X, self.n_neighbors, self.on_disconnected, self.n_jobs)
-        self._n_nearest = lists.near.shape[1]
-        W = reconstruction_weights(X, lists, self._fit_regularization)
-        self.squared_weights_ = float((W.data**2).sum() / len(lists.fitted))
+        X, lists, d, share = self._listed(X)
+        W = reconstruction_weights(X, lists, share)
         apart = csr_array(eye_array(len(lists.fitted)) - W)
-        self._embed(X, lists.fitted, csr_array(apart.T @ apart), n_components)
+        squared = float((W.data**2).sum() / len(lists.fitted))
+        self._embed(X, lists.fitted, csr_array(apart.T @ apart), d,
+                    squared_weights_=squared, **self._sums(lists, share))  # fmt: skip
         return self

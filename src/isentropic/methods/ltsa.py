@@ -58,15 +58,9 @@ class LTSA(TangentEmbedder):
     True
     """
 
-    def __init__(self, n_neighbors=10, n_components=2, *, on_disconnected="bridge", n_jobs=None):
-        self.n_neighbors = n_neighbors
-        self.n_components = n_components
-        self.on_disconnected = on_disconnected
-        self.n_jobs = n_jobs
-
     def fit(self, X, y=None):
         """Patches, their tangents, the map in which all of them fit together."""
         X, lists, d = self._patched(X, least=lambda d: d + 1)
         blocks = ((patches, tangents.alignments()) for patches, tangents in tangent_blocks(X, lists, d))
-        self._embed(X, lists.fitted, sum_of_blocks(len(lists.fitted), blocks), d)
+        self._align(X, lists, sum_of_blocks(len(lists.fitted), blocks), d)
         return self

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .._runtime import one_blas_thread
-from ..families.input_rows import checked_components, checked_rows
-from ..families.local import BarycentricEmbedder, NeighborLists, checked_local, neighbor_lists
+from ..families.local import BarycentricEmbedder, NeighborLists
 from ..linalg import sum_of_blocks
 
 _NOTHING = 1e-12  # length of a vector to reflect at: below it there is nothing to reflect
@@ -71,26 +70,12 @@ class ModifiedLLE(BarycentricEmbedder):
     True
     """
 
-    def __init__(
-        self, n_neighbors=10, n_components=2, *, regularization=1e-3, on_disconnected="bridge", n_jobs=None
-    ):
-        self.n_neighbors = n_neighbors
-        self.n_components = n_components
-        self.regularization = regularization
-        self.on_disconnected = on_disconnected
-        self.n_jobs = n_jobs
-
     def fit(self, X, y=None):
         """Neighbours, almost null spaces, several weights for each row, the map with the same weights."""
-        n_components = checked_components(self.n_components)
-        self._fit_regularization = checked_local(self, n_components)
-        X = checked_rows(self, X)
-        lists = neighbor_lists(X, self.n_neighbors, self.on_disconnected, self.n_jobs)
-        self._n_nearest = lists.near.shape[1]
+        X, lists, d, share = self._listed(X)
         rows = X[lists.fitted]
-        most = _median_share(rows, lists, n_components)
-        blocks = _weight_blocks(rows, lists, most, self._fit_regularization)
-        self._embed(X, lists.fitted, sum_of_blocks(len(rows), blocks), n_components)
+        blocks = _weight_blocks(rows, lists, _median_share(rows, lists, d), share)
+        self._embed(X, lists.fitted, sum_of_blocks(len(rows), blocks), d, **self._sums(lists, share))
         return self
 
 

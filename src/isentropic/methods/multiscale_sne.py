@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 
 from ..affinities import conditional_affinities
-from ..families.embedder import undone_on_failure
 from ..families.multiscale import MultiscaleEmbedder
 from ..families.perplexity_maps import GaussianEmbedder, Listed
 from ..objectives import GaussianNeighbors
@@ -76,7 +75,6 @@ class MultiscaleSNE(MultiscaleEmbedder, GaussianEmbedder):
     True
     """
 
-    @undone_on_failure
     def fit(self, X, y=None):
         """Neighbours, affinities of all scales, start, minima from coarse to fine."""
         given = self._scales_of(X)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from ..families.embedder import undone_on_failure
 from ..families.multiscale import MultiscaleEmbedder
 from ..families.perplexity_maps import StudentEmbedder
 from ..objectives import StudentPairs
@@ -74,7 +73,6 @@ class MultiscaleTSNE(MultiscaleEmbedder, StudentEmbedder):
     True
     """
 
-    @undone_on_failure
     def fit(self, X, y=None):
         """Neighbours, affinities of all scales, start, minima from coarse to fine."""
         given = self._scales_of(X)

@@ -8,7 +8,6 @@ from .._errors import IsentropicWarning, require_count, require_number, warn
 from .._state import Number, State
 from ..families.drawn_lists import distances_to, other_rows, rows_beyond, small_start
 from ..families.drawn_maps import DrawnEmbedder
-from ..families.embedder import undone_on_failure
 from ..families.neighbor_maps import settled_among
 from ..kernels.row_costs import PAIRS
 from ..neighbors import clipped_neighbors
@@ -120,7 +119,6 @@ class PaCMAP(DrawnEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @undone_on_failure
     def fit(self, X, y=None):
         """Neighbours, pairs of three kinds, a start, steps."""
         k = require_count("n_neighbors", self.n_neighbors)

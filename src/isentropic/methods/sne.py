@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..families.embedder import undone_on_failure
 from ..families.perplexity_maps import GaussianEmbedder
 from ..objectives import GaussianNeighbors
 
@@ -95,7 +94,6 @@ class SNE(GaussianEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @undone_on_failure
     def fit(self, X, y=None):
         """Neighbours, affinities, start, minimum."""
         given = self._lists_of(X)

@@ -9,7 +9,6 @@ from .._runtime import row_blocks
 from .._state import Number, State
 from ..families.drawn_lists import small_start
 from ..families.drawn_maps import DrawnEmbedder
-from ..families.embedder import undone_on_failure
 from ..families.triplets import drawn_triplets, tempered, weighted_triplets
 from ..kernels._jit import threads
 from ..kernels.row_costs import TRIPLETS
@@ -117,7 +116,6 @@ class TriMap(DrawnEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @undone_on_failure
     def fit(self, X, y=None):
         """Neighbours, triplets and their weights, a start, steps."""
         k = require_count("n_inliers", self.n_inliers)

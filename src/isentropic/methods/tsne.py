@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from .._errors import require_count, require_number
-from ..affinities import joint_affinities
-from ..families.embedder import undone_on_failure
-from ..families.perplexity_maps import MOST_DOF, StudentEmbedder
-from ..objectives import StudentNeighbors
-from ..optim import Phase, phased_descent
-
-_SPREAD = 1e-4  # standard deviation of the start
-_EARLY = 250  # steps with early exaggeration, at most a third of all
-_LONGEST = 5.0  # step of a row
+from .._errors import require_number
+from ..families.perplexity_maps import MOST_DOF
+from ..families.student_maps import StudentMap
 
 
-class TSNE(StudentEmbedder):
+class TSNE(StudentMap):
     """A map in which near rows stay near: affinities of the data as weights of a Student distribution.
 
     A row has the affinities ``p_j|i``, proportional to ``exp(-d_ij^2 / 2 sigma_i^2)``, with ``sigma_i`` such
@@ -84,8 +77,6 @@ class TSNE(StudentEmbedder):
     True
     """
 
-    _pair_bytes = 0  # it holds lists alone
-
     def __init__(
         self,
         perplexity=30.0,
@@ -113,28 +104,15 @@ class TSNE(StudentEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @undone_on_failure
     def fit(self, X, y=None):
         """Neighbours, affinities, start, descent."""
         dof = require_number("dof", self.dof, "a positive number of at most 1e6", above=0, most=MOST_DOF)
-        phases = self._phases()
-        given = self._lists_of(X)
-        P = joint_affinities(given.lists, self._affinities(given), n_jobs=self.n_jobs)
-        cost = StudentNeighbors(P, n_components=self.n_components, dof=dof, n_jobs=self.n_jobs)
-        start = self._scaled_start(given, _SPREAD)
-        phases = [Phase(steps, factor, len(start) / factor) for steps, factor in phases]
-        Z = phased_descent(cost.slopes, start, phases, longest=_LONGEST, n_jobs=self.n_jobs)
-        self._keep_map(given, Z, sum(phase.steps for phase in phases))
-        self.repulsion_, self._dof = cost.repulsion, dof
-        self.kl_divergence_ = cost.divergence(self.embedding_)
-        return self
-
-    def _phases(self) -> list[tuple[int, float]]:
-        """Steps and exaggeration, early and late."""
         must_be = "a factor of at least 1"
         early = require_number("early_exaggeration", self.early_exaggeration, must_be, least=1.0)
         late = 1.0 if self.exaggeration is None else self.exaggeration
         late = require_number("exaggeration", late, "None or a positive factor", above=0)
-        steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
-        first = min(_EARLY, steps // 3)
-        return [(first, early), (steps - first, late)]
+        steps = self._phases(early, late)
+        given = self._lists_of(X)
+        Z, cost = self._descended(given, self._affinities(given), steps, dof)
+        self._keep_student(given, Z, cost, self.max_iter)
+        return self

@@ -15,6 +15,7 @@ from .graphs import (
     union,
 )
 from .index import RowIndex, lists_in_rows
+from .replaced import replaced_among, replaced_neighbors
 from .search import clipped_neighbors, nearest_among, nearest_neighbors, use_approximate
 
 __all__ = [
@@ -38,6 +39,8 @@ __all__ = [
     "nearest_among",
     "nearest_neighbors",
     "repaired",
+    "replaced_among",
+    "replaced_neighbors",
     "search_graph",
     "union",
     "use_approximate",

@@ -4,7 +4,10 @@ from .controlled_pairs import PairSteps, mean_pair_cost
 from .fields import Field
 from .fuzzy import FuzzyMoves, mean_edge_cost
 from .gaussian import GaussianNeighbors
+from .listed_stress import ListedPairs, ListedStress
+from .rank_images import RankImages
 from .same_degree import AllPairs, DrawnPairs, SameDegree
+from .stress import Stress, weight_floor
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
 from .triplets import Triplets, TripletSteps
@@ -15,12 +18,17 @@ __all__ = [
     "Field",
     "FuzzyMoves",
     "GaussianNeighbors",
+    "ListedPairs",
+    "ListedStress",
     "PairSteps",
+    "RankImages",
     "SameDegree",
+    "Stress",
     "StudentNeighbors",
     "StudentPairs",
     "TripletSteps",
     "Triplets",
     "mean_edge_cost",
     "mean_pair_cost",
+    "weight_floor",
 ]

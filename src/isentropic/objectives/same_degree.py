@@ -21,6 +21,12 @@ class AllPairs:
     n: int
     distances: np.ndarray  # (n (n - 1) / 2,)
 
+    def among(self, rows: np.ndarray) -> AllPairs:
+        """Those of some of the rows, which are named in ascending order."""
+        starts = rows * self.n - rows * (rows + 1) // 2 - rows - 1
+        parts = [self.distances[starts[i] + rows[i + 1 :]] for i in range(len(rows))]
+        return AllPairs(len(rows), np.concatenate(parts))
+
     def in_order(self, Z: np.ndarray) -> np.ndarray:
         """Rows of a table in the order of the pairs."""
         return Z

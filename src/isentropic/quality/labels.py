@@ -174,14 +174,10 @@ def _accuracy(terms: _Terms, n: int, sampled: bool) -> Measure:
 
 
 def _kappa(terms: _Terms, n: int, sampled: bool) -> Measure:
-    n_classes = int(max(terms.own.max(), terms.voted.max())) + 1
-    own = np.bincount(terms.own, minlength=n_classes) / len(terms.own)
-    voted = np.bincount(terms.voted, minlength=n_classes) / len(terms.own)
+    own, voted = _class_shares(terms.own, terms.voted)
     agree = terms.own == terms.voted
     by_chance = float(own @ voted)
-    if by_chance == 1:
-        raise InvalidInputError(message("y", "at least two classes for kappa", 1))
-    value = float((agree.mean() - by_chance) / (1 - by_chance))
+    value = cohen_kappa(terms.own, terms.voted)
     # what each row adds to first order: to the agreement, and to that by chance
     chance = voted[terms.own] + own[terms.voted] - 2 * by_chance
     rows = (agree - agree.mean()) - (1 - value) * chance
@@ -193,3 +189,16 @@ def _kappa(terms: _Terms, n: int, sampled: bool) -> Measure:
     ends = np.array(share_interval(float(agree.mean()), len(agree), n)) - agree.mean()
     low, high = np.clip(value + wider * ends / (1 - by_chance), *measure.range).tolist()
     return replace(measure, low=low, high=high)
+
+
+def cohen_kappa(own: Integers, voted: Integers) -> float:
+    """Cohen's kappa: agreement beyond that by chance, as a share of what there is beyond it."""
+    by_chance = float(np.dot(*_class_shares(own, voted)))
+    if by_chance == 1:
+        raise InvalidInputError(message("y", "at least two classes for kappa", 1))
+    return float(((own == voted).mean() - by_chance) / (1 - by_chance))
+
+
+def _class_shares(own: Integers, voted: Integers) -> tuple[Floats, Floats]:
+    n, n_classes = len(own), int(max(own.max(), voted.max())) + 1
+    return np.bincount(own, minlength=n_classes) / n, np.bincount(voted, minlength=n_classes) / n

@@ -286,9 +286,9 @@ class App {
     return [element("span", {}, title), element("span", {}, `\u00a0${low}`), ramp, element("span", {}, high)];
   }
 
-  /* By the heading that was clicked, the best first; again, the other way. Failed runs stay at the end. */
+  /* By the heading that was clicked, the best first; again, the other way. Failed runs stay at the end, and groups apart. */
   sort(head) {
-    const column = head.cellIndex, body = document.querySelector("#scores tbody");
+    const column = head.cellIndex;
     const down = head.getAttribute("aria-sort") === "ascending";
     for (const other of head.parentNode.children) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
@@ -296,9 +296,11 @@ class App {
       const cell = row.cells[column];
       return row.classList.contains("failed") || !cell || cell.dataset.order === "" ? null : Number(cell.dataset.order);
     };
-    const rows = [...body.rows].map((row) => ({ row, at: order(row) }));
-    rows.sort((a, b) => (a.at === null) - (b.at === null) || (down ? b.at - a.at : a.at - b.at));
-    body.append(...rows.map(({ row }) => row));
+    for (const body of document.querySelectorAll("#scores tbody.sorted")) {
+      const rows = [...body.querySelectorAll("tr[data-run]")].map((row) => ({ row, at: order(row) }));
+      rows.sort((a, b) => (a.at === null) - (b.at === null) || (down ? b.at - a.at : a.at - b.at));
+      body.append(...rows.map(({ row }) => row));
+    }
   }
 }
 

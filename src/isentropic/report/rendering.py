@@ -18,10 +18,11 @@ from ..comparison.drawings import plane
 from ..comparison.standings import FINE_BAR, RELATED
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
+from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
-from .scores import columns, data_accuracy, every_measure, first_k, number, seconds, strips
+from .scores import columns, every_measure, first_k, number, seconds, strips
 
 _SCRIPTS = ("maps.js", "charts.js", "page.js")
 _FACTS = (
@@ -72,10 +73,12 @@ def page(
         facts={**dict.fromkeys(_FACTS), **facts},
         # what is drawn
         n_drawn=len(rows), n_diagram=drawing.n_pictured, grid=_grid(len(payload["maps"])),
-        n_columns=len(known["columns"]), n_neighbors=known["neighbors"]["k"],
+        grouped=_grid(_most(runs)), n_columns=len(known["columns"]), n_neighbors=known["neighbors"]["k"],
         recall=known["neighbors"]["recall"], regions=payload["regions"],
         # scores
-        columns=columns(runs, bool(table.class_names)), data_accuracy=data_accuracy(runs),
+        columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
+        groups=groups(runs), nulls=[null_strips(run) for run in runs],
+        classifiers=classifiers(runs) if table.class_names else [],
         strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
         number=number, seconds=seconds, related=RELATED, fine=FINE_BAR, **_about(runs),
         # what makes it a page
@@ -106,6 +109,11 @@ def parameters(run: Run) -> str:
     'n_neighbors=12'
     """
     return ", ".join(f"{key}={value}" for key, value in run.params.items()) or "defaults"
+
+
+def _most(runs: Sequence[Run]) -> int:
+    """Maps in the larger group."""
+    return max(sum(not runs[i].failed for i in group.runs) for group in groups(runs))
 
 
 def _grid(n_maps: int) -> int:

@@ -25,6 +25,7 @@ class Score:
     interval: str = ""
     order: float | None = None
     best: bool = False
+    seen: bool = False  # of labels that the map was made from
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,11 @@ def first_k(runs: Sequence[Run]) -> int:
     return next((run.quality.n_neighbors[0] for run in runs if run.quality is not None), 0)
 
 
-def columns(runs: Sequence[Run], labelled: bool) -> list[Column]:
-    """The table of scores; a column that nobody has is left out."""
+def columns(runs: Sequence[Run], accuracies: Sequence[Column] | None) -> list[Column]:
+    """The table of scores; a column that nobody has is left out. ``accuracies`` is None without classes."""
     found = _measured(runs, [kind for kind in _in_columns() if kind.source != OF_CLASSES])
-    if labelled:
-        held_out = [run.accuracy for run in runs]
-        found += [_accuracy_column(held_out)] if any(held_out) else []
+    if accuracies is not None:
+        found += accuracies
         found += _measured(runs, [kind for kind in _in_columns() if kind.source == OF_CLASSES])
     found.append(
         _plain("seconds", "time", "Of the fit that gave the map.", [run.seconds for run in runs], seconds)
@@ -113,8 +113,10 @@ def _measured(runs: Sequence[Run], wanted: Sequence[MeasureKind]) -> list[Column
     for kind in wanted:
         name, title, meaning = _written_for(kind, first_k(runs))
         measures = [_measure(run, name) for run in runs]
+        seen = [kind.source == OF_CLASSES and run.saw_classes for run in runs]
         if any(measures):
-            found.append(_column(name, title, meaning, measures, [interval(run, name) for run in runs]))
+            ends = [interval(run, name) for run in runs]
+            found.append(_column(name, title, meaning, measures, ends, seen))
     return found
 
 
@@ -142,19 +144,28 @@ def interval(run: Run, name: str) -> tuple[float, float] | None:
     return (min(*ends, own.value), max(*ends, own.value)) if ends else None
 
 
-def _column(key: str, title: str, meaning: str, measures: Sequence[Measure | None], intervals: Any) -> Column:
+def _column(
+    key: str,
+    title: str,
+    meaning: str,
+    measures: Sequence[Measure | None],
+    intervals: Sequence[tuple[float, float] | None],
+    seen: Sequence[bool],
+) -> Column:
+    """Of measures that are ``seen``, of labels that the map was made from, none is the best."""
     orders = [None if m is None else _order(m) for m in measures]
-    best = min((order, number(m.value)) for m, order in zip(measures, orders, strict=True) if m is not None)[
-        1
-    ]
+    honest = zip(measures, orders, seen, strict=True)
+    ranked = [(order, number(m.value)) for m, order, known in honest if m is not None and not known]
+    best = min(ranked)[1] if ranked else None
     scores = []
-    for measure, ends, order in zip(measures, intervals, orders, strict=True):
+    for measure, ends, order, known in zip(measures, intervals, orders, seen, strict=True):
         if measure is None:
             scores.append(Score("–"))
             continue
         text = "" if ends is None else f"{number(ends[0])} to {number(ends[1])}"
         # What reads the same is as good: digits that nobody sees decide nothing.
-        scores.append(Score(number(measure.value), text, order, number(measure.value) == best))
+        is_best = not known and number(measure.value) == best
+        scores.append(Score(number(measure.value), text, order, is_best, known))
     return Column(key, title, meaning, tuple(scores))
 
 
@@ -163,28 +174,6 @@ def _order(measure: Measure) -> float:
     if measure.better == "nearer":
         return abs(measure.value - measure.best)
     return -measure.value if measure.better == "higher" else measure.value
-
-
-def _accuracy_column(held_out: Sequence[tuple[float, float, float] | None]) -> Column:
-    best = max((value[0] for value in held_out if value), default=None)
-    scores = tuple(
-        Score(number(value[0]), f"{number(value[1])} to {number(value[2])}", -value[0], value[0] == best)
-        if value
-        else Score("–")
-        for value in held_out
-    )
-    meaning = (
-        "k-NN accuracy of held-out rows, placed by transform in a map that has not seen them: the honest "
-        "one. Only methods that can place new rows have it. Scaling and parameters were chosen on all rows, "
-        "without classes."
-    )
-    return Column("accuracy", "held-out k-NN", meaning, scores)
-
-
-def data_accuracy(runs: Sequence[Run]) -> str:
-    """What k-NN reaches in the data themselves, the most that a map can keep; empty if not known."""
-    found = next((run.data_accuracy for run in runs if run.data_accuracy is not None), None)
-    return "" if found is None else f"{number(found[0])} ({number(found[1])} to {number(found[2])})"
 
 
 def _plain(key: str, title: str, meaning: str, values: Sequence[float | None], write: Any) -> Column:

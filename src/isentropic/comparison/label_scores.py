@@ -1,0 +1,132 @@
+"""How well the classes are told apart in a map, with the true labels and with permuted ones.
+
+Two protocols. *Honest*: rows are split first, the method learns from one part, the others are placed without
+their labels, and k-NN is scored on them. *Published*: the method learns from all rows and labels, then half
+of its map is scored by k-NN from the other half, as papers on supervised maps do; the labels that are scored
+have made the map.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import train_test_split
+
+from .._errors import require
+from .._runtime import one_blas_thread, worker_threads
+from .._values import Floats, Integers
+from ..quality.labels import cohen_kappa
+from .fitting import Split, voted_classes
+
+PROTOCOLS = ("honest", "published")
+SCORES = ("accuracy", "kappa")
+_NEIGHBORS = {"honest": 10, "published": 7}
+_PUBLISHED_SEED = 42  # of the split into halves
+_WORTH_WORKERS = 10.0  # seconds of fits, below which starting processes takes longer than it saves
+
+Scores = tuple[float, float]  # of the rows that the protocol scores, and of those that the map learnt from
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelTrial:
+    """One method on one table: ``trial(0)`` scores the true labels, ``trial(i)`` the i-th permutation."""
+
+    estimator: Any
+    X: Floats
+    classes: Integers
+    split: Split
+    protocol: str
+    score: str
+    seed: int
+
+    @classmethod
+    def of(
+        cls, estimator: Any, X: Floats, classes: Integers, *, protocol: str, score: str, seed: int
+    ) -> LabelTrial:
+        """With the split of the protocol; raises where there is nothing to score."""
+        n = len(X)
+        enough = n >= 10 and len(np.unique(classes)) >= 2
+        hint = "Fewer have nothing to tell apart."
+        require(enough, "y", "two classes of at least 10 rows in all", (n, len(np.unique(classes))), hint)
+        if protocol == "published":
+            known, scored = train_test_split(np.arange(n), test_size=0.5, random_state=_PUBLISHED_SEED)
+            split: Split | None = Split(known, scored)
+        else:
+            hint = "With protocol='published' nothing is placed."
+            require(hasattr(estimator, "transform"), "estimator", "one that places new rows", estimator, hint)
+            split = Split.of(classes, seed)
+        assert split is not None
+        return cls(_seeded(estimator, seed), X, classes, split, protocol, score, seed)
+
+    def __call__(self, i: int) -> Scores:
+        """Equal bits in any process: BLAS has one thread, and the labels depend on the seed and i alone."""
+        with warnings.catch_warnings(), one_blas_thread():
+            if i:
+                warnings.simplefilter("ignore")  # the true labels have said what there is to say
+            return self._scored(self.labels(i))
+
+    def labels(self, i: int) -> Integers:
+        """Permuted within either part of an honest split, so that the classes keep their shares in both."""
+        if i == 0:
+            return self.classes
+        random, labels = np.random.default_rng([self.seed, i]), self.classes.copy()
+        parts = (self.split.train, self.split.test) if self.protocol == "honest" else (slice(None),)
+        for part in parts:
+            labels[part] = random.permutation(labels[part])
+        return labels
+
+    def _scored(self, labels: Integers) -> Scores:
+        known, new = self.split.train, self.split.test
+        model, k = clone(self.estimator), _NEIGHBORS[self.protocol]
+        if self.protocol == "honest":
+            Z = np.asarray(model.fit_transform(self.X[known], labels[known]), float)
+            voted = voted_classes(Z, labels[known], model.transform(self.X[new]), k)
+            learnt = labels[known]
+        else:
+            Z = np.asarray(model.fit_transform(self.X, labels), float)
+            voted = voted_classes(Z[known], labels[known], Z[new], k)
+            learnt = labels
+        seen = voted_classes(Z, learnt, Z, k, selves=np.arange(len(Z)))
+        return self._agreement(voted, labels[new]), self._agreement(seen, learnt)
+
+    def _agreement(self, voted: Integers, true: Integers) -> float:
+        if self.score == "accuracy":
+            return float(np.mean(voted == true))
+        one = len(np.union1d(voted, true)) == 1  # a single class among the scored rows: nothing beyond chance
+        return 0.0 if one else cohen_kappa(true, voted)
+
+
+def _seeded(estimator: Any, seed: int) -> Any:
+    """A copy that draws the same in every process."""
+    params = estimator.get_params(deep=False)
+    fixed = {"random_state": seed} if "random_state" in params and params["random_state"] is None else {}
+    return clone(estimator).set_params(**fixed)
+
+
+def trial_scores(
+    trial: LabelTrial, wanted: Sequence[int], n_jobs: int | None
+) -> Iterator[tuple[int, Scores]]:
+    """The scores of these permutations in order, as they come; in several processes where that pays."""
+    if not wanted:
+        return
+    began = time.perf_counter()
+    yield wanted[0], trial(wanted[0])
+    seconds, rest = time.perf_counter() - began, wanted[1:]
+    workers = min(worker_threads(n_jobs), len(rest))
+    if workers < 2 or seconds * len(rest) < _WORTH_WORKERS:
+        for i in rest:
+            yield i, trial(i)
+        return
+    from joblib import Parallel, delayed
+
+    if "n_jobs" in trial.estimator.get_params(deep=False):  # a core for each process
+        trial = replace(trial, estimator=clone(trial.estimator).set_params(n_jobs=1))
+    # without memory maps: compiled code would be compiled again for arrays that cannot be written
+    running = Parallel(n_jobs=workers, return_as="generator", max_nbytes=None)
+    yield from zip(rest, running(delayed(trial)(i) for i in rest), strict=True)

@@ -1,0 +1,110 @@
+"""Maps of fuzzy neighbour graphs: UMAP, and those that weigh its edges otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from .._errors import require_count, require_number
+from .._runtime import generator, require_memory
+from .._state import Array, Number, State, Whole
+from .._values import Neighbors
+from ..affinities import fitted_curve, memberships
+from ..kernels.row_costs import FUZZY
+from ..neighbors import component_labels, warn_of_parts
+from ..objectives import FuzzyMoves, mean_edge_cost
+from ..objectives.fuzzy import SOFTENING
+from ..optim import batch_epochs
+from .neighbor_maps import NeighborEmbedder, settled_among
+from .spectral_start import spectral_start, wide
+
+_FEW_ROWS, _EPOCHS_OF_FEW, _EPOCHS_OF_MANY = 10_000, 300, 200
+_NOISE = 1e-3  # of a start, in units: rows at one place must be able to part
+_MOST_PUSH = 1000  # far above it, new rows would be pushed out of the map
+_SAMPLE = 512  # fitted rows that push a new one
+_EDGE_BYTES = 110  # of a listed neighbour: weights and the graph of both directions, in both precisions
+
+
+class FuzzyEmbedder(NeighborEmbedder):
+    """A map whose fuzzy neighbour graph is as near as possible to a given one.
+
+    A method stores, in its constructor or for all of its kind, ``n_neighbors``, ``min_dist``, ``spread``,
+    ``n_epochs`` and ``negative_sample_rate`` beside what its family asks for.
+    """
+
+    _state = State(  # r fitted rows push new ones
+        cost_=Number(0),
+        a_=Number(above=0),
+        b_=Number(above=0),
+        _spread=Number(above=0),
+        _push=Number(0),
+        _n_nearest=Whole(1, below="n"),
+        _far=Array("r", dtype=np.int64, below="n"),
+    )
+    _starts = ("spectral", "pca", "random")
+
+    def _embed(
+        self,
+        X: np.ndarray,
+        weigh: Callable[[Neighbors], csr_array],
+        learn: Callable[[int], None] = lambda k: None,
+    ) -> None:
+        """Neighbours, the fuzzy graph that ``weigh`` makes of them, a start, epochs; the map is kept.
+
+        ``learn`` is told the number of neighbours just before.
+        """
+        k = require_count("n_neighbors", self.n_neighbors)
+        a, b = fitted_curve(self.min_dist, self.spread)
+        spread = float(self.spread)
+        curve = _in_spreads(a, b, spread)
+        must_be = f"a number of at least 0 and at most {_MOST_PUSH}"
+        push = require_number("negative_sample_rate", self.negative_sample_rate, must_be, most=_MOST_PUSH)
+        n_epochs = self._checked_epochs(X)
+        random = generator(self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        n = len(X)
+        require_memory(_EDGE_BYTES * n * min(k, n), f"UMAP of {n:,} rows", "Take fewer neighbours.")
+        distances = self._distances_of(X, seed)
+        found = self._listed(distances, k, seed)
+        W = weigh(found)
+        warn_of_parts(component_labels(W.indptr, W.indices, W.data > 0))
+        start = self._start_of(W, distances, random)
+        moves = FuzzyMoves(W, curve, push=push, n_epochs=n_epochs, seed=seed)
+        Z = batch_epochs(moves, start, n_epochs, n_jobs=self.n_jobs)
+        learn(found.indices.shape[1])
+        self._keep(distances, (Z - Z.mean(axis=0)) * spread, n_epochs)
+        self.a_, self.b_, self._spread, self._push = a, b, spread, push
+        self._n_nearest = found.indices.shape[1]
+        self._far = np.sort(random.permutation(n)[:_SAMPLE])
+        self.cost_ = mean_edge_cost(W, curve, self.embedding_ / spread)
+
+    def _checked_epochs(self, X: np.ndarray) -> int:
+        if self.n_epochs is None:
+            return _EPOCHS_OF_FEW if len(X) <= _FEW_ROWS else _EPOCHS_OF_MANY
+        return require_count("n_epochs", self.n_epochs, "None or a number of epochs", least=0)
+
+    def _start_of(self, W, distances, random: np.random.RandomState) -> np.ndarray:
+        """10 units wide, with a little noise."""
+        if isinstance(self.init, str) and self.init == "spectral":
+            Z = spectral_start(W, self.n_components, lambda: self._start(distances, random))
+        else:
+            Z = wide(self._start(distances, random))
+        return Z + _NOISE * random.standard_normal(Z.shape)
+
+    def _weights_of_new(self, X: np.ndarray, indices: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The weights of new rows to their neighbours: what the distances alone give."""
+        return weights
+
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        indices, near = self._listed_among_fitted(X, self._n_nearest)
+        weights = self._weights_of_new(X, indices, memberships(near, n_jobs=self.n_jobs))
+        Z = self.embedding_ / self._spread
+        shape = np.array([*_in_spreads(self.a_, self.b_, self._spread), self._push, SOFTENING])
+        return settled_among(FUZZY, Z, indices, weights, self._far, shape, self.n_jobs) * self._spread
+
+
+def _in_spreads(a: float, b: float, spread: float) -> tuple[float, float]:
+    """The curve of a map in units of the spread."""
+    return a * spread ** (2.0 * b), b
