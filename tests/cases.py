@@ -142,6 +142,8 @@ VARIANTS = {
     "eigenmaps, largest part": LaplacianEigenmaps(2, on_disconnected="largest"),
     "diffusion by percentile": DiffusionMaps(neighbors=Percentile(8.0), alpha=1.0, t=2),
     "manhattan pacmap": PaCMAP(5, metric="manhattan", max_iter=20),
+    "cosine pacmap": PaCMAP(5, metric="cosine", max_iter=20),
+    "umap of given lists": UMAP(5, init="pca", n_epochs=20),
     "geodesic umap": UMAP(5, metric=Geodesic(), init="pca", n_epochs=20),
     "3-d t-sne": TSNE(5, 3, max_iter=50),
     "classes by posterior": SupervisedIsomap(5, unlabelled="posterior", on_disconnected="largest"),
@@ -152,7 +154,7 @@ VARIANTS = {
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
 _SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
-_DRAWN = {"manhattan pacmap", "geodesic umap"}  # by their seed
+_DRAWN = {"manhattan pacmap", "cosine pacmap", "geodesic umap", "umap of given lists"}  # by their seed
 _LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes", "landmark mvu"}
 
 
@@ -178,7 +180,8 @@ def case(name):
     """The case of a method, of a variant, or of a method that is given distances."""
     if name in VARIANTS:
         searched = name in _SEARCHED | _LAID_OUT
-        return Case(name, VARIANTS[name], searched, name in _SEARCHED, name in _DRAWN)
+        lists = 5 if name == "umap of given lists" else 0
+        return Case(name, VARIANTS[name], searched, name in _SEARCHED, name in _DRAWN, lists=lists)
     line = METHODS_AND_STUB[GIVEN.get(name, name)]
     if lacking(line.name):
         pytest.skip(lacking(line.name))
