@@ -15,7 +15,9 @@ from isentropic import (
     TSNE,
     UMAP,
     ClassicalMDS,
+    ClassIsomap,
     DiffusionMaps,
+    Dis3,
     EntropicIsomap,
     Geodesic,
     Isomap,
@@ -32,8 +34,10 @@ from isentropic import (
     Radius,
     RobustPCA,
     Selected,
-    SEtSNE,
     SGtSNE,
+    StochasticLE,
+    SupervisedIsomap,
+    SupervisedLLE,
 )
 from isentropic._errors import MissingExtraError
 from isentropic._extras import require_extra
@@ -42,14 +46,22 @@ from supervised_stub import METHODS_AND_STUB
 
 SMALL = {
     "landmark-isomap": {"n_landmarks": 20},
+    "landmark-mds": {"n_landmarks": 20},
     "sdd": {"degree": [1, 2], "max_iter": 30},
     "multi-sdd": {"degrees": {1, 2}},
     "mvu": {"max_iter": 150, "tol": 0.05},
+    "cca": {"max_iter": 12},
+    "cda": {"max_iter": 12},
+    "dd-hds": {"max_iter": 20},
+    "rankvisu": {"n_neighbors": 10, "max_iter": 6},
+    "tcie": {"max_iter": 100},
+    "manifold-sculpting": {"n_neighbors": 6, "n_tries": 2, "max_iter": 12},
+    "local-mds": {"max_iter": 24},
     "umap": {"n_epochs": 100},
     "pacmap": {"max_iter": 100},
     "supervised-t-sne": {"max_iter": 250},
     "sgt-sne": {"max_iter": 250},
-    "set-sne": {"max_iter": 250},
+    "set-sne": {"max_iter": 250, "scale": "match"},  # without, nats come to squares that have a unit
     "supervised-umap": {"n_epochs": 100},
     "trimap": {"max_iter": 100},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
@@ -62,10 +74,18 @@ IN_UNITS = {
     "sparse-pca",
     "multilinear-pca",
     "classical-mds",
+    "landmark-mds",
     "metric-mds",
     "elastic-scaling",
+    "nonmetric-mds",
+    "local-mds",
     "sammon",
     "geodesic-sammon",
+    "cca",
+    "cda",
+    "dd-hds",
+    "rankvisu",
+    "tcie",
     "isomap",
     "landmark-isomap",
     "kernel-isomap",
@@ -75,7 +95,8 @@ IN_UNITS = {
     "parameter-free-sdd",
 }
 # Their optimisers end in the same place when every step has the same digits.
-_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon"}
+_UNFOLDING = {"cca", "cda", "dd-hds", "rankvisu", "tcie"}
+_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon", *_UNFOLDING}
 SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", *_BY_STRESS, "parametric"}
 
 # An optimiser finds their map, though their new rows are placed by a formula.
@@ -123,13 +144,16 @@ VARIANTS = {
     "manhattan pacmap": PaCMAP(5, metric="manhattan", max_iter=20),
     "geodesic umap": UMAP(5, metric=Geodesic(), init="pca", n_epochs=20),
     "3-d t-sne": TSNE(5, 3, max_iter=50),
+    "classes by posterior": SupervisedIsomap(5, unlabelled="posterior", on_disconnected="largest"),
+    "classes through landmarks": ClassIsomap(n_landmarks=20, unlabelled="votes", divergence="hellinger"),
+    "classes as points": SupervisedLLE(dissimilarity=Dis3(1.0), on_disconnected="separate", convex=True),
+    "classes cut apart": StochasticLE(alpha=None, scale=None, on_disconnected="separate"),
     "edges between classes": SGtSNE(5, penalise="edges", squared=False, unlabelled="posterior", max_iter=100),
-    "matched nats": SEtSNE(5, scale="match", divergence="bhattacharyya", max_iter=100),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
 _SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
 _DRAWN = {"manhattan pacmap", "geodesic umap"}  # by their seed
-_LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes", "matched nats", "landmark mvu"}
+_LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes", "landmark mvu"}
 
 
 def lacking(name):

@@ -47,7 +47,6 @@ _ONE_CLASS = "equal rows have one class, and there is nothing to tell apart"
 _NORMAL = "these rows are normal, which have no independent components: its rounds go on in circles"
 _ORIGIN = "the metric is seen from the origin"
 _NEXT = "the next neighbour after the k-th sets the scale of its weights: two rows have none"
-_NATS = "it adds nats, which have no unit, to squared lengths, which have one"
 EXEMPTIONS = (
     Exemption("kde-isomap", "rigid motion", _OF_FEATURES),
     Exemption("kde, root", "rigid motion", _OF_FEATURES),
@@ -61,7 +60,6 @@ EXEMPTIONS = (
     Exemption("kde, largest part", "large unit", _BANDWIDTH),
     Exemption("kde, inflated", "small unit", _BANDWIDTH),
     Exemption("kde, inflated", "large unit", _BANDWIDTH),
-    Exemption("set-sne", "small unit", _NATS),
     Exemption("radius", "small unit", _RADIUS),
     Exemption("radius", "large unit", _RADIUS),
     Exemption("manhattan", "rigid motion", _AXES),

@@ -74,6 +74,15 @@ _KRUSKAL = "Kruskal (1964), Multidimensional scaling by optimizing goodness of f
 _MCGEE = "McGee (1966), The multidimensional analysis of elastic distances, Brit. J. Math. Stat. Psych. 19"
 _SAMMON = "Sammon (1969), A nonlinear mapping for data structure analysis, IEEE Trans. Computers 18"
 _YANG = "Yang (2004), Sammon's nonlinear mapping using geodesic distances, ICPR 17"
+_DEMARTINES = "Demartines and Hérault (1997), Curvilinear component analysis, IEEE Trans. Neural Networks 8"
+_LENDASSE = (
+    "Lee, Lendasse and Verleysen (2004), Nonlinear projection with curvilinear distances, Neurocomputing 57"
+)
+_LESPINATS = "Lespinats, Verleysen, Giron and Fertil (2007), DD-HDS, IEEE Trans. Neural Networks 18"
+_VILLEMAIN = "Lespinats, Fertil, Villemain and Hérault (2009), RankVisu, Neurocomputing 72"
+_GASHLER = "Gashler, Ventura and Martinez (2007), Iterative non-linear DR with manifold sculpting, NIPS 20"
+_ROSMAN = "Rosman and others (2010), Nonlinear dimensionality reduction by TCIE, Int. J. Comp. Vision 89"
+_VENNA = "Venna and Kaski (2006), Local multidimensional scaling, Neural Networks 19"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -128,6 +137,9 @@ _BUILT_IN = (
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
+    Method("landmark-mds", "isentropic.methods.classical_mds:ClassicalMDS",
+           "Classical MDS through landmarks.", "stress", "O(l n m); O(l n)", _LANDMARK,
+           params={"n_landmarks": 500}),
     Method("metric-mds", "isentropic.methods.metric_mds:MetricMDS",
            "Distances are those of the data, by least squares.", "stress", "O(n min(n, s)); O(n min(n, s))",
            _KRUSKAL, out_of_sample="optimised", draws_above=8_000),
@@ -135,6 +147,12 @@ _BUILT_IN = (
            "Metric MDS of relative errors: near distances count as much as far ones.", "stress",
            "O(n min(n, s)); O(n min(n, s))", _MCGEE, params={"power": 2.0}, out_of_sample="optimised",
            draws_above=8_000),
+    Method("nonmetric-mds", "isentropic.methods.nonmetric_mds:NonmetricMDS",
+           "Distances are in the order of those of the data.", "stress", "O(n min(n, s)); O(n min(n, s))",
+           _KRUSKAL, out_of_sample="optimised", draws_above=8_000, figures=("stress_",)),
+    Method("local-mds", "isentropic.methods.local_mds:LocalMDS",
+           "Distances of neighbours, in the data or in the map, are kept.", "stress", "O(n^2); O(n^2)",
+           _VENNA, out_of_sample="optimised", max_rows=10_000),
     Method("sammon", "isentropic.methods.sammon:Sammon",
            "Distances are those of the data, near ones above all.", "stress",
            "O(n min(n, s)); O(n min(n, s))", _SAMMON, out_of_sample="optimised", draws_above=8_000),
@@ -142,6 +160,28 @@ _BUILT_IN = (
            "geodesic", "O(n^2 (k + log n)); O(n^2)", _YANG, params={"metric": Geodesic()},
            out_of_sample="optimised", precomputed=False, max_rows=40_000, draws_above=10_000,
            figures=("cost_",)),
+    Method("cca", "isentropic.methods.curvilinear_component_analysis:CurvilinearComponentAnalysis",
+           "Distances are kept between rows near in the map; the rest may tear.", "unfolding",
+           "O(n min(n, s)); O(n min(n, s))", _DEMARTINES, out_of_sample="optimised", draws_above=8_000),
+    Method("cda", "isentropic.methods.curvilinear_component_analysis:CurvilinearComponentAnalysis",
+           "CCA of geodesic distances: unrolls rather than tears.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _LENDASSE, params={"metric": Geodesic()},
+           out_of_sample="optimised", precomputed=False, max_rows=20_000, draws_above=10_000,
+           figures=("cost_", "radius_")),
+    Method("dd-hds", "isentropic.methods.dd_hds:DDHDS",
+           "Short distances first, short in the data or in the map.", "unfolding",
+           "O(n min(n, s)); O(n min(n, s))", _LESPINATS, out_of_sample="optimised", draws_above=8_000),
+    Method("rankvisu", "isentropic.methods.rank_visu:RankVisu", "Neighbours keep their ranks.", "unfolding",
+           "O(n^2 log n); O(n^2)", _VILLEMAIN, out_of_sample="optimised", max_rows=10_000,
+           figures=("start_cost_",)),
+    Method("manifold-sculpting", "isentropic.methods.manifold_sculpting:ManifoldSculpting",
+           "Lengths and angles of neighbourhoods, while axes shrink; not reliable.", "unfolding",
+           "O(n k m); O(n (m + k))", _GASHLER, out_of_sample="optimised", precomputed=False, draws_above=0,
+           max_rows=5_000),
+    Method("tcie", "isentropic.methods.tcie:TCIE",
+           "Geodesic distances, but for paths that a hole or an edge bends.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _ROSMAN, out_of_sample="optimised", max_rows=10_000,
+           figures=("cost_", "kept_")),
     Method("isomap", "isentropic.methods.isomap:Isomap", "Classical MDS of geodesic distances.", "geodesic",
            "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000, draws_above=10_000, preset="quick"),
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
@@ -181,16 +221,16 @@ _BUILT_IN = (
            figures=("eigengap_", "n_separating_")),
     Method("slle", "isentropic.methods.supervised_lle:SupervisedLLE",
            "LLE whose neighbours are of the own class first.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
-           _RIDDER, needs_y=True, precomputed=False, max_rows=200_000,
+           _RIDDER, needs_y=True, precomputed=False, max_rows=50_000,
            figures=("crossing_", "n_separating_")),
     Method("enhanced-slle", "isentropic.methods.supervised_lle:SupervisedLLE",
            "LLE by dissimilarities that part the classes.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
-           _ZHANG_SQ, params={"dissimilarity": "dis1"}, needs_y=True, precomputed=False, max_rows=200_000,
+           _ZHANG_SQ, params={"dissimilarity": "dis1"}, needs_y=True, precomputed=False, max_rows=50_000,
            figures=("crossing_", "n_separating_")),
     Method("stochastic-slle", "isentropic.methods.supervised_lle:SupervisedLLE",
            "LLE by distances and divergences between classes.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
            _CLASSES, params={"dissimilarity": "divergence"}, needs_y=True, precomputed=False,
-           max_rows=200_000,
+           max_rows=50_000,
            figures=("crossing_", "n_separating_")),
     Method("modified-lle", "isentropic.methods.modified_lle:ModifiedLLE",
            "Rows are several sums of neighbours, the same in data and map.", "spectral",
@@ -256,15 +296,17 @@ _BUILT_IN = (
     Method("supervised-t-sne", "isentropic.methods.supervised_tsne:SupervisedTSNE",
            "Rows of two classes are farther apart in t-SNE.", "neighbours",
            "O(n^2 m + n k); O(n (m + k))", _HAJDERANJ_2019, needs_y=True, out_of_sample="optimised",
-           figures=("kl_divergence_",)),
+           max_rows=100_000, figures=("kl_divergence_",)),
     Method("sgt-sne", "isentropic.methods.sgt_sne:SGtSNE",
            "Geodesic t-SNE, near rows of two classes twice as far apart.", "neighbours",
            "O(n^1.1 m + n k p log p); O(n (m + k + p))", _CERVATI_NETO, needs_y=True,
-           out_of_sample="optimised", precomputed=False, draws_above=10_000, figures=("kl_divergence_",)),
+           out_of_sample="optimised", precomputed=False, draws_above=10_000, max_rows=100_000,
+           figures=("kl_divergence_",)),
     Method("set-sne", "isentropic.methods.set_sne:SEtSNE",
            "Divergences of patches bring rows of a class together in t-SNE.", "neighbours",
            "O(n^1.1 m + n k m^2); O(n (m^2 + k + p))", _CERVATI_NETO, needs_y=True,
-           out_of_sample="optimised", precomputed=False, draws_above=10_000, figures=("kl_divergence_",)),
+           out_of_sample="optimised", precomputed=False, draws_above=10_000, max_rows=100_000,
+           figures=("kl_divergence_",)),
     Method("supervised-umap", "isentropic.methods.supervised_umap:SupervisedUMAP",
            "UMAP in which neighbours of two classes hardly belong together.", "neighbours",
            "O(n^1.1 m + n k); O(n (m + k))", _MCINNES, needs_y=True, out_of_sample="optimised",
