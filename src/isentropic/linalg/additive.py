@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 
 import numpy as np
 from scipy.linalg import eigvals
@@ -12,9 +13,11 @@ from .._errors import InvalidInputError, IsentropicWarning, message, warn
 from .._runtime import one_blas_thread
 from ..kernels._jit import threads
 from ..kernels.condensed import squared_times
-from .eigen import _SEED, start_vector
+from .eigen import start_vector
 from .scaling import WORTH_THREADS, Scaling, classical_scaling, lifted
 
+# Where the iteration ends early it starts again from a random vector; older versions of scipy fix its seed.
+_SEED = {"rng": 0} if "rng" in signature(eigs).parameters else {}
 _DENSE = 200  # rows up to which the whole spectrum costs less than an iteration
 _ROUNDING = 1e-9  # of the largest distance: a constant so small is none
 _LARGE = 1.0  # of the mean distance: what is added then outweighs what was there
