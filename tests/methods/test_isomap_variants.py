@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigvals
 from scipy.sparse.csgraph import floyd_warshall
-from scipy.spatial.distance import cdist, squareform
+from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.datasets import make_swiss_roll
 
 import laws
@@ -102,7 +102,7 @@ def test_kernel_isomap_scales_geodesics_and_the_constant_of_the_paper():
     assert fitted.euclidean_defect_ == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("n", [150, 320], ids=["whole", "arnoldi"])
+@pytest.mark.parametrize("n", [150, 320], ids=["whole", "lanczos"])
 def test_a_little_less_than_the_constant_is_not_enough(n):
     D = squareform(floyd_warshall(edges(make_swiss_roll(n, random_state=0)[0], 8)[0]), checks=False)
     c = additive_constant(D, n)
@@ -117,10 +117,26 @@ def test_the_constant_is_in_the_unit_of_the_distances(unit):
     assert additive_constant(np.ldexp(D, unit), 60) == pytest.approx(np.ldexp(additive_constant(D, 60), unit))
 
 
-def test_euclidean_distances_need_no_constant(rng):
-    D = squareform(cdist(*(rng.normal(size=(40, 3)),) * 2), checks=False)
-    assert additive_constant(D, 40) == 0.0
-    assert_array_equal(positive_scaling(D, 40, 2).embedding, classical_scaling(D, 40, 2).embedding)
+@pytest.mark.parametrize("n", [40, 230], ids=["whole", "lanczos"])
+def test_euclidean_distances_need_no_constant(n, rng):
+    D = pdist(rng.normal(size=(n, 3)))
+    assert additive_constant(D, n) == 0.0
+    assert_array_equal(positive_scaling(D, n, 2).embedding, classical_scaling(D, n, 2).embedding)
+
+
+@pytest.mark.parametrize("kind", ["drawn", "two levels", "chebyshev", "equal rows"])
+@pytest.mark.parametrize("n", [80, 230], ids=["whole", "lanczos"])
+def test_the_constant_is_the_largest_real_eigenvalue_of_cailliez(n, kind, rng):
+    D = {
+        "drawn": rng.random(n * (n - 1) // 2) ** 4,
+        "two levels": rng.integers(1, 3, n * (n - 1) // 2).astype(float),
+        "chebyshev": pdist(rng.normal(size=(n, 3)), "chebyshev"),
+        "equal rows": pdist(np.repeat(rng.normal(size=(n // 10, 3)), 10, axis=0), "chebyshev"),
+    }[kind]
+    once, twice = centred(squareform(D)), centred(squareform(D) ** 2)
+    values = np.linalg.eigvals(np.block([[0 * once, 2 * twice], [-np.eye(n), -4 * once]]))
+    expected = values.real[np.abs(values.imag) < 1e-8 * np.abs(values).max()].max()
+    assert additive_constant(D, n) == pytest.approx(expected, rel=1e-9)
 
 
 def test_a_row_near_a_fitted_one_is_placed_near_it():

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import eigvals
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigs
+from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._errors import InvalidInputError, IsentropicWarning, message, warn
 from .._runtime import one_blas_thread
 from ..kernels._jit import threads
 from ..kernels.condensed import squared_times
-from .eigen import SEED, start_vector
+from .eigen import DENSE, SEED, start_vector
 from .scaling import WORTH_THREADS, Scaling, classical_scaling, lifted
 
-_DENSE = 200  # rows up to which the whole spectrum costs less than an iteration
+_COARSE = 1e-5  # of an eigenvalue: that of the vector, whose root has twice the digits
+_NONE = 1e-7  # of the largest squared distance times n: eigenvalues are told from zero by that
+_SETTLED = 1e-10  # relative growth of the constant at which it has its digits
 _ROUNDING = 1e-9  # of the largest distance: a constant so small is none
 _LARGE = 1.0  # of the mean distance: what is added then outweighs what was there
 
@@ -23,8 +25,10 @@ _LARGE = 1.0  # of the mean distance: what is added then outweighs what was ther
 def additive_constant(distances: np.ndarray, n: int, *, n_jobs: int | None = None) -> float:
     """The least c of at least 0 for which ``d + c`` between different rows are Euclidean distances.
 
-    The largest real eigenvalue of ``[[0, 2 K(D^2)], [-I, -4 K(D)]]``, ``K(A) = -1/2 H A H``, by Arnoldi:
-    ``O(n^2)`` time an iteration, and a second triangle of distances.
+    The least c that leaves no eigenvalue of ``K(D^2) + 2 c K(D) + c^2/2 H`` negative, ``K(A) = -1/2 H A H``.
+    From c = 0 on, c becomes the larger root of ``v'(...)v`` for the lowest eigenvector v, by Lanczos: it only
+    grows, never beyond the least one, and its digits double. ``O(n^2)`` time a product, some hundred of them,
+    and a second triangle of distances.
 
     >>> import numpy as np
     >>> round(additive_constant(np.array([1.0, 3.0, 1.0]), 3), 6)  # 3 is further than 1 + 1
@@ -34,34 +38,46 @@ def additive_constant(distances: np.ndarray, n: int, *, n_jobs: int | None = Non
     if n < 3 or largest == 0:
         return 0.0
     unit = float(np.ldexp(1.0, np.frexp(largest)[1]))  # a power of two
-    scaled = distances / unit
-    roots = np.sqrt(scaled)
-
-    def gram(entries: np.ndarray, x: np.ndarray) -> np.ndarray:
-        product = squared_times(entries, x - x.mean())
-        return -0.5 * (product - product.mean())
-
-    def times(x: np.ndarray) -> np.ndarray:
-        upper, lower = np.split(x.ravel(), 2)
-        return np.concatenate([2 * gram(scaled, lower), -upper - 4 * gram(roots, lower)])
-
     with threads(n_jobs if n > WORTH_THREADS else 1), one_blas_thread():
-        found = _largest_real(times, 2 * n)
+        found = _least(distances / unit, n)
     return unit * found if found > _ROUNDING * largest / unit else 0.0
 
 
-def _largest_real(times, size: int) -> float:
-    if size <= 2 * _DENSE:
-        values = eigvals(np.column_stack([times(column) for column in np.eye(size)]))
-        return float(values.real[np.abs(values.imag) <= 1e-8 * np.abs(values).max()].max())
-    operator = LinearOperator((size, size), matvec=times, dtype=np.float64)
+def _least(distances: np.ndarray, n: int) -> float:
+    constant, last = 0.0, np.zeros(n)
+    while True:
+        last = _lowest(lifted(distances, constant), n, last)
+        once, twice = (last @ _gram(entries, last) for entries in (np.sqrt(distances), distances))
+        root = float(np.sqrt(max(4 * once**2 - 2 * twice, 0.0)) - 2 * once)
+        if root <= constant * (1 + _SETTLED):
+            return max(root, constant)
+        constant = root
+
+
+def _gram(entries: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """``-1/2 H (D ∘ D) H x`` for the triangle of D."""
+    product = squared_times(entries, x - x.mean())
+    return -0.5 * (product - product.mean())
+
+
+def _lowest(entries: np.ndarray, n: int, near: np.ndarray) -> np.ndarray:
+    """The eigenvector of the lowest eigenvalue, coarsely: the root of its quadratic has twice the digits."""
+    if n <= DENSE:
+        matrix = np.column_stack([_gram(entries, column) for column in np.eye(n)])
+        return np.asarray(eigh(matrix, subset_by_index=(0, 0))[1][:, 0])
+    none = _NONE * n * float(entries.max()) ** 2  # where all are zero but a few, no iteration would end
+
+    def times(x: np.ndarray) -> np.ndarray:
+        return _gram(entries, x.ravel()) - none * x.ravel()
+
+    operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
+    start = start_vector(n)
+    start += near * np.linalg.norm(start)  # near the one before, and yet with a part along every other
     try:
-        start = start_vector(size)
-        values = eigs(operator, 1, which="LR", ncv=40, v0=start, return_eigenvectors=False, **SEED)
+        return np.asarray(eigsh(operator, 1, which="SA", v0=start, ncv=20, tol=_COARSE, **SEED)[1][:, 0])
     except ArpackError as error:
         hint = "Take fewer rows, landmarks, or plain ISOMAP."
         raise InvalidInputError(message("The additive constant", "found", str(error), hint)) from None
-    return float(values.real.max())
 
 
 def positive_scaling(
