@@ -269,3 +269,15 @@ def test_bad_parameters(params, message):
 def test_parts_can_be_refused():
     with pytest.raises(DisconnectedGraphError, match="2 parts"):
         MVU(5, on_disconnected="raise").fit(APART)
+
+
+def test_parts_that_nothing_holds_together_cannot_be_mapped_apart(rng):
+    X = np.vstack([rng.normal(size=(20, 3)), 100 + rng.normal(size=(20, 3))])
+    with pytest.raises(InvalidInputError, match=r"must be one of bridge, largest, raise, got"):
+        MVU(5, on_disconnected="separate").fit(X)
+
+
+def test_a_new_row_goes_where_equal_rows_are():
+    with pytest.warns(IsentropicWarning):
+        fitted = MVU(3).fit(np.ones((12, 3)))
+    assert_array_equal(fitted.transform([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0]]), np.zeros((2, 2)))

@@ -105,11 +105,11 @@ class BarycentricEmbedder(SpectralEmbedder):
         lists = neighbor_lists(X, self.n_neighbors, self.on_disconnected, self.n_jobs)
         return X, lists, d, share
 
-    def _checked_sums(self) -> tuple[int, float]:
+    def _checked_sums(self, *, separate: bool = True) -> tuple[int, float]:
         """The dimension and the regularisation, after the other parameters."""
         d = checked_components(self.n_components)
         share = require_number("regularization", self.regularization, "a positive number", above=0)
-        checked_parts(self.on_disconnected, separate=True)
+        checked_parts(self.on_disconnected, separate=separate)
         must_be = f"an integer of at least n_components = {d}"
         require_count("n_neighbors", self.n_neighbors, must_be, least=d)
         return d, float(share)
