@@ -142,6 +142,7 @@ def _finish(
     from .._io import atomic_write
     from ..comparison import drawing, verdict
     from ..report import page
+    from ..report.scores import seconds
 
     judged = verdict(runs)
     facts = facts_of(table, runs, told, time.perf_counter() - began, resumed, warned)
@@ -154,8 +155,8 @@ def _finish(
         for line in judged.lines:
             typer.echo(line)
         how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
-        seconds = time.perf_counter() - began
-        typer.echo(f"Compared {count(len(runs), 'method')} in {seconds:.3g} s ({how}).")
+        taken = seconds(time.perf_counter() - began)
+        typer.echo(f"Compared {count(len(runs), 'method')} in {taken} ({how}).")
         kept = f"; results in {told.folder}" if told.folder is not None else ""
         typer.echo(printable(f"wrote {told.out}{kept}"))
     if all(run.failed for run in runs):

@@ -67,11 +67,12 @@ def number(value: float, digits: int = 3) -> str:
 
 def seconds(value: float) -> str:
     """
-    >>> seconds(0.004), seconds(3.21), seconds(200)
-    ('0.00 s', '3.2 s', '3 min 20 s')
+    >>> seconds(0.004), seconds(3.21), seconds(200), seconds(239.7)
+    ('0.00 s', '3.2 s', '3 min 20 s', '4 min 0 s')
     """
     if value >= 100:
-        return f"{int(value // 60)} min {round(value % 60)} s"
+        minutes, rest = divmod(round(value), 60)
+        return f"{minutes} min {rest} s"
     return f"{value:.1f} s" if value >= 1 else f"{value:.2f} s"
 
 
