@@ -189,9 +189,7 @@ def _kept_pairs(problem: Problem, to_boundary: np.ndarray) -> ListedPairs:
     starts, none = np.zeros(n + 1, np.int64), np.empty(0)
     geodesics = problem.pairs.distances / problem.unit
     with threads(n_jobs):
-        consistent_pairs(
-            geodesics, to_boundary, graph.indptr, graph.indices, starts, none.astype(np.int32), none
-        )
+        consistent_pairs(geodesics, to_boundary, graph.indptr, graph.indices, starts, none.astype(np.int32), none)
         np.cumsum(starts, out=starts)
         count = int(starts[-1])
         require_memory(20 * count, f"{count // 2:,} pairs", "Give a boundary, or fewer rows.")
