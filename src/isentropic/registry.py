@@ -25,6 +25,7 @@ _HE = "He and Niyogi (2003), Locality preserving projections, NIPS 16"
 _HE_CAI = "He, Cai, Yan and Zhang (2005), Neighborhood preserving embedding, ICCV 2005"
 _ZHANG_YANG = "Zhang, Yang, Zhao and Ge (2007), Linear local tangent space alignment, Neurocomputing 70"
 _ROWEIS = "Roweis and Saul (2000), Nonlinear dimensionality reduction by LLE, Science 290"
+_WEINBERGER = "Weinberger and Saul (2006), Unsupervised learning of image manifolds by SDP, IJCV 70"
 _ZHANG_WANG = "Zhang and Wang (2007), MLLE: modified LLE using multiple weights, NIPS 19"
 _DONOHO = "Donoho and Grimes (2003), Hessian eigenmaps, PNAS 100"
 _ZHANG_ZHA = "Zhang and Zha (2004), Principal manifolds via tangent space alignment, SIAM J. Sci. Comp. 26"
@@ -33,6 +34,7 @@ _COIFMAN = "Coifman and Lafon (2006), Diffusion maps, Applied and Computational 
 _NIE = "Nie, Wang and Huang (2014), Clustering and projected clustering with adaptive neighbors, KDD 20"
 _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
+_CHOI = "Choi and Choi (2007), Robust kernel Isomap, Pattern Recognition 40"
 _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _PNN = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.4"
@@ -185,6 +187,14 @@ _BUILT_IN = (
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
            "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}, draws_above=10_000,
            preset="quick"),
+    Method("c-isomap", "isentropic.methods.isomap:Isomap",
+           "ISOMAP with edges measured by the density around them.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _LANDMARK, params={"conformal": True}, max_rows=40_000,
+           draws_above=10_000),
+    Method("kernel-isomap", "isentropic.methods.isomap:Isomap",
+           "ISOMAP with a constant that makes its distances Euclidean.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _CHOI, params={"positive": True}, max_rows=10_000,
+           draws_above=10_000),
     Method("entropic-isomap", "isentropic.methods.entropic_isomap:EntropicIsomap",
            "ISOMAP over divergences between Gaussian patches.", "geodesic",
            "O(n^2 (k + log n) + n k m^2); O(n^2 + n m^2)", _CERVATI, precomputed=False, max_rows=40_000,
@@ -192,6 +202,10 @@ _BUILT_IN = (
     Method("kde-isomap", "isentropic.methods.kde_isomap:KDEIsomap",
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
+    Method("mvu", "isentropic.methods.mvu:MVU",
+           "As far apart as distances within neighbourhoods allow.", "geodesic",
+           "O(n^2 (k + log n) + n k^2 t); O(n^2)", _WEINBERGER, precomputed=False, max_rows=50_000,
+           figures=("kept_", "violation_")),
     Method("es-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
            "ISOMAP over dissimilarities that part the classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
            _GENG, needs_y=True, max_rows=40_000),
@@ -207,16 +221,16 @@ _BUILT_IN = (
            figures=("eigengap_", "n_separating_")),
     Method("slle", "isentropic.methods.supervised_lle:SupervisedLLE",
            "LLE whose neighbours are of the own class first.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
-           _RIDDER, needs_y=True, precomputed=False, max_rows=200_000,
+           _RIDDER, needs_y=True, precomputed=False, max_rows=50_000,
            figures=("crossing_", "n_separating_")),
     Method("enhanced-slle", "isentropic.methods.supervised_lle:SupervisedLLE",
            "LLE by dissimilarities that part the classes.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
-           _ZHANG_SQ, params={"dissimilarity": "dis1"}, needs_y=True, precomputed=False, max_rows=200_000,
+           _ZHANG_SQ, params={"dissimilarity": "dis1"}, needs_y=True, precomputed=False, max_rows=50_000,
            figures=("crossing_", "n_separating_")),
     Method("stochastic-slle", "isentropic.methods.supervised_lle:SupervisedLLE",
            "LLE by distances and divergences between classes.", "spectral", "O(n k^2 (k + m)); O(n k^2)",
            _CLASSES, params={"dissimilarity": "divergence"}, needs_y=True, precomputed=False,
-           max_rows=200_000,
+           max_rows=50_000,
            figures=("crossing_", "n_separating_")),
     Method("modified-lle", "isentropic.methods.modified_lle:ModifiedLLE",
            "Rows are several sums of neighbours, the same in data and map.", "spectral",

@@ -40,6 +40,7 @@ class GeodesicEmbedder(RowKeeper):
         residual_variance_=Number(),
     )
     _found_again: tuple[str, ...] = ("_landmark_geodesics", "_index_of_fitted")
+    positive = False  # whether a constant makes geodesics Euclidean (kernel ISOMAP)
     # Parameters of every member: n_components, n_landmarks, on_disconnected, metric, random_state, n_jobs.
     embedding_: np.ndarray
     landmarks_: np.ndarray | None
@@ -90,11 +91,14 @@ class GeodesicEmbedder(RowKeeper):
             fitted, graph = fitted[nodes], subgraph(graph, nodes)
         landmarks = checked_landmarks(self.n_landmarks, n_components, len(fitted))
         if landmarks is None:
-            return fitted, *exact_map(graph, n_components, policy, n_jobs, self._blended(fitted))
+            return fitted, *exact_map(
+                graph, n_components, policy, n_jobs, self._blended(fitted), positive=self.positive
+            )
         table = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
-        return fitted, *landmark_map(graph, table, landmarks, n_components, policy, metric=self.metric,
-                                     random_state=self.random_state, n_jobs=n_jobs,
-                                     blend=self._blended(fitted))  # fmt: skip
+        options = {"random_state": self.random_state, "n_jobs": n_jobs, "positive": self.positive}
+        found = landmark_map(graph, table, landmarks, n_components, policy, metric=self.metric,
+                             blend=self._blended(fitted), **options)  # fmt: skip
+        return fitted, *found
 
     def _blended(self, fitted: np.ndarray) -> Callable[[np.ndarray, np.ndarray | None], None] | None:
         """What changes the lengths of the paths between fitted rows, from landmarks or of all pairs."""
@@ -112,7 +116,7 @@ class GeodesicEmbedder(RowKeeper):
             others = np.setdiff1d(np.arange(len(X)), fitted)
             found, Z = Z, np.empty((len(X), Z.shape[1]))
             Z[fitted], Z[others] = found, place(X[others])
-        return Z if self.metric == "precomputed" else self._one_place(X, Z)
+        return self._one_place(X, Z)
 
     def _require_sound(self) -> None:
         require_columns(self, self._fit_X)

@@ -14,7 +14,7 @@ from ..distances import Metric
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
 from ..kernels.placement import through_neighbors
-from ..linalg import Scaling, classical_scaling, residual_variance
+from ..linalg import Scaling, classical_scaling, positive_scaling, residual_variance
 from ..neighbors import Entries, warn_of_isolated
 from .landmarks import chosen_landmarks, scaled_by_landmarks
 
@@ -70,6 +70,8 @@ def exact_map(
     policy: Any,
     n_jobs: int | None,
     blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
+    *,
+    positive: bool = False,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
     """Scaling of all paths, the coordinates of all rows of the graph, and the residual variance.
 
@@ -79,7 +81,8 @@ def exact_map(
     unreachable = _inflated(G, graph, policy)
     if blend is not None:
         blend(G, None)
-    scaling = classical_scaling(G, graph.n_rows, n_components, n_jobs=n_jobs)
+    scaled = positive_scaling if positive else classical_scaling
+    scaling = scaled(G, graph.n_rows, n_components, n_jobs=n_jobs)
     variance = residual_variance(G, scaling.embedding, n_jobs=n_jobs)
     return GeodesicMap(graph, scaling, unreachable), scaling.embedding, variance
 
@@ -94,6 +97,7 @@ def landmark_map(
     metric: Metric,
     random_state: Any,
     n_jobs: int | None,
+    positive: bool = False,
     blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
     """As :func:`exact_map` through some of the ``rows`` of the graph, spread out over all (landmark MDS)."""
@@ -104,7 +108,7 @@ def landmark_map(
     plain = G if blend is None else G.copy()  # new rows enter by paths, which are blended after that
     if blend is not None:
         blend(G, chosen)
-    scaling, Z, variance = scaled_by_landmarks(G, chosen, n_components, n_jobs=n_jobs)
+    scaling, Z, variance = scaled_by_landmarks(G, chosen, n_components, positive=positive, n_jobs=n_jobs)
     return GeodesicMap(graph, scaling, unreachable, chosen, plain), Z, variance
 
 

@@ -88,14 +88,19 @@ class BarycentricEmbedder(SpectralEmbedder):
 
     def _listed(self, X) -> tuple[np.ndarray, NeighborLists, int, float]:
         """The table, its lists, the dimension and the regularisation, all checked."""
+        d, share = self._checked_sums()
+        X = checked_rows(self, X)
+        lists = neighbor_lists(X, self.n_neighbors, self.on_disconnected, self.n_jobs)
+        return X, lists, d, share
+
+    def _checked_sums(self) -> tuple[int, float]:
+        """The dimension and the regularisation, after the other parameters."""
         d = checked_components(self.n_components)
         share = require_number("regularization", self.regularization, "a positive number", above=0)
         checked_parts(self.on_disconnected)
         must_be = f"an integer of at least n_components = {d}"
         require_count("n_neighbors", self.n_neighbors, must_be, least=d)
-        X = checked_rows(self, X)
-        lists = neighbor_lists(X, self.n_neighbors, self.on_disconnected, self.n_jobs)
-        return X, lists, d, float(share)
+        return d, float(share)
 
     def _sums(self, lists: NeighborLists, share: float) -> dict[str, Any]:
         """What placing a new row needs beside the map."""

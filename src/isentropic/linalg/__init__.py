@@ -1,5 +1,6 @@
 """Extreme eigenpairs without forming what need not be formed, and one rule for signs."""
 
+from .additive import additive_constant, positive_scaling
 from .blocks import sum_of_blocks
 from .eigen import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
 from .filtered import leading_eigenvectors
@@ -10,6 +11,7 @@ from .walks import leading_eigenpairs, least_eigenvalue
 
 __all__ = [
     "Scaling",
+    "additive_constant",
     "bottom_eigenpairs",
     "classical_scaling",
     "euclidean_defect",
@@ -19,6 +21,7 @@ __all__ = [
     "leading_eigenvectors",
     "least_eigenvalue",
     "normalized_adjacency",
+    "positive_scaling",
     "residual_variance",
     "sum_of_blocks",
     "top_eigenpairs",

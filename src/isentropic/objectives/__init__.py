@@ -12,6 +12,7 @@ from .stress import Stress, weight_floor, worth_threads
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
 from .triplets import Triplets, TripletSteps
+from .unfolding import Unfolding
 
 __all__ = [
     "AllPairs",
@@ -30,6 +31,7 @@ __all__ = [
     "StudentPairs",
     "TripletSteps",
     "Triplets",
+    "Unfolding",
     "mean_edge_cost",
     "mean_pair_cost",
     "weight_floor",
