@@ -14,7 +14,9 @@ from isentropic import (
     TSNE,
     UMAP,
     ClassicalMDS,
+    ClassIsomap,
     DiffusionMaps,
+    Dis3,
     EntropicIsomap,
     Geodesic,
     Isomap,
@@ -32,6 +34,9 @@ from isentropic import (
     RobustPCA,
     Selected,
     SGtSNE,
+    StochasticLE,
+    SupervisedIsomap,
+    SupervisedLLE,
 )
 from isentropic._errors import MissingExtraError
 from isentropic._extras import require_extra
@@ -111,6 +116,10 @@ VARIANTS = {
     "manhattan pacmap": PaCMAP(5, metric="manhattan", max_iter=20),
     "geodesic umap": UMAP(5, metric=Geodesic(), init="pca", n_epochs=20),
     "3-d t-sne": TSNE(5, 3, max_iter=50),
+    "classes by posterior": SupervisedIsomap(5, unlabelled="posterior", on_disconnected="largest"),
+    "classes through landmarks": ClassIsomap(n_landmarks=20, unlabelled="votes", divergence="hellinger"),
+    "classes as points": SupervisedLLE(dissimilarity=Dis3(1.0), on_disconnected="separate", convex=True),
+    "classes cut apart": StochasticLE(alpha=None, scale=None, on_disconnected="separate"),
     "edges between classes": SGtSNE(5, penalise="edges", squared=False, unlabelled="posterior", max_iter=100),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }

@@ -111,6 +111,7 @@ DRAWING = {
     "isomap": {"n_landmarks": Landmarks(10, "random")},
     "landmark-isomap": {"n_landmarks": Landmarks(10, "random")},
     "entropic-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "class-isomap": {"n_landmarks": Landmarks(10, "random")},
     "t-sne": {"init": "random"},
     "sgt-sne": {"low_dimensional": "graph", "max_iter": 5},
     "set-sne": {"low_dimensional": "graph", "max_iter": 5},

@@ -112,7 +112,7 @@ class GeodesicEmbedder(RowKeeper):
             others = np.setdiff1d(np.arange(len(X)), fitted)
             found, Z = Z, np.empty((len(X), Z.shape[1]))
             Z[fitted], Z[others] = found, place(X[others])
-        return Z if self.metric == "precomputed" else self._one_place(X, Z)
+        return self._one_place(X, Z)
 
     def _checked_landmarks(self, n: int) -> Landmarks | None:
         """How many landmarks; None when every row is one, which is the exact method."""

@@ -49,7 +49,11 @@ class ClassLearner(RowKeeper):
         name = type(self).__name__
         hint = f"{name} requires y to be passed, but the target y is None."  # as scikit-learn has it
         require(y is not None, "y", f"given, because {name} learns from it", y, hint)
-        require_one_of("unlabelled", getattr(self, "unlabelled", "votes"), UNLABELLED)
+        unlabelled = getattr(self, "unlabelled", "neutral")
+        require_one_of("unlabelled", unlabelled, UNLABELLED)
+        fits = unlabelled != "posterior" or metric != "precomputed"
+        must_be = "votes or neutral where distances are given: these have no Gaussians"
+        require(fits, "unlabelled", must_be, unlabelled)
         X = checked_rows(self, X, metric=metric)
         names, codes = half_labelled(y, len(X))
         self.classes_ = class_names(names)
@@ -59,9 +63,6 @@ class ClassLearner(RowKeeper):
 
     def _learn(self, X: np.ndarray, codes: np.ndarray, n_votes: int, unlabelled: str = "neutral") -> None:
         """Keep the classes, and what tells those of new rows, ``n_votes`` nearest labelled rows at most."""
-        must_be = "votes or neutral where distances are given: these have no Gaussians"
-        fits = unlabelled != "posterior" or self.metric != "precomputed"
-        require(fits, "unlabelled", must_be, unlabelled)
         labelled = np.flatnonzero(codes >= 0)
         self._gaussians = class_gaussians(X[labelled], codes[labelled]) if unlabelled == "posterior" else None
         self._codes, self._fit_unlabelled = codes, unlabelled
@@ -103,16 +104,13 @@ class ClassLearner(RowKeeper):
     def _find(self, X: np.ndarray) -> np.ndarray:
         if self._fit_metric != "precomputed":
             return super()._find(X)
-        found = found_at_zero(X)
-        classes = np.where(X == 0, self._codes, -2)
-        mixed = [len(set(row[row >= 0])) > 1 for row in classes]
-        return np.where(mixed, -1, found)
+        return _of_one_class(X, self._codes)
 
     def _one_place(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Equal rows of a class get one place, and so do rows without a class that are equal to them."""
-        if self.metric == "precomputed":
-            return Z
         like, codes = self._likened(X)
+        if self.metric == "precomputed":
+            return Z[like]
         return one_place_for_equals(np.column_stack([X, codes]), Z[like])
 
     def _likened(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -120,7 +118,10 @@ class ClassLearner(RowKeeper):
         like, codes = np.arange(len(X)), self._codes.copy()
         labelled, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
         if len(others):
-            found = KnownRows.of(X[labelled], codes[labelled]).find(X[others])
+            if self.metric == "precomputed":
+                found = _of_one_class(X[np.ix_(others, labelled)], codes[labelled])
+            else:
+                found = KnownRows.of(X[labelled], codes[labelled]).find(X[others])
             like[others[found >= 0]] = labelled[found[found >= 0]]
         return like, codes[like]
 
@@ -153,6 +154,12 @@ def half_labelled(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     codes = np.full(n_rows, -1)
     codes[~missing] = class_codes(given, len(given))
     return given[np.unique(codes[~missing], return_index=True)[1]], codes
+
+
+def _of_one_class(D: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The first row at distance 0 of each row of distances; -1 without one, or where they are of two."""
+    classes = (np.unique(codes[(row == 0) & (codes >= 0)]) for row in D)
+    return np.where([len(several) > 1 for several in classes], -1, found_at_zero(D))
 
 
 def _missing(y: np.ndarray) -> np.ndarray:
