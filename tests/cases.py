@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from isentropic import (
+    MVU,
     PCA,
     SDD,
     TSNE,
@@ -45,8 +46,17 @@ from supervised_stub import METHODS_AND_STUB
 
 SMALL = {
     "landmark-isomap": {"n_landmarks": 20},
+    "landmark-mds": {"n_landmarks": 20},
     "sdd": {"degree": [1, 2], "max_iter": 30},
     "multi-sdd": {"degrees": {1, 2}},
+    "mvu": {"max_iter": 150, "tol": 0.05},
+    "cca": {"max_iter": 12},
+    "cda": {"max_iter": 12},
+    "dd-hds": {"max_iter": 20},
+    "rankvisu": {"n_neighbors": 10, "max_iter": 6},
+    "tcie": {"max_iter": 100},
+    "manifold-sculpting": {"n_neighbors": 6, "n_tries": 2, "max_iter": 12},
+    "local-mds": {"max_iter": 24},
     "umap": {"n_epochs": 100},
     "pacmap": {"max_iter": 100},
     "supervised-t-sne": {"max_iter": 250},
@@ -64,19 +74,33 @@ IN_UNITS = {
     "sparse-pca",
     "multilinear-pca",
     "classical-mds",
+    "landmark-mds",
     "metric-mds",
     "elastic-scaling",
+    "nonmetric-mds",
+    "local-mds",
     "sammon",
     "geodesic-sammon",
+    "cca",
+    "cda",
+    "dd-hds",
+    "rankvisu",
+    "tcie",
     "isomap",
     "landmark-isomap",
+    "kernel-isomap",
+    "mvu",
     "sdd",
     "multi-sdd",
     "parameter-free-sdd",
 }
 # Their optimisers end in the same place when every step has the same digits.
-_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon"}
+_UNFOLDING = {"cca", "cda", "dd-hds", "rankvisu", "tcie"}
+_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon", *_UNFOLDING}
 SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", *_BY_STRESS, "parametric"}
+
+# An optimiser finds their map, though their new rows are placed by a formula.
+OPTIMISED = {"mvu"}
 
 NAMES = tuple(METHODS_AND_STUB)
 GIVEN = {f"{name} of distances": name for name in NAMES if METHODS_AND_STUB[name].precomputed}
@@ -98,6 +122,10 @@ VARIANTS = {
     "percentile": Isomap(neighbors=Percentile(8.0)),
     "largest part": Isomap(n_neighbors=2, on_disconnected="largest"),
     "inflated": Isomap(n_neighbors=2, on_disconnected="inflate"),
+    "conformal, by percentile": Isomap(neighbors=Percentile(8.0), conformal=True),
+    "conformal, largest part": Isomap(2, conformal=True, on_disconnected="largest"),
+    "kernel landmarks": Isomap(positive=True, n_landmarks=20),
+    "landmark mvu": MVU(n_landmarks=30, max_iter=60, tol=0.5),
     "oas": EntropicIsomap(regularization="oas", divergence="bhattacharyya"),
     "ledoit-wolf": EntropicIsomap(regularization="ledoit-wolf"),
     "entropic landmarks": EntropicIsomap(n_landmarks=20, divergence="hellinger", root=True),
@@ -114,6 +142,8 @@ VARIANTS = {
     "eigenmaps, largest part": LaplacianEigenmaps(2, on_disconnected="largest"),
     "diffusion by percentile": DiffusionMaps(neighbors=Percentile(8.0), alpha=1.0, t=2),
     "manhattan pacmap": PaCMAP(5, metric="manhattan", max_iter=20),
+    "cosine pacmap": PaCMAP(5, metric="cosine", max_iter=20),
+    "umap of given lists": UMAP(5, init="pca", n_epochs=20),
     "geodesic umap": UMAP(5, metric=Geodesic(), init="pca", n_epochs=20),
     "3-d t-sne": TSNE(5, 3, max_iter=50),
     "classes by posterior": SupervisedIsomap(5, unlabelled="posterior", on_disconnected="largest"),
@@ -124,8 +154,8 @@ VARIANTS = {
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
 _SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
-_DRAWN = {"manhattan pacmap", "geodesic umap"}  # by their seed
-_LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes"}
+_DRAWN = {"manhattan pacmap", "cosine pacmap", "geodesic umap", "umap of given lists"}  # by their seed
+_LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes", "landmark mvu"}
 
 
 def lacking(name):
@@ -150,12 +180,13 @@ def case(name):
     """The case of a method, of a variant, or of a method that is given distances."""
     if name in VARIANTS:
         searched = name in _SEARCHED | _LAID_OUT
-        return Case(name, VARIANTS[name], searched, name in _SEARCHED, name in _DRAWN)
+        lists = 5 if name == "umap of given lists" else 0
+        return Case(name, VARIANTS[name], searched, name in _SEARCHED, name in _DRAWN, lists=lists)
     line = METHODS_AND_STUB[GIVEN.get(name, name)]
     if lacking(line.name):
         pytest.skip(lacking(line.name))
     draws = line.draws_above is not None and line.draws_above < len(X)
-    searched = draws or line.out_of_sample == "optimised"
+    searched = draws or line.out_of_sample == "optimised" or line.name in OPTIMISED
     estimator = made(line.name)
     if name in GIVEN:
         estimator.set_params(metric="precomputed")

@@ -1,4 +1,4 @@
-"""Plain twins of methods of weighted stress: rank images, consistent pairs, curvilinear components, DD-HDS."""
+"""Plain twins of methods of weighted stress: rank images, consistent pairs, curvilinear rules, DD-HDS."""
 
 import numpy as np
 from scipy.spatial.distance import cdist

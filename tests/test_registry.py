@@ -107,9 +107,15 @@ DRAWING = {
     "metric-mds": {"pairs": 4},
     "elastic-scaling": {"pairs": 4},
     "sammon": {"pairs": 4},
+    "nonmetric-mds": {"pairs": 4},
     "geodesic-sammon": {"metric": "euclidean", "pairs": 4},
+    "cca": {"pairs": 4},
+    "cda": {"rule": "stochastic"},
+    "dd-hds": {"pairs": 4},
     "isomap": {"n_landmarks": Landmarks(10, "random")},
     "landmark-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "c-isomap": {"n_landmarks": Landmarks(10, "random")},
+    "kernel-isomap": {"n_landmarks": Landmarks(10, "random")},
     "entropic-isomap": {"n_landmarks": Landmarks(10, "random")},
     "class-isomap": {"n_landmarks": Landmarks(10, "random")},
     "t-sne": {"init": "random"},
@@ -136,7 +142,8 @@ def test_another_seed_gives_another_map_where_the_line_says_so(name):
 
 
 def test_the_lines_know_from_how_many_rows_on_pairs_and_neighbours_are_drawn():
-    of_pairs = ("sdd", "multi-sdd", "parameter-free-sdd", "metric-mds", "elastic-scaling", "sammon")
+    of_pairs = ("sdd", "multi-sdd", "parameter-free-sdd", "metric-mds", "elastic-scaling")
+    of_pairs += ("sammon", "nonmetric-mds", "cca", "dd-hds")
     assert {METHODS[name].draws_above for name in of_pairs} == {ALL_UP_TO}
     lines = (METHODS[name] for name in ("isomap", "landmark-isomap", "entropic-isomap", "t-sne"))
     assert {line.draws_above for line in lines} == {Knn().exact_below}

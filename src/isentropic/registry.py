@@ -25,6 +25,7 @@ _HE = "He and Niyogi (2003), Locality preserving projections, NIPS 16"
 _HE_CAI = "He, Cai, Yan and Zhang (2005), Neighborhood preserving embedding, ICCV 2005"
 _ZHANG_YANG = "Zhang, Yang, Zhao and Ge (2007), Linear local tangent space alignment, Neurocomputing 70"
 _ROWEIS = "Roweis and Saul (2000), Nonlinear dimensionality reduction by LLE, Science 290"
+_WEINBERGER = "Weinberger and Saul (2006), Unsupervised learning of image manifolds by SDP, IJCV 70"
 _ZHANG_WANG = "Zhang and Wang (2007), MLLE: modified LLE using multiple weights, NIPS 19"
 _DONOHO = "Donoho and Grimes (2003), Hessian eigenmaps, PNAS 100"
 _ZHANG_ZHA = "Zhang and Zha (2004), Principal manifolds via tangent space alignment, SIAM J. Sci. Comp. 26"
@@ -33,6 +34,7 @@ _COIFMAN = "Coifman and Lafon (2006), Diffusion maps, Applied and Computational 
 _NIE = "Nie, Wang and Huang (2014), Clustering and projected clustering with adaptive neighbors, KDD 20"
 _TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
 _LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
+_CHOI = "Choi and Choi (2007), Robust kernel Isomap, Pattern Recognition 40"
 _CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
 _KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
 _PNN = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.4"
@@ -72,6 +74,15 @@ _KRUSKAL = "Kruskal (1964), Multidimensional scaling by optimizing goodness of f
 _MCGEE = "McGee (1966), The multidimensional analysis of elastic distances, Brit. J. Math. Stat. Psych. 19"
 _SAMMON = "Sammon (1969), A nonlinear mapping for data structure analysis, IEEE Trans. Computers 18"
 _YANG = "Yang (2004), Sammon's nonlinear mapping using geodesic distances, ICPR 17"
+_DEMARTINES = "Demartines and Hérault (1997), Curvilinear component analysis, IEEE Trans. Neural Networks 8"
+_LENDASSE = (
+    "Lee, Lendasse and Verleysen (2004), Nonlinear projection with curvilinear distances, Neurocomputing 57"
+)
+_LESPINATS = "Lespinats, Verleysen, Giron and Fertil (2007), DD-HDS, IEEE Trans. Neural Networks 18"
+_VILLEMAIN = "Lespinats, Fertil, Villemain and Hérault (2009), RankVisu, Neurocomputing 72"
+_GASHLER = "Gashler, Ventura and Martinez (2007), Iterative non-linear DR with manifold sculpting, NIPS 20"
+_ROSMAN = "Rosman and others (2010), Nonlinear dimensionality reduction by TCIE, Int. J. Comp. Vision 89"
+_VENNA = "Venna and Kaski (2006), Local multidimensional scaling, Neural Networks 19"
 _PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
 
 _BUILT_IN = (
@@ -126,6 +137,9 @@ _BUILT_IN = (
     Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
            "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
            max_rows=40_000, preset="quick"),
+    Method("landmark-mds", "isentropic.methods.classical_mds:ClassicalMDS",
+           "Classical MDS through landmarks.", "stress", "O(l n m); O(l n)", _LANDMARK,
+           params={"n_landmarks": 500}),
     Method("metric-mds", "isentropic.methods.metric_mds:MetricMDS",
            "Distances are those of the data, by least squares.", "stress", "O(n min(n, s)); O(n min(n, s))",
            _KRUSKAL, out_of_sample="optimised", draws_above=8_000),
@@ -133,6 +147,12 @@ _BUILT_IN = (
            "Metric MDS of relative errors: near distances count as much as far ones.", "stress",
            "O(n min(n, s)); O(n min(n, s))", _MCGEE, params={"power": 2.0}, out_of_sample="optimised",
            draws_above=8_000),
+    Method("nonmetric-mds", "isentropic.methods.nonmetric_mds:NonmetricMDS",
+           "Distances are in the order of those of the data.", "stress", "O(n min(n, s)); O(n min(n, s))",
+           _KRUSKAL, out_of_sample="optimised", draws_above=8_000, figures=("stress_",)),
+    Method("local-mds", "isentropic.methods.local_mds:LocalMDS",
+           "Distances of neighbours, in the data or in the map, are kept.", "stress", "O(n^2); O(n^2)",
+           _VENNA, out_of_sample="optimised", max_rows=10_000),
     Method("sammon", "isentropic.methods.sammon:Sammon",
            "Distances are those of the data, near ones above all.", "stress",
            "O(n min(n, s)); O(n min(n, s))", _SAMMON, out_of_sample="optimised", draws_above=8_000),
@@ -140,11 +160,41 @@ _BUILT_IN = (
            "geodesic", "O(n^2 (k + log n)); O(n^2)", _YANG, params={"metric": Geodesic()},
            out_of_sample="optimised", precomputed=False, max_rows=40_000, draws_above=10_000,
            figures=("cost_",)),
+    Method("cca", "isentropic.methods.curvilinear_component_analysis:CurvilinearComponentAnalysis",
+           "Distances are kept between rows near in the map; the rest may tear.", "unfolding",
+           "O(n min(n, s)); O(n min(n, s))", _DEMARTINES, out_of_sample="optimised", draws_above=8_000),
+    Method("cda", "isentropic.methods.curvilinear_component_analysis:CurvilinearComponentAnalysis",
+           "CCA of geodesic distances: unrolls rather than tears.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _LENDASSE, params={"metric": Geodesic()},
+           out_of_sample="optimised", precomputed=False, max_rows=20_000, draws_above=10_000,
+           figures=("cost_", "radius_")),
+    Method("dd-hds", "isentropic.methods.dd_hds:DDHDS",
+           "Short distances first, short in the data or in the map.", "unfolding",
+           "O(n min(n, s)); O(n min(n, s))", _LESPINATS, out_of_sample="optimised", draws_above=8_000),
+    Method("rankvisu", "isentropic.methods.rank_visu:RankVisu", "Neighbours keep their ranks.", "unfolding",
+           "O(n^2 log n); O(n^2)", _VILLEMAIN, out_of_sample="optimised", max_rows=10_000,
+           figures=("start_cost_",)),
+    Method("manifold-sculpting", "isentropic.methods.manifold_sculpting:ManifoldSculpting",
+           "Lengths and angles of neighbourhoods, while axes shrink; not reliable.", "unfolding",
+           "O(n k m); O(n (m + k))", _GASHLER, out_of_sample="optimised", precomputed=False, draws_above=0,
+           max_rows=5_000),
+    Method("tcie", "isentropic.methods.tcie:TCIE",
+           "Geodesic distances, but for paths that a hole or an edge bends.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _ROSMAN, out_of_sample="optimised", max_rows=10_000,
+           figures=("cost_", "kept_")),
     Method("isomap", "isentropic.methods.isomap:Isomap", "Classical MDS of geodesic distances.", "geodesic",
            "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000, draws_above=10_000, preset="quick"),
     Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
            "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}, draws_above=10_000,
            preset="quick"),
+    Method("c-isomap", "isentropic.methods.isomap:Isomap",
+           "ISOMAP with edges measured by the density around them.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _LANDMARK, params={"conformal": True}, max_rows=40_000,
+           draws_above=10_000),
+    Method("kernel-isomap", "isentropic.methods.isomap:Isomap",
+           "ISOMAP with a constant that makes its distances Euclidean.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _CHOI, params={"positive": True}, max_rows=10_000,
+           draws_above=10_000),
     Method("entropic-isomap", "isentropic.methods.entropic_isomap:EntropicIsomap",
            "ISOMAP over divergences between Gaussian patches.", "geodesic",
            "O(n^2 (k + log n) + n k m^2); O(n^2 + n m^2)", _CERVATI, precomputed=False, max_rows=40_000,
@@ -152,6 +202,10 @@ _BUILT_IN = (
     Method("kde-isomap", "isentropic.methods.kde_isomap:KDEIsomap",
            "ISOMAP over divergences between densities of patches.", "geodesic",
            "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
+    Method("mvu", "isentropic.methods.mvu:MVU",
+           "As far apart as distances within neighbourhoods allow.", "geodesic",
+           "O(n^2 (k + log n) + n k^2 t); O(n^2)", _WEINBERGER, precomputed=False, max_rows=50_000,
+           figures=("kept_", "violation_")),
     Method("es-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
            "ISOMAP over dissimilarities that part the classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
            _GENG, needs_y=True, max_rows=40_000),

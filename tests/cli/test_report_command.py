@@ -120,6 +120,23 @@ def test_facts_are_all_there_and_plain(report, pages, flats, tmp_path):
     assert Path("report.html").exists()
 
 
+def test_programs_read_which_maps_saw_the_classes(report, pages):
+    result = report("builtin:iris", "--methods", "pca,lda", "--preset", "quick", "--json")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    pca, lda = told["runs"]
+    assert (pca["saw_classes"], pca["label_test"]) == (False, None)
+    assert lda["saw_classes"]
+    assert lda["label_test"]["p"] == 0.1
+    assert lda["label_test"]["effect_of_labels"] is False
+    assert len(lda["label_test"]["null"]) == 9
+    assert set(pca["classifiers"]) == {"k-NN", "QDA", "LDA"}
+    assert {"trustworthiness(10)", "continuity(10)", "rnx_auc", "kendall_tau"} <= set(lda["measures"])
+    assert told["verdict"]["effects_of_labels"] == []
+    assert [standing["labels"] for standing in told["verdict"]["standings"]] == ["", "real"]
+    assert told["verdict"]["classes"][0].startswith("lda saw the classes, and tells them apart: ")
+
+
 def test_the_preset_says_what_it_runs(report, pages):
     result = report("builtin:iris", "--preset", "quick")
     assert result.exit_code == 0, result.stderr

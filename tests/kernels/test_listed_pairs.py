@@ -6,7 +6,10 @@ from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist, squareform
 
+from assertions import assert_same_bits
+from isentropic.kernels._jit import threads
 from isentropic.kernels.consistent_pairs import consistent_pairs
+from isentropic.kernels.listed_stress import listed_stress
 from isentropic.objectives import ListedPairs, ListedStress
 from naive_curvilinear import naive_consistent, naive_stress
 
@@ -30,6 +33,18 @@ def test_stress_is_that_of_the_twin_and_its_gradient_that_of_differences(rng):
     assert_allclose(gradient.ravel(), slopes, atol=1e-6)
 
 
+def test_any_number_of_threads_gives_the_same_bits(rng):
+    T, W, Z = some_pairs(rng, 60)
+    pairs = listed(T, W)
+    found = []
+    for n_jobs in (1, 2):
+        gradient = np.empty(Z.shape)
+        with threads(n_jobs):
+            costs = listed_stress(pairs.indptr, pairs.indices, pairs.wanted, pairs.weights, Z, gradient)
+        found.append(np.column_stack([costs, gradient]))
+    assert_same_bits(*found)
+
+
 def test_rows_in_one_place_push_each_other_nowhere(rng):
     T, W, _ = some_pairs(rng)
     cost, gradient = ListedStress(listed(T, W))(np.zeros((len(T), 2)))
@@ -45,7 +60,12 @@ def test_consistent_pairs_are_those_of_the_twin(rng):
     boundary = np.zeros(n, bool)
     boundary[:4] = True
     edges = csr_array(linked)
-    about = squareform(G, checks=False), G[:, boundary].min(axis=1), edges.indptr.astype(np.int64), edges.indices
+    about = (
+        squareform(G, checks=False),
+        G[:, boundary].min(axis=1),
+        edges.indptr.astype(np.int64),
+        edges.indices,
+    )
     starts, nothing = np.zeros(n + 1, np.int64), np.empty(0)
     consistent_pairs(*about, starts, nothing.astype(np.int32), nothing)
     starts = np.cumsum(starts)

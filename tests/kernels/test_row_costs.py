@@ -2,11 +2,22 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
+from scipy.stats import norm
 
 from assertions import assert_same_bits
 from isentropic.kernels import row_costs
 from isentropic.kernels._jit import choice, threads
-from isentropic.kernels.row_costs import DEGREES, FUZZY, GAUSSIANS, PAIRS, STRESS, STUDENT, TRIPLETS, evaluate
+from isentropic.kernels.row_costs import (
+    DEGREES,
+    FUZZY,
+    GAUSSIANS,
+    NEAR_GAPS,
+    PAIRS,
+    STRESS,
+    STUDENT,
+    TRIPLETS,
+    evaluate,
+)
 from isentropic.kernels.row_descent import settle_rows
 
 EVERY = np.empty(0, np.int64)
@@ -58,6 +69,12 @@ def naive_stress_cost(z, Z, near, weights, far, shape):
     return w @ (np.sqrt(((z - Z[near]) ** 2).sum(axis=1)) - g) ** 2
 
 
+def naive_near_gaps_cost(z, Z, near, weights, far, shape):
+    mu, sigma, smooth = shape
+    e = np.sqrt(((z - Z[near]) ** 2).sum(axis=1))
+    return np.sqrt((weights - e) ** 2 + smooth**2) @ norm.sf((np.minimum(weights, e) - mu) / sigma)
+
+
 def around(rng, n, k, m):
     """Some attracting and repelling rows out of n; all in their order where the number is None."""
     near = EVERY if k is None else rng.choice(n, k, replace=False)
@@ -79,6 +96,7 @@ COSTS = {
     "gaussian": (GAUSSIANS, naive_gaussians_cost, 4, None, [2.0]),
     "stress": (STRESS, naive_stress_cost, None, None, []),
     "stress, some": (STRESS, naive_stress_cost, 5, None, []),
+    "near gaps": (NEAR_GAPS, naive_near_gaps_cost, 5, None, [0.8, 0.6, 0.3]),
     "several gaussians": (GAUSSIANS, naive_gaussians_cost, 4, None, [2.0, 0.7, 0.1]),
 }
 every_cost = pytest.mark.parametrize("name", COSTS)
@@ -87,6 +105,8 @@ every_cost = pytest.mark.parametrize("name", COSTS)
 def case(rng, name, d=2, n=12):
     number, twin, k, m, shape = COSTS[name]
     near, weights, far = around(rng, n, k, m)
+    if number is NEAR_GAPS:
+        weights = rng.uniform(0.5, 2.0, size=len(weights))
     if number is STRESS:
         weights = np.concatenate([weights, rng.uniform(0.5, 2.0, size=len(weights))])
     Z = rng.normal(size=(n, d))
@@ -119,7 +139,7 @@ def test_a_cost_and_its_derivatives_are_those_of_its_twin(rng, name, d):
         value = evaluate(number, z, Z, *about, gradient, curvature)
         return value, gradient, curvature
 
-    at_a_row = [] if number is STRESS else [Z[3]]  # where stress has an edge
+    at_a_row = [] if number in (STRESS, NEAR_GAPS) else [Z[3]]  # where these have an edge
     for z in (rng.normal(size=d), 5 * rng.normal(size=d), *at_a_row):
         value, gradient, curvature = slopes(z)
         assert value == pytest.approx(plain(z), rel=1e-12)

@@ -5,7 +5,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist, pdist
 
-from isentropic import ClassicalMDS, MemoryBudgetError, NegativeEigenvalueWarning, config_context, linalg
+from isentropic import (
+    ClassicalMDS,
+    InvalidInputError,
+    Landmarks,
+    MemoryBudgetError,
+    NegativeEigenvalueWarning,
+    config_context,
+    linalg,
+)
 
 
 def plain_scaling(D, n_components):
@@ -80,3 +88,28 @@ def test_the_number_of_distances_is_checked():
     ):
         with pytest.raises(ValueError, match="the 45 distances of 10 rows, in the order of scipy's pdist"):
             call()
+
+
+def test_landmarks_find_a_plane_again_and_place_all_rows_in_it(rng):
+    X = rng.normal(size=(80, 2)) @ rng.normal(size=(2, 5))
+    whole, few = ClassicalMDS().fit(X), ClassicalMDS(n_landmarks=10).fit(X)
+    assert len(few.landmarks_) == 10
+    assert_allclose(pdist(few.embedding_), pdist(X), atol=1e-9)
+    assert few.residual_variance_ < 1e-12
+    new = X[:4] * 0.5 + X[4:8] * 0.5
+    assert_allclose(cdist(few.transform(new), few.embedding_), cdist(new, X), atol=1e-9)
+    assert whole.landmarks_ is None
+    assert ClassicalMDS(n_landmarks=80).fit(X).landmarks_ is None
+
+
+def test_given_distances_have_landmarks_too(rng):
+    X = rng.normal(size=(60, 3))
+    given = ClassicalMDS(metric="precomputed", n_landmarks=12).fit(cdist(X, X))
+    assert_allclose(given.transform(cdist(X[:3] + 0.1, X)).shape, (3, 2))
+    drawn = ClassicalMDS(metric="precomputed", n_landmarks=Landmarks(12, "random"), random_state=1)
+    assert sorted(drawn.fit(cdist(X, X)).landmarks_) == list(drawn.landmarks_)
+
+
+def test_too_few_landmarks_are_told():
+    with pytest.raises(InvalidInputError, match="n_landmarks must be an integer of at least"):
+        ClassicalMDS(n_landmarks=3).fit(np.eye(9))

@@ -23,7 +23,7 @@ from isentropic._errors import (
     NeighborsClippedWarning,
 )
 from isentropic._values import Inflate
-from isentropic.families.geodesic_map import _landmark_residual_variance
+from isentropic.families.landmarks import _landmark_residual_variance
 
 ROLL, ANGLE = make_swiss_roll(700, random_state=0)
 NEW, NEW_ANGLE = make_swiss_roll(60, random_state=1)

@@ -94,10 +94,14 @@ def main(  # long, with a line for each option
 ) -> None:
     """Compare methods on a table: which map to trust, how much, and where not. Writes one page.
 
+    Methods that learn from classes, the --target, are compared where --methods names them, or by the
+    preset thorough. Each is fitted with permuted labels too, and not trusted where these score as well.
+
     \b
     Examples:
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
+      isentropic report builtin:wine --methods pca,lda,supervised-umap
     """
     require_complete(missing)
     asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs)

@@ -20,6 +20,7 @@ from ..neighbors import nearest_among
 from ..quality.intervals import wilson
 
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured
+_SMALL = 500  # rows, for which one thread takes less time than several
 _NOISE = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
 
 Accuracy = tuple[float, float, float]
@@ -138,7 +139,8 @@ def voted_classes(
     """
     sides = (np.ascontiguousarray(placed, float), np.ascontiguousarray(known, float))
     others = len(known) - (selves is not None)
-    nearest, _ = nearest_among(*sides, min(n_neighbors, others), selves=selves)
+    n_jobs = 1 if len(placed) <= _SMALL else None
+    nearest, _ = nearest_among(*sides, min(n_neighbors, others), selves=selves, n_jobs=n_jobs)
     votes = np.zeros((len(placed), int(known_classes.max()) + 1), np.int64)
     np.add.at(votes, (np.arange(len(placed))[:, None], known_classes[nearest]), 1)
     winners: Integers = votes.argmax(axis=1)

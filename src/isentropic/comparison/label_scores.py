@@ -27,6 +27,7 @@ from .fitting import Split, voted_classes
 PROTOCOLS = ("honest", "published")
 SCORES = ("accuracy", "kappa")
 _NEIGHBORS = {"honest": 10, "published": 7}
+_SMALL = 500  # rows
 _PUBLISHED_SEED = 42  # of the split into halves
 _WORTH_WORKERS = 10.0  # seconds of fits, below which starting processes takes longer than it saves
 
@@ -44,6 +45,7 @@ class LabelTrial:
     protocol: str
     score: str
     seed: int
+    quiet: bool = False  # whether the true labels are fitted without warnings too
 
     @classmethod
     def of(
@@ -62,13 +64,13 @@ class LabelTrial:
             require(hasattr(estimator, "transform"), "estimator", "one that places new rows", estimator, hint)
             split = Split.of(classes, seed)
         assert split is not None
-        return cls(_seeded(estimator, seed), X, classes, split, protocol, score, seed)
+        return cls(_seeded(estimator, n, seed), X, classes, split, protocol, score, seed)
 
     def __call__(self, i: int) -> Scores:
-        """Equal bits in any process: BLAS has one thread, and the labels depend on the seed and i alone."""
-        with warnings.catch_warnings(), one_blas_thread():
-            if i:
-                warnings.simplefilter("ignore")  # the true labels have said what there is to say
+        """The labels depend on the seed and i alone."""
+        with warnings.catch_warnings():
+            if i or self.quiet:
+                warnings.simplefilter("ignore")  # the true labels said what there is to say
             return self._scored(self.labels(i))
 
     def labels(self, i: int) -> Integers:
@@ -102,31 +104,44 @@ class LabelTrial:
         return 0.0 if one else cohen_kappa(true, voted)
 
 
-def _seeded(estimator: Any, seed: int) -> Any:
-    """A copy that draws the same in every process."""
+def _seeded(estimator: Any, n_rows: int, seed: int) -> Any:
+    """A copy that draws the same in every process; of a small table on one thread, which takes less time."""
     params = estimator.get_params(deep=False)
-    fixed = {"random_state": seed} if "random_state" in params and params["random_state"] is None else {}
+    fixed: dict[str, Any] = {}
+    if "random_state" in params and params["random_state"] is None:
+        fixed["random_state"] = seed
+    if "n_jobs" in params and n_rows <= _SMALL:
+        fixed["n_jobs"] = 1
     return clone(estimator).set_params(**fixed)
 
 
 def trial_scores(
     trial: LabelTrial, wanted: Sequence[int], n_jobs: int | None
 ) -> Iterator[tuple[int, Scores]]:
-    """The scores of these permutations in order, as they come; in several processes where that pays."""
+    """The scores of these permutations in order, as they come; in several processes where that pays.
+
+    Equal bits in either case: BLAS has one thread.
+    """
     if not wanted:
         return
-    began = time.perf_counter()
-    yield wanted[0], trial(wanted[0])
-    seconds, rest = time.perf_counter() - began, wanted[1:]
-    workers = min(worker_threads(n_jobs), len(rest))
-    if workers < 2 or seconds * len(rest) < _WORTH_WORKERS:
-        for i in rest:
-            yield i, trial(i)
-        return
+    with one_blas_thread():
+        began = time.perf_counter()
+        yield wanted[0], trial(wanted[0])
+        seconds, rest = time.perf_counter() - began, wanted[1:]
+        workers = min(worker_threads(n_jobs), len(rest))
+        if workers < 2 or seconds * len(rest) < _WORTH_WORKERS:
+            for i in rest:
+                yield i, trial(i)
+            return
     from joblib import Parallel, delayed
 
     if "n_jobs" in trial.estimator.get_params(deep=False):  # a core for each process
         trial = replace(trial, estimator=clone(trial.estimator).set_params(n_jobs=1))
     # without memory maps: compiled code would be compiled again for arrays that cannot be written
     running = Parallel(n_jobs=workers, return_as="generator", max_nbytes=None)
-    yield from zip(rest, running(delayed(trial)(i) for i in rest), strict=True)
+    yield from zip(rest, running(delayed(_in_worker)(trial, i) for i in rest), strict=True)
+
+
+def _in_worker(trial: LabelTrial, i: int) -> Scores:
+    with one_blas_thread():
+        return trial(i)

@@ -54,6 +54,7 @@ def with_label_test(
         trial = LabelTrial.of(
             estimator, data.X[rows], data.classes[rows], protocol="honest", score="accuracy", seed=seed
         )
+        trial = replace(trial, quiet=True)  # what there is to warn of, the fit of all rows has said
         test = null_beside(trial, n_permutations, n_jobs, store, run.method, report)
     except Exception as error:  # the map stands without it, and is not trusted
         return _warned(run, f"The labels that it learnt from could not be tested: {error}")

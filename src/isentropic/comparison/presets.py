@@ -61,7 +61,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 budget=12,
                 n_seeds=5,
                 n_permutations=99,
-                n_label_permutations=99,
+                n_label_permutations=39,
             ),
         )
     }

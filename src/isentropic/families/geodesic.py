@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import is_whole, require
 from .._state import Absent, Array, Double, Maybe, Number, State, StateError, Tuple, Value
-from .._values import Landmarks, NeighborGraph
+from .._values import NeighborGraph
 from ..distances import LARGEST
 from ..geodesics import from_rows
 from ..linalg import Scaling
 from ..neighbors import Entries, RowIndex, checked_policy
 from .geodesic_map import GeodesicMap, exact_map, landmark_map
 from .input_rows import checked_components, checked_rows, require_columns
+from .landmarks import checked_landmarks
 from .placement import RowKeeper
 
 
@@ -40,6 +40,7 @@ class GeodesicEmbedder(RowKeeper):
         residual_variance_=Number(),
     )
     _found_again: tuple[str, ...] = ("_landmark_geodesics", "_index_of_fitted")
+    positive = False  # whether a constant makes geodesics Euclidean (kernel ISOMAP)
     # Parameters of every member: n_components, n_landmarks, on_disconnected, metric, random_state, n_jobs.
     embedding_: np.ndarray
     landmarks_: np.ndarray | None
@@ -58,7 +59,7 @@ class GeodesicEmbedder(RowKeeper):
 
     def _checked_parameters(self) -> None:
         checked_components(self.n_components)
-        self._checked_landmarks(0)
+        checked_landmarks(self.n_landmarks, self.n_components, 0)
         checked_policy(self.on_disconnected)
 
     def _embed_graph(self, X: np.ndarray, graph: NeighborGraph, rows: np.ndarray | None = None) -> None:
@@ -88,13 +89,16 @@ class GeodesicEmbedder(RowKeeper):
         if in_parts and policy == "largest":
             nodes = np.flatnonzero(graph.components == 0)
             fitted, graph = fitted[nodes], subgraph(graph, nodes)
-        landmarks = self._checked_landmarks(len(fitted))
+        landmarks = checked_landmarks(self.n_landmarks, n_components, len(fitted))
         if landmarks is None:
-            return fitted, *exact_map(graph, n_components, policy, n_jobs, self._blended(fitted))
+            return fitted, *exact_map(
+                graph, n_components, policy, n_jobs, self._blended(fitted), positive=self.positive
+            )
         table = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
-        return fitted, *landmark_map(graph, table, landmarks, n_components, policy, metric=self.metric,
-                                     random_state=self.random_state, n_jobs=n_jobs,
-                                     blend=self._blended(fitted))  # fmt: skip
+        options = {"random_state": self.random_state, "n_jobs": n_jobs, "positive": self.positive}
+        found = landmark_map(graph, table, landmarks, n_components, policy, metric=self.metric,
+                             blend=self._blended(fitted), **options)  # fmt: skip
+        return fitted, *found
 
     def _blended(self, fitted: np.ndarray) -> Callable[[np.ndarray, np.ndarray | None], None] | None:
         """What changes the lengths of the paths between fitted rows, from landmarks or of all pairs."""
@@ -113,17 +117,6 @@ class GeodesicEmbedder(RowKeeper):
             found, Z = Z, np.empty((len(X), Z.shape[1]))
             Z[fitted], Z[others] = found, place(X[others])
         return self._one_place(X, Z)
-
-    def _checked_landmarks(self, n: int) -> Landmarks | None:
-        """How many landmarks; None when every row is one, which is the exact method."""
-        if self.n_landmarks is None:
-            return None
-        given = self.n_landmarks
-        landmarks = given if isinstance(given, Landmarks) else Landmarks(given)
-        smallest = self.n_components + 2
-        must_be = f"an integer of at least n_components + 2 = {smallest}, Landmarks(...) or None"
-        require(is_whole(landmarks.n) and landmarks.n >= smallest, "n_landmarks", must_be, given)
-        return None if landmarks.n >= n else landmarks
 
     def _require_sound(self) -> None:
         require_columns(self, self._fit_X)

@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import squareform
 
-from .._runtime import one_blas_thread, row_blocks
+from .._runtime import row_blocks
 from .._values import Inflate, Landmarks, NeighborGraph
-from ..distances import Metric, distances_between, rows_per_block
+from ..distances import Metric
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
-from ..kernels.condensed import combined_comoments
 from ..kernels.placement import through_neighbors
-from ..linalg import Scaling, classical_scaling, residual_variance, unexplained
+from ..linalg import Scaling, classical_scaling, positive_scaling, residual_variance
 from ..neighbors import Entries, warn_of_isolated
-from .landmarks import chosen_landmarks
+from .landmarks import chosen_landmarks, scaled_by_landmarks
 
 _PLACED_AT_ONCE = 256  # new rows whose distances to all fitted rows are held together
 
@@ -72,6 +70,8 @@ def exact_map(
     policy: Any,
     n_jobs: int | None,
     blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
+    *,
+    positive: bool = False,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
     """Scaling of all paths, the coordinates of all rows of the graph, and the residual variance.
 
@@ -81,7 +81,8 @@ def exact_map(
     unreachable = _inflated(G, graph, policy)
     if blend is not None:
         blend(G, None)
-    scaling = classical_scaling(G, graph.n_rows, n_components, n_jobs=n_jobs)
+    scaled = positive_scaling if positive else classical_scaling
+    scaling = scaled(G, graph.n_rows, n_components, n_jobs=n_jobs)
     variance = residual_variance(G, scaling.embedding, n_jobs=n_jobs)
     return GeodesicMap(graph, scaling, unreachable), scaling.embedding, variance
 
@@ -96,10 +97,10 @@ def landmark_map(
     metric: Metric,
     random_state: Any,
     n_jobs: int | None,
+    positive: bool = False,
     blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
     """As :func:`exact_map` through some of the ``rows`` of the graph, spread out over all (landmark MDS)."""
-    n = graph.n_rows
     chosen = chosen_landmarks(rows, landmarks.n, landmarks.rule, metric=metric, random_state=random_state,
                               n_jobs=n_jobs)  # fmt: skip
     G = from_rows(graph, chosen, n_jobs=n_jobs)
@@ -107,12 +108,8 @@ def landmark_map(
     plain = G if blend is None else G.copy()  # new rows enter by paths, which are blended after that
     if blend is not None:
         blend(G, chosen)
-    between = squareform(G[:, chosen], checks=False)
-    scaling = classical_scaling(between, len(chosen), n_components, n_jobs=n_jobs)
-    Z = np.empty((n, n_components))
-    for block in row_blocks(n, "placing rows", size=4096):
-        Z[block] = scaling.place(G[:, block].T, n_jobs=n_jobs)
-    variance = _landmark_residual_variance(G, chosen, Z, n_jobs)
+    scaled = positive_scaling if positive else classical_scaling
+    scaling, Z, variance = scaled_by_landmarks(G, chosen, n_components, scaled, n_jobs=n_jobs)
     return GeodesicMap(graph, scaling, unreachable, chosen, plain), Z, variance
 
 
@@ -124,17 +121,3 @@ def _inflated(G: np.ndarray, graph: NeighborGraph, policy: Any) -> float:
     unreachable = policy.factor * float(np.max(G, where=np.isfinite(G), initial=0.0))
     np.copyto(G, unreachable, where=np.isinf(G))
     return unreachable
-
-
-def _landmark_residual_variance(
-    G: np.ndarray, landmarks: np.ndarray, Z: np.ndarray, n_jobs: int | None
-) -> float:
-    """``1 - corr(G, D_Z)^2`` over the pairs of a landmark and any row, itself included."""
-    moments = np.empty((len(landmarks), 6))
-    for block in row_blocks(len(landmarks), "residual variance", size=rows_per_block(len(Z))):
-        mapped = distances_between(Z[landmarks[block]], Z, "euclidean", n_jobs)
-        with one_blas_thread():  # several would add up in another order, and take the cores from the kernels
-            for i, (g, d) in enumerate(zip(G[block], mapped, strict=True), start=block.start):
-                a, b = g - g.mean(), d - d.mean()
-                moments[i] = len(g), g.mean(), d.mean(), a @ a, b @ b, a @ b
-    return unexplained(*combined_comoments(moments))

@@ -1,16 +1,24 @@
-"""Landmarks, the rows that stand for all of them: farthest-first traversal (maxmin), or drawn at random."""
+"""Landmarks, the rows that stand for all of them: farthest-first traversal (maxmin), or drawn at random.
+
+Landmark MDS: classical scaling of the landmarks, by which all other rows are placed.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
+from scipy.spatial.distance import squareform
 
-from .._errors import LandmarksClippedWarning, require_one_of
-from .._runtime import generator, row_blocks
-from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows
+from .._errors import LandmarksClippedWarning, is_whole, require, require_one_of
+from .._runtime import generator, one_blas_thread, row_blocks
+from .._values import Landmarks
+from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows, rows_per_block
 from ..kernels._jit import threads
+from ..kernels.condensed import combined_comoments
 from ..kernels.nearest import shrink_gaps
+from ..linalg import Scaling, classical_scaling, unexplained
 
 _WORTH_THREADS = 1_000_000  # entries of X: below that, waking threads costs more than one landmark's work
 
@@ -44,6 +52,37 @@ def chosen_landmarks(
     return chosen
 
 
+def checked_landmarks(given, n_components: int, n: int) -> Landmarks | None:
+    """How many landmarks; None when every row is one, which is the exact method."""
+    if given is None:
+        return None
+    landmarks = given if isinstance(given, Landmarks) else Landmarks(given)
+    smallest = n_components + 2
+    must_be = f"an integer of at least n_components + 2 = {smallest}, Landmarks(...) or None"
+    require(is_whole(landmarks.n) and landmarks.n >= smallest, "n_landmarks", must_be, given)
+    return None if landmarks.n >= n else landmarks
+
+
+def scaled_by_landmarks(
+    D: np.ndarray,
+    landmarks: np.ndarray,
+    n_components: int,
+    scaled: Callable[..., Scaling] = classical_scaling,
+    *,
+    n_jobs: int | None,
+) -> tuple[Scaling, np.ndarray, float]:
+    """Landmark MDS: the scaling of the landmarks, the places of all n rows, and the residual variance.
+
+    ``D`` (l, n) are the distances from the landmarks to all rows.
+    """
+    between = squareform(D[:, landmarks], checks=False)
+    scaling = scaled(between, len(landmarks), n_components, n_jobs=n_jobs)
+    Z = np.empty((D.shape[1], n_components))
+    for block in row_blocks(len(Z), "placing rows", size=4096):
+        Z[block] = scaling.place(D[:, block].T, n_jobs=n_jobs)
+    return scaling, Z, _landmark_residual_variance(D, landmarks, Z, n_jobs)
+
+
 def _drawn(X: np.ndarray, count: int, metric: Metric, random_state) -> np.ndarray:
     return np.sort(generator(random_state).permutation(_first_of_equals(X, metric))[:count])
 
@@ -72,3 +111,17 @@ def _spread_out(X: np.ndarray, count: int, metric: Metric, n_jobs: int | None) -
         if gap[current] == 0:  # every row is like one of those chosen
             return landmarks[: block.stop]
     return landmarks
+
+
+def _landmark_residual_variance(
+    G: np.ndarray, landmarks: np.ndarray, Z: np.ndarray, n_jobs: int | None
+) -> float:
+    """``1 - corr(G, D_Z)^2`` over the pairs of a landmark and any row, itself included."""
+    moments = np.empty((len(landmarks), 6))
+    for block in row_blocks(len(landmarks), "residual variance", size=rows_per_block(len(Z))):
+        mapped = distances_between(Z[landmarks[block]], Z, "euclidean", n_jobs)
+        with one_blas_thread():  # several would add up in another order, and take the cores from the kernels
+            for i, (g, d) in enumerate(zip(G[block], mapped, strict=True), start=block.start):
+                a, b = g - g.mean(), d - d.mean()
+                moments[i] = len(g), g.mean(), d.mean(), a @ a, b @ b, a @ b
+    return unexplained(*combined_comoments(moments))

@@ -8,7 +8,7 @@ held. Metric and nonmetric stress are such methods, and those of neighbours.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -29,6 +29,9 @@ from .starts import given_start, principal_start, random_start, scaled_start
 
 _REFERENCES = 2048  # fitted rows that a new one is placed against
 _PLACED_AT_ONCE = 64  # new rows
+STEPS = 60  # that each see pairs of their own, after the minimum over one set of drawn pairs
+_PARTNERS_OF_STEP = 32
+_STEPS_AT_ONCE = 4  # whose distances are computed together
 
 
 class Objective(Protocol):
@@ -64,6 +67,29 @@ class Problem:
         out = np.empty((len(self.groups.members), *point.shape[1:]))
         out[self.groups.members] = np.repeat(point, np.diff(self.groups.indptr), axis=0)
         return out
+
+
+def fresh_pairs(
+    problem: Problem, steps: Iterable[int], order: np.ndarray | None = None
+) -> Iterator[DrawnPairs]:
+    """Pairs drawn for each step of a descent, from the seed and the number of the step; 32 partners a row.
+
+    Distances are in the units of the data. Another ``order`` of the rows has other pairs at the sum of two
+    shifts, whose errors are alike.
+    """
+    given, groups = problem.pairs, problem.groups
+    assert isinstance(given, DrawnPairs)
+    order = given.order if order is None else order
+    distances = problem.distances if groups is None else problem.distances.among(groups.rows)
+    half = min(_PARTNERS_OF_STEP // 2, len(given.shifts))
+    steps = list(steps)
+    for start in range(0, len(steps), _STEPS_AT_ONCE):
+        several = steps[start : start + _STEPS_AT_ONCE]
+        shifts = [drawn_shifts(given.n, half, (problem.seed, step)) for step in several]
+        drawn = distances.drawn(np.concatenate(shifts), order)
+        for i in range(len(several)):
+            mine = slice(i * half, (i + 1) * half)
+            yield DrawnPairs(drawn.order, drawn.shifts[mine], drawn.distances[mine])
 
 
 def minimised(objective: Objective, start: np.ndarray, optimizer: Callable[..., Minimum]) -> Minimum:

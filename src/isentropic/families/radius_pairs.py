@@ -9,7 +9,7 @@ from .._runtime import require_memory
 from ..distances import condensed_distances
 from ..kernels._jit import threads
 from ..kernels.degrees import paired_distances
-from ..objectives import AllPairs, ListedPairs, ListedStress, Stress
+from ..objectives import AllPairs, ListedPairs, ListedStress, Stress, worth_threads
 from .pairs import Problem
 
 _LISTED = 512  # partners of a row within the radius, on average, that are listed
@@ -23,7 +23,8 @@ class RadiusPairs:
     """
 
     def __init__(self, problem: Problem, n_jobs: int | None):
-        self.problem, self.n_jobs, self.listed = problem, n_jobs, False
+        self.problem, self.listed = problem, False
+        self.n_jobs = worth_threads(problem.pairs.distances.size, n_jobs)
 
     def stress(self, Z: np.ndarray, radius: float) -> Stress | ListedStress:
         """The cost, for the pairs that are within ``radius`` in the map ``Z``."""

@@ -22,13 +22,9 @@ from ..objectives import AllPairs, DrawnPairs, SameDegree
 from ..optim import Minimum, averaged_descent, lbfgs
 from .degree_search import Trial
 from .faithfulness import Tau, distance_tau
-from .pair_distances import drawn_shifts
-from .pairs import PairsEmbedder, Problem, minimised
+from .pairs import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised
 
 _PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
-_STEPS = 60  # that each see pairs of their own, after the minimum over one set of drawn pairs
-_PARTNERS_OF_STEP = 32
-_STEPS_AT_ONCE = 4  # whose distances are computed together
 
 
 class SameDegreeEmbedder(PairsEmbedder):
@@ -110,15 +106,15 @@ class DegreeTrials:
         curvature = objective.curvature(trial.minimum.point)
         if curvature == 0:
             return trial
-        views = self._views(trial.degrees, range(_STEPS))
+        views = self._views(trial.degrees, range(STEPS))
         start = objective.in_order(trial.minimum.point)
-        Z = averaged_descent(views, start, steps=_STEPS, curvature=curvature / len(start))
-        (view,) = self._views(trial.degrees, [_STEPS])  # pairs that no step has seen
+        Z = averaged_descent(views, start, steps=STEPS, curvature=curvature / len(start))
+        (view,) = self._views(trial.degrees, [STEPS])  # pairs that no step has seen
         minimum = replace(
             trial.minimum,
             point=objective.out_of_order(Z),
             value=max(view(Z)[0], 0.0),
-            n_iter=trial.minimum.n_iter + _STEPS,
+            n_iter=trial.minimum.n_iter + STEPS,
         )
         return replace(trial, minimum=minimum)
 
@@ -127,17 +123,8 @@ class DegreeTrials:
 
         The normalisers are sums over ``16 n`` pairs: the bias of their ratio is of the order of 1 / (16 n).
         """
-        given = self.problem.pairs
-        assert isinstance(given, DrawnPairs)
-        partners = min(_PARTNERS_OF_STEP, 2 * len(given.shifts))
-        steps = list(steps)
-        for start in range(0, len(steps), _STEPS_AT_ONCE):
-            several = steps[start : start + _STEPS_AT_ONCE]
-            shifts = [drawn_shifts(given.n, partners // 2, (self.problem.seed, step)) for step in several]
-            drawn = self.problem.distances.drawn(np.concatenate(shifts), given.order)
-            for i in range(len(several)):
-                mine = slice(i * partners // 2, (i + 1) * partners // 2)
-                yield self._over(DrawnPairs(drawn.order, drawn.shifts[mine], drawn.distances[mine]), degrees)
+        for pairs in fresh_pairs(self.problem, steps):
+            yield self._over(pairs, degrees)
 
     def tau(self, Z: np.ndarray, *, quick: bool = False) -> Tau:
         given = self.problem

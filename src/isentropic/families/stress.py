@@ -2,23 +2,27 @@
 
 Equal rows are merged, and distances taken in multiples of the largest one. A method says in ``_exponent`` how
 its weights fall with the distance. One whose weights or distances change on the way has a ``_minimum`` of
-its own, and one whose new rows weigh theirs otherwise a ``_row_weights``.
+its own, and one whose new rows weigh theirs otherwise, or want others, ``_row_weights`` or ``_wanted``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from .._state import Double, State
 from ..kernels._jit import threads
 from ..kernels.row_costs import STRESS
 from ..kernels.row_descent import settle_rows
 from ..kernels.stress_rows import stress_starts
-from ..objectives import Stress, weight_floor
-from ..optim import Minimum
-from .pairs import PairsEmbedder, Problem, minimised
+from ..objectives import DrawnPairs, Stress, weight_floor
+from ..optim import Minimum, averaged_descent
+from .pairs import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised
 
 
 class StressEmbedder(PairsEmbedder):
@@ -54,21 +58,49 @@ class StressEmbedder(PairsEmbedder):
 
     def fit(self, X, y=None):
         """Distances, start, minimum."""
-        optimizer, power = self._checked_optimizer(), self._exponent()
+        optimizer = self._checked_optimizer()
+        self._exponent()
         problem = self._problem_in_units(X)
         minimum = Minimum(problem.start, 0.0, 0, True)
         if problem.unit:
             minimum = self._minimum(problem, optimizer)
         self._keep(problem, minimum)
-        self._power, self._floor = power, weight_floor(problem.pairs)
         return self
 
     def _exponent(self) -> float:
         """The power p of the distance by which a pair weighs less, checked."""
         return 0.0
 
+    def _keep(self, problem: Problem, minimum: Minimum) -> np.ndarray:
+        self._power, self._floor = self._exponent(), weight_floor(problem.pairs)
+        return super()._keep(problem, minimum)
+
     def _minimum(self, problem: Problem, optimizer: partial[Minimum]) -> Minimum:
-        return minimised(self._stress(problem), problem.start, optimizer)
+        found = minimised(self._stress(problem), problem.start, optimizer)
+        fitted_twice = isinstance(problem.pairs, DrawnPairs) and optimizer.keywords["max_iter"] > 0
+        return self._refined(problem, found) if fitted_twice else found
+
+    def _refined(self, problem: Problem, found: Minimum) -> Minimum:
+        """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice.
+
+        The curvature is that of the parabola above the cost (majorisation), on the mean of the rows.
+        """
+        views = self._views(problem, range(STEPS))
+        first = next(views)
+        curvature = first.mean_weight() / first.normaliser
+        start = first.in_order(found.point)
+        Z = averaged_descent(chain([first], views), start, steps=STEPS, curvature=curvature)
+        point = first.out_of_order(Z)
+        other = check_random_state(problem.seed).permutation(len(point))
+        (unseen,) = self._views(problem, [STEPS], other)
+        value, _ = unseen(unseen.in_order(point))
+        return Minimum(point, value, found.n_iter + STEPS, found.converged)
+
+    def _views(self, problem: Problem, steps: Iterable[int], order=None) -> Iterator[Stress]:
+        """The cost over pairs drawn for each step."""
+        for pairs in fresh_pairs(problem, steps, order):
+            np.divide(pairs.distances, problem.unit, out=pairs.distances)
+            yield self._stress(replace(problem, pairs=pairs))
 
     def _problem_in_units(self, X) -> Problem:
         """Equal rows merged, and distances in multiples of the largest, as the start is."""
@@ -86,17 +118,37 @@ class StressEmbedder(PairsEmbedder):
         """Weights of the references for new rows at ``distances`` (b, r), in units."""
         return np.maximum(distances, self._floor) ** -self._power if self._power else np.ones_like(distances)
 
+    def _wanted(self, distances: np.ndarray) -> np.ndarray:
+        """The distances in the map that new rows at ``distances`` (b, r) are to have, both in units."""
+        return distances
+
     def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        wanted = distances / self._unit
-        about = np.hstack([self._row_weights(wanted), wanted])
+        given = distances / self._unit
+        wanted = self._wanted(given)
+        places = self._settled(self._row_weights(given), wanted, Z, row_starts(wanted, Z, self.n_jobs))
+        return with_their_own(places, wanted, Z)
+
+    def _settled(
+        self, weights: np.ndarray, wanted: np.ndarray, Z: np.ndarray, starts: np.ndarray
+    ) -> np.ndarray:
+        """Where new rows have the least ``sum_j w_j (wanted_j - |z - z_j|)^2``, from their ``starts``."""
         every, none = np.empty((len(wanted), 0), np.int64), np.empty(0)
-        starts = np.empty((len(wanted), 2, Z.shape[1]))
-        centre = Z.mean(axis=0)
-        centred = Z - centre
         with threads(self.n_jobs):
-            stress_starts(wanted, centred, np.linalg.pinv(2.0 * centred), starts)
-            places = settle_rows(STRESS, starts, centred, every, about, every, none) + centre
-        nearest = wanted.argmin(axis=1)
-        same = wanted[np.arange(len(wanted)), nearest] == 0  # by a metric that tells some rows not apart
-        places[same] = Z[nearest[same]]
-        return places
+            return settle_rows(STRESS, starts, Z, every, np.hstack([weights, wanted]), every, none)
+
+
+def row_starts(wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Two for each new row (b, 2, d): beside its nearest reference, and by lateration."""
+    starts = np.empty((len(wanted), 2, Z.shape[1]))
+    centre = Z.mean(axis=0)
+    with threads(n_jobs):
+        stress_starts(wanted, Z - centre, np.linalg.pinv(2.0 * (Z - centre)), starts)
+    return starts + centre
+
+
+def with_their_own(places: np.ndarray, wanted: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    """A new row at distance 0 from a reference, which a metric may not tell apart, takes its place."""
+    nearest = wanted.argmin(axis=1)
+    same = wanted[np.arange(len(wanted)), nearest] == 0
+    places[same] = Z[nearest[same]]
+    return places

@@ -1,8 +1,9 @@
-"""Rank images (Guttman): the distances that the rows of a map would have, were they in the order of the data.
+"""Rank images (Guttman): the distances that rows of a map would have, were they in the order of the data.
 
-``R_ij`` is the rank of row j around row i in the data and ``r_ij`` that in the map, from 1, ties by row number.
-A pair weighs ``(k + 1 - min(R, r))_+``, and the distance wanted of it is the one that rank ``R_ij`` has in row
-i of the map. A share ``a`` of the cost is lenient: any rank between ``R_ij`` and ``R_ji`` is right.
+``R_ij`` is the rank of row j around row i in the data and ``r_ij`` that in the map, from 1, ties by row
+number. A pair weighs ``(k + 1 - min(R, r))_+``, and the distance wanted of it is the one that rank ``R_ij``
+has in row i of the map. A share ``a`` of the cost is lenient: any rank between ``R_ij`` and ``R_ji`` is
+right.
 """
 
 from __future__ import annotations
@@ -75,10 +76,10 @@ def _measure(z, Z, e):
 
 @parallel_kernel
 def rank_images(ranks, near, Z, share, n_workers, partners, wanted, weights):
-    """Per row, the cost of its ranks; and what is wanted of its at most 2 k pairs within rank k on a side.
+    """Per row, the cost of its ranks; and what is wanted of its at most 2 k pairs within rank k.
 
-    ``near`` (n, k) are the rows of ranks 1 to k in the data. ``partners``, ``wanted``, ``weights`` (n, 2 k) are
-    filled in; what is left over weighs 0. ``O(n^2)``, but for ties.
+    ``near`` (n, k) are the rows of ranks 1 to k in the data. ``partners``, ``wanted``, ``weights`` (n, 2 k)
+    are filled in; what is left over weighs 0. ``O(n^2)``, but for ties.
     """
     n, k = near.shape
     costs = np.zeros(n)
@@ -91,17 +92,14 @@ def rank_images(ranks, near, Z, share, n_workers, partners, wanted, weights):
             for p in range(n - 1):
                 mapped[order[p]] = p + 1
             total = 0.0
-            for p in range(k):
-                j = near[i, p]
-                total += _add_pair(p, j, p + 1, np.int64(ranks[j, i]), mapped[j], k, share, e, order,
-                                   partners[i], wanted[i], weights[i])  # fmt: skip
-                j = order[p]
+            for p in range(2 * k):  # those near in the data, then those near in the map alone
+                j = near[i, p] if p < k else order[p - k]
                 rank = np.int64(ranks[i, j])
-                if rank > k:  # else it is among the near ones
-                    total += _add_pair(k + p, j, rank, np.int64(ranks[j, i]), p + 1, k, share, e, order,
+                if p < k or rank > k:
+                    total += _add_pair(p, j, rank, np.int64(ranks[j, i]), mapped[j], k, share, e, order,
                                        partners[i], wanted[i], weights[i])  # fmt: skip
                 else:
-                    partners[i, k + p], weights[i, k + p], wanted[i, k + p] = i, 0.0, 0.0
+                    partners[i, p], weights[i, p], wanted[i, p] = i, 0.0, 0.0
             costs[i] = total
     return costs
 
@@ -129,31 +127,28 @@ def _towards(z, Z, partners, wanted, weights):
 def _settle(d, Z, k, n_steps, work, out):
     """The place of a row at distances ``d`` (n + 1,), the last one of them its own."""
     n, order_X, order, spare, low, high, ranks, mapped, e, partners, wanted, weights = work
-    order_row(d, n, order_X, spare, low, high)
     z, lowest = np.zeros(len(out)), np.inf
-    for p in range(n):
-        ranks[order_X[p]] = p + 1
-    for p in range(k):
-        for c in range(len(z)):
-            z[c] += Z[order_X[p], c] / k
-    for _ in range(n_steps):
-        _measure(z, Z, e[:n])
-        order_row(e, n, order, spare, low, high)
+    for step in range(n_steps + 1):  # the first one is for the data: the code of ordering is there once
+        side = 0 if step == 0 else 1
+        if side == 1:
+            _measure(z, Z, e[:n])
+        order_row((d, e)[side], n, (order_X, order)[side], spare, low, high)
         for p in range(n):
-            mapped[order[p]] = p + 1
+            (ranks, mapped)[side][(order_X, order)[side][p]] = p + 1
         cost = 0.0
-        for p in range(k):
-            j = order_X[p]
-            cost += _add_pair(p, j, p + 1, 0, mapped[j], k, 0.0, e, order, partners, wanted, weights)
-            j = order[p]
-            weights[k + p] = 0.0
-            if ranks[j] > k:
-                cost += _add_pair(k + p, j, ranks[j], 0, p + 1, k, 0.0, e, order, partners, wanted, weights)
-        if cost < lowest:
+        for p in range(2 * k):
+            j = order_X[p] if p < k else order[p - k]
+            weights[p] = 0.0
+            if side == 0 and p < k:
+                for c in range(len(z)):
+                    z[c] += Z[j, c] / k
+            elif side == 1 and (p < k or ranks[j] > k):
+                cost += _add_pair(p, j, ranks[j], 0, mapped[j], k, 0.0, e, order, partners, wanted, weights)
+        if side == 1 and cost < lowest:
             lowest = cost
             for c in range(len(z)):
                 out[c] = z[c]
-        for _ in range(_GUTTMAN_STEPS):
+        for _ in range(side * _GUTTMAN_STEPS):
             _towards(z, Z, partners, wanted, weights)
 
 
@@ -168,7 +163,7 @@ def settle_ranks(distances, Z, k, n_steps, n_workers, out):
         order_X, spare, low, high = sorting_space(n + 1)
         d, e = np.zeros(n + 1), np.zeros(n + 1)
         ranks, mapped, partners = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(2 * k, np.int64)
-        work = (n, order_X, np.empty_like(order_X), spare, low, high, ranks, mapped, e, partners,
+        work = (n, order_X, np.zeros_like(order_X), spare, low, high, ranks, mapped, e, partners,
                 np.zeros(2 * k), np.zeros(2 * k))  # fmt: skip
         for i in range(worker, len(distances), n_workers):
             for j in range(n):

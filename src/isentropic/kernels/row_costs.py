@@ -23,11 +23,14 @@ import numpy as np
 from ._jit import choice, kernel
 from .drawn_rows import fuzzy_cost, pairs_cost, triplets_cost
 from .gaussian_rows import gaussians_cost
+from .near_gaps import near_gaps_cost
 from .stress_rows import stress_cost
 from .student_rows import degrees_cost, student_cost, student_field_cost
 
-_DEGREES, _STUDENT, _STUDENT_FIELD, _GAUSSIANS, _FUZZY, _PAIRS, _TRIPLETS, _STRESS = range(1, 9)
-DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS, FUZZY, PAIRS, TRIPLETS, STRESS = map(choice, range(1, 9))
+_DEGREES, _STUDENT, _STUDENT_FIELD, _GAUSSIANS, _FUZZY, _PAIRS, _TRIPLETS, _STRESS, _NEAR_GAPS = range(1, 10)
+DEGREES, STUDENT, STUDENT_FIELD, GAUSSIANS, FUZZY, PAIRS, TRIPLETS, STRESS, NEAR_GAPS = map(
+    choice, range(1, 10)
+)
 
 
 @kernel
@@ -50,4 +53,6 @@ def evaluate(cost, z, Z, near, weights, far, shape, gradient, curvature):
         return triplets_cost(z, Z, near, weights, far, shape, gradient, curvature)
     if number == _STRESS:
         return stress_cost(z, Z, near, weights, far, shape, gradient, curvature)
+    if number == _NEAR_GAPS:
+        return near_gaps_cost(z, Z, near, weights, far, shape, gradient, curvature)
     return np.nan

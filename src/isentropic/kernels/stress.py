@@ -12,10 +12,11 @@ import numpy as np
 
 from ._jit import choice, kernel, parallel_kernel, rows
 from .condensed import CHUNKS, _chunk_bounds, _row_start
+from .near_gaps import near_gap
 from .pair_tiles import TILE, gaps, gaps_aside, move_both, move_own
 
-_SQUARES = 1
-SQUARES = choice(_SQUARES)
+_SQUARES, _NEAR_GAPS = 1, 2
+SQUARES, NEAR_GAPS = map(choice, (_SQUARES, _NEAR_GAPS))
 
 
 @kernel
@@ -25,6 +26,9 @@ def pair_term(term, d, e, w, shape):
     if number == _SQUARES:
         gap = e - d
         return w * gap * gap, 2.0 * w * gap
+    if number == _NEAR_GAPS:
+        cost, slope, _ = near_gap(d, e, shape)
+        return w * cost, w * slope
     return np.nan, np.nan
 
 
@@ -152,3 +156,15 @@ def drawn_pairs_stress(term, distances, given, counts, power, floor, shape, shif
                 costs[tile] += _add_partners(term, first, last, shifts[s], ahead, distances[s], given[s],
                                              counts, power, floor, shape, Z, scratch, moves[0])  # fmt: skip
     return costs, moves
+
+
+@parallel_kernel
+def all_pairs_lengths(Z, out):
+    """The distances of all pairs of rows of a map (d, n), condensed. ``O(n^2 d)`` time."""
+    n = Z.shape[1]
+    for i in rows(n):
+        place = _row_start(i, n) + i + 1
+        mine = out[place : place + n - i - 1]
+        gaps(Z, i, i + 1, 0.0, mine)
+        for j in range(len(mine)):
+            mine[j] = np.sqrt(mine[j])

@@ -14,13 +14,13 @@ import numpy as np
 
 from .._errors import NegativeEigenvalueWarning, require
 from .._runtime import one_blas_thread, require_memory
-from .._state import Array, Number, State, Tuple
+from .._state import Absent, Array, Double, Number, State, Tuple
 from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments, comoments, fourth_power_sums, squared_times
 from ..kernels.placement import project_squared
 from .eigen import top_eigenpairs
 
-_WORTH_THREADS = 1000  # rows: below that, waking threads costs more than a product
+WORTH_THREADS = 1000  # rows: below that, waking threads costs more than a product
 _EXACT = 500  # up to this many rows the whole spectrum is found in a fiftieth of a second
 
 
@@ -33,18 +33,26 @@ class Scaling:
     projection: np.ndarray  # (n, d): eigenvector over sqrt(eigenvalue), zero where it is not positive
     means: np.ndarray  # (n,) mean squared distance of each reference row to all
     euclidean_defect: tuple[float, float]  # bounds of the negative share of the spectrum
+    constant: float = 0.0  # added to all distances, so that no share is negative
     _state = State(
         eigenvalues=Array("d"),
         embedding=Array("n", "d"),
         projection=Array("n", "d"),
         means=Array("n", least=0),
         euclidean_defect=Tuple(Number(), Number()),
+        constant=Absent(Double(0)),
     )
 
     def place(self, distances: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
         """Gower's out-of-sample formula (Nyström's, for inner products) of distances to the references."""
+        distances = lifted(distances, getattr(self, "constant", 0.0))
         with threads(n_jobs):
             return project_squared(np.ascontiguousarray(distances), self.means, self.projection)
+
+
+def lifted(distances: np.ndarray, constant: float) -> np.ndarray:
+    """The roots of ``d (d + 2 c)``, whose squares are those of ``d + c`` without the constant ``c^2``."""
+    return distances if constant == 0 else np.sqrt(distances * (distances + 2 * constant))
 
 
 def classical_scaling(
@@ -65,7 +73,7 @@ def classical_scaling(
         product = squared_times(distances, x - x.mean())
         return -0.5 * (product - product.mean())
 
-    with threads(n_jobs if n > _WORTH_THREADS else 1):
+    with threads(n_jobs if n > WORTH_THREADS else 1):
         means = squared_times(distances, np.ones(n)) / n
         values, vectors = top_eigenpairs(times, n, min(n_components, n))
         exact = (euclidean_defect(distances, n),) * 2 if n <= _EXACT else None

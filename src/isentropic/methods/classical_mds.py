@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._runtime import require_memory, row_blocks
-from .._state import Array, Number, State, Tuple, Value
+from .._state import Absent, Array, Number, State, StateError, Tuple, Value
 from ..distances import LARGEST, condensed_distances, distances_between, rows_per_block
 from ..families.input_rows import (
     KnownRows,
@@ -14,6 +14,7 @@ from ..families.input_rows import (
     one_place_for_equals,
     require_columns,
 )
+from ..families.landmarks import checked_landmarks, chosen_landmarks, scaled_by_landmarks
 from ..families.placement import RowKeeper
 from ..linalg import Scaling, classical_scaling, residual_variance
 
@@ -26,7 +27,10 @@ class ClassicalMDS(RowKeeper):
     with a warning, never NaN. A new row is placed by its distances to the fitted rows, and a fitted one gets
     its own coordinates.
 
-    Cost: ``O(n^2 (m + i))`` time for i iterations, ``4 n^2`` bytes, estimated before they are taken.
+    With landmarks, those alone are scaled, and all rows placed by their distances to them (landmark MDS).
+
+    Cost: ``O(n^2 (m + i))`` time for i iterations, ``4 n^2`` bytes, estimated before they are taken; with l
+    landmarks ``O(l n m + l^2 i)`` and ``8 l n``.
 
     Parameters
     ----------
@@ -34,15 +38,21 @@ class ClassicalMDS(RowKeeper):
         Dimension of the map.
     metric : str or callable
         Any metric of scikit-learn, or ``"precomputed"``: X is then a square matrix of distances.
+    n_landmarks : int or Landmarks, optional
+        Landmarks, spread out over the rows, or ``Landmarks(n, "random")``; None takes all rows.
+    random_state : int, RandomState or None
+        For landmarks drawn at random. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
+    landmarks_ : array of shape (l,) or None
+        The rows that are landmarks.
     eigenvalues_ : array of shape (n_components,)
     residual_variance_ : float
-        ``1 - corr(D, D_Z)^2`` over all pairs.
+        ``1 - corr(D, D_Z)^2`` over all pairs, or those of a landmark and any row.
     euclidean_defect_ : (float, float)
         Bounds of the negative share of the spectrum of ``B``.
     n_features_in_ : int
@@ -51,7 +61,7 @@ class ClassicalMDS(RowKeeper):
 
     References
     ----------
-    Torgerson (1952).
+    Torgerson (1952). de Silva and Tenenbaum (2003) for landmarks.
 
     Examples
     --------
@@ -67,36 +77,65 @@ class ClassicalMDS(RowKeeper):
         eigenvalues_=Array("d"),
         residual_variance_=Number(),
         euclidean_defect_=Tuple(Number(), Number()),
-        _scaling=Value(Scaling, n="n", d="d"),
+        landmarks_=Absent(Array("r", dtype=np.int64, below="n")),
+        _scaling=Value(Scaling, n="r", d="d"),  # of the landmarks, or of all rows
         _fit_X=Array("n", "columns", within=LARGEST, empty=True),
     )
 
     _found_again = ("_known",)
 
-    def __init__(self, n_components=2, *, metric="euclidean", n_jobs=None):
+    def __init__(
+        self, n_components=2, *, metric="euclidean", n_landmarks=None, random_state=None, n_jobs=None
+    ):
         self.n_components = n_components
         self.metric = metric
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Distances, classical scaling."""
-        X = checked_rows(self, X, metric=self.metric)
+        """Distances, of all pairs or from landmarks, and their classical scaling."""
         n_components = checked_components(self.n_components)
-        n = len(X)
-        require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmark-isomap, or a sample.")
-        D = condensed_distances(X, self.metric, self.n_jobs)
-        self._scaling = classical_scaling(D, n, n_components, n_jobs=self.n_jobs)
-        self.embedding_ = self._scaling.embedding
-        self.eigenvalues_ = self._scaling.eigenvalues
-        self.euclidean_defect_ = self._scaling.euclidean_defect
-        self.residual_variance_ = residual_variance(D, self.embedding_, n_jobs=self.n_jobs)
-        del D  # before the rows are copied
-        self._remember(X)
+        checked_landmarks(self.n_landmarks, n_components, 0)
+        X = checked_rows(self, X, metric=self.metric)
+        landmarks = checked_landmarks(self.n_landmarks, n_components, len(X))
+        chosen = None
+        if landmarks is None:
+            scaling, Z, variance = self._scaled(X)
+        else:
+            chosen = chosen_landmarks(X, landmarks.n, landmarks.rule, metric=self.metric,
+                                      random_state=self.random_state, n_jobs=self.n_jobs)  # fmt: skip
+            scaling, Z, variance = self._scaled_by(X, chosen)
+        self._scaling, self.landmarks_, self.residual_variance_ = scaling, chosen, variance
+        self.eigenvalues_, self.euclidean_defect_ = scaling.eigenvalues, scaling.euclidean_defect
+        self._remember(X)  # now that the distances between the rows are gone
         self._fit_X = np.empty((len(X), 0)) if self._known is None else self._known.X
-        if self._known is not None:
-            self.embedding_ = one_place_for_equals(X, self.embedding_)
+        self.embedding_ = Z if self._known is None else one_place_for_equals(X, Z)
         self._n_features_out = n_components
         return self
+
+    def _scaled(self, X: np.ndarray) -> tuple[Scaling, np.ndarray, float]:
+        n = len(X)
+        require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmarks: n_landmarks=500.")
+        D = condensed_distances(X, self.metric, self.n_jobs)
+        scaling = classical_scaling(D, n, self.n_components, n_jobs=self.n_jobs)
+        return scaling, scaling.embedding, residual_variance(D, scaling.embedding, n_jobs=self.n_jobs)
+
+    def _scaled_by(self, X: np.ndarray, chosen: np.ndarray) -> tuple[Scaling, np.ndarray, float]:
+        n, count = len(X), len(chosen)
+        what = f"Distances of {n:,} rows to {count:,} landmarks"
+        require_memory(8 * n * count, what, "Take fewer of them.")
+        D = np.empty((count, n))
+        for block in row_blocks(n, "distances", size=rows_per_block(count)):
+            D[:, block] = self._distances(X[block], X, self.metric, chosen).T
+        return scaled_by_landmarks(D, chosen, self.n_components, n_jobs=self.n_jobs)
+
+    def _distances(self, X: np.ndarray, fitted: np.ndarray, metric, chosen: np.ndarray | None) -> np.ndarray:
+        """Those of rows to the landmarks, or to all fitted rows."""
+        rows: np.ndarray | slice = slice(None) if chosen is None else chosen
+        if metric == "precomputed":
+            return X[:, rows]
+        return distances_between(X, fitted[rows], metric, self.n_jobs)
 
     def _known_rows(self) -> KnownRows | None:
         if not hasattr(self, "_known"):  # a model file holds the rows alone
@@ -106,10 +145,15 @@ class ClassicalMDS(RowKeeper):
     def _require_sound(self) -> None:
         require_columns(self, self._fit_X)
         super()._require_sound()
+        if self._chosen() is None and len(self._scaling.means) != len(self._fit_X):
+            raise StateError("_scaling.means", "must be one for each row")
+
+    def _chosen(self) -> np.ndarray | None:
+        return getattr(self, "landmarks_", None)  # older model files have none
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         Z = np.empty((len(X), self._n_features_out))
         for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._fit_X))):
-            D = distances_between(X[block], self._fit_X, self._fit_metric, self.n_jobs)
+            D = self._distances(X[block], self._fit_X, self._fit_metric, self._chosen())
             Z[block] = self._scaling.place(D, n_jobs=self.n_jobs)
         return Z

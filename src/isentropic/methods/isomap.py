@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._state import OneOf, State, Value
+from .._errors import require_flag
+from .._state import Absent, Array, Maybe, OneOf, State, Value
 from .._values import Knn, Percentile, Radius
 from ..families.geodesic import GeodesicEmbedder
-from ..neighbors import as_rule, distance_graph, entry_lists
+from ..neighbors import as_rule, conformal_entries, conformal_graph, distance_graph, entry_lists
 
 
 class Isomap(GeodesicEmbedder):
@@ -35,6 +36,12 @@ class Isomap(GeodesicEmbedder):
     n_landmarks : int or Landmarks, optional
         Work through this many rows, spread out by farthest-first choice, instead of all. As many as
         there are rows, or more, is the exact method.
+    conformal : bool
+        C-ISOMAP: an edge weighs ``d_ij / sqrt(M_i M_j)``, M the mean distance of a row to its neighbours, so
+        that regions of any density are of one size. The map then has no unit.
+    positive : bool
+        Kernel ISOMAP: classical scaling of ``G + c``, c the least constant (Cailliez) that leaves no
+        eigenvalue negative. On curved graphs it is large, and blows up the map; a warning says by how much.
     on_disconnected : {"bridge", "largest", "raise", "inflate"} or Inflate
         What to do about a graph in parts: join them by their shortest edges; fit the largest and place
         the other rows as new ones; refuse; or replace missing distances by 10 (or ``Inflate(factor)``)
@@ -57,14 +64,14 @@ class Isomap(GeodesicEmbedder):
     landmarks_ : array or None
         The rows that are landmarks, None for the exact method.
     graph_ : NeighborGraph
-        The graph of the fitted rows.
+        The graph of the fitted rows; its weights are the conformal ones where these are asked for.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
 
     References
     ----------
-    Tenenbaum, de Silva and Langford (2000). de Silva and Tenenbaum (2003).
+    Tenenbaum, de Silva and Langford (2000). de Silva and Tenenbaum (2003). Choi and Choi (2007).
 
     Examples
     --------
@@ -79,7 +86,10 @@ class Isomap(GeodesicEmbedder):
     True
     """
 
-    _state = State(_fit_rule=OneOf(Value(Knn), Value(Radius), Value(Percentile)))
+    _state = State(
+        _fit_rule=OneOf(Value(Knn), Value(Radius), Value(Percentile)),
+        _scales=Absent(Maybe(Array("n", above=0))),
+    )
 
     def __init__(
         self,
@@ -89,6 +99,8 @@ class Isomap(GeodesicEmbedder):
         neighbors=None,
         metric="euclidean",
         n_landmarks=None,
+        conformal=False,
+        positive=False,
         on_disconnected="bridge",
         random_state=None,
         n_jobs=None,
@@ -98,12 +110,16 @@ class Isomap(GeodesicEmbedder):
         self.neighbors = neighbors
         self.metric = metric
         self.n_landmarks = n_landmarks
+        self.conformal = conformal
+        self.positive = positive
         self.on_disconnected = on_disconnected
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Graph, geodesics, classical scaling."""
+        require_flag("conformal", self.conformal)
+        require_flag("positive", self.positive)
         X = self._checked_rows(X)
         self._fit_rule = as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
         graph = distance_graph(
@@ -114,8 +130,14 @@ class Isomap(GeodesicEmbedder):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
+        self._scales = None
+        if self.conformal:
+            k = self._fit_rule.k if isinstance(self._fit_rule, Knn) else None
+            graph, self._scales = conformal_graph(graph, k)
         self._embed_graph(X, graph)
         return self
 
     def _entries(self, X: np.ndarray):
-        return entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)
+        entries = entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)
+        scales = getattr(self, "_scales", None)
+        return entries if scales is None else conformal_entries(entries, scales[self._fitted])

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from .._errors import require, require_count, require_number
+from .._errors import require
 from .._runtime import generator, require_memory
 from .._state import Array, Number, State
 from .._values import Geodesic
 from ..families.input_rows import KnownRows, checked_components, checked_rows, one_place_for_equals
 from ..families.pair_distances import Distances
-from ..families.pairs import PairsEmbedder, Problem, minimised
+from ..families.pairs import Problem, minimised
 from ..families.starts import scaled_start
+from ..families.stress import StressEmbedder
 from ..geodesics import boundary_rows, from_neighbors
 from ..kernels._jit import threads
 from ..kernels.consistent_pairs import consistent_pairs
 from ..objectives import ListedPairs, ListedStress
-from ..optim import Minimum, lbfgs
+from ..optim import Minimum
 
 _NO_BOUNDARY = 1e300  # how far it is, in units: farther than any path is long
 _LEAST_REFERENCES = 10  # that a new row is placed by, however near the boundary is
 
 
-class TCIE(PairsEmbedder):
+class TCIE(StressEmbedder):
     """Unrolls a surface with holes or a notched edge, where ISOMAP bends: paths around a hole do not count.
 
     G are the shortest paths over the neighbour graph and B the rows on the boundary of the surface. A pair
@@ -103,7 +102,7 @@ class TCIE(PairsEmbedder):
         boundary=None,
         metric="euclidean",
         max_iter=500,
-        tol=1e-9,
+        tol=1e-6,
         random_state=None,
         n_jobs=None,
     ):
@@ -118,7 +117,7 @@ class TCIE(PairsEmbedder):
 
     def fit(self, X, y=None):
         """Graph, geodesics, boundary, consistent pairs, least stress."""
-        optimizer = self._checked_steps()
+        optimizer = self._checked_optimizer()
         problem = self._geodesic_problem(X)
         boundary = self._boundary(problem.distances.X)
         to_boundary = _nearest_of(boundary, problem)
@@ -130,12 +129,8 @@ class TCIE(PairsEmbedder):
             minimum = minimised(objective, problem.start, optimizer)
         self._keep(problem, minimum)
         self.boundary_, self._to_boundary, self.kept_ = boundary, to_boundary, kept
+        self._references = np.arange(len(boundary))  # those whose ways are consistent are near ones
         return self
-
-    def _checked_steps(self) -> partial[Minimum]:
-        max_iter = require_count("max_iter", self.max_iter, "a number of steps", least=0)
-        tol = require_number("tol", self.tol, "a number from 0 to below 1", below=1)
-        return partial(lbfgs, max_iter=max_iter, tol=tol)
 
     def _geodesic_problem(self, X) -> Problem:
         """Rows and parameters checked, geodesics, and ISOMAP's map as the start."""
@@ -169,8 +164,13 @@ class TCIE(PairsEmbedder):
             self._known = KnownRows.of(X.copy(), classes)
         self.embedding_ = one_place_for_equals(X, self.embedding_)  # also where distances are given
 
-    def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+    def _row_weights(self, distances: np.ndarray) -> np.ndarray:
+        """1 for references whose way to the new row is consistent, and for the nearest; 0 for others."""
+        to_boundary = self._to_boundary[self._references]
+        own = (distances + to_boundary).min(axis=1, keepdims=True)
+        few = min(_LEAST_REFERENCES, distances.shape[1]) - 1
+        near = np.partition(distances, few, axis=1)[:, few : few + 1]
+        return ((distances <= own + to_boundary) | (distances <= near)).astype(float)
 
 
 def _nearest_of(boundary: np.ndarray, problem: Problem) -> np.ndarray:
@@ -186,10 +186,12 @@ def _nearest_of(boundary: np.ndarray, problem: Problem) -> np.ndarray:
 def _kept_pairs(problem: Problem, to_boundary: np.ndarray) -> ListedPairs:
     """Edges and consistent pairs with the lengths of their paths, in units."""
     graph, n, n_jobs = problem.distances.graph, problem.pairs.n, problem.distances.n_jobs
+    assert graph is not None
     starts, none = np.zeros(n + 1, np.int64), np.empty(0)
     geodesics = problem.pairs.distances / problem.unit
     with threads(n_jobs):
-        consistent_pairs(geodesics, to_boundary, graph.indptr, graph.indices, starts, none.astype(np.int32), none)
+        consistent_pairs(geodesics, to_boundary, graph.indptr, graph.indices, starts, none.astype(np.int32),
+                         none)  # fmt: skip
         np.cumsum(starts, out=starts)
         count = int(starts[-1])
         require_memory(20 * count, f"{count // 2:,} pairs", "Give a boundary, or fewer rows.")

@@ -2,6 +2,7 @@
 
 from .approximate import approximate_neighbors, search_graph
 from .components import POLICIES, checked_policy, component_labels, repaired, warn_of_parts
+from .conformal import conformal_entries, conformal_graph
 from .entries import Entries, entry_lists, warn_of_isolated
 from .graphs import (
     as_rule,
@@ -28,6 +29,8 @@ __all__ = [
     "checked_table",
     "clipped_neighbors",
     "component_labels",
+    "conformal_entries",
+    "conformal_graph",
     "directed_lists",
     "directed_within",
     "distance_graph",

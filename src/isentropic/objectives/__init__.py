@@ -5,12 +5,14 @@ from .fields import Field
 from .fuzzy import FuzzyMoves, mean_edge_cost
 from .gaussian import GaussianNeighbors
 from .listed_stress import ListedPairs, ListedStress
+from .monotone_stress import MonotoneStress
 from .rank_images import RankImages
 from .same_degree import AllPairs, DrawnPairs, SameDegree
-from .stress import Stress, weight_floor
+from .stress import Stress, weight_floor, worth_threads
 from .student import StudentNeighbors
 from .student_pairs import StudentPairs
 from .triplets import Triplets, TripletSteps
+from .unfolding import Unfolding
 
 __all__ = [
     "AllPairs",
@@ -20,6 +22,7 @@ __all__ = [
     "GaussianNeighbors",
     "ListedPairs",
     "ListedStress",
+    "MonotoneStress",
     "PairSteps",
     "RankImages",
     "SameDegree",
@@ -28,7 +31,9 @@ __all__ = [
     "StudentPairs",
     "TripletSteps",
     "Triplets",
+    "Unfolding",
     "mean_edge_cost",
     "mean_pair_cost",
     "weight_floor",
+    "worth_threads",
 ]

@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 
 from ..kernels._jit import threads
 from ..kernels.listed_stress import listed_stress
-
-_WORTH_THREADS = 50_000  # listed partners: below that, waking threads costs more than the sums
+from .stress import worth_threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class ListedStress:
 
     def __init__(self, pairs: ListedPairs, *, n_jobs: int | None = None):
         self.pairs = pairs
-        self.n_jobs = n_jobs if len(pairs.indices) > _WORTH_THREADS else 1
+        self.n_jobs = worth_threads(len(pairs.indices), n_jobs)
         self.total = 0.5 * math.fsum(pairs.weights * pairs.wanted**2) or 1.0
 
     def __call__(self, Z: np.ndarray) -> tuple[float, np.ndarray]:

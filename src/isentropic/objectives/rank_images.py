@@ -15,7 +15,7 @@ from .same_degree import AllPairs
 
 
 class RankImages:
-    """The cost of the ranks within k of a map, and the distances that rank images (Guttman) want of its pairs.
+    """The cost of the ranks within k of a map, and what rank images (Guttman) want of its distances.
 
     ``(1 - a) zeta_1 + a zeta_2``, a the ``leniency``: see :class:`isentropic.RankVisu`. ``2 n^2`` bytes and
     ``O(n^2 log n)`` a map.

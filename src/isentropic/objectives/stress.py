@@ -15,6 +15,11 @@ _WORTH_THREADS = 50_000  # pairs: below that, waking threads costs more than the
 _FLOOR = 1e-6  # of the mean distance: what is nearer weighs no more than that
 
 
+def worth_threads(n_pairs: int, n_jobs: int | None) -> int | None:
+    """The threads asked for, or one where there are too few pairs to share."""
+    return n_jobs if n_pairs > _WORTH_THREADS else 1
+
+
 def weight_floor(pairs: AllPairs | DrawnPairs) -> float:
     """The distance below which a power of it would weigh a near-duplicate above all else."""
     return _FLOOR * float(pairs.distances.mean()) if pairs.distances.size else 0.0
@@ -57,7 +62,7 @@ class Stress:
         self.term, self.power, self.shape = term, float(power), np.array(shape, float)
         self.floor = weight_floor(pairs) if floor is None else floor
         self.weights, self.counts = weights, counts
-        self.n_jobs = n_jobs if pairs.distances.size > _WORTH_THREADS else 1
+        self.n_jobs = worth_threads(pairs.distances.size, n_jobs)
         self.normaliser = 1.0
         if normaliser is None:
             normaliser, _ = self(np.zeros((pairs.n, 1)))
@@ -75,6 +80,13 @@ class Stress:
             else:
                 costs, moves = drawn_pairs_stress(*about, self.pairs.shifts, coordinates)
         return math.fsum(costs) / self.normaliser, moves.sum(axis=0).T / self.normaliser
+
+    def mean_weight(self) -> float:
+        """The mean over rows of twice the sum of the weights of their pairs, equal rows counted once."""
+        weights = self.weights
+        if weights is None:
+            weights = np.maximum(self.pairs.distances, self.floor) ** -self.power
+        return 4.0 * float(weights.sum()) / self.pairs.n
 
     def __repr__(self) -> str:
         return f"Stress over {self.pairs.distances.size:,} pairs"

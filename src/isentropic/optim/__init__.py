@@ -1,5 +1,6 @@
 """Optimisers: from a start and a function of value and gradient to a minimum."""
 
+from .augmented import ConstrainedMinimum, augmented_lagrangian
 from .averaged import averaged_descent
 from .epochs import batch_epochs
 from .lbfgs import lbfgs
@@ -7,8 +8,10 @@ from .minimum import Minimum
 from .momentum import Phase, momentum_descent, phased_descent
 
 __all__ = [
+    "ConstrainedMinimum",
     "Minimum",
     "Phase",
+    "augmented_lagrangian",
     "averaged_descent",
     "batch_epochs",
     "lbfgs",

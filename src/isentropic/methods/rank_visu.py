@@ -10,6 +10,7 @@ from .._errors import require, require_count, require_number
 from .._runtime import row_blocks
 from .._state import Number, State, Whole
 from ..families.pairs import PairsEmbedder, minimised
+from ..families.stress import with_their_own
 from ..kernels._jit import threads
 from ..kernels.rank_images import settle_ranks
 from ..neighbors import clipped_neighbors
@@ -127,6 +128,7 @@ class RankVisu(PairsEmbedder):
             minimum, first = _least_cost(images, problem.start, rounds)
         self._keep(problem, minimum)
         self.start_cost_, self._k = first, k
+        self._references = np.arange(len(self.embedding_))  # ranks are among all rows
         return self
 
     def _partners(self, n: int) -> None:
@@ -138,20 +140,21 @@ class RankVisu(PairsEmbedder):
         out = np.empty((len(distances), Z.shape[1]))
         with threads(self.n_jobs) as workers:
             settle_ranks(distances, Z, self._k, _STEPS_OF_NEW, workers, out)
-        return out
+        return with_their_own(out, distances, Z)
 
 
 def _least_cost(images: RankImages, start: np.ndarray, rounds: int) -> tuple[Minimum, float]:
     """The map of least cost that rank images lead to, and the cost of the start."""
     steps = partial(lbfgs, max_iter=_STEPS, tol=0.0)
-    Z = start
+    size = float(np.abs(start).max())  # of the map alone: steps must not depend on how long distances are
+    Z = start / size
     first, pairs = images(Z)
     best = Minimum(start, first, 0, True)
     for block in row_blocks(rounds, "rank images", size=1):
         Z = minimised(ListedStress(pairs, n_jobs=images.n_jobs), Z, steps).point
         cost, pairs = images(Z)
         if cost < best.value:
-            best = Minimum(Z, cost, block.stop, True)
+            best = Minimum(Z * size, cost, block.stop, True)
         if block.stop - best.n_iter >= _PATIENCE or cost == 0:
             break
     return best, first

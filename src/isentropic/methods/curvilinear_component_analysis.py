@@ -13,7 +13,7 @@ from .._values import Knn
 from ..distances import distinct_rows
 from ..families.pairs import Problem, minimised
 from ..families.radius_pairs import RadiusPairs
-from ..families.stress import StressEmbedder
+from ..families.stress import StressEmbedder, with_their_own
 from ..kernels._jit import threads
 from ..kernels.curvilinear import curvilinear_epoch, settle_within
 from ..neighbors import nearest_neighbors
@@ -24,11 +24,14 @@ _NEIGHBORS = 15  # whose median distance is the last radius
 _STEPS = 4  # of L-BFGS within each radius
 _RATES = 0.5, 0.005  # of the published rule, first and last
 _JITTER = 1e-6  # of the width of a start, where it has different rows in one place
-_STAGES_OF_NEW, _FIRST_OF_NEW = 10, 3.0  # radii for a new row: how many, and the first in multiples of the last
+_STAGES_OF_NEW, _FIRST_OF_NEW = (
+    10,
+    3.0,
+)  # radii for a new row: how many, and the first in multiples of the last
 
 
-class CCA(StressEmbedder):
-    """Unfolds: distances are kept between rows that are near in the map, and what is far may tear.
+class CurvilinearComponentAnalysis(StressEmbedder):
+    """Unfolds: distances are kept between rows near in the map, and what is far may tear (CCA, CDA).
 
     Minimises ``sum (d_ij - e_ij)^2 [e_ij <= radius]`` with d the distances in the data and e those in the
     map. The radius shrinks in stages from the largest distance to its end; within a stage the pairs that
@@ -87,12 +90,12 @@ class CCA(StressEmbedder):
 
     Examples
     --------
-    >>> from isentropic import CCA, Geodesic, datasets
+    >>> from isentropic import CurvilinearComponentAnalysis, Geodesic, datasets
     >>> roll = datasets.load("builtin:swiss-roll").X[::4]
-    >>> cca = CCA().fit(roll)
+    >>> cca = CurvilinearComponentAnalysis().fit(roll)
     >>> bool((cca.transform(roll[:5]) == cca.embedding_[:5]).all())
     True
-    >>> cda = CCA(metric=Geodesic(10)).fit(roll)
+    >>> cda = CurvilinearComponentAnalysis(metric=Geodesic(10)).fit(roll)
     >>> bool(cda.cost_ < 0.1)
     True
     """
@@ -133,6 +136,7 @@ class CCA(StressEmbedder):
             minimum = self._minimum_within(problem, radii)
         self._keep(problem, minimum)
         self.radius_ = radius
+        self._references = np.arange(len(self.embedding_))  # those near in the map matter, and any may be
         return self
 
     def _checked_stages(self) -> int:
@@ -170,10 +174,10 @@ class CCA(StressEmbedder):
 
     def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
         out = np.empty((len(distances), Z.shape[1]))
-        radius = self.radius_ / self._unit
+        wanted, radius = distances / self._unit, self.radius_ / self._unit
         with threads(self.n_jobs):
-            settle_within(distances / self._unit, Z, _FIRST_OF_NEW * radius, radius, _STAGES_OF_NEW, out)
-        return out
+            settle_within(wanted, Z, _FIRST_OF_NEW * radius, radius, _STAGES_OF_NEW, out)
+        return with_their_own(out, wanted, Z)
 
 
 def _jittered(start: np.ndarray, seed: int) -> np.ndarray:
