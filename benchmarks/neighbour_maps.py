@@ -14,7 +14,7 @@ import warnings
 
 import numpy as np
 
-from .mnist_data import digits
+from .mnist_data import digits, warm_up_of
 from .runner import Case, run_cases
 
 PEERS = ("umap-learn", "pacmap", "trimap", "scikit-learn", "numba", "numpy")
@@ -116,16 +116,16 @@ def cases():
             "isentropic, one thread": measured(ours("umap", n_jobs=1)),
             "isentropic, given lists": measured(ours("umap", n_jobs=1), lists=True),
         }
-        yield Case(f"UMAP, n = {n:,}", with_lists(n), contenders, warm_up=3000, repeats=1, peers=PEERS)
+        name = f"UMAP, n = {n:,}"
+        yield Case(name, with_lists(n), contenders, warm_up=warm_up_of(n), repeats=1, peers=PEERS)
     others = {
         "pacmap": measured(pacmap_of_wang),
         "isentropic PaCMAP": measured(ours("pacmap")),
         "trimap": measured(trimap_of_amid),
         "isentropic TriMap": measured(ours("trimap")),
     }
-    yield Case(
-        "PaCMAP and TriMap, n = 20,000", with_lists(20_000), others, warm_up=3000, repeats=1, peers=PEERS
-    )
+    name = "PaCMAP and TriMap, n = 20,000"
+    yield Case(name, with_lists(20_000), others, warm_up=warm_up_of(20_000), repeats=1, peers=PEERS)
 
 
 CASES = {case.name: case for case in cases()}

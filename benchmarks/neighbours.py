@@ -3,8 +3,9 @@
     python -m benchmarks.neighbours [CASE ...]
 
 Needs the data folder (ISENTROPIC_DATA) with the MNIST files, and the extra "peers". The digits are in 50
-principal components. A section is a function that returns its cases; `SECTIONS` lists them. "CPU s" are
-processor seconds, of all threads; a "cold" contender compiles in the run that is measured.
+principal components. A section is a function that returns its cases; `SECTIONS` lists them. The transform of
+10,000 rows and the map of a million rows run only where they are named. "CPU s" are processor seconds, of all
+threads; a "cold" contender compiles in the run that is measured.
 """
 
 from __future__ import annotations
@@ -13,10 +14,9 @@ import time
 
 import numpy as np
 
-from .mnist_data import digits
+from .mnist_data import digits, warm_up_of
 from .runner import Case, run_cases
 
-WARM_UP = 3000  # rows
 PEERS = ("pynndescent", "openTSNE", "scikit-learn", "numba", "numpy")
 
 
@@ -43,7 +43,7 @@ def lists(find, k, *, cold=False):
 
     def run(data):
         X, radius = data["X"], data["radius"]
-        if cold and len(X) <= WARM_UP:
+        if cold and len(X) == warm_up_of(20_000):
             return {}
         start, begun = time.perf_counter(), time.process_time()
         indices = find(X, k)
@@ -95,7 +95,7 @@ def neighbour_lists():
             if n <= 20_000:  # n^2: a minute and more beyond
                 contenders["isentropic, exact"] = lists(ours(1, approximate=False), k)
             name = f"lists, n = {n:,}, k = {k}"
-            yield Case(name, with_radii(n, k), contenders, warm_up=WARM_UP, repeats=1, peers=PEERS)
+            yield Case(name, with_radii(n, k), contenders, warm_up=warm_up_of(n), repeats=1, peers=PEERS)
 
 
 # ---- t-SNE -------------------------------------------------------------------------------------
@@ -131,10 +131,11 @@ def warmed(layout):
     """A contender; the warm-up has other rows than its lists name, and searches its own."""
 
     def run(data):
-        if len(data["X"]) == WARM_UP:
+        n = len(data["X"])
+        if n <= data["indices"].max():
             from isentropic.neighbors import nearest_among
 
-            found = nearest_among(data["X"], data["X"], 90, selves=np.arange(WARM_UP))
+            found = nearest_among(data["X"], data["X"], 90, selves=np.arange(n))
             layout({**data, "indices": found[0], "distances": found[1]}, 6)
             return {}
         start, begun = time.perf_counter(), time.process_time()
@@ -176,10 +177,103 @@ def t_sne_maps():
             "isentropic, lists given": our_tsne(n_jobs, given=True),
         }
         name = f"t-SNE, n = {n:,}, n_jobs = {n_jobs}"
-        yield Case(name, with_lists(n), contenders, warm_up=WARM_UP, repeats=1, peers=PEERS)
+        yield Case(name, with_lists(n), contenders, warm_up=warm_up_of(n), repeats=1, peers=PEERS)
 
 
-SECTIONS = (neighbour_lists, t_sne_maps)
+# ---- new rows in a t-SNE -----------------------------------------------------------------------
+
+
+def with_new_rows(n, count):
+    """Digits to fit, others to place, and what they are."""
+
+    def data():
+        X, y = digits(n + count)
+        return {"X": X[:n], "y": y[:n], "new": X[n:], "classes": y[n:]}
+
+    return data
+
+
+def placed(fit_and_place, share):
+    """A contender: ``fit_and_place(X, new)`` returns a map, the places of new rows, and seconds of both."""
+
+    def run(data):
+        from sklearn.neighbors import KNeighborsClassifier
+
+        count = round(share * len(data["X"]))  # fewer in a warm-up
+        Z, places, figures = fit_and_place(data["X"], data["new"][:count])
+        nearest = KNeighborsClassifier(1).fit(Z, data["y"])
+        return {**figures, "1-NN": nearest.score(places, data["classes"][:count])}
+
+    return run
+
+
+def _timed(fit, place, X, new):
+    """``fit(X)``, then ``place`` of the new rows, which the seconds are of."""
+    begun = time.perf_counter()
+    fitted = fit(X)
+    fitting, start, cpu = time.perf_counter() - begun, time.perf_counter(), time.process_time()
+    places = np.asarray(place(fitted, new))
+    spent = {"seconds": time.perf_counter() - start, "CPU s": time.process_time() - cpu}
+    return fitted, places, {**spent, "seconds of the fit": fitting}
+
+
+def placed_by_open_tsne(X, new):
+    import openTSNE
+
+    tsne = openTSNE.TSNE(perplexity=30, n_jobs=2, random_state=0)
+    fitted, places, figures = _timed(tsne.fit, lambda fitted, new: fitted.transform(new), X, new)
+    return np.asarray(fitted), places, figures
+
+
+def placed_by_ours(X, new):
+    from isentropic import TSNE
+
+    tsne = TSNE(n_jobs=2)
+    fitted, places, figures = _timed(tsne.fit, lambda fitted, new: fitted.transform(new), X, new)
+    return fitted.embedding_, places, figures
+
+
+def new_rows():
+    for n, count in ((6_000, 1_000), (60_000, 10_000)):
+        contenders = {
+            "openTSNE": placed(placed_by_open_tsne, count / n),
+            "isentropic": placed(placed_by_ours, count / n),
+        }
+        name = f"transform, {count:,} rows into {n:,}"
+        yield Case(name, with_new_rows(n, count), contenders, warm_up=warm_up_of(n), repeats=1, peers=PEERS,
+                   only_by_name=n > 10_000)  # fmt: skip
+
+
+# ---- a million rows ----------------------------------------------------------------------------
+
+
+def groups(n):
+    """Rows of 20 features in 100 groups, normal around middles that are normal too, three times as wide."""
+
+    def data():
+        rng = np.random.default_rng(0)
+        middles = 3.0 * rng.normal(size=(100, 20))
+        return {"X": middles[rng.integers(0, 100, n)] + rng.normal(size=(n, 20))}
+
+    return data
+
+
+def large_map(data):
+    from isentropic import TSNE
+
+    begun = time.process_time()
+    fitted = TSNE(n_jobs=2, max_iter=6 if len(data["X"]) == warm_up_of(20_000) else 750).fit(data["X"])
+    return {"CPU s": time.process_time() - begun, "KL": fitted.kl_divergence_}
+
+
+def large_maps():
+    for n in (20_000, 1_000_000):
+        name = f"t-SNE, {n:,} rows of 20 features"
+        yield Case(name, groups(n), {"isentropic": large_map}, warm_up=warm_up_of(n), repeats=1, peers=PEERS,
+                   only_by_name=n > 100_000)  # fmt: skip
+
+
+SECTIONS = (neighbour_lists, t_sne_maps, new_rows, large_maps)
 CASES = {case.name: case for section in SECTIONS for case in section()}
 
 if __name__ == "__main__":

@@ -34,7 +34,6 @@ from isentropic import (
     Radius,
     RobustPCA,
     Selected,
-    SEtSNE,
     SGtSNE,
     StochasticLE,
     SupervisedIsomap,
@@ -50,6 +49,7 @@ SMALL = {
     "landmark-mds": {"n_landmarks": 20},
     "sdd": {"degree": [1, 2], "max_iter": 30},
     "multi-sdd": {"degrees": {1, 2}},
+    "mvu": {"max_iter": 150, "tol": 0.05},
     "cca": {"max_iter": 12},
     "cda": {"max_iter": 12},
     "dd-hds": {"max_iter": 20},
@@ -57,12 +57,11 @@ SMALL = {
     "tcie": {"max_iter": 100},
     "manifold-sculpting": {"n_neighbors": 6, "n_tries": 2, "max_iter": 12},
     "local-mds": {"max_iter": 24},
-    "mvu": {"max_iter": 150, "tol": 0.05},
     "umap": {"n_epochs": 100},
     "pacmap": {"max_iter": 100},
     "supervised-t-sne": {"max_iter": 250},
     "sgt-sne": {"max_iter": 250},
-    "set-sne": {"max_iter": 250},
+    "set-sne": {"max_iter": 250, "scale": "match"},  # without, nats come to squares that have a unit
     "supervised-umap": {"n_epochs": 100},
     "trimap": {"max_iter": 100},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
@@ -143,6 +142,8 @@ VARIANTS = {
     "eigenmaps, largest part": LaplacianEigenmaps(2, on_disconnected="largest"),
     "diffusion by percentile": DiffusionMaps(neighbors=Percentile(8.0), alpha=1.0, t=2),
     "manhattan pacmap": PaCMAP(5, metric="manhattan", max_iter=20),
+    "cosine pacmap": PaCMAP(5, metric="cosine", max_iter=20),
+    "umap of given lists": UMAP(5, init="pca", n_epochs=20),
     "geodesic umap": UMAP(5, metric=Geodesic(), init="pca", n_epochs=20),
     "3-d t-sne": TSNE(5, 3, max_iter=50),
     "classes by posterior": SupervisedIsomap(5, unlabelled="posterior", on_disconnected="largest"),
@@ -150,12 +151,11 @@ VARIANTS = {
     "classes as points": SupervisedLLE(dissimilarity=Dis3(1.0), on_disconnected="separate", convex=True),
     "classes cut apart": StochasticLE(alpha=None, scale=None, on_disconnected="separate"),
     "edges between classes": SGtSNE(5, penalise="edges", squared=False, unlabelled="posterior", max_iter=100),
-    "matched nats": SEtSNE(5, scale="match", divergence="bhattacharyya", max_iter=100),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
 _SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
-_DRAWN = {"manhattan pacmap", "geodesic umap"}  # by their seed
-_LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes", "matched nats", "landmark mvu"}
+_DRAWN = {"manhattan pacmap", "cosine pacmap", "geodesic umap", "umap of given lists"}  # by their seed
+_LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes", "landmark mvu"}
 
 
 def lacking(name):
@@ -180,7 +180,8 @@ def case(name):
     """The case of a method, of a variant, or of a method that is given distances."""
     if name in VARIANTS:
         searched = name in _SEARCHED | _LAID_OUT
-        return Case(name, VARIANTS[name], searched, name in _SEARCHED, name in _DRAWN)
+        lists = 5 if name == "umap of given lists" else 0
+        return Case(name, VARIANTS[name], searched, name in _SEARCHED, name in _DRAWN, lists=lists)
     line = METHODS_AND_STUB[GIVEN.get(name, name)]
     if lacking(line.name):
         pytest.skip(lacking(line.name))

@@ -25,7 +25,8 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from assertions import assert_same_bits, assert_same_up_to_sign
-from isentropic import InvalidInputError, IsentropicError, IsentropicWarning, load, save
+from isentropic import InvalidInputError, IsentropicError, IsentropicWarning, Knn, load, save
+from isentropic.neighbors import nearest_neighbors
 from isentropic.quality import rnx_auc
 
 
@@ -47,7 +48,6 @@ _ONE_CLASS = "equal rows have one class, and there is nothing to tell apart"
 _NORMAL = "these rows are normal, which have no independent components: its rounds go on in circles"
 _ORIGIN = "the metric is seen from the origin"
 _NEXT = "the next neighbour after the k-th sets the scale of its weights: two rows have none"
-_NATS = "it adds nats, which have no unit, to squared lengths, which have one"
 EXEMPTIONS = (
     Exemption("kde-isomap", "rigid motion", _OF_FEATURES),
     Exemption("kde, root", "rigid motion", _OF_FEATURES),
@@ -61,12 +61,12 @@ EXEMPTIONS = (
     Exemption("kde, largest part", "large unit", _BANDWIDTH),
     Exemption("kde, inflated", "small unit", _BANDWIDTH),
     Exemption("kde, inflated", "large unit", _BANDWIDTH),
-    Exemption("set-sne", "small unit", _NATS),
     Exemption("radius", "small unit", _RADIUS),
     Exemption("radius", "large unit", _RADIUS),
     Exemption("manhattan", "rigid motion", _AXES),
     Exemption("cosine", "rigid motion", _ORIGIN),
     Exemption("cosine", "offset", _ORIGIN),
+    Exemption("cosine pacmap", "offset", _ORIGIN),
     Exemption("correlation", "rigid motion", _AXES),
     Exemption("correlation", "offset", _ORIGIN),
     Exemption("correlation", "one feature", "a row of one feature has no correlation", InvalidInputError),
@@ -137,6 +137,7 @@ class Case:
     settles: bool = False  # and ends in the same place where its steps have the same digits
     draws: bool = False  # by its seed: another one gives another map
     in_units: bool = False  # known to be in the units of the data; any other may be, or have none
+    lists: int = 0  # of so many neighbours, which every refit is given
 
     @property
     def given(self):
@@ -146,6 +147,8 @@ class Case:
     def refit(self, rows, y=None, **params):
         table = cdist(rows, rows) if self.given else rows
         y = classes_of(rows) if y is None and needs_y(self.estimator) else y
+        if self.lists:
+            params["neighbors"] = nearest_neighbors(rows, Knn(min(self.lists, len(rows) - 1)))
         return fit(clone(self.estimator).set_params(**params), table, y)
 
     @property
@@ -387,7 +390,7 @@ def a_failed_refit_changes_nothing(case):
     if "init" not in case.estimator.get_params() or case.given:  # distances to other rows are other features
         return
     again = copy.deepcopy(case.fitted)
-    again.set_params(init=np.zeros((3, 3)))
+    again.set_params(init=np.zeros((3, 3)), **({"neighbors": None} if case.lists else {}))
     refused = "nothing, for a start of 3 rows for 50"
     try:
         fit(again, X[:50] + 0.5)

@@ -3,6 +3,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
+from assertions import assert_same_bits
 from isentropic import Geodesic, Knn
 from isentropic.families.drawn_lists import (
     distances_to,
@@ -16,37 +17,57 @@ from isentropic.families.drawn_lists import (
 )
 from isentropic.families.pair_distances import Distances
 from isentropic.neighbors import nearest_neighbors
+from naive_layouts import naive_draws
 
 
 def test_other_rows_are_all_of_them_and_never_the_row_itself():
-    drawn = other_rows(np.random.RandomState(0), 4, 300)
+    drawn = other_rows(0, 0, 4, 300)
     for i in range(4):
         counts = np.bincount(drawn[i], minlength=4)
         assert counts[i] == 0
         assert np.delete(counts, i).min() > 60
 
 
-@pytest.mark.parametrize("n", [30, 1500])
+def test_other_rows_are_those_of_the_counters():
+    drawn = other_rows(7, 2, 50, 9)
+    for i in range(50):
+        plain = naive_draws(7, 2, i, 49, 9)
+        assert_array_equal(drawn[i], plain + (plain >= i))
+
+
+@pytest.mark.parametrize("n", [30, 1500])  # by a list of those that are free, and by drawing again
 def test_rows_beyond_are_in_no_list(n):
-    random = np.random.RandomState(0)
-    near = np.argsort(random.uniform(size=(n, n)), axis=1)[:, :20]
-    drawn = rows_beyond(random, near, 8)
-    assert drawn.shape == (n, 8)
+    near = np.argsort(np.random.RandomState(0).uniform(size=(n, n)) + 9 * np.eye(n), axis=1)[:, :20]
+    drawn = rows_beyond(0, 0, near, [5, 20], 8)
+    assert drawn.shape == (n, 16)
     for i in range(n):
-        assert i not in drawn[i]
-        assert not set(drawn[i]) & set(near[i])
+        for part, k in ((drawn[i, :8], 5), (drawn[i, 8:], 20)):
+            assert len({*part, i, *near[i, :k]}) == 9 + k  # all different
     assert len(np.unique(drawn)) > n / 2
+    assert_same_bits(rows_beyond(0, 0, near, [5, 20], 8, n_jobs=1), drawn)
+    assert (rows_beyond(0, 1, near, [5, 20], 8) != drawn).any()
+    assert_same_bits(rows_beyond(0, 0, near, [5], 8), drawn[:, :8])
+
+
+def test_rows_beyond_are_equally_likely():
+    near = np.tile(np.arange(1, 7), (4000, 1))[:, ::-1]
+    for purpose, size in enumerate((14, 40)):  # both ways
+        drawn = np.concatenate([rows_beyond(seed, purpose, near[:size], [6], 3)[0] for seed in range(3000)])
+        counts = np.bincount(drawn, minlength=size)
+        assert (counts[:7] == 0).all()
+        assert_allclose(counts[7:], 9000 / (size - 7), rtol=0.25)
 
 
 def test_where_all_others_are_near_nothing_is_drawn():
     near = np.array([[1, 2], [0, 2], [0, 1]])
-    assert_array_equal(rows_beyond(np.random.RandomState(0), near, 2), np.full((3, 2), -1))
+    assert_array_equal(rows_beyond(0, 0, near, [2], 2), np.full((3, 2), -1))
+    assert sorted(rows_beyond(0, 0, near, [1], 2)[0]) == [-1, 2]
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "chebyshev", "precomputed", Geodesic(6)])
 def test_distances_are_those_of_the_metric(rng, metric):
     X = rng.normal(size=(40, 3))
-    others = other_rows(np.random.RandomState(0), 40, 5)
+    others = other_rows(0, 0, 40, 5)
     given = cdist(X, X) if metric == "precomputed" else X
     distances = Distances.of(given, metric, random_state=0, n_jobs=None)
     if isinstance(metric, Geodesic):

@@ -71,7 +71,7 @@ def test_the_same_matrix_gives_the_same_bits():
 
 def test_eigenvalues_that_cannot_be_told_apart_are_refused(monkeypatch):
     A, degrees = walk(ROLL)
-    monkeypatch.setattr(walks, "_MOST", 20)
+    monkeypatch.setattr(walks, "MOST_PRODUCTS", 20)
     monkeypatch.setattr(factors, "_SAVED", 1e-9)
     with pytest.raises(InvalidInputError, match="so few that eigenvalues can be told apart, got 2"):
         leading_eigenpairs(A, 2, known=np.sqrt(degrees))

@@ -430,3 +430,20 @@ def test_approximate_lists_do(monkeypatch):
     monkeypatch.setattr(class_maps, "Knn", lambda k: Knn(k, approximate=True))
     for name in ("sgt", "set"):
         finite(with_(name).fit(X, Y), NEW)
+
+
+def test_few_rows_have_a_smaller_perplexity_by_default():
+    for name in ("sgt", "set", "dis1"):
+        given = with_(name, perplexity=59 / 3).fit(X, Y)
+        assert_same_bits(with_(name, perplexity=None).fit(X, Y).embedding_, given.embedding_)
+
+
+def test_nats_that_are_matched_have_the_mean_of_squares():
+    same = (Y[:, None] == Y).astype(float)
+    edges, D2 = naive_edges(cdist(X, X), K), cdist(X, X) ** 2
+    nats = naive_set_squares(X, np.zeros((60, 60)), K) - D2  # where all are of two classes, d^2 + KL
+    between = edges & (same == 0)
+    squares = naive_set_squares(X, same, K, factor=D2[between].mean() / nats[between].mean())
+    fitted = with_("set", scale="match", max_iter=0).fit(X, Y)
+    cost = naive_student(joint_of(np.sqrt(squares)), fitted.embedding_)[0]
+    assert fitted.kl_divergence_ == pytest.approx(cost, rel=1e-8)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._runtime import row_blocks
@@ -9,48 +11,38 @@ from .._values import Neighbors
 from ..distances import distances_between, rows_per_block
 from ..distances.pairs import pair_distances
 from ..geodesics import from_rows
+from ..kernels._jit import threads
+from ..kernels.partners import draw_beyond, draw_others
 from .pair_distances import Distances
 
 LISTED_BYTES = 34  # of a listed neighbour, and while the nearest by scaled distance are chosen
-_WHOLE_ROWS = 256  # up to so many rows, all others of a row are put in a random order
 _PAIRS_AT_ONCE = 2**18
 _MORE = 50  # neighbours that are listed beyond the wanted ones, to choose from by scaled distance
 _SPREAD = 0.01  # of a start, along its widest coordinate
 _TIES = 1e-2  # of the median distance: the least width of a row
 
 
-def other_rows(random: np.random.RandomState, n: int, count: int) -> np.ndarray:
-    """``count`` other rows for each of n, equally likely: (n, count)."""
-    drawn = random.randint(n - 1, size=(n, count))
-    return drawn + (drawn >= np.arange(n)[:, None])
-
-
-def rows_beyond(random: np.random.RandomState, near: np.ndarray, count: int) -> np.ndarray:
-    """``count`` rows for each that are neither itself nor in its list ``near``; -1 where there are none."""
-    n = len(near)
-    if n <= _WHOLE_ROWS or near.shape[1] > n // 2:
-        keys = random.uniform(size=(n, n))
-        np.put_along_axis(keys, near.astype(np.int64), np.inf, axis=1)
-        np.fill_diagonal(keys, np.inf)
-        order = np.argsort(keys, axis=1, kind="stable")[:, : min(count, n)]
-        free = np.isfinite(np.take_along_axis(keys, order, axis=1))
-        return np.where(free, order, -1)
-    drawn = other_rows(random, n, count)
-    for _ in range(64):  # a share of k / n of them is drawn again, and so on: few rounds are needed
-        rows, columns = np.nonzero(_listed(drawn, near))
-        if len(rows) == 0:
-            break
-        again = random.randint(n - 1, size=len(rows))
-        drawn[rows, columns] = again + (again >= rows)
+def other_rows(seed: int, purpose: int, n: int, count: int, n_jobs: int | None = None) -> np.ndarray:
+    """``count`` other rows for each of n, equally likely: (n, count). A row's depend on seed and purpose."""
+    drawn = np.empty((n, count), np.int64)
+    with threads(n_jobs):
+        draw_others(seed, purpose, drawn)
     return drawn
 
 
-def _listed(drawn: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """Whether each drawn row is in the list of its row, one column of the lists after the other."""
-    taken = np.zeros(drawn.shape, bool)
-    for column in near.T:
-        taken |= drawn == column[:, None]
-    return taken
+def rows_beyond(
+    seed: int, purpose: int, near: np.ndarray, lengths: Sequence[int], count: int, n_jobs: int | None = None
+) -> np.ndarray:
+    """For each row and length k, ``count`` different rows: neither itself nor of its k first in ``near``.
+
+    (n, lengths * count), at most n for a length; -1 where there are no more. A row's depend on seed and
+    purpose.
+    """
+    count = min(count, len(near))
+    drawn = np.full((len(near), len(lengths) * count), -1)
+    with threads(n_jobs):
+        draw_beyond(seed, purpose, np.ascontiguousarray(near, np.int32), np.array(lengths), count, drawn)
+    return drawn
 
 
 def distances_to(distances: Distances, others: np.ndarray) -> np.ndarray:

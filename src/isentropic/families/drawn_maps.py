@@ -23,7 +23,8 @@ class Near:
     widths: np.ndarray  # s
     narrowest: float  # the least s that a row may have
     n_listed: int  # neighbours, of which the k are chosen
-    random: np.random.RandomState
+    seed: int  # of what is drawn for each row
+    random: np.random.RandomState  # of what is drawn for all
 
 
 class DrawnEmbedder(NeighborEmbedder):
@@ -57,7 +58,7 @@ class DrawnEmbedder(NeighborEmbedder):
         widths = local_widths(found.distances, self._first_of_width, narrowest)
         n_listed = found.indices.shape[1]
         nearest = scaled_nearest(found.indices, found.distances, widths, widths, min(k, n_listed))
-        return Near(distances, *nearest, widths, narrowest, n_listed, random)
+        return Near(distances, *nearest, widths, narrowest, n_listed, seed, random)
 
     def _near_among_fitted(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The near rows of new ones, their scaled distances, and the widths of the new rows."""

@@ -108,7 +108,8 @@ def landmark_map(
     plain = G if blend is None else G.copy()  # new rows enter by paths, which are blended after that
     if blend is not None:
         blend(G, chosen)
-    scaling, Z, variance = scaled_by_landmarks(G, chosen, n_components, positive=positive, n_jobs=n_jobs)
+    scaled = positive_scaling if positive else classical_scaling
+    scaling, Z, variance = scaled_by_landmarks(G, chosen, n_components, scaled, n_jobs=n_jobs)
     return GeodesicMap(graph, scaling, unreachable, chosen, plain), Z, variance
 
 

@@ -6,6 +6,7 @@ Landmark MDS: classical scaling of the landmarks, by which all other rows are pl
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 from scipy.spatial.distance import squareform
@@ -17,7 +18,7 @@ from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows, row
 from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments
 from ..kernels.nearest import shrink_gaps
-from ..linalg import Scaling, classical_scaling, positive_scaling, unexplained
+from ..linalg import Scaling, classical_scaling, unexplained
 
 _WORTH_THREADS = 1_000_000  # entries of X: below that, waking threads costs more than one landmark's work
 
@@ -63,14 +64,18 @@ def checked_landmarks(given, n_components: int, n: int) -> Landmarks | None:
 
 
 def scaled_by_landmarks(
-    D: np.ndarray, landmarks: np.ndarray, n_components: int, *, positive: bool = False, n_jobs: int | None
+    D: np.ndarray,
+    landmarks: np.ndarray,
+    n_components: int,
+    scaled: Callable[..., Scaling] = classical_scaling,
+    *,
+    n_jobs: int | None,
 ) -> tuple[Scaling, np.ndarray, float]:
     """Landmark MDS: the scaling of the landmarks, the places of all n rows, and the residual variance.
 
     ``D`` (l, n) are the distances from the landmarks to all rows.
     """
     between = squareform(D[:, landmarks], checks=False)
-    scaled = positive_scaling if positive else classical_scaling
     scaling = scaled(between, len(landmarks), n_components, n_jobs=n_jobs)
     Z = np.empty((D.shape[1], n_components))
     for block in row_blocks(len(Z), "placing rows", size=4096):

@@ -11,12 +11,13 @@ from scipy.sparse import coo_array, csr_array
 
 from .._errors import require_count, require_number
 from .._runtime import row_blocks
-from .._state import Double, State, Whole
+from .._state import Array, Double, Maybe, State, StateError, Whole
 from .._values import Knn
 from ..affinities import barycentric_weights
-from ..neighbors import listed_graph, nearest_neighbors
+from ..neighbors import RowIndex, component_labels, listed_graph, nearest_neighbors, warn_of_parts
 from .input_rows import checked_components, checked_rows
-from .spectral import SpectralEmbedder, checked_parts
+from .side_by_side import checked_parts
+from .spectral import SpectralEmbedder
 
 _NUMBERS_AT_ONCE = 2**20  # in the blocks, or the differences, of some rows
 
@@ -28,6 +29,7 @@ class NeighborLists:
     fitted: np.ndarray  # (g,) rows of the table
     near: np.ndarray  # (g, k) among the fitted ones, nearest first
     bridges: np.ndarray  # (b, 2)
+    labels: np.ndarray | None = None  # (g,) the part of each, where parts are mapped by themselves
 
     def by_size(self, width: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Some rows, and their lists, which are equally long: so few that blocks of ``width`` are small."""
@@ -51,10 +53,16 @@ def neighbor_lists(
 ) -> NeighborLists:
     """Of all rows, or of the largest part of the graph where that is the policy for parts."""
     found = nearest_neighbors(X, Knn(n_neighbors), n_jobs=n_jobs)
+    if on_disconnected == "separate":
+        n, k = found.indices.shape
+        labels = component_labels(np.arange(0, n * k + 1, k), found.indices.ravel()).astype(np.int64)
+        warn_of_parts(labels, "each is mapped by itself, and how they lie side by side means nothing")
+        near = found.indices.astype(np.int64)
+        return NeighborLists(np.arange(n), near, np.empty((0, 2), np.int64), labels)
     graph = listed_graph(X, found, on_disconnected=on_disconnected, n_jobs=n_jobs)
-    fitted = np.arange(len(X))
-    if on_disconnected == "largest":
-        fitted = np.flatnonzero(graph.components == 0)
+    if on_disconnected != "largest":
+        return NeighborLists(np.arange(len(X)), found.indices.astype(np.int64), graph.bridges)
+    fitted = np.flatnonzero(graph.components == 0)
     near = np.searchsorted(fitted, found.indices[fitted])  # lists never lead out of a part
     return NeighborLists(fitted, near, graph.bridges)
 
@@ -75,7 +83,11 @@ class BarycentricEmbedder(SpectralEmbedder):
     """A new row is a sum of its nearest fitted rows, with weights that give the row itself in the data."""
 
     metric = "euclidean"
-    _state = State(_n_nearest=Whole(1, below="g + 1"), _fit_regularization=Double(above=0))
+    _state = State(
+        _n_nearest=Whole(1, below="g + 1"),
+        _fit_regularization=Double(above=0),
+        _labels=Maybe(Array("g", dtype=np.int64, below="g")),
+    )
 
     def __init__(
         self, n_neighbors=10, n_components=2, *, regularization=1e-3, on_disconnected="bridge", n_jobs=None
@@ -97,19 +109,44 @@ class BarycentricEmbedder(SpectralEmbedder):
         """The dimension and the regularisation, after the other parameters."""
         d = checked_components(self.n_components)
         share = require_number("regularization", self.regularization, "a positive number", above=0)
-        checked_parts(self.on_disconnected)
+        checked_parts(self.on_disconnected, separate=True)
         must_be = f"an integer of at least n_components = {d}"
         require_count("n_neighbors", self.n_neighbors, must_be, least=d)
         return d, float(share)
 
     def _sums(self, lists: NeighborLists, share: float) -> dict[str, Any]:
         """What placing a new row needs beside the map."""
-        return {"_n_nearest": lists.near.shape[1], "_fit_regularization": share}
+        return {
+            "_n_nearest": lists.near.shape[1],
+            "_fit_regularization": share,
+            "_labels": lists.labels,
+        }
 
     def _place(self, X: np.ndarray) -> np.ndarray:
-        near = self._nearest_fitted(X, self._n_nearest)
+        near = self._nearest_of_part(X, self._n_nearest)
         weights = self._weights_of_new(X, near)
         return (weights[:, :, None] * self.embedding_[near]).sum(axis=1)
 
     def _weights_of_new(self, X: np.ndarray, near: np.ndarray) -> np.ndarray:
         return barycentric_weights(X, near, self._known.X, self._fit_regularization)
+
+    def _nearest_of_part(self, X: np.ndarray, k: int) -> np.ndarray:
+        """The k fitted rows nearest to each new row, in the part of the nearest if parts are separate."""
+        if self._labels is None:
+            return self._nearest_fitted(X, k)
+        labels = self._labels[np.searchsorted(self._fitted, self._nearest_fitted(X, 1)[:, 0])]
+        near = np.empty((len(X), k), np.int64)
+        for label in np.unique(labels):
+            rows, those = self._fitted[self._labels == label], labels == label
+            index = RowIndex(self._known.X[rows], self._fit_metric)
+            near[those] = rows[index.nearest(X[those], k, n_jobs=self.n_jobs)[0]]
+        return near
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if self._labels is None:
+            return
+        if (np.diff(self._fitted) <= 0).any():
+            raise StateError("_fitted", "must be ascending")
+        if np.unique(self._labels, return_counts=True)[1].min() < self._n_nearest:
+            raise StateError("_labels", "must be of parts with as many rows as a new row has neighbours")

@@ -16,6 +16,7 @@ from ..optim import Minimum
 from ..optim.minimum import Objective
 from .perplexity_maps import Listed, PerplexityEmbedder
 
+_LAST = 2  # times as many steps with all scales: no other follows that would go on
 CostOf = Callable[[np.ndarray, int], Objective]  # of the mean affinities of so many scales
 
 
@@ -37,7 +38,7 @@ class MultiscaleEmbedder(PerplexityEmbedder):
 
     def __init__(
         self,
-        smallest=4.0,
+        smallest=2.0,
         n_components=2,
         *,
         init="pca",
@@ -71,7 +72,7 @@ class MultiscaleEmbedder(PerplexityEmbedder):
         Z, steps = start, 0
         for count, P in enumerate(self._from_coarse_to_fine(given), 1):
             cost = cost_of(P, count)
-            found = self._optimum(cost, Z)
+            found = self._optimum(cost, Z, times=_LAST if count == len(given.perplexities) else 1)
             Z, steps = found.point, steps + found.n_iter
         return cost, replace(found, n_iter=steps)
 

@@ -77,11 +77,11 @@ class PerplexityEmbedder(NeighborEmbedder):
         np.put_along_axis(square, given.lists.indices.astype(np.int64), P, axis=1)
         return square
 
-    def _optimum(self, objective, start: np.ndarray) -> Minimum:
-        """Where L-BFGS ends."""
+    def _optimum(self, objective, start: np.ndarray, *, times: int = 1) -> Minimum:
+        """Where L-BFGS ends, after at most so many times ``max_iter`` steps."""
         max_iter = require_count("max_iter", self.max_iter, "a number of steps", least=0)
         tol = require_number("tol", self.tol, "a number from 0 to below 1", below=1)
-        return lbfgs(objective, start, max_iter=max_iter, tol=tol)
+        return lbfgs(objective, start, max_iter=times * max_iter, tol=tol)
 
     def _scaled_start(self, given: Listed, spread: float) -> np.ndarray:
         """The start, its widest coordinate with this standard deviation."""

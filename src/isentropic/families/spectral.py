@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from .._errors import DisconnectedGraphWarning, IsentropicWarning, require_one_of, warn
+from .._errors import DisconnectedGraphWarning, IsentropicWarning, warn
 from .._state import Array, Number, State, Whole
-from ..linalg import bottom_eigenpairs
+from ..linalg import bottom_eigenpairs, bottom_squared_eigenpairs
 from ..neighbors import RowIndex
 from .placement import RowKeeper
+from .side_by_side import block, rows_of_parts, side_by_side
 
 _FAR_BELOW = 100  # times: an eigenvalue so far below the next one is that of parts that hardly hold together
 _STILL = 0.5  # of the share of rows that are joined: a third of their gaps along an evenly filled coordinate
@@ -34,18 +35,27 @@ class SpectralEmbedder(RowKeeper):
     _index_of_fitted: RowIndex | None
 
     def _embed(
-        self, X: np.ndarray, fitted: np.ndarray, operator: csr_array, n_components: int, **found
-    ) -> None:
-        """The bottom eigenvectors of the operator, each of mean square 1; ``found`` is what else is kept."""
-        n = len(fitted)
-        count = min(n_components, n - 1)
-        values, vectors = bottom_eigenpairs(operator, min(count + 1, n - 1), known=np.ones(n))
-        Z = np.sqrt(n) * vectors[:, :count]
+        self, X: np.ndarray, fitted: np.ndarray, operator: csr_array, n_components: int, *, squared=False,
+        labels: np.ndarray | None = None, **found,
+    ) -> None:  # fmt: skip
+        """The bottom eigenvectors of the operator, or of its square ``A'A``, each of mean square 1.
+
+        Where there are ``labels``, each part has its own, and the figures are those of the first, the
+        largest. ``found`` is what else is kept.
+        """
+        parts = [np.arange(len(fitted))] if labels is None else rows_of_parts(labels)
+        blocks = [block(operator, rows) for rows in parts]
+        pairs = [_bottom(one, n_components, squared) for one in blocks]
+        values, Z = pairs[0]
+        count = Z.shape[1]
         found |= {
             "eigenvalues_": padded(values[:count], n_components),
             "eigengap_": eigengap(values, count),
-            "n_separating_": standing_still(Z, operator),
+            "n_separating_": standing_still(Z, blocks[0]),
         }
+        if len(parts) > 1:
+            wide = [np.pad(one, ((0, 0), (0, n_components - one.shape[1]))) for _, one in pairs]
+            Z = side_by_side(wide, parts)
         self._keep(X, fitted, Z, n_components, **found)
 
     def _keep(self, X: np.ndarray, fitted: np.ndarray, Z: np.ndarray, n_components: int, **found) -> None:
@@ -79,10 +89,13 @@ class SpectralEmbedder(RowKeeper):
         return self._fitted[self._rows_fitted().nearest(X, k, n_jobs=self.n_jobs)[0]]
 
 
-def checked_parts(on_disconnected: str) -> None:
-    """The policy for a graph in parts, of a method that has no distances between them."""
-    hint = "A graph in parts has no distances here that could be inflated."
-    require_one_of("on_disconnected", on_disconnected, ("bridge", "largest", "raise"), hint)
+def _bottom(operator: csr_array, n_components: int, squared: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, one more than coordinates if there is one, and these, as many as there are."""
+    n = operator.shape[0]
+    count = min(n_components, n - 1)
+    eigenpairs = bottom_squared_eigenpairs if squared else bottom_eigenpairs
+    values, vectors = eigenpairs(operator, min(count + 1, n - 1), known=np.ones(n))
+    return values, np.sqrt(n) * vectors[:, :count]
 
 
 def padded(values: np.ndarray, count: int) -> np.ndarray:
@@ -132,7 +145,7 @@ def standing_still(Z: np.ndarray, pattern: csr_array) -> int:
     """
     pairs = coo_array(pattern)
     heads, tails = pairs.coords
-    gaps = np.abs(Z[heads[heads < tails]] - Z[tails[heads < tails]])
+    gaps = np.abs(Z[heads[heads != tails]] - Z[tails[heads != tails]])
     if not len(gaps):
         return 0
     share = pattern.nnz / len(Z) ** 2

@@ -14,7 +14,8 @@ from .._state import Array, State, StateError
 from .input_rows import checked_components, checked_rows
 from .linear import require_features
 from .local import NeighborLists, neighbor_lists
-from .spectral import SpectralEmbedder, checked_parts
+from .side_by_side import checked_parts
+from .spectral import SpectralEmbedder
 
 RANK = 1e-6  # of the widest spread of a patch: what is below is rounding, of squares
 _NUMBERS_AT_ONCE = 2**20
@@ -97,7 +98,7 @@ class TangentEmbedder(SpectralEmbedder):
     def _patched(self, X, least) -> tuple[np.ndarray, NeighborLists, int]:
         """The table, its lists and the dimension, all checked: ``least(d)`` neighbours are needed."""
         d = checked_components(self.n_components)
-        checked_parts(self.on_disconnected)
+        checked_parts(self.on_disconnected, separate=True)
         must_be = f"an integer of at least {least(d)}, for n_components = {d}"
         require_count("n_neighbors", self.n_neighbors, must_be, least=least(d))
         X = checked_rows(self, X)
@@ -108,7 +109,7 @@ class TangentEmbedder(SpectralEmbedder):
     def _align(self, X: np.ndarray, lists: NeighborLists, operator: csr_array, d: int) -> None:
         """The bottom eigenvectors of the operator, and the patches that place new rows."""
         patches = lists.fitted[np.column_stack([np.arange(len(lists.near)), lists.near])]
-        self._embed(X, lists.fitted, operator, d, _patches=patches)
+        self._embed(X, lists.fitted, operator, d, labels=lists.labels, _patches=patches)
 
     def _require_sound(self) -> None:
         super()._require_sound()

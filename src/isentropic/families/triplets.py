@@ -9,6 +9,7 @@ from .drawn_lists import distances_to, other_rows, rows_beyond
 from .drawn_maps import Near
 
 _RANDOM_WEIGHT = 0.1
+_OUTLIERS, _PAIRS = 0, 1  # what rows are drawn for
 
 
 def drawn_triplets(
@@ -19,11 +20,11 @@ def drawn_triplets(
     For every inlier, a near row, ``n_outliers`` drawn rows that are no nearer inliers, and ``n_random`` pairs
     of drawn rows, the nearer of which is the near one; a far row of -1 is no triplet.
     """
-    near, widths, random = given.rows, given.widths, given.random
+    near, widths, n_jobs = given.rows, given.widths, given.distances.n_jobs
     n, k = near.shape
-    far = np.concatenate([rows_beyond(random, near[:, : j + 1], n_outliers) for j in range(k)], axis=1)
+    far = rows_beyond(given.seed, _OUTLIERS, near, range(1, k + 1), n_outliers, n_jobs)
     per_inlier = far.shape[1] // k
-    drawn = other_rows(random, n, 2 * n_random)
+    drawn = other_rows(given.seed, _PAIRS, n, 2 * n_random, n_jobs)
     others = np.concatenate([np.maximum(far, 0), drawn], axis=1)
     away = distances_to(given.distances, others) if others.shape[1] else np.empty((n, 0))
     away = (away / widths[:, None]) * (away / widths[others])

@@ -2,17 +2,20 @@
 
 from .additive import additive_constant, positive_scaling
 from .blocks import sum_of_blocks
-from .eigen import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
+from .bottom import bottom_eigenpairs
+from .eigen import generalized_eigenpairs, top_eigenpairs
 from .filtered import leading_eigenvectors
 from .laplacians import normalized_adjacency
 from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance, unexplained
 from .signs import fixed_signs
+from .squares import bottom_squared_eigenpairs
 from .walks import leading_eigenpairs, least_eigenvalue
 
 __all__ = [
     "Scaling",
     "additive_constant",
     "bottom_eigenpairs",
+    "bottom_squared_eigenpairs",
     "classical_scaling",
     "euclidean_defect",
     "fixed_signs",

@@ -12,7 +12,7 @@ from .._errors import InvalidInputError, IsentropicWarning, message, warn
 from .._runtime import one_blas_thread
 from ..kernels._jit import threads
 from ..kernels.condensed import squared_times
-from .eigen import _SEED, start_vector
+from .eigen import SEED, start_vector
 from .scaling import WORTH_THREADS, Scaling, classical_scaling, lifted
 
 _DENSE = 200  # rows up to which the whole spectrum costs less than an iteration
@@ -57,7 +57,7 @@ def _largest_real(times, size: int) -> float:
     operator = LinearOperator((size, size), matvec=times, dtype=np.float64)
     try:
         start = start_vector(size)
-        values = eigs(operator, 1, which="LR", ncv=40, v0=start, return_eigenvectors=False, **_SEED)
+        values = eigs(operator, 1, which="LR", ncv=40, v0=start, return_eigenvectors=False, **SEED)
     except ArpackError as error:
         hint = "Take fewer rows, landmarks, or plain ISOMAP."
         raise InvalidInputError(message("The additive constant", "found", str(error), hint)) from None

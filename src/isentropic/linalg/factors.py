@@ -9,6 +9,8 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
+from .._runtime import memory_budget
+
 _BYTES = 24  # of an entry below the diagonal, in both factors
 _SAVED = 10  # an order of minimum degree takes at most this share of the products that the band foretells
 
@@ -34,6 +36,12 @@ class Profile:
         first[some] = np.minimum.reduceat(place[A.indices], A.indptr[some])
         widths = np.maximum(place - first, 0).astype(np.float64)
         return cls(_BYTES * int(widths.sum() + len(order)), float((widths**2).sum()) / _SAVED)
+
+    @property
+    def fits(self) -> bool:
+        """Whether they are within the memory budget."""
+        budget = memory_budget()
+        return budget is None or self.n_bytes <= budget
 
 
 def factored(matrix, shift: float):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, eigsh
 
 from .._errors import InvalidInputError, message
-from .._runtime import memory_budget, one_blas_thread, row_blocks
-from .eigen import start_vector
+from .._runtime import one_blas_thread, row_blocks
+from .eigen import TOLD_APART, inverse_lanczos, start_vector
 from .factors import Profile, factored
 from .filtered import FIRST_BORDER, SPARE, orthogonal, polynomial
 from .signs import fixed_signs
@@ -19,7 +20,7 @@ from .signs import fixed_signs
 _WHOLE = 200  # rows whose eigenvectors are solved whole
 _FIRST_DEGREE, _MOST_DEGREE = 20, 400  # products with the matrix before vectors are made orthogonal again
 _WORTH = 100  # products: a factorisation that costs no more is made at once
-_TRIAL, _MOST = 250, 40_000  # products until another way is looked at, and altogether
+_TRIAL, MOST_PRODUCTS = 250, 40_000  # products until another way is looked at, and altogether
 _RESIDUAL, _ROUNDING = 1e-9, 4e-15  # of the gap between an eigenvalue and 1; of 1
 _SHIFT = 1e-6
 
@@ -74,8 +75,7 @@ def _inverted(
     A: csr_array, count: int, known: np.ndarray, cost: Profile
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Lanczos on the inverse of ``(1 + shift) I - A``, without the known vector; None where that fails."""
-    budget = memory_budget()
-    if budget is not None and cost.n_bytes > budget:
+    if not cost.fits:
         return None
     n = A.shape[0]
     factors = factored(-A, 1.0 + _SHIFT)
@@ -87,9 +87,7 @@ def _inverted(
     start = start_vector(n)
     start -= known * (known @ start)
     with suppress(ArpackError):
-        _, vectors = eigsh(
-            LinearOperator((n, n), matvec=times, dtype=np.float64), count + 1, which="LA", v0=start
-        )
+        vectors = inverse_lanczos(times, n, count + 1, start)[1]
         values, turned = eigh(vectors.T @ (A @ vectors))
         return values[::-1], vectors @ turned[:, ::-1]
     return None
@@ -103,10 +101,26 @@ def _filter_flops(A: csr_array, count: int, products: float) -> float:
 
 
 def _filtered(A: csr_array, count: int, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Filtered subspace iteration; after a trial it gives way to a factorisation that costs less."""
+    """The filter; after a trial it gives way to a factorisation that costs less."""
+
+    def factors(products: float) -> tuple[np.ndarray, np.ndarray] | None:
+        cost = Profile.of(A)
+        cheaper = cost.flops <= _filter_flops(A, count, products)
+        return _inverted(A, count, known, cost) if cheaper else None
+
+    return filtered_eigenpairs(A, count, known, otherwise=factors)
+
+
+def filtered_eigenpairs(
+    A, count: int, known: np.ndarray, *, otherwise: Callable[[float], tuple[np.ndarray, np.ndarray] | None]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Filtered subspace iteration with ``A @ V``; ``known`` of length 1. One pair more, and spare vectors.
+
+    After a trial, ``otherwise`` is told how many products are left, and may give the pairs itself.
+    """
     V = np.random.default_rng(0).standard_normal((A.shape[0], count + 1 + SPARE))
     border, degree, products, tried = FIRST_BORDER, _FIRST_DEGREE, 0, False
-    for _ in row_blocks(_MOST // _FIRST_DEGREE, "eigenvectors", size=1):
+    for _ in row_blocks(MOST_PRODUCTS // _FIRST_DEGREE, "eigenvectors", size=1):
         V = orthogonal(polynomial(A, V, border, degree), known)
         products += degree
         values, V, residuals = _turned(A, V)
@@ -116,16 +130,13 @@ def _filtered(A: csr_array, count: int, known: np.ndarray) -> tuple[np.ndarray, 
         growth = np.arccosh(max((2.0 * values[count - 1] + 1.0 - border) / (1.0 + border), 1.0 + 1e-12))
         degree = int(np.clip(np.ceil(8.0 / growth), 10, _MOST_DEGREE))
         if products > _TRIAL and not tried:
-            tried, cost = True, Profile.of(A)
-            left = min(-np.log(_RESIDUAL) / growth, _MOST)
-            cheaper = cost.flops <= _filter_flops(A, count, left)
-            if cheaper and (found := _inverted(A, count, known, cost)) is not None:
+            tried = True
+            if (found := otherwise(min(-np.log(_RESIDUAL) / growth, MOST_PRODUCTS))) is not None:
                 return found
-        if products > _MOST:
+        if products > MOST_PRODUCTS:
             break
-    must_be = "so few that eigenvalues can be told apart"
     raise InvalidInputError(
-        message("n_components", must_be, count, "Take fewer components, or more neighbours.")
+        message("n_components", TOLD_APART, count, "Take fewer components, or more neighbours.")
     )
 
 

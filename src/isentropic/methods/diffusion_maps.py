@@ -14,7 +14,8 @@ from ..affinities import bridged_heat, checked_heat, heat_width
 from ..distances import walk_distances
 from ..families.input_rows import checked_components, checked_rows
 from ..families.laplacian import LaplacianEmbedder, tell_of_alternating, undone
-from ..families.spectral import checked_parts, padded
+from ..families.side_by_side import checked_parts
+from ..families.spectral import padded
 from ..linalg import leading_eigenpairs, least_eigenvalue, normalized_adjacency
 
 

@@ -37,9 +37,10 @@ class HessianLLE(TangentEmbedder):
         Neighbours of every row, more than ``d + d (d + 1) / 2`` for d components.
     n_components : int
         Dimension of the map, at most the number of features.
-    on_disconnected : {"bridge", "largest", "raise"}
+    on_disconnected : {"bridge", "separate", "largest", "raise"}
         What to do about a graph in parts: join them by their shortest edges, whose ends become neighbours of
-        each other; fit the largest and place the others as new rows (both with a warning); or refuse.
+        each other; map each by itself, side by side, as dense as the largest, whose eigenvalues are told; fit
+        the largest and place the others as new rows (all with a warning); or refuse.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -78,7 +79,7 @@ class HessianLLE(TangentEmbedder):
         X, lists, d = self._patched(X, least=lambda d: d + d * (d + 1) // 2 + 1)
         rows = X[lists.fitted]
         curvature = sum_of_blocks(len(rows), _hessians(tangent_blocks(X, lists, d), len(rows)))
-        self._align(X, lists, csr_array(curvature + _ties(rows)), d)
+        self._align(X, lists, csr_array(curvature + _ties(rows, lists.labels)), d)
         return self
 
 
@@ -109,13 +110,15 @@ def _hessians(
         warn(f"{what}: they are aligned as in LTSA.", IsentropicWarning)
 
 
-def _ties(X: np.ndarray) -> csr_array:
-    """The Laplacian of paths through the rows that are equal."""
+def _ties(X: np.ndarray, labels: np.ndarray | None) -> csr_array:
+    """The Laplacian of paths through the rows that are equal, and in one part if parts are separate."""
     n, distinct = len(X), distinct_rows(X)
     if distinct is None:
         return csr_array((n, n))
     within = np.ones(n - 1, bool)
     within[distinct.indptr[1:-1] - 1] = False
+    if labels is not None:
+        within &= labels[distinct.members[:-1]] == labels[distinct.members[1:]]
     ahead, behind = distinct.members[:-1][within], distinct.members[1:][within]
     W = csr_array((np.ones(2 * len(ahead)), (np.r_[ahead, behind], np.r_[behind, ahead])), shape=(n, n))
     return csr_array(diags_array(W.sum(axis=1)) - W)

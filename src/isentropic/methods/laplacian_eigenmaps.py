@@ -11,7 +11,8 @@ from .._values import NeighborGraph
 from ..affinities import bridged_heat, checked_heat, heat_width
 from ..families.input_rows import checked_components, checked_rows
 from ..families.laplacian import LaplacianEmbedder, tell_of_alternating, undone
-from ..families.spectral import checked_parts, padded
+from ..families.side_by_side import checked_parts
+from ..families.spectral import padded
 from ..linalg import leading_eigenpairs, normalized_adjacency
 
 LAPLACIANS = ("random-walk", "symmetric", "unnormalised")

@@ -27,9 +27,10 @@ class LLE(BarycentricEmbedder):
     regularization : float
         What is added to the diagonal of each local system, as a share of its trace. With more neighbours than
         features, which is usual on tables, the map depends on it.
-    on_disconnected : {"bridge", "largest", "raise"}
+    on_disconnected : {"bridge", "separate", "largest", "raise"}
         What to do about a graph in parts: join them by their shortest edges, whose ends become neighbours of
-        each other; fit the largest and place the others as new rows (both with a warning); or refuse.
+        each other; map each by itself, side by side, as dense as the largest, whose eigenvalues are told; fit
+        the largest and place the others as new rows (all with a warning); or refuse.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -73,6 +74,6 @@ class LLE(BarycentricEmbedder):
         W = reconstruction_weights(X, lists, share)
         apart = csr_array(eye_array(len(lists.fitted)) - W)
         squared = float((W.data**2).sum() / len(lists.fitted))
-        self._embed(X, lists.fitted, csr_array(apart.T @ apart), d,
+        self._embed(X, lists.fitted, apart, d, squared=True, labels=lists.labels,
                     squared_weights_=squared, **self._sums(lists, share))  # fmt: skip
         return self

@@ -22,9 +22,10 @@ class LTSA(TangentEmbedder):
         Neighbours of every row, more than ``n_components``.
     n_components : int
         Dimension of the map, at most the number of features.
-    on_disconnected : {"bridge", "largest", "raise"}
+    on_disconnected : {"bridge", "separate", "largest", "raise"}
         What to do about a graph in parts: join them by their shortest edges, whose ends become neighbours of
-        each other; fit the largest and place the others as new rows (both with a warning); or refuse.
+        each other; map each by itself, side by side, as dense as the largest, whose eigenvalues are told; fit
+        the largest and place the others as new rows (all with a warning); or refuse.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._runtime import one_blas_thread
 from ..families.local import BarycentricEmbedder, NeighborLists
+from ..families.side_by_side import rows_of_parts
 from ..linalg import sum_of_blocks
 
 _NOTHING = 1e-12  # length of a vector to reflect at: below it there is nothing to reflect
@@ -34,9 +35,10 @@ class ModifiedLLE(BarycentricEmbedder):
         Dimension of the map.
     regularization : float
         What is added to the diagonal of each local system for w, as a share of its trace.
-    on_disconnected : {"bridge", "largest", "raise"}
+    on_disconnected : {"bridge", "separate", "largest", "raise"}
         What to do about a graph in parts: join them by their shortest edges, whose ends become neighbours of
-        each other; fit the largest and place the others as new rows (both with a warning); or refuse.
+        each other; map each by itself, side by side, as dense as the largest, whose eigenvalues are told; fit
+        the largest and place the others as new rows (all with a warning); or refuse.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -74,8 +76,9 @@ class ModifiedLLE(BarycentricEmbedder):
         """Neighbours, almost null spaces, several weights for each row, the map with the same weights."""
         X, lists, d, share = self._listed(X)
         rows = X[lists.fitted]
-        blocks = _weight_blocks(rows, lists, _median_share(rows, lists, d), share)
-        self._embed(X, lists.fitted, sum_of_blocks(len(rows), blocks), d, **self._sums(lists, share))
+        blocks = _weight_blocks(rows, lists, _median_shares(rows, lists, d), share)
+        self._embed(X, lists.fitted, sum_of_blocks(len(rows), blocks), d, labels=lists.labels,
+                    **self._sums(lists, share))  # fmt: skip
         return self
 
 
@@ -99,24 +102,27 @@ def _shares(values: np.ndarray) -> np.ndarray:
     return left / np.where(first > 0, first, 1)
 
 
-def _median_share(X: np.ndarray, lists: NeighborLists, d: int) -> float:
-    """Of what the rows' first d eigenvalues leave."""
-    k = lists.near.shape[1]
+def _median_shares(X: np.ndarray, lists: NeighborLists, d: int) -> np.ndarray:
+    """Of what the rows' first d eigenvalues leave, over all rows or those of a part by itself."""
+    n, k = lists.near.shape
+    shares = np.zeros(n)
     if d >= k:
-        return 0.0
-    return float(
-        np.median(np.concatenate([_shares(values)[:, d - 1] for _, _, values, _ in _spectra(X, lists)]))
-    )
+        return shares
+    for rows, _, values, _ in _spectra(X, lists):
+        shares[rows] = _shares(values)[:, d - 1]
+    for part in rows_of_parts(np.zeros(n, np.int64) if lists.labels is None else lists.labels):
+        shares[part] = np.median(shares[part])
+    return shares
 
 
 def _weight_blocks(
-    X: np.ndarray, lists: NeighborLists, most: float, regularization: float
+    X: np.ndarray, lists: NeighborLists, most: np.ndarray, regularization: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Patches, each row before its neighbours, and ``[-1, W]'[-1, W]`` summed over the weights of the row."""
     for rows, near, values, V in _spectra(X, lists):
         k = near.shape[1]
         shares = _shares(values)
-        s = np.maximum(np.count_nonzero((shares < most) | (shares == 0), axis=1), 1)
+        s = np.maximum(np.count_nonzero((shares < most[rows, None]) | (shares == 0), axis=1), 1)
         null = (np.arange(k) >= k - s[:, None]).astype(float)
         w = _regular_weights(values, V, regularization)
         V = V * null[:, None]

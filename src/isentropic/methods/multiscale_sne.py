@@ -15,7 +15,7 @@ from ..objectives import GaussianNeighbors
 class MultiscaleSNE(MultiscaleEmbedder, GaussianEmbedder):
     """SNE with Gaussians of all widths: near rows stay near, and so do groups, and groups of groups.
 
-    ``p_j|i`` is the mean of the affinities of the perplexities 4, 8, 16, ... up to about n / 2, ``q_j|i``
+    ``p_j|i`` is the mean of the affinities of the perplexities 2, 4, 8, ... up to about n / 2, ``q_j|i``
     that of as many Gaussians in the map, ``exp(-a_h |z_i - z_j|^2 / 2) / sum``. Their precisions
     ``a_h = 2^(1 + 2/d) (K_max / K_h)^(2U/d) / v`` belong to the perplexities ``K_h``, v being the variance of
     the start, and U, from 1 to 2, how fast the widths grow in the data. The map minimises
@@ -40,7 +40,7 @@ class MultiscaleSNE(MultiscaleEmbedder, GaussianEmbedder):
     neighbors : Neighbors, optional
         Lists of neighbours that are known already, all the others of each row.
     max_iter : int
-        Steps of L-BFGS at most for each perplexity that is added.
+        Steps of L-BFGS at most for each perplexity that is added, twice as many with the last one.
     tol : float
         A step that lowers the cost by less than this share of the first cost is the last one.
     random_state : int, RandomState or None

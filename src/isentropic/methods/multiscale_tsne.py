@@ -11,7 +11,7 @@ from ..objectives import StudentPairs
 
 
 class MultiscaleTSNE(MultiscaleEmbedder, StudentEmbedder):
-    """t-SNE without a perplexity: affinities are the mean of those of 4, 8, 16, ... up to about n / 2.
+    """t-SNE without a perplexity: affinities are the mean of those of 2, 4, 8, ... up to about n / 2.
 
     Small and large neighbourhoods count alike, so that groups keep their places among each other. The
     affinities are symmetrised as in t-SNE, ``q_ij`` is proportional to ``(1 + |z_i - z_j|^2)^-1``, and the
@@ -36,7 +36,7 @@ class MultiscaleTSNE(MultiscaleEmbedder, StudentEmbedder):
     neighbors : Neighbors, optional
         Lists of neighbours that are known already, all the others of each row.
     max_iter : int
-        Steps of L-BFGS at most for each perplexity that is added.
+        Steps of L-BFGS at most for each perplexity that is added, twice as many with the last one.
     tol : float
         A step that lowers the cost by less than this share of the first cost is the last one.
     random_state : int, RandomState or None

@@ -20,6 +20,7 @@ _POINT = 1e-3  # a width far below that of any start, and of the scale 1 of the 
 _COLLAPSED = (
     "The map shrank to a point, since too few further pairs hold it apart. Take a larger further_ratio."
 )
+_MID_NEAR, _FURTHER = 0, 1  # what rows are drawn for
 _DRAWN = 6  # rows of which the second nearest is a mid-near one
 _PAIR_BYTES = 140  # of a pair: in the lists of both rows, and while these are sorted
 
@@ -127,8 +128,8 @@ class PaCMAP(DrawnEmbedder):
         k = clipped_neighbors(k, max(1, int(_MOST_NEAR * (len(X) - 1))), _LEFT)
         n_mid, n_far = (round(k * ratio) for ratio in ratios)
         near = self._near_of(X, k, _PAIR_BYTES * (k + n_mid + n_far), "Take fewer neighbours.")
-        mid_near = self._mid_near(near.distances, n_mid, near.random)
-        further = rows_beyond(near.random, near.rows, n_far)
+        mid_near = self._mid_near(near.distances, n_mid, near.seed)
+        further = rows_beyond(near.seed, _FURTHER, near.rows, [near.rows.shape[1]], n_far, self.n_jobs)
         steps = PairSteps((near.rows, mid_near, further), n_steps=n_steps)
         start = small_start(self._start(near.distances, near.random))
         Z = batch_epochs(steps, start, n_steps, n_jobs=self.n_jobs)
@@ -143,10 +144,10 @@ class PaCMAP(DrawnEmbedder):
         mid = require_number("mid_near_ratio", self.mid_near_ratio, must_be, most=1e6)
         return mid, require_number("further_ratio", self.further_ratio, must_be, most=1e6)
 
-    def _mid_near(self, distances, count: int, random: np.random.RandomState) -> np.ndarray:
+    def _mid_near(self, distances, count: int, seed: int) -> np.ndarray:
         """The second nearest of six drawn rows, for each of ``count`` pairs of a row."""
         n = len(distances.X)
-        drawn = other_rows(random, n, count * _DRAWN)
+        drawn = other_rows(seed, _MID_NEAR, n, count * _DRAWN, self.n_jobs)
         if count == 0:
             return drawn
         away = distances_to(distances, drawn).reshape(n, count, _DRAWN)

@@ -71,14 +71,14 @@ def repaired(
     return graph
 
 
-def warn_of_parts(components: np.ndarray) -> None:
+_UNKNOWN = "how the parts lie to each other in the map means nothing"
+
+
+def warn_of_parts(components: np.ndarray, what: str = _UNKNOWN) -> None:
     """Say that a map of a graph in parts does not know how they lie to each other."""
     if components.max() > 0:
-        warn(
-            f"The neighbour graph is in {_parts(components)}: how the parts lie to each other in the map "
-            "means nothing. Take more neighbours, or map each part by itself.",
-            DisconnectedGraphWarning,
-        )
+        hint = "Take more neighbours" + (", or map each part by itself" if what == _UNKNOWN else "")
+        warn(f"The neighbour graph is in {_parts(components)}: {what}. {hint}.", DisconnectedGraphWarning)
 
 
 def _parts(components: np.ndarray) -> str:
