@@ -15,7 +15,8 @@ from ..kernels.condensed import squared_times
 from .eigen import DENSE, SEED, start_vector
 from .scaling import WORTH_THREADS, Scaling, classical_scaling, lifted
 
-_COARSE = 1e-5  # of an eigenvalue: that of the vector, whose root has twice the digits
+_COARSE, _FINE = 1e-2, 1e-5  # of an eigenvalue: the error of a vector, whose root has twice the digits
+_FAR = 1e-2  # relative growth of the constant above which a coarse vector will do
 _NONE = 1e-7  # of the largest squared distance times n: eigenvalues are told from zero by that
 _SETTLED = 1e-10  # relative growth of the constant at which it has its digits
 _ROUNDING = 1e-9  # of the largest distance: a constant so small is none
@@ -44,14 +45,14 @@ def additive_constant(distances: np.ndarray, n: int, *, n_jobs: int | None = Non
 
 
 def _least(distances: np.ndarray, n: int) -> float:
-    constant, last = 0.0, np.zeros(n)
+    constant, last, far = 0.0, np.zeros(n), True
     while True:
-        last = _lowest(lifted(distances, constant), n, last)
+        last = _lowest(lifted(distances, constant), n, last, _COARSE if far else _FINE)
         once, twice = (last @ _gram(entries, last) for entries in (np.sqrt(distances), distances))
         root = float(np.sqrt(max(4 * once**2 - 2 * twice, 0.0)) - 2 * once)
-        if root <= constant * (1 + _SETTLED):
+        if root <= constant * (1 + _SETTLED) and not far:
             return max(root, constant)
-        constant = root
+        constant, far = max(root, constant), root > constant * (1 + _FAR)
 
 
 def _gram(entries: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -60,8 +61,8 @@ def _gram(entries: np.ndarray, x: np.ndarray) -> np.ndarray:
     return -0.5 * (product - product.mean())
 
 
-def _lowest(entries: np.ndarray, n: int, near: np.ndarray) -> np.ndarray:
-    """The eigenvector of the lowest eigenvalue, coarsely: the root of its quadratic has twice the digits."""
+def _lowest(entries: np.ndarray, n: int, near: np.ndarray, error: float) -> np.ndarray:
+    """The eigenvector of the lowest eigenvalue, up to an error relative to that."""
     if n <= DENSE:
         matrix = np.column_stack([_gram(entries, column) for column in np.eye(n)])
         return np.asarray(eigh(matrix, subset_by_index=(0, 0))[1][:, 0])
@@ -74,7 +75,7 @@ def _lowest(entries: np.ndarray, n: int, near: np.ndarray) -> np.ndarray:
     start = start_vector(n)
     start += near * np.linalg.norm(start)  # near the one before, and yet with a part along every other
     try:
-        return np.asarray(eigsh(operator, 1, which="SA", v0=start, ncv=20, tol=_COARSE, **SEED)[1][:, 0])
+        return np.asarray(eigsh(operator, 1, which="SA", v0=start, ncv=20, tol=error, **SEED)[1][:, 0])
     except ArpackError as error:
         hint = "Take fewer rows, landmarks, or plain ISOMAP."
         raise InvalidInputError(message("The additive constant", "found", str(error), hint)) from None
