@@ -312,3 +312,13 @@ def test_a_sample_of_many_rows_is_stated(monkeypatch, table, runs, verdict):
     data = data_of(html)
     assert len(data["rows"]["names"]) == data["rows"]["n"] == 60
     assert len(data["maps"][0]["points"]) == 320  # 60 pairs of two bytes, in base64
+
+
+def test_no_two_of_many_maps_have_one_letter():
+    table = make_table(30)
+    runs = make_runs(table, 60, quality=assess(table.X, table.X[:, :2], table.y))
+    html = page(table, runs, make_verdict(runs), {})
+    heads = re.findall(r'<th scope="row" data-order="\d+"><b class="letter[^>]*>(\w+)</b>', html)
+    assert len(heads) == 60
+    assert len(set(heads)) == 60
+    assert (heads[25], heads[26], heads[59]) == ("Z", "AA", "BH")
