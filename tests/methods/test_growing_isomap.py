@@ -185,5 +185,7 @@ def test_what_cannot_be_appended_is_refused_and_changes_nothing():
         model.partial_fit(X[250:], align_to_previous="yes")
     assert_array_equal(model.embedding_, before)
     D = np.sqrt(((X[:60, None] - X[:60]) ** 2).sum(axis=2))
+    given = Isomap(metric="precomputed").fit(D)
+    assert not hasattr(given, "partial_fit")
     with pytest.raises(InvalidInputError, match="fit them anew"):
-        Isomap(metric="precomputed").fit(D).partial_fit(D)
+        given.set_params(metric="euclidean").partial_fit(X[:60])

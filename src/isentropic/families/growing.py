@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import require, require_flag
+from .._errors import message, require, require_flag
 from .._state import Number, State, Text, is_fitted
 from .._values import Knn, NeighborGraph
 from ..neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate
@@ -35,6 +36,18 @@ class Update:
     _state = State(kind=Text("fit", "appended", "refit"), affected=Number(0, most=1), seconds=Number(0))
 
 
+_ANEW = "Distances between all rows are needed: fit them anew."
+
+
+def _takes_tables(model: Any) -> bool:
+    """Rows of given distances cannot be appended: ``partial_fit`` is no method then."""
+    if model.metric == "precomputed":
+        raise AttributeError(
+            message("metric", "that of a table, for rows to be appended", model.metric, _ANEW)
+        )
+    return True
+
+
 class GrowingEmbedder(GeodesicEmbedder):
     """A geodesic method of neighbour lists, which takes more rows after it is fitted."""
 
@@ -43,6 +56,7 @@ class GrowingEmbedder(GeodesicEmbedder):
     _fit_rule: Any
     _ritz: np.ndarray | None
 
+    @available_if(_takes_tables)
     def partial_fit(self, X, y=None, *, align_to_previous: bool = False):
         """Append rows: the map is that of ``fit`` on all rows so far, up to rounding.
 
@@ -66,9 +80,8 @@ class GrowingEmbedder(GeodesicEmbedder):
 
     def _checked_new(self, X) -> np.ndarray:
         check_is_fitted(self)
-        hint = "Distances between all rows are needed: fit them anew."
-        given = "precomputed" not in (self.metric, self._fit_metric)
-        require(given, "metric", "that of a table, for rows to be appended", "precomputed", hint)
+        must_be = "that of a table, for rows to be appended"
+        require(self._fit_metric != "precomputed", "metric of the fitted rows", must_be, "precomputed", _ANEW)
         self._checked_parameters()
         return checked_rows(self, X, metric=self.metric, fitting=False)
 

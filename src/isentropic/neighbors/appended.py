@@ -23,7 +23,7 @@ def lists_of_graph(graph: NeighborGraph, k: int) -> Neighbors:
 def appended_lists(
     X: np.ndarray, known: Neighbors, *, metric: Metric = "euclidean", n_jobs: int | None = None
 ) -> tuple[Neighbors, float]:
-    """The lists of all rows, of which the first have the ``known`` lists, and the share of those that changed.
+    """The lists of all rows, of which the first have the ``known`` lists, and the share of these that change.
 
     A new row enters a list where it is nearer than the last, ties going to the lower index, as a search of
     all rows would find. ``O(b n m)`` time for b new rows.
