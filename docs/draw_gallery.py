@@ -97,7 +97,9 @@ def gallery():
             panel.set_title(title, fontsize=9, color=palette.INK)
     file = FOLDER / "images" / "gallery.png"
     figure.savefig(file, dpi=110)
-    Image.open(file).convert("RGB").quantize(64, dither=Image.Dither.NONE).save(file, optimize=True)
+    Image.open(file).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+        file, optimize=True
+    )
     return found, [title for title, *_ in columns]
 
 

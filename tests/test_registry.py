@@ -51,7 +51,7 @@ def test_a_name_is_in_kebab_case_and_names_its_own_line(name):
 
 
 def test_no_two_lines_have_the_same_name():
-    names = [method.name for method in registry._BUILT_IN]
+    names = [method.name for method in registry.BUILT_IN]
     assert len(names) == len(set(names))
 
 

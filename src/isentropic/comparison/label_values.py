@@ -64,7 +64,8 @@ class LabelTest:
         """Whether permuted labels score as well, so that the score is an effect of the labels.
 
         One of the null reaches it, or ``observed <= m + 3 s`` with m the mean of the null and s its standard
-        deviation: of 19 permutations the greatest is reached by luck once in twenty, this once in 200.
+        deviation: by luck the greatest of 19 is reached once in twenty, this, if they are normal,
+        once in 200.
         """
         spread = float(np.std(self.null, ddof=1)) if len(self.null) > 1 else 0.0
         return self.observed <= max(self.highest, self.mean + _MARGIN * spread)

@@ -1,0 +1,71 @@
+"""Methods whose distances follow a neighbour graph."""
+
+from __future__ import annotations
+
+from .._values import Geodesic
+from .kinds import Method
+
+_TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"
+_WEINBERGER = "Weinberger and Saul (2006), Unsupervised learning of image manifolds by SDP, IJCV 70"
+_LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
+_CHOI = "Choi and Choi (2007), Robust kernel Isomap, Pattern Recognition 40"
+_CERVATI = "Cervati Neto and Levada (2020), ISOMAP-KL: a parametric approach for unsupervised metric learning"
+_KDE = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.5"
+_GENG = "Geng, Zhan and Zhou (2005), Supervised nonlinear dimensionality reduction, IEEE Trans. SMC B 35"
+_VLACHOS = "Vlachos and others (2002), Non-linear DR techniques for classification, KDD 8"
+_CLASSES = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.1"
+_YANG = "Yang (2004), Sammon's nonlinear mapping using geodesic distances, ICPR 17"
+_LENDASSE = (
+    "Lee, Lendasse and Verleysen (2004), Nonlinear projection with curvilinear distances, Neurocomputing 57"
+)
+_ROSMAN = "Rosman and others (2010), Nonlinear dimensionality reduction by TCIE, Int. J. Comp. Vision 89"
+
+GEODESIC = (
+    Method("geodesic-sammon", "isentropic.methods.sammon:Sammon", "Sammon's mapping of geodesic distances.",
+           "geodesic", "O(n^2 (k + log n)); O(n^2)", _YANG, params={"metric": Geodesic()},
+           out_of_sample="optimised", precomputed=False, max_rows=40_000, draws_above=10_000,
+           figures=("cost_",)),
+    Method("cda", "isentropic.methods.curvilinear_component_analysis:CurvilinearComponentAnalysis",
+           "CCA of geodesic distances: unrolls rather than tears.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _LENDASSE, params={"metric": Geodesic()},
+           out_of_sample="optimised", precomputed=False, max_rows=20_000, draws_above=10_000,
+           figures=("cost_", "radius_")),
+    Method("tcie", "isentropic.methods.tcie:TCIE",
+           "Geodesic distances, but for paths that a hole or an edge bends.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _ROSMAN, out_of_sample="optimised", max_rows=10_000,
+           figures=("cost_", "kept_")),
+    Method("isomap", "isentropic.methods.isomap:Isomap", "Classical MDS of geodesic distances.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _TENENBAUM, max_rows=40_000, draws_above=10_000, preset="quick"),
+    Method("landmark-isomap", "isentropic.methods.isomap:Isomap", "ISOMAP through landmarks.", "geodesic",
+           "O(l n (k + log n)); O(l n)", _LANDMARK, params={"n_landmarks": 500}, draws_above=10_000,
+           preset="quick"),
+    Method("c-isomap", "isentropic.methods.isomap:Isomap",
+           "ISOMAP with edges measured by the density around them.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _LANDMARK, params={"conformal": True}, max_rows=40_000,
+           draws_above=10_000),
+    Method("kernel-isomap", "isentropic.methods.isomap:Isomap",
+           "ISOMAP with a constant that makes its distances Euclidean.", "geodesic",
+           "O(n^2 (k + log n)); O(n^2)", _CHOI, params={"positive": True}, max_rows=10_000,
+           draws_above=10_000),
+    Method("entropic-isomap", "isentropic.methods.entropic_isomap:EntropicIsomap",
+           "ISOMAP over divergences between Gaussian patches.", "geodesic",
+           "O(n^2 (k + log n) + n k m^2); O(n^2 + n m^2)", _CERVATI, precomputed=False, max_rows=40_000,
+           draws_above=10_000, preset="quick"),
+    Method("kde-isomap", "isentropic.methods.kde_isomap:KDEIsomap",
+           "ISOMAP over divergences between densities of patches.", "geodesic",
+           "O(n^2 (N + log n) + n N m L); O(n^2 + n L)", _KDE, precomputed=False, max_rows=40_000),
+    Method("mvu", "isentropic.methods.mvu:MVU",
+           "As far apart as distances within neighbourhoods allow.", "geodesic",
+           "O(n^2 (k + log n) + n k^2 t); O(n^2)", _WEINBERGER, precomputed=False, max_rows=50_000,
+           figures=("kept_", "violation_")),
+    Method("es-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
+           "ISOMAP over dissimilarities that part the classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
+           _GENG, needs_y=True, max_rows=40_000),
+    Method("weighted-isomap", "isentropic.methods.supervised_isomap:SupervisedIsomap",
+           "ISOMAP with shorter distances within classes.", "geodesic", "O(n^2 (k + log n)); O(n^2)",
+           _VLACHOS, params={"dissimilarity": "dis2"}, needs_y=True, max_rows=40_000),
+    Method("class-isomap", "isentropic.methods.class_isomap:ClassIsomap",
+           "ISOMAP of geodesics and divergences between classes.", "geodesic",
+           "O(n^2 (k + log n) + c m^3); O(n^2 + c m^2)", _CLASSES, needs_y=True, precomputed=False,
+           max_rows=40_000, draws_above=10_000),
+)  # fmt: skip

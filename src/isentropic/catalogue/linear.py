@@ -1,0 +1,67 @@
+"""Methods whose coordinates are sums of features."""
+
+from __future__ import annotations
+
+from .kinds import Method
+
+_HE = "He and Niyogi (2003), Locality preserving projections, NIPS 16"
+_HE_CAI = "He, Cai, Yan and Zhang (2005), Neighborhood preserving embedding, ICCV 2005"
+_ZHANG_YANG = "Zhang, Yang, Zhao and Ge (2007), Linear local tangent space alignment, Neurocomputing 70"
+_NIE = "Nie, Wang and Huang (2014), Clustering and projected clustering with adaptive neighbors, KDD 20"
+_PNN = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.4"
+_TIPPING = "Tipping and Bishop (1999), Probabilistic principal component analysis, JRSS B 61"
+_LINDENSTRAUSS = "Johnson and Lindenstrauss (1984), Extensions of Lipschitz mappings, Contemporary Math. 26"
+_FISHER = "Fisher (1936), The use of multiple measurements in taxonomic problems, Annals of Eugenics 7"
+_KWAK = "Kwak (2008), Principal component analysis based on L1-norm maximization, IEEE TPAMI 30"
+_JOURNEE = "Journée and others (2010), Generalized power method for sparse PCA, JMLR 11"
+_HYVAERINEN = "Hyvärinen (1999), Fast and robust fixed-point algorithms for ICA, IEEE Trans. Neural Netw. 10"
+_BELL = "Bell and Sejnowski (1995), An information-maximization approach to blind separation, Neural Comp. 7"
+_LU = "Lu, Plataniotis and Venetsanopoulos (2008), MPCA, IEEE Trans. Neural Networks 19"
+_GOLDBERGER = "Goldberger and others (2005), Neighbourhood components analysis, NIPS 17"
+_PEARSON = "Pearson (1901), On lines and planes of closest fit, Philosophical Magazine 2"
+
+LINEAR = (
+    Method("pca", "isentropic.methods.pca:PCA", "Directions of largest variance.", "linear",
+           "O(n m min(n, m)); O(n m)", _PEARSON, precomputed=False, preset="quick"),
+    Method("lpp", "isentropic.methods.lpp:LPP", "Directions along which neighbours stay close.", "linear",
+           "O(n m min(n, m)); O(n (m + k))", _HE, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("npe", "isentropic.methods.npe:NPE", "Directions that keep rows the sums of their neighbours.",
+           "linear", "O(n k^2 (k + m) + n m min(n, m)); O(n (m + k^2))", _HE_CAI, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("linear-ltsa", "isentropic.methods.linear_ltsa:LinearLTSA",
+           "Directions that agree with the tangents of all neighbourhoods.", "linear",
+           "O(n k^2 (k + m) + n m min(n, m)); O(n (m + k^2))", _ZHANG_YANG, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("can-lpp", "isentropic.methods.lpp:LPP", "LPP with adaptive neighbours.", "linear",
+           "O(n m min(n, m)); O(n (m + k))", _NIE, params={"neighbors": "can"}, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("pnn-lpp", "isentropic.methods.lpp:LPP", "LPP with probabilistic nearest neighbours.", "linear",
+           "O(n m min(n, m)); O(n (m + k))", _PNN, params={"neighbors": "pnn"}, precomputed=False,
+           figures=("eigenvalues_", "n_separating_")),
+    Method("random-projection", "isentropic.methods.random_projection:RandomProjection",
+           "Directions drawn at random: a baseline.", "linear", "O(n m d); O(n m)", _LINDENSTRAUSS,
+           precomputed=False, draws_above=0),
+    Method("probabilistic-pca", "isentropic.methods.probabilistic_pca:ProbabilisticPCA",
+           "PCA with a likelihood, also of a table with holes.", "linear", "O(n m min(n, m)); O(n m)",
+           _TIPPING, precomputed=False, figures=("log_likelihood_",)),
+    Method("robust-pca", "isentropic.methods.robust_pca:RobustPCA",
+           "Directions of largest absolute deviation, or of a table without odd values.", "linear",
+           "O(n m d); O(n m)", _KWAK, precomputed=False),
+    Method("sparse-pca", "isentropic.methods.sparse_pca:SparsePCA",
+           "Directions of large variance that few features make up.", "linear", "O(n m min(n, m)); O(n m)",
+           _JOURNEE, precomputed=False, figures=("zeros_",)),
+    Method("fast-ica", "isentropic.methods.fast_ica:FastICA", "Coordinates as far from normal as can be.",
+           "linear", "O(n m min(n, m)); O(n m)", _HYVAERINEN, precomputed=False),
+    Method("infomax-ica", "isentropic.methods.infomax_ica:InfomaxICA",
+           "Independent coordinates of maximum likelihood.", "linear", "O(n m min(n, m)); O(n m)", _BELL,
+           precomputed=False),
+    Method("multilinear-pca", "isentropic.methods.multilinear_pca:MultilinearPCA",
+           "PCA along each axis of rows that are images or other arrays.", "linear",
+           "O(n m (P_1 + ... + P_N)); O(n m)", _LU, precomputed=False),
+    Method("nca", "isentropic.methods.nca:NCA", "A metric in which a row's neighbours have its class.",
+           "linear", "O(n^2 m); O(n^2)", _GOLDBERGER, needs_y=True, precomputed=False, max_rows=5_000,
+           figures=("expected_accuracy_",)),
+    Method("lda", "isentropic.methods.lda:LDA", "Directions along which classes lie apart.", "linear",
+           "O(n m min(n, m)); O(n m)", _FISHER, needs_y=True, precomputed=False, figures=("shrinkage_",)),
+)  # fmt: skip

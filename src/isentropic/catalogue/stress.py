@@ -1,0 +1,54 @@
+"""Methods that keep distances on purpose, all of them or those within a radius."""
+
+from __future__ import annotations
+
+from .kinds import Method
+
+_TORGERSON = "Torgerson (1952), Multidimensional scaling I: theory and method, Psychometrika 17"
+_LANDMARK = "de Silva and Tenenbaum (2003), Global versus local methods, NIPS 15"
+_KRUSKAL = "Kruskal (1964), Multidimensional scaling by optimizing goodness of fit, Psychometrika 29"
+_MCGEE = "McGee (1966), The multidimensional analysis of elastic distances, Brit. J. Math. Stat. Psych. 19"
+_SAMMON = "Sammon (1969), A nonlinear mapping for data structure analysis, IEEE Trans. Computers 18"
+_DEMARTINES = "Demartines and Hérault (1997), Curvilinear component analysis, IEEE Trans. Neural Networks 8"
+_LESPINATS = "Lespinats, Verleysen, Giron and Fertil (2007), DD-HDS, IEEE Trans. Neural Networks 18"
+_VILLEMAIN = "Lespinats, Fertil, Villemain and Hérault (2009), RankVisu, Neurocomputing 72"
+_GASHLER = "Gashler, Ventura and Martinez (2007), Iterative non-linear DR with manifold sculpting, NIPS 20"
+_VENNA = "Venna and Kaski (2006), Local multidimensional scaling, Neural Networks 19"
+
+STRESS = (
+    Method("classical-mds", "isentropic.methods.classical_mds:ClassicalMDS",
+           "Coordinates whose distances match the given ones.", "stress", "O(n^2 d); O(n^2)", _TORGERSON,
+           max_rows=40_000, preset="quick"),
+    Method("landmark-mds", "isentropic.methods.classical_mds:ClassicalMDS",
+           "Classical MDS through landmarks.", "stress", "O(l n m); O(l n)", _LANDMARK,
+           params={"n_landmarks": 500}),
+    Method("metric-mds", "isentropic.methods.metric_mds:MetricMDS",
+           "Distances are those of the data, by least squares.", "stress", "O(n min(n, s)); O(n min(n, s))",
+           _KRUSKAL, out_of_sample="optimised", draws_above=8_000),
+    Method("elastic-scaling", "isentropic.methods.metric_mds:MetricMDS",
+           "Metric MDS of relative errors: near distances count as much as far ones.", "stress",
+           "O(n min(n, s)); O(n min(n, s))", _MCGEE, params={"power": 2.0}, out_of_sample="optimised",
+           draws_above=8_000),
+    Method("nonmetric-mds", "isentropic.methods.nonmetric_mds:NonmetricMDS",
+           "Distances are in the order of those of the data.", "stress", "O(n min(n, s)); O(n min(n, s))",
+           _KRUSKAL, out_of_sample="optimised", draws_above=8_000, figures=("stress_",)),
+    Method("local-mds", "isentropic.methods.local_mds:LocalMDS",
+           "Distances of neighbours, in the data or in the map, are kept.", "stress", "O(n^2); O(n^2)",
+           _VENNA, out_of_sample="optimised", max_rows=10_000),
+    Method("sammon", "isentropic.methods.sammon:Sammon",
+           "Distances are those of the data, near ones above all.", "stress",
+           "O(n min(n, s)); O(n min(n, s))", _SAMMON, out_of_sample="optimised", draws_above=8_000),
+    Method("cca", "isentropic.methods.curvilinear_component_analysis:CurvilinearComponentAnalysis",
+           "Distances are kept between rows near in the map; the rest may tear.", "unfolding",
+           "O(n min(n, s)); O(n min(n, s))", _DEMARTINES, out_of_sample="optimised", draws_above=8_000),
+    Method("dd-hds", "isentropic.methods.dd_hds:DDHDS",
+           "Short distances first, short in the data or in the map.", "unfolding",
+           "O(n min(n, s)); O(n min(n, s))", _LESPINATS, out_of_sample="optimised", draws_above=8_000),
+    Method("rankvisu", "isentropic.methods.rank_visu:RankVisu", "Neighbours keep their ranks.", "unfolding",
+           "O(n^2 log n); O(n^2)", _VILLEMAIN, out_of_sample="optimised", max_rows=10_000,
+           figures=("start_cost_",)),
+    Method("manifold-sculpting", "isentropic.methods.manifold_sculpting:ManifoldSculpting",
+           "Lengths and angles of neighbourhoods, while axes shrink; not reliable.", "unfolding",
+           "O(n k m); O(n (m + k))", _GASHLER, out_of_sample="optimised", precomputed=False, draws_above=0,
+           max_rows=5_000),
+)  # fmt: skip
