@@ -34,7 +34,7 @@ def path_curves(path: Path, *, title: str = "") -> Figure:
     for axes, (name, values) in zip(panels.flat, curves.items(), strict=True):
         _mark(axes, at[path.chosen], palette.FAINT)
         for alarm in path.short_circuits:
-            _mark(axes, at[alarm], palette.color(1))
+            _mark(axes, at[alarm], palette.color(5))
         _curve(axes, sizes, values, path.n_parts > 1)
         quiet_axes(axes, "", "", name)
     for axes in panels[1]:
