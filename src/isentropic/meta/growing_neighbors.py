@@ -29,7 +29,7 @@ from ..quality.inputs import both_sides
 from ..quality.rank_sums import rank_sums
 from .path_values import Path
 
-_RANKED = 500  # rows that are drawn for the area under R_NX: it is known to about 0.01 then, and alike for all values
+_RANKED = 500  # rows that are drawn for the area under R_NX: it is known to about 0.01 then
 
 
 def isomap_path(
