@@ -40,6 +40,7 @@ VALUES = frozenset(
         "isentropic.affinities.inner_products.InnerProduct",
         "isentropic.dissimilarities.classes.ClassGaussians",
         *(f"isentropic.dissimilarities.measures.{kind}" for kind in ("Added", "Exponential", "Shrunk")),
+        "isentropic.families.growing.Update",
         "isentropic.families.input_rows.KnownRows",
         "isentropic.linalg.scaling.Scaling",
         "isentropic.selection.values.Selection",

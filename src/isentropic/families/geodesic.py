@@ -67,7 +67,11 @@ class GeodesicEmbedder(RowKeeper):
 
         ``rows`` of the table are in the graph, all where it is None; the others are placed.
         """
-        fitted, found, Z, self.residual_variance_ = self._mapped(X, graph, rows)
+        self._keep(X, *self._mapped(X, graph, rows))
+
+    def _keep(self, X: np.ndarray, fitted: np.ndarray, found: GeodesicMap, Z: np.ndarray, variance) -> None:
+        """Set what was found: the map, and all that places new rows in it."""
+        self.residual_variance_ = variance
         self.graph_, self._fitted, self._unreachable = found.graph, fitted, found.unreachable
         self._landmark_nodes, self._landmark_geodesics = found.landmarks, found.geodesics
         self.landmarks_ = None if found.landmarks is None else fitted[found.landmarks]

@@ -3,7 +3,9 @@
 from .boundaries import boundary_rows
 from .nearest import nearest_by_entries, nearest_in_graph
 from .paths import all_pairs, from_neighbors, from_rows
+from .sequences import PairSequence
 
 __all__ = [
-    "all_pairs", "boundary_rows", "from_neighbors", "from_rows", "nearest_by_entries", "nearest_in_graph",
+    "PairSequence", "all_pairs", "boundary_rows", "from_neighbors", "from_rows",
+    "nearest_by_entries", "nearest_in_graph",
 ]  # fmt: skip

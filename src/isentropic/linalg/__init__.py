@@ -5,8 +5,17 @@ from .blocks import sum_of_blocks
 from .bottom import bottom_eigenpairs
 from .eigen import generalized_eigenpairs, top_eigenpairs
 from .filtered import leading_eigenvectors
+from .krylov import block_eigenpairs
 from .laplacians import normalized_adjacency
-from .scaling import Scaling, classical_scaling, euclidean_defect, residual_variance, unexplained
+from .procrustes import aligned, procrustes_correlation
+from .scaling import (
+    Scaling,
+    classical_scaling,
+    euclidean_defect,
+    residual_variance,
+    unexplained,
+    warm_scaling,
+)
 from .signs import fixed_signs
 from .squares import bottom_squared_eigenpairs
 from .walks import leading_eigenpairs, least_eigenvalue
@@ -14,6 +23,8 @@ from .walks import leading_eigenpairs, least_eigenvalue
 __all__ = [
     "Scaling",
     "additive_constant",
+    "aligned",
+    "block_eigenpairs",
     "bottom_eigenpairs",
     "bottom_squared_eigenpairs",
     "classical_scaling",
@@ -25,8 +36,10 @@ __all__ = [
     "least_eigenvalue",
     "normalized_adjacency",
     "positive_scaling",
+    "procrustes_correlation",
     "residual_variance",
     "sum_of_blocks",
     "top_eigenpairs",
     "unexplained",
+    "warm_scaling",
 ]

@@ -7,11 +7,11 @@ import numpy as np
 from .._errors import require_flag
 from .._state import Absent, Array, Maybe, OneOf, State, Value
 from .._values import Knn, Percentile, Radius
-from ..families.geodesic import GeodesicEmbedder
+from ..families.growing import GrowingEmbedder, Update
 from ..neighbors import as_rule, conformal_entries, conformal_graph, distance_graph, entry_lists
 
 
-class Isomap(GeodesicEmbedder):
+class Isomap(GrowingEmbedder):
     """Unrolls a curved surface: distances along the neighbour graph become distances in the map.
 
     With G the lengths of the shortest paths over the neighbour graph, the coordinates are the leading
@@ -65,6 +65,8 @@ class Isomap(GeodesicEmbedder):
         The rows that are landmarks, None for the exact method.
     graph_ : NeighborGraph
         The graph of the fitted rows; its weights are the conformal ones where these are asked for.
+    update_ : Update
+        After ``partial_fit``: what was done, the share of old rows with a new neighbour, and the seconds.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
@@ -89,6 +91,7 @@ class Isomap(GeodesicEmbedder):
     _state = State(
         _fit_rule=OneOf(Value(Knn), Value(Radius), Value(Percentile)),
         _scales=Absent(Maybe(Array("n", above=0))),
+        update_=Absent(Value(Update)),
     )
 
     def __init__(
@@ -121,7 +124,7 @@ class Isomap(GeodesicEmbedder):
         require_flag("conformal", self.conformal)
         require_flag("positive", self.positive)
         X = self._checked_rows(X)
-        self._fit_rule = as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
+        self._fit_rule = self._asked_rule()
         graph = distance_graph(
             X,
             self._fit_rule,
@@ -135,7 +138,14 @@ class Isomap(GeodesicEmbedder):
             k = self._fit_rule.k if isinstance(self._fit_rule, Knn) else None
             graph, self._scales = conformal_graph(graph, k)
         self._embed_graph(X, graph)
+        self._forget_update()
         return self
+
+    def _asked_rule(self):
+        return as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
+
+    def _reweighted(self) -> bool:
+        return self.conformal or getattr(self, "_scales", None) is not None
 
     def _entries(self, X: np.ndarray):
         entries = entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)

@@ -1,5 +1,6 @@
 """Neighbour lists and graphs: who is near whom, and whether everyone can be reached."""
 
+from .appended import appended_lists, lists_of_graph
 from .approximate import approximate_neighbors, search_graph
 from .components import POLICIES, checked_policy, component_labels, repaired, warn_of_parts
 from .conformal import conformal_entries, conformal_graph
@@ -23,6 +24,7 @@ __all__ = [
     "Entries",
     "POLICIES",
     "RowIndex",
+    "appended_lists",
     "approximate_neighbors",
     "as_rule",
     "checked_policy",
@@ -39,6 +41,7 @@ __all__ = [
     "joined_graph",
     "listed_graph",
     "lists_in_rows",
+    "lists_of_graph",
     "nearest_among",
     "nearest_neighbors",
     "repaired",

@@ -14,8 +14,9 @@ from .densities import coranking, shepard
 from .labels import label_null
 from .lattices import component_planes, lattice
 from .maps import scatter
+from .paths import path_curves
 
 __all__ = [
-    "biplot", "component_planes", "coranking", "distortion", "label_null", "lattice", "quality_curves",
-    "quality_sheet", "scatter", "shepard",
+    "biplot", "component_planes", "coranking", "distortion", "label_null", "lattice", "path_curves",
+    "quality_curves", "quality_sheet", "scatter", "shepard",
 ]  # fmt: skip

@@ -1,0 +1,148 @@
+"""``isentropic path``: ISOMAP over growing neighbourhoods, to see which size to take."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._errors import InvalidInputError, message, require
+from ._computation import computing, prompt_interrupt
+from ._options import (
+    AsJson,
+    Drop,
+    Index,
+    Jobs,
+    Memory,
+    Missing,
+    Nominal,
+    Quiet,
+    Samples,
+    Scaling,
+    Source,
+    Target,
+    require_complete,
+)
+from ._output import require_figure, write_figure
+from ._terminal import reporting, show_json, show_table
+
+if TYPE_CHECKING:
+    from ..meta import Path as Found
+
+Values = Annotated[
+    str | None,
+    typer.Option(
+        "--k", metavar="K,K,...", help="Numbers of neighbours, such as 5,10,20; 5 to 24 by default."
+    ),
+]
+Radii = Annotated[
+    str | None, typer.Option("--radius", metavar="R,R,...", help="Radii, instead of neighbours.")
+]
+Components = Annotated[int, typer.Option("--components", metavar="N", help="Dimension of the maps.")]
+Figure = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw the curves: .png, .svg or .pdf.")
+]
+
+
+def main(  # long, with a line for each option
+    source: Source,
+    k: Values = None,
+    radius: Radii = None,
+    components: Components = 2,
+    plot: Figure = None,
+    target: Target = None,
+    drop: Drop = None,
+    index: Index = None,
+    nominal: Nominal = "onehot",
+    missing: Missing = "raise",
+    scaling: Scaling = "auto",
+    samples: Samples = None,
+    jobs: Jobs = None,
+    memory: Memory = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Which k? ISOMAP over growing neighbourhoods, with an alarm where paths begin to leap across gaps.
+
+    \b
+    Examples:
+      isentropic path builtin:swiss-roll --plot path.png
+      isentropic path flats.csv --target price --k 5,10,20,40 --json
+    """
+    require_complete(missing)
+    require(k is None or radius is None, "--k and --radius", "one or the other", "both")
+    numbers = _numbers("--k", k, int) if radius is None else _numbers("--radius", radius, float)
+    if plot is not None:
+        require_figure(plot, source)
+    with reporting(bars=not quiet, memory=memory) as warned:
+        from ..datasets import load
+
+        with prompt_interrupt():
+            table = load(
+                source, target, drop=drop or (), index=index, nominal=nominal, missing=missing,
+                scaling=scaling, n_samples=samples,
+            )  # fmt: skip
+        began = time.perf_counter()
+        with computing("path"):
+            found = _found(table.X, numbers, radius is not None, components, jobs)
+        seconds = time.perf_counter() - began
+        if plot is not None:
+            from ..plot import path_curves
+
+            write_figure(path_curves(found, title=f"{table.name}, ISOMAP"), plot)
+    if as_json:
+        facts = {"table": table.name, "rows": len(table.X), "components": components}
+        drawn = {} if plot is None else {"plot": str(plot)}
+        show_json({**facts, **_document(found), **drawn, "seconds": round(seconds, 3), "warnings": warned})
+    elif not quiet:
+        _show(found)
+
+
+def _numbers(option: str, given: str | None, kind: type) -> list[Any] | None:
+    try:
+        return None if given is None else [kind(part) for part in given.split(",")]
+    except ValueError:
+        raise InvalidInputError(message(option, "numbers with commas between them", given)) from None
+
+
+def _found(X: Any, numbers: list[Any] | None, radii: bool, components: int, jobs: int | None) -> Found:
+    from .._values import Radius
+    from ..meta import isomap_path
+
+    given: dict[str, Any] = (
+        {} if numbers is None else {"n_neighbors": [Radius(r) for r in numbers] if radii else numbers}
+    )
+    return isomap_path(X, n_components=components, n_jobs=jobs, **given)
+
+
+def _size(value: Any) -> Any:
+    return getattr(value, "eps", value)
+
+
+def _document(found: Found) -> dict[str, Any]:
+    """Every curve, by the names of the value; null where there is no map before."""
+    curves = {name: getattr(found, name) for name in _CURVES}
+    return {
+        "neighbors": [_size(value) for value in found.neighbors],
+        "chosen": _size(found.chosen),
+        "short_circuits": [_size(value) for value in found.short_circuits],
+        "parts": found.n_parts.tolist(),
+        **{name: [None if math.isnan(v) else v for v in values.tolist()] for name, values in curves.items()},
+    }
+
+
+_CURVES = ("residual_variance", "rnx_auc", "shrinkage", "stability", "geodesic_sum")
+
+
+def _show(found: Found) -> None:
+    head = ["neighbours", "residual variance", "R_NX area", "shrinkage", "stability", "parts", ""]
+    columns = (found.residual_variance, found.rnx_auc, found.shrinkage, found.stability)
+    lines = []
+    for i, value in enumerate(found.neighbors):
+        note = "short circuit" if value in found.short_circuits else "chosen" if value == found.chosen else ""
+        figures = ["" if math.isnan(column[i]) else f"{column[i]:.4g}" for column in columns]
+        lines.append([f"{_size(value):g}", *figures, str(found.n_parts[i]), note])
+    show_table(head, lines)

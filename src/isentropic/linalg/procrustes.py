@@ -1,0 +1,43 @@
+"""Orthogonal Procrustes: how one map is turned, mirrored and moved onto another of the same rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._errors import require
+
+
+def aligned(Z: np.ndarray, onto: np.ndarray, rows: np.ndarray | slice | None = None) -> np.ndarray:
+    """``Z`` turned, mirrored and moved, at its own size, so that its ``rows`` lie nearest to ``onto``.
+
+    The least sum of squared distances over all rigid motions (Schönemann). ``rows`` are all by default.
+
+    >>> import numpy as np
+    >>> Z = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+    >>> bool(np.allclose(aligned(Z[:, ::-1] + 5.0, Z), Z))
+    True
+    """
+    chosen = Z if rows is None else Z[rows]
+    require(chosen.shape == onto.shape, "onto", f"a map of shape {chosen.shape}", f"shape {onto.shape}")
+    middle, there = chosen.mean(axis=0), onto.mean(axis=0)
+    left, _, right = np.linalg.svd((chosen - middle).T @ (onto - there))
+    return (Z - middle) @ (left @ right) + there
+
+
+def procrustes_correlation(Z: np.ndarray, other: np.ndarray) -> float:
+    """1 where two maps of the same rows are one up to motion, mirroring and size; 0 where nothing agrees.
+
+    ``sum of the singular values of Z'W / (|Z| |W|)``, both centred; its square is 1 less the
+    disparity of Procrustes. Maps of one point agree.
+
+    >>> import numpy as np
+    >>> Z = np.random.default_rng(0).normal(size=(20, 2))
+    >>> round(procrustes_correlation(Z, 3 * Z[:, ::-1] + 1), 9)
+    1.0
+    """
+    Z, other = Z - Z.mean(axis=0), other - other.mean(axis=0)
+    sizes = float(np.linalg.norm(Z)), float(np.linalg.norm(other))
+    if 0.0 in sizes:
+        return float(sizes[0] == sizes[1])
+    singular = np.linalg.svd((Z / sizes[0]).T @ (other / sizes[1]), compute_uv=False)
+    return float(min(singular.sum(), 1.0))

@@ -1,0 +1,16 @@
+"""Products of a triangle with a block, against those of the whole matrix."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.spatial.distance import squareform
+
+from isentropic.kernels.condensed_blocks import COLUMNS, squared_times_block
+
+
+@pytest.mark.parametrize("n", [2, 3, 40, 70, 300])
+def test_block_equals_the_whole_matrix(n):
+    random = np.random.default_rng(n)
+    distances = random.uniform(0, 2, n * (n - 1) // 2)
+    Q = random.normal(size=(COLUMNS, n))
+    assert_allclose(squared_times_block(distances, Q), Q @ squareform(distances) ** 2, atol=1e-10)
