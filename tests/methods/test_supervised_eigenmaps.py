@@ -177,7 +177,7 @@ def test_without_weight_of_the_classes_it_is_laplacian_eigenmaps():
     assert_allclose(fitted.transform(WINE[:5] + 0.1), plain.transform(WINE[:5] + 0.1), rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("policy", ["bridge", "separate", "largest", "raise"])
+@pytest.mark.parametrize("policy", ["bridge", "points", "largest", "raise"])
 def test_divergences_that_are_not_scaled_cut_the_graph_into_classes(policy):
     estimator = StochasticLE(10, alpha=None, scale=None, on_disconnected=policy)
     if policy == "raise":
@@ -188,7 +188,7 @@ def test_divergences_that_are_not_scaled_cut_the_graph_into_classes(policy):
         fitted = estimator.fit(IRIS, SPECIES)
     assert np.isfinite(fitted.embedding_).all()
     assert np.isfinite(fitted.transform(IRIS[::7] + 0.01)).all()
-    if policy == "separate":
+    if policy == "points":
         points = [len(np.unique(fitted.embedding_[SPECIES == c].round(8), axis=0)) for c in range(3)]
         assert points[0] == 1
 
@@ -208,7 +208,7 @@ def test_rows_without_a_class_are_in_the_graph():
         (StochasticLE(alpha=2), r"alpha must be a number in \[0, 1\] or None"),
         (StochasticLE(t=0), "t must be 'auto' or a positive number"),
         (StochasticLE(divergence="x"), "divergence must be one of"),
-        (StochasticLE(on_disconnected="inflate"), "on_disconnected must be one of bridge, separate"),
+        (StochasticLE(on_disconnected="inflate"), "on_disconnected must be one of bridge, points"),
         (SupervisedLE(beta=0), "beta must be 'auto' or a positive number"),
         (SupervisedLE(gamma=1), "gamma must be a number from 0 to below 1"),
         (SupervisedLE(0), "n_neighbors must be a positive integer"),

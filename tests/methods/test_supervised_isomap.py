@@ -258,7 +258,7 @@ def test_what_is_guessed_of_new_rows_is_a_choice():
         ({"dissimilarity": ClassDivergence(divergence="directed-kl")}, "divergence must be one of kl, "),
         ({"n_neighbors": 0}, "n_neighbors must be a positive integer"),
         ({"n_components": 0}, "n_components must be a positive integer"),
-        ({"on_disconnected": "separate"}, "on_disconnected must be one of bridge"),
+        ({"on_disconnected": "points"}, "on_disconnected must be one of bridge"),
     ],
 )
 def test_bad_parameters_are_refused(params, message):

@@ -203,9 +203,9 @@ class Job:
         return self.seed + repeat if self._draws else None
 
     def _assessed(self, fit: Fit) -> Quality:
-        return assess(
-            self.data.X, fit.embedding, self.data.classes, random_state=self.seed, n_jobs=self._threads
-        )
+        classes = self.data.classes
+        labels = classes if classes is not None and (classes >= 0).all() else None
+        return assess(self.data.X, fit.embedding, labels, random_state=self.seed, n_jobs=self._threads)
 
     def _baseline(self, fit: Fit) -> dict[str, tuple[float, float]]:
         found = baseline(
