@@ -86,7 +86,8 @@ def test_the_taus_of_breast_cancer_are_those_published(choice, published):
     assert kendalltau(pdist(X), pdist(Z)).statistic == pytest.approx(published, abs=0.001)
 
 
-# Which ten patients were drawn is not published. These have exactly the published ranks in the data.
+# Which ten patients were drawn is not published. These were searched for among all rows so that their ranks
+# fit: the ranks in the data agree by that choice, and prove nothing.
 PATIENTS = [536, 16, 501, 371, 177, 519, 151, 338, 346, 42]
 FIGURE_5_1_B = """
  1  5  3  2  5  3  5  5  4  6

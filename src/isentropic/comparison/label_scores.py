@@ -117,8 +117,8 @@ class LabelTrial:
 
 def _require_taught(estimator: Any, *, places: bool) -> None:
     """Raise for what cannot be given labels, or cannot place the rows that are held out."""
-    fit = getattr(estimator, "fit_transform", None)
-    fits = fit is not None and hasattr(estimator, "get_params")
+    fit: Any = getattr(estimator, "fit_transform", None)
+    fits = fit is not None and hasattr(estimator, "get_params") and not isinstance(estimator, type)
     require(fits, "estimator", "one with fit_transform(X, y) and get_params()", estimator)
     taken = signature(fit).parameters.values()
     given = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in taken)

@@ -16,12 +16,11 @@ from ..families.divergence_learner import DivergenceLearner
 from ..families.geodesic import subgraph
 from ..families.input_rows import checked_components
 from ..families.laplacian import LaplacianEmbedder, tell_of_alternating, undone
-from ..families.parts import eigenvectors_of_parts, warn_of_points
+from ..families.parts import POLICIES, eigenvectors_of_parts, warn_of_points
 from ..families.spectral import padded
 from ..linalg import leading_eigenpairs, normalized_adjacency
 from ..neighbors import component_labels, directed_lists, nearest_neighbors, repaired, union
 
-POLICIES = ("bridge", "points", "largest", "raise")
 _JOINS = np.log(1e12)  # an edge that weighs less than 1e-12 of the heaviest joins nothing
 
 

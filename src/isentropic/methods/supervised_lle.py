@@ -11,12 +11,10 @@ from ..dissimilarities import ClassIndex, checked_dissimilarity
 from ..families.class_divergences import dissimilarity_of
 from ..families.input_rows import checked_components
 from ..families.local import BarycentricEmbedder, NeighborLists, reconstruction_weights
-from ..families.parts import eigenvectors_of_parts, warn_of_points
+from ..families.parts import POLICIES, eigenvectors_of_parts, warn_of_points
 from ..families.spectral import eigengap, padded
 from ..families.supervised import ClassLearner
 from ..neighbors import clipped_neighbors, component_labels, directed_lists, joined_graph, union
-
-POLICIES = ("bridge", "points", "largest", "raise")
 
 
 class SupervisedLLE(ClassLearner, BarycentricEmbedder):
