@@ -140,8 +140,9 @@ def test_a_score_just_beyond_the_null_is_not_yet_an_effect_of_anything_else():
 
 
 @pytest.mark.parametrize("n_columns", [2, 15, 60])
-def test_permuted_labels_of_held_out_rows_score_what_chance_gives(n_columns):
+def test_permuted_labels_of_held_out_rows_score_what_chance_gives(n_columns, monkeypatch):
     """Kappa 0, though on rows that the map saw they score more where there are columns to choose from."""
+    monkeypatch.setattr(fitting, "_MOST_SPLITS", 2)
     X, y = noise(90, n_columns, 3)
     X[:, 0] += y  # the labels mean something, but not when they are permuted
     test = label_permutation_test(LDA(2), X, y, score="kappa", n_permutations=49)
@@ -284,6 +285,16 @@ def test_other_labels_parameters_or_protocols_are_other_tests(tmp_path):
         FITS.clear()
         label_permutation_test(estimator, X, labels, n_permutations=1, folder=tmp_path, **options)
         assert len(FITS) == 2
+
+
+@pytest.mark.usefixtures("one_split")
+def test_long_arrays_that_differ_in_the_middle_are_other_parameters(tmp_path):
+    X, y = noise(40, 3, 2)
+    starts = np.zeros((2, 5000))
+    starts[1, 2500] = 1.0
+    for start in starts:
+        label_permutation_test(Offsets(start), X, y, n_permutations=1, folder=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.usefixtures("one_split")

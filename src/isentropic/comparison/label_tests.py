@@ -15,7 +15,7 @@ from .._runtime import config_context, get_config, worker_threads
 from ..families.supervised import half_labelled
 from .label_scores import PROTOCOLS, SCORES, LabelTrial, Scores, trial_scores
 from .label_values import LabelTest
-from .store import Store, fingerprint, key_of
+from .store import Store, as_written, fingerprint, key_of
 
 
 def label_permutation_test(
@@ -133,7 +133,7 @@ def _key(trial: LabelTrial) -> str:
     params = trial.estimator.get_params(deep=False)
     settings = {
         "kind": f"{kind.__module__}:{kind.__qualname__}",
-        "params": {name: repr(value) for name, value in params.items() if name != "n_jobs"},
+        "params": {name: as_written(value) for name, value in params.items() if name != "n_jobs"},
         "protocol": trial.protocol,
         "score": trial.score,
     }
