@@ -37,6 +37,7 @@ from isentropic import (
     SGtSNE,
     StochasticLE,
     SupervisedIsomap,
+    SupervisedLE,
     SupervisedLLE,
 )
 from isentropic._errors import MissingExtraError
@@ -145,8 +146,9 @@ VARIANTS = {
     "3-d t-sne": TSNE(5, 3, max_iter=50),
     "classes by posterior": SupervisedIsomap(5, unlabelled="posterior", on_disconnected="largest"),
     "classes through landmarks": ClassIsomap(n_landmarks=20, unlabelled="votes", divergence="hellinger"),
-    "classes as points": SupervisedLLE(dissimilarity=Dis3(1.0), on_disconnected="separate", convex=True),
-    "classes cut apart": StochasticLE(alpha=None, scale=None, on_disconnected="separate"),
+    "classes as points": SupervisedLLE(dissimilarity=Dis3(1.0), on_disconnected="points", convex=True),
+    "classes cut apart": StochasticLE(alpha=None, scale=None, on_disconnected="points"),
+    "eigenmaps by classes": SupervisedLE(5, dissimilarity="dis1"),
     "edges between classes": SGtSNE(5, penalise="edges", squared=False, unlabelled="posterior", max_iter=100),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }

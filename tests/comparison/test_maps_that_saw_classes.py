@@ -1,5 +1,6 @@
 """Comparisons with methods that learn from classes: the null, who is trusted, and what is recommended."""
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier
 
-from isentropic import Run, compare, config_context, datasets
+from isentropic import LDA, Run, compare, config_context, datasets
 from isentropic.comparison import classifiers, labelled, verdict
 from isentropic.comparison.classifiers import raw_accuracies
 from isentropic.comparison.fitting import Split
@@ -62,7 +63,10 @@ def test_only_maps_that_saw_the_classes_are_tested(runs):
     assert lda.saw_classes
     assert len(lda.label_test.null) == 9
     assert lda.label_test.protocol == "honest"
-    assert lda.accuracy[0] == lda.label_test.observed
+    assert lda.label_test.n_splits == 5
+    model, (train, test) = LDA(), (Split.of(IRIS.y, 0).train, Split.of(IRIS.y, 0).test)
+    known = KNeighborsClassifier(10).fit(model.fit_transform(IRIS.X[train], IRIS.y[train]), IRIS.y[train])
+    assert lda.accuracy[0] == known.score(model.transform(IRIS.X[test]), IRIS.y[test])  # as of any other map
     assert lda.accuracy[1] < lda.accuracy[0] <= lda.accuracy[2] + 1e-9
     assert set(pca.classifiers) == {"k-NN", "QDA", "LDA"}
     assert pca.data_accuracy == pca.classifiers["k-NN"]
@@ -123,6 +127,39 @@ def test_scores_of_permutations_are_kept_in_the_folder(tmp_path, runs):
         assert found[0].label_test == runs[1].label_test
     assert seen == [False, True]
     assert sorted(path.name.rsplit("-", 1)[0] for path in tmp_path.iterdir()) == ["lda", "lda-labels"]
+
+
+class Complaining(Placing):
+    """Warns of every fit."""
+
+    def fit_transform(self, X, y=None):
+        warnings.warn(f"of {len(X)} rows", UserWarning, stacklevel=2)
+        return X[:, :2]
+
+    def __sklearn_tags__(self):
+        return BaseEstimator.__sklearn_tags__(self)
+
+
+@pytest.mark.parametrize("rows", [150, 60])
+def test_warnings_are_those_of_the_map_and_leak_nowhere(rows):
+    (run,) = compare(IRIS.X[:rows], IRIS.y[:rows], {"mine": Complaining()}, **QUICK)
+    assert run.warnings == (f"of {rows} rows",)
+    assert run.accuracy is not None
+
+
+def test_a_half_labelled_table_is_measured_by_its_labelled_rows():
+    y = IRIS.y.astype(float)
+    y[::3] = np.nan
+    lda, le, pca = compare(IRIS.X, y, ["lda", "supervised-le", "pca"], **QUICK)
+    assert "y must be" in lda.reason
+    rows = np.arange(150) % 3 > 0
+    split = Split.of(IRIS.y[rows], 0)
+    train, test = np.flatnonzero(rows)[split.train], np.flatnonzero(rows)[split.test]
+    expected = KNeighborsClassifier(10).fit(IRIS.X[train], IRIS.y[train]).score(IRIS.X[test], IRIS.y[test])
+    assert pca.classifiers["k-NN"][0] == le.classifiers["k-NN"][0] == expected
+    assert pca.accuracy[0] > 0.8
+    assert (le.label_test.n_fitted, le.label_test.n_scored) == (70, 30)
+    assert verdict([le]).standings[0].labels == "real"
 
 
 # ---- classifiers -------------------------------------------------------------------------------

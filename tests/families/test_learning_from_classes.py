@@ -32,10 +32,23 @@ IRIS, SPECIES = load_iris(return_X_y=True)
         (pd.Series(["b", pd.NA, "a", "b"], dtype="string"), [1, -1, 0, 1], ["a", "b"]),
         (pd.Categorical(["b", None, "a", "b"]), [1, -1, 0, 1], ["a", "b"]),
         (np.array([2, None, 1, 2], object), [1, -1, 0, 1], [1, 2]),
+        (["b", "", "a", "b"], [1, -1, 0, 1], ["a", "b"]),
+        (np.array(["b", "", "a", None], object), [1, -1, 0, -1], ["a", "b"]),
         ([-1, 1, -1, 1], [0, 1, 0, 1], [-1, 1]),
         ([True, False, True, True], [1, 0, 1, 1], [False, True]),
     ],
-    ids=["none", "nan", "Int64", "string", "categorical", "objects", "minus one", "flags"],
+    ids=[
+        "none",
+        "nan",
+        "Int64",
+        "string",
+        "categorical",
+        "objects",
+        "empty text",
+        "empty objects",
+        "minus one",
+        "flags",
+    ],
 )
 def test_missing_classes_are_those_of_pandas_and_numpy(y, codes, names):
     found, numbers = half_labelled(y, 4)

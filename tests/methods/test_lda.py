@@ -82,6 +82,11 @@ def test_two_classes_have_one_coordinate_and_it_is_said():
     ("estimator", "y", "message"),
     [
         (LDA(), np.zeros(178, int), r"y must be at least two classes, got 1\. PCA needs none"),
+        (
+            LDA(),
+            ["a", None] * 89,
+            r"y must be a class for every row, got '89 without one'\. Leave these rows",
+        ),
         (LDA(14), WINE.y, "n_components must be at most the number of features 13, got 14"),
         (LDA(shrinkage=1.5), WINE.y, "shrinkage must be 'auto' or a number from 0 to 1, got 1.5"),
         (LDA(shrinkage="ledoit"), WINE.y, "shrinkage must be 'auto' or a number from 0 to 1, got 'ledoit'"),

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from assertions import assert_same_up_to_sign
 from honest import accuracy
 from isentropic import (
+    Dis2,
     DisconnectedGraphWarning,
     InvalidInputError,
     IsentropicWarning,
@@ -37,10 +38,10 @@ def weighted_unit(Z, degrees):
 # ---- S-LE --------------------------------------------------------------------------------------------
 
 
-def naive_sle(X, y, gamma, d=2):
+def naive_sle(X, y, gamma, d=2, D=None):
     """As printed, loops included, with both totals alike; the constant is recognised by its eigenvalue."""
-    D = cdist(X, X)
-    S = np.exp(-(D**2) / (pdist(X) ** 2).mean())
+    D = cdist(X, X) if D is None else D
+    S = np.exp(-(D**2) / (D[np.triu_indices(len(X), 1)] ** 2).mean())
     near = (S.mean(axis=1)[:, None] < S) | (S.mean(axis=1) < S)
     same = y[:, None] == y
     within, between = np.where(near & same, S, 0.0), (near & ~same).astype(float)
@@ -61,6 +62,37 @@ def test_the_map_is_that_of_the_printed_problem(X, y, gamma):
     fitted = SupervisedLE(gamma=gamma).fit(X, y)
     assert_allclose(fitted.eigenvalues_, values, rtol=1e-9)
     assert_same_up_to_sign(fitted.embedding_, Z, rtol=0, atol=1e-6)
+
+
+PRINTED = {
+    "dis1": (lambda d, t: np.sqrt(1 - np.exp(-(d**2) / t)), lambda d, t, top: np.exp(d**2 / t / 2) - 0.5),
+    "dis2": (lambda d, t: d / 2.0, lambda d, t, top: d),
+    "dis3": (lambda d, t: d, lambda d, t, top: d + 0.1 * top),
+}
+
+
+@quiet
+@pytest.mark.parametrize(("X", "y"), [(IRIS, SPECIES), (WINE, CULTIVARS)], ids=["iris", "wine"])
+@pytest.mark.parametrize("name", PRINTED)
+def test_similarities_may_be_those_of_a_dissimilarity_of_classes(X, y, name):
+    rows, classes, new = X[::2], y[::2], X[1:30:2]
+    (inside, between), d = PRINTED[name], cdist(rows, rows)
+    t, top = (pdist(rows) ** 2).mean(), d.max()
+    D = np.where(classes[:, None] == classes, inside(d, t), between(d, t, top))
+    np.fill_diagonal(D, 0.0)
+    choice = Dis2(2.0) if name == "dis2" else name
+    fitted = SupervisedLE(7, dissimilarity=choice).fit(rows, classes)
+    values, Z, _ = naive_sle(rows, classes, 0.05, D=D)
+    assert_allclose(fitted.eigenvalues_, values, rtol=1e-9)
+    assert_same_up_to_sign(fitted.embedding_, Z, rtol=0, atol=1e-6)
+    width = (D[np.triu_indices(len(rows), 1)] ** 2).mean()
+    for place, row in zip(fitted.transform(new), cdist(new, rows), strict=True):
+        voters = classes[np.argsort(row)[:7]]
+        same = np.array([(voters == c).mean() for c in classes])
+        expected = same * inside(row, t) + (1 - same) * between(row, t, top)
+        near = np.argsort(expected)[:7]
+        w = np.exp(-(expected[near] ** 2) / width)
+        assert_allclose(place, w @ fitted.embedding_[near] / w.sum(), rtol=1e-7, atol=1e-9)
 
 
 def test_a_new_row_is_the_mean_of_its_neighbours():
@@ -111,7 +143,9 @@ def test_without_anything_between_classes_they_are_points(rng, gamma):
 
 @quiet
 @pytest.mark.parametrize(
-    "estimator", [SupervisedLE(6), StochasticLE(6), StochasticLE(6, scale=None)], ids=str
+    "estimator",
+    [SupervisedLE(6), SupervisedLE(6, dissimilarity="dis1"), StochasticLE(6), StochasticLE(6, scale=None)],
+    ids=str,
 )
 @pytest.mark.parametrize("classes", ["one row", "fifty", "one class", "equal rows"])
 def test_odd_classes_have_a_map(rng, estimator, classes):
@@ -177,7 +211,7 @@ def test_without_weight_of_the_classes_it_is_laplacian_eigenmaps():
     assert_allclose(fitted.transform(WINE[:5] + 0.1), plain.transform(WINE[:5] + 0.1), rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("policy", ["bridge", "separate", "largest", "raise"])
+@pytest.mark.parametrize("policy", ["bridge", "points", "largest", "raise"])
 def test_divergences_that_are_not_scaled_cut_the_graph_into_classes(policy):
     estimator = StochasticLE(10, alpha=None, scale=None, on_disconnected=policy)
     if policy == "raise":
@@ -188,7 +222,7 @@ def test_divergences_that_are_not_scaled_cut_the_graph_into_classes(policy):
         fitted = estimator.fit(IRIS, SPECIES)
     assert np.isfinite(fitted.embedding_).all()
     assert np.isfinite(fitted.transform(IRIS[::7] + 0.01)).all()
-    if policy == "separate":
+    if policy == "points":
         points = [len(np.unique(fitted.embedding_[SPECIES == c].round(8), axis=0)) for c in range(3)]
         assert points[0] == 1
 
@@ -208,8 +242,9 @@ def test_rows_without_a_class_are_in_the_graph():
         (StochasticLE(alpha=2), r"alpha must be a number in \[0, 1\] or None"),
         (StochasticLE(t=0), "t must be 'auto' or a positive number"),
         (StochasticLE(divergence="x"), "divergence must be one of"),
-        (StochasticLE(on_disconnected="inflate"), "on_disconnected must be one of bridge, separate"),
+        (StochasticLE(on_disconnected="inflate"), "on_disconnected must be one of bridge, points"),
         (SupervisedLE(beta=0), "beta must be 'auto' or a positive number"),
+        (SupervisedLE(dissimilarity="dis5"), "dissimilarity must be one of dis1, dis2, dis3, divergence"),
         (SupervisedLE(gamma=1), "gamma must be a number from 0 to below 1"),
         (SupervisedLE(0), "n_neighbors must be a positive integer"),
     ],

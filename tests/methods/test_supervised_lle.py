@@ -90,7 +90,7 @@ def test_without_weight_of_the_classes_it_is_lle(rng):
 
 def test_1_slle_shows_each_class_as_a_point():
     with pytest.warns(DisconnectedGraphWarning, match="3 parts, and each is one point along 2 of 2 coord"):
-        fitted = SupervisedLLE(12, dissimilarity=Dis3(1.0), on_disconnected="separate").fit(SCALED, SPECIES)
+        fitted = SupervisedLLE(12, dissimilarity=Dis3(1.0), on_disconnected="points").fit(SCALED, SPECIES)
     Z = fitted.embedding_
     assert len(np.unique(Z.round(9), axis=0)) == 3
     assert fitted.crossing_ == 0
@@ -125,7 +125,7 @@ def test_parts_are_joined_left_out_or_refused(policy):
 @quiet
 def test_more_coordinates_than_parts_go_on_with_the_slowest_ones():
     few, more = (
-        SupervisedLLE(12, d, dissimilarity=Dis3(1.0), on_disconnected="separate").fit(SCALED, SPECIES)
+        SupervisedLLE(12, d, dissimilarity=Dis3(1.0), on_disconnected="points").fit(SCALED, SPECIES)
         for d in (2, 4)
     )
     assert_allclose(more.embedding_[:, :2], few.embedding_, rtol=0, atol=1e-9)
@@ -153,13 +153,13 @@ def test_parts_of_an_operator_are_counted_and_turned(rng):
 
 
 def test_1_slle_is_as_accurate_on_new_rows_as_was_measured():
-    estimator = SupervisedLLE(9, dissimilarity=Dis3(1.0), on_disconnected="separate")
+    estimator = SupervisedLLE(9, dissimilarity=Dis3(1.0), on_disconnected="points")
     assert accuracy(estimator, IRIS, SPECIES, 6) == pytest.approx(0.942, abs=0.02)
 
 
 @quiet
 def test_convex_weights_place_new_rows_within_their_neighbours():
-    params = {"dissimilarity": Dis3(1.0), "on_disconnected": "separate"}
+    params = {"dissimilarity": Dis3(1.0), "on_disconnected": "points"}
     far = SCALED[1::2] * 3
     free, convex = (
         SupervisedLLE(12, convex=flag, **params).fit(SCALED[::2], SPECIES[::2]) for flag in (False, True)
@@ -173,7 +173,7 @@ def test_convex_weights_place_new_rows_within_their_neighbours():
 
 @quiet
 @pytest.mark.parametrize("choice", ["dis1", "dis2", "dis3", "divergence"])
-@pytest.mark.parametrize("policy", ["bridge", "separate"])
+@pytest.mark.parametrize("policy", ["bridge", "points"])
 @pytest.mark.parametrize("classes", ["one row", "fifty", "one class", "equal rows"])
 def test_odd_classes_have_a_map(rng, choice, policy, classes):
     X, y = rng.normal(size=(150, 4)), rng.integers(0, 3, 150)
@@ -217,7 +217,7 @@ def test_rows_without_a_class_are_placed_as_new_ones():
         ({"n_neighbors": 1}, "n_neighbors must be an integer of at least n_components = 2"),
         ({"regularization": 0}, "regularization must be a positive number"),
         ({"convex": "yes"}, "convex must be True or False"),
-        ({"on_disconnected": "inflate"}, "on_disconnected must be one of bridge, separate, largest, raise"),
+        ({"on_disconnected": "inflate"}, "on_disconnected must be one of bridge, points, largest, raise"),
         ({"dissimilarity": ClassDivergence(divergence="wasserstein")}, "divergence must be one of kl, "),
     ],
 )

@@ -9,7 +9,7 @@ pytest.importorskip("matplotlib")
 from isentropic.plot import label_null
 
 NULL, SEEN = (0.3, 0.3, 0.4, -0.1), (0.9, 1.0, 0.9, 0.8)
-TEST = LabelTest("honest", "kappa", 0.75, NULL, 1.0, SEEN, 70, 30, 0)
+TEST = LabelTest("honest", "kappa", 0.75, NULL, 1.0, SEEN, 70, 30, 1, 0)
 
 
 def drawn(figure):
@@ -43,7 +43,7 @@ def test_it_draws_on_given_axes_and_names_the_protocol():
     from isentropic.plot.surface import new_axes
 
     axes = new_axes()
-    published = LabelTest("published", "accuracy", 0.9, NULL[:1], 1.0, SEEN[:1], 70, 35, 0)
+    published = LabelTest("published", "accuracy", 0.9, NULL[:1], 1.0, SEEN[:1], 70, 35, 1, 0)
     assert label_null(published, ax=axes) is axes.get_figure()
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels[0].startswith("scored rows")

@@ -50,7 +50,7 @@ def make_runs(table, n_maps=3, *, quality=None, seed=0):
 def make_supervised(table, runs):
     """The last map learnt from the classes, and permuted labels score as well; and so did one that failed."""
     null = (0.3, 0.35, 0.4)
-    test = LabelTest("honest", "accuracy", 0.375, null, 0.9, (0.85, 0.95, 0.875), 84, 36, 0)
+    test = LabelTest("honest", "accuracy", 0.375, null, 0.9, (0.85, 0.95, 0.875), 84, 36, 2, 0)
     classifiers = {"k-NN": (0.5, 0.4, 0.6), "QDA": (0.55, 0.45, 0.65), "LDA": (0.525, 0.425, 0.625)}
     saw = replace(runs[-2], saw_classes=True, label_test=test, accuracy=(0.375, 0.3, 0.45))
     found = [*runs[:-2], saw, replace(runs[-1], saw_classes=True)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._errors import IsentropicError, require
 from .._values import Floats, Integers
-from ..quality.labels import class_codes
+from ..families.supervised import half_labelled
 from .classifiers import raw_accuracies
 from .fitting import Accuracy, Split
 from .store import fingerprint
@@ -24,7 +24,7 @@ class Data:
 
     X: Floats
     y: Any  # as given, for methods that learn from it
-    classes: Integers | None
+    classes: Integers | None  # -1 where a row has none
     split: Split | None
     classifiers: Mapping[str, Accuracy]  # on the held-out rows of the table itself, by name
     mark: str
@@ -42,7 +42,7 @@ class Data:
             y = np.asarray(y)
             require(y.shape == (len(X),), "y", f"one class for each of {len(X)} rows", y.shape)
             with suppress(IsentropicError):  # a target of numbers has no classes
-                classes = class_codes(y, len(X))
+                classes = half_labelled(y, len(X))[1]
         if classes is not None:
             split = Split.of(classes, seed)
         if classes is not None and split is not None:

@@ -20,6 +20,8 @@ from ..neighbors import nearest_among
 from ..quality.intervals import wilson
 
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured
+_ENOUGH = 200  # rows held out, in several splits of a small table
+_MOST_SPLITS = 10
 _SMALL = 500  # rows, for which one thread takes less time than several
 _NOISE = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
 
@@ -90,18 +92,31 @@ class Split:
 
     @classmethod
     def of(cls, classes: Integers, seed: int) -> Split | None:
-        """None where there are too few rows or classes to measure anything."""
-        counts = np.bincount(classes)
-        n, n_classes = len(classes), np.count_nonzero(counts)
-        if n < 10 or n_classes < 2:
-            return None
-        n_test = round(HELD_OUT * n)
-        stratified = counts[counts > 0].min() >= 2 and n_classes <= min(n_test, n - n_test)
+        """None where there are too few rows or classes to measure anything; -1 is no class."""
+        found = cls.several(classes, seed, 1)
+        return found[0] if found else None
+
+    @classmethod
+    def several(cls, classes: Integers, seed: int, count: int | None = None) -> tuple[Split, ...]:
+        """So many, each drawn anew, the first that of :meth:`of`; by default until 200 rows are held out.
+
+        A class of one row is never held out: nothing could tell it.
+        """
+        named = np.flatnonzero(classes >= 0)
+        counts = np.bincount(classes[named])
+        if len(named) < 10 or np.count_nonzero(counts) < 2:
+            return ()
+        able = named[counts[classes[named]] > 1]
+        able = able if len(able) else named
+        n_test = max(round(HELD_OUT * len(able)), 1)
+        n_classes = len(np.unique(classes[able]))
+        stratified = n_classes < len(able) and n_classes <= min(n_test, len(able) - n_test)
         splitter = StratifiedShuffleSplit if stratified else ShuffleSplit
+        count = min(-(-_ENOUGH // n_test), _MOST_SPLITS) if count is None else count
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that so many classes might be a quantity
-            (train, test), *_ = splitter(1, test_size=n_test, random_state=seed).split(classes, classes)
-        return cls(np.sort(train), np.sort(test))
+            drawn = splitter(count, test_size=n_test, random_state=seed).split(able, classes[able])
+            return tuple(cls(np.setdiff1d(named, able[test]), np.sort(able[test])) for _, test in drawn)
 
 
 def held_out_accuracy(

@@ -22,7 +22,7 @@ from .fitting import Fit, fitted
 from .labelled import with_accuracy, with_label_test
 from .presets import Preset, grid_of
 from .runs import Run
-from .store import Store, key_of
+from .store import Store, as_written, key_of
 from .tasks import Task
 
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
@@ -107,7 +107,7 @@ class Job:
     def _settings(self) -> dict[str, Any]:
         return {
             "kind": self.task.kind,
-            "params": {name: repr(value) for name, value in self.task.params.items()},
+            "params": {name: as_written(value) for name, value in self.task.params.items()},
             "grid": grid_for(self.task, self.preset, len(self.data.X)),
             "criterion": self.criterion,
             "n_seeds": self.preset.n_seeds if self._draws else 1,
@@ -203,9 +203,9 @@ class Job:
         return self.seed + repeat if self._draws else None
 
     def _assessed(self, fit: Fit) -> Quality:
-        return assess(
-            self.data.X, fit.embedding, self.data.classes, random_state=self.seed, n_jobs=self._threads
-        )
+        classes = self.data.classes
+        labels = classes if classes is not None and (classes >= 0).all() else None
+        return assess(self.data.X, fit.embedding, labels, random_state=self.seed, n_jobs=self._threads)
 
     def _baseline(self, fit: Fit) -> dict[str, tuple[float, float]]:
         found = baseline(

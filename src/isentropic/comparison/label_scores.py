@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,16 @@ Scores = tuple[float, float]  # of the rows that the protocol scores, and of tho
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelTrial:
-    """One method on one table: ``trial(0)`` scores the true labels, ``trial(i)`` the i-th permutation."""
+    """One method on one table: ``trial(0)`` scores the true labels, ``trial(i)`` the i-th permutation.
+
+    The null is exact: a score is a function of the table and one labelling, the splits included, and the
+    true labelling and the permuted ones go the same way. Labels that were permuted anew for each split would
+    not do: a labelling meets the same rows in several, and its scores go up and down together.
+    """
 
     estimator: Any
     X: Floats
     classes: Integers
-    split: Split
     protocol: str
     score: str
     seed: int
@@ -51,20 +56,15 @@ class LabelTrial:
     def of(
         cls, estimator: Any, X: Floats, classes: Integers, *, protocol: str, score: str, seed: int
     ) -> LabelTrial:
-        """With the split of the protocol; raises where there is nothing to score."""
-        n = len(X)
-        enough = n >= 10 and len(np.unique(classes)) >= 2
+        """Of the rows with a class, those of -1 having none; raises where there is nothing to score."""
+        _require_taught(estimator, places=protocol == "honest")
+        X, classes = X[classes >= 0], classes[classes >= 0]
+        n, n_classes = len(X), len(np.unique(classes))
         hint = "Fewer have nothing to tell apart."
-        require(enough, "y", "two classes of at least 10 rows in all", (n, len(np.unique(classes))), hint)
-        if protocol == "published":
-            known, scored = train_test_split(np.arange(n), test_size=0.5, random_state=_PUBLISHED_SEED)
-            split: Split | None = Split(known, scored)
-        else:
-            hint = "With protocol='published' nothing is placed."
-            require(hasattr(estimator, "transform"), "estimator", "one that places new rows", estimator, hint)
-            split = Split.of(classes, seed)
-        assert split is not None
-        return cls(_seeded(estimator, n, seed), X, classes, split, protocol, score, seed)
+        require(
+            n >= 10 and n_classes >= 2, "y", "two classes of at least 10 rows in all", (n, n_classes), hint
+        )
+        return cls(_seeded(estimator, n, seed), X, classes, protocol, score, seed)
 
     def __call__(self, i: int) -> Scores:
         """The labels depend on the seed and i alone."""
@@ -74,17 +74,29 @@ class LabelTrial:
             return self._scored(self.labels(i))
 
     def labels(self, i: int) -> Integers:
-        """Permuted within either part of an honest split, so that the classes keep their shares in both."""
-        if i == 0:
-            return self.classes
-        random, labels = np.random.default_rng([self.seed, i]), self.classes.copy()
-        parts = (self.split.train, self.split.test) if self.protocol == "honest" else (slice(None),)
-        for part in parts:
-            labels[part] = random.permutation(labels[part])
-        return labels
+        """All permuted, before any split."""
+        return self.classes if i == 0 else np.random.default_rng([self.seed, i]).permutation(self.classes)
+
+    def splits(self, labels: Integers) -> tuple[Split, ...]:
+        """Of an honest test so many that enough rows are scored, the classes of these labels in equal shares.
+
+        Their number and sizes are those of any permutation. The published split knows no labels.
+        """
+        if self.protocol == "honest":
+            return Split.several(labels, self.seed)
+        return (
+            Split(*train_test_split(np.arange(len(self.X)), test_size=0.5, random_state=_PUBLISHED_SEED)),
+        )
 
     def _scored(self, labels: Integers) -> Scores:
-        known, new = self.split.train, self.split.test
+        """Of the rows of all splits together."""
+        parts = zip(*(self._voted(labels, split) for split in self.splits(labels)), strict=True)
+        voted, true, seen, learnt = (np.concatenate(part) for part in parts)
+        return self._agreement(voted, true), self._agreement(seen, learnt)
+
+    def _voted(self, labels: Integers, split: Split) -> tuple[Integers, Integers, Integers, Integers]:
+        """What neighbours vote for and what is true: of the rows to score, and of those that were seen."""
+        known, new = split.train, split.test
         model, k = clone(self.estimator), _NEIGHBORS[self.protocol]
         if self.protocol == "honest":
             Z = np.asarray(model.fit_transform(self.X[known], labels[known]), float)
@@ -94,14 +106,28 @@ class LabelTrial:
             Z = np.asarray(model.fit_transform(self.X, labels), float)
             voted = voted_classes(Z[known], labels[known], Z[new], k)
             learnt = labels
-        seen = voted_classes(Z, learnt, Z, k, selves=np.arange(len(Z)))
-        return self._agreement(voted, labels[new]), self._agreement(seen, learnt)
+        return voted, labels[new], voted_classes(Z, learnt, Z, k, selves=np.arange(len(Z))), learnt
 
     def _agreement(self, voted: Integers, true: Integers) -> float:
         if self.score == "accuracy":
             return float(np.mean(voted == true))
         one = len(np.union1d(voted, true)) == 1  # a single class among the scored rows: nothing beyond chance
         return 0.0 if one else cohen_kappa(true, voted)
+
+
+def _require_taught(estimator: Any, *, places: bool) -> None:
+    """Raise for what cannot be given labels, or cannot place the rows that are held out."""
+    fit: Any = getattr(estimator, "fit_transform", None)
+    fits = fit is not None and hasattr(estimator, "get_params") and not isinstance(estimator, type)
+    require(fits, "estimator", "one with fit_transform(X, y) and get_params()", estimator)
+    taken = signature(fit).parameters.values()
+    given = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in taken)
+    fits = given >= 2 or any(one.kind == one.VAR_POSITIONAL for one in taken)
+    hint = "Permuted labels change nothing for one that sees none."
+    require(fits, "estimator", "one whose fit_transform takes labels", estimator, hint)
+    hint = "With protocol='published' nothing is placed."
+    fits = not places or hasattr(estimator, "transform")
+    require(fits, "estimator", "one that places new rows", estimator, hint)
 
 
 def _seeded(estimator: Any, n_rows: int, seed: int) -> Any:

@@ -12,10 +12,10 @@ import numpy as np
 from .._errors import require, require_count, require_one_of
 from .._fields import is_number, require_fields, several
 from .._runtime import config_context, get_config, worker_threads
-from ..quality.labels import class_codes
+from ..families.supervised import half_labelled
 from .label_scores import PROTOCOLS, SCORES, LabelTrial, Scores, trial_scores
 from .label_values import LabelTest
-from .store import Store, fingerprint, key_of
+from .store import Store, as_written, fingerprint, key_of
 
 
 def label_permutation_test(
@@ -34,7 +34,7 @@ def label_permutation_test(
 
     The method is fitted with the labels as they are, and ``n_permutations`` times with permuted ones. Under
     the honest protocol permuted labels score what chance gives. Under the published one they may score nearly
-    as well as the true ones, and the test shows by how much. ``n_permutations + 1`` fits.
+    as well as the true ones, and the test shows by how much. ``n_permutations + 1`` fits for each split.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def label_permutation_test(
         With ``fit_transform(X, y)``, and ``transform`` for the honest protocol.
     X : array (n, m)
     y : array (n,)
-        Classes, as text or whole numbers.
+        Classes, as text or whole numbers. Rows without one (None, NaN, pd.NA) take no part.
     protocol : {"honest", "published"}
         ``"honest"``: 30% of the rows are held out from the fit, placed without a label by ``transform``, and
-        classified by their 10 nearest fitted rows; labels are permuted within either part. ``"published"``:
-        fitted with all labels, then half of the rows of the map are classified by their 7 nearest of the
-        other half.
+        classified by their 10 nearest fitted rows; of small tables in up to 10 splits, until 200 rows are
+        scored, the score being that of all. Labels are permuted before the splits. ``"published"``: fitted
+        with all labels, then half of the rows of the map are classified by their 7 nearest of the other half.
     n_permutations : int
         p is at least ``1 / (n_permutations + 1)``.
     score : {"accuracy", "kappa"}
@@ -81,7 +81,8 @@ def label_permutation_test(
     worker_threads(n_jobs)  # raises now
     X = np.ascontiguousarray(X, float)
     require(X.ndim == 2, "X", "a table of rows and columns", X.shape)
-    trial = LabelTrial.of(estimator, X, class_codes(y, len(X)), protocol=protocol, score=score, seed=seed)
+    classes = half_labelled(y, len(X))[1]
+    trial = LabelTrial.of(estimator, X, classes, protocol=protocol, score=score, seed=seed)
     progress = get_config().progress
 
     def report(done: int, total: int) -> None:
@@ -111,7 +112,7 @@ def null_beside(
         store.keep(name, key, json.dumps({"scores": [[i, *both] for i, both in sorted(found.items())]}))
         report(len(found.keys() & set(range(n_permutations + 1))), n_permutations + 1)
     held_out, seen = np.array([found[i] for i in range(n_permutations + 1)]).T.tolist()
-    published = trial.protocol == "published"
+    splits = trial.splits(trial.classes)
     return LabelTest(
         protocol=trial.protocol,
         score=trial.score,
@@ -119,8 +120,9 @@ def null_beside(
         null=tuple(held_out[1:]),
         seen=seen[0],
         seen_null=tuple(seen[1:]),
-        n_fitted=len(trial.X) if published else len(trial.split.train),
-        n_scored=len(trial.split.test),
+        n_fitted=len(trial.X) if trial.protocol == "published" else len(splits[0].train),
+        n_scored=len(splits[0].test),
+        n_splits=len(splits),
         random_state=trial.seed,
     )
 
@@ -131,7 +133,7 @@ def _key(trial: LabelTrial) -> str:
     params = trial.estimator.get_params(deep=False)
     settings = {
         "kind": f"{kind.__module__}:{kind.__qualname__}",
-        "params": {name: repr(value) for name, value in params.items() if name != "n_jobs"},
+        "params": {name: as_written(value) for name, value in params.items() if name != "n_jobs"},
         "protocol": trial.protocol,
         "score": trial.score,
     }

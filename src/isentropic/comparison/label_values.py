@@ -22,6 +22,7 @@ _FIELDS = {
     "seen_null": several(is_number),
     "n_fitted": is_count,
     "n_scored": is_count,
+    "n_splits": is_count,
     "random_state": is_count,
 }
 
@@ -40,8 +41,9 @@ class LabelTest:
     null: tuple[float, ...]  # with permuted ones
     seen: float
     seen_null: tuple[float, ...]
-    n_fitted: int  # rows
+    n_fitted: int  # rows, in each split
     n_scored: int
+    n_splits: int
     random_state: int
 
     @property

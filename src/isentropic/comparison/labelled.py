@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..quality.intervals import wilson
 from .data import Data
 from .fitting import held_out_accuracy
 from .label_scores import LabelTrial
 from .label_tests import null_beside
-from .label_values import LabelTest
 from .runs import Run
 from .store import Store
 
@@ -25,10 +24,12 @@ def with_accuracy(run: Run, estimator: Any, data: Data) -> Run:
     if data.classes is None or data.split is None:
         return run
     run = replace(run, classifiers=data.classifiers)
-    if run.accuracy is not None or not hasattr(estimator, "transform"):
+    if not hasattr(estimator, "transform"):
         return run
     try:
-        found = held_out_accuracy(estimator, data.X, data.classes, data.split, needs_y=run.saw_classes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what there is to warn of, the fit of all rows has said
+            found = held_out_accuracy(estimator, data.X, data.classes, data.split, needs_y=run.saw_classes)
     except Exception as error:  # the map stands without it
         return _warned(run, f"The accuracy on held-out rows could not be measured: {error}")
     return replace(run, accuracy=found)
@@ -47,23 +48,18 @@ def with_label_test(
     """The honest test of the labels of a map that saw the classes."""
     if data.classes is None:
         return run
-    rows = np.arange(len(data.X))
+    rows = np.flatnonzero(data.classes >= 0)
     if len(rows) > MOST_TESTED:
         rows = np.sort(np.random.default_rng(seed).permutation(rows)[:MOST_TESTED])
     try:
         trial = LabelTrial.of(
             estimator, data.X[rows], data.classes[rows], protocol="honest", score="accuracy", seed=seed
         )
-        trial = replace(trial, quiet=True)  # what there is to warn of, the fit of all rows has said
+        trial = replace(trial, quiet=True)
         test = null_beside(trial, n_permutations, n_jobs, store, run.method, report)
     except Exception as error:  # the map stands without it, and is not trusted
         return _warned(run, f"The labels that it learnt from could not be tested: {error}")
-    return replace(run, label_test=test, accuracy=_as_accuracy(test) if len(rows) == len(data.X) else None)
-
-
-def _as_accuracy(test: LabelTest) -> tuple[float, float, float]:
-    """Of all rows: the test has held out those that accuracy is measured on."""
-    return test.observed, *wilson(test.observed, test.n_scored)
+    return replace(run, label_test=test)
 
 
 def _warned(run: Run, text: str) -> Run:

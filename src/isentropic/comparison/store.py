@@ -51,6 +51,11 @@ def key_of(data: str, method: str, settings: Mapping[str, Any], seed: int) -> st
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
+def as_written(value: Any) -> str:
+    """A parameter in a key; an array by its numbers, of which ``repr`` leaves out those of a long one."""
+    return fingerprint(value, None) if isinstance(value, np.ndarray) else repr(value)
+
+
 @cache
 def code_mark() -> str:
     """Of every file of ours and the versions of the libraries: another one may give other numbers.

@@ -12,7 +12,7 @@ from .._errors import require
 from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
 from .._values import Geodesic
 from ..distances import checked_metric
-from ..quality.labels import class_codes
+from ..quality.labels import class_codes, missing_classes
 from .input_rows import checked_rows
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
@@ -73,6 +73,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         require(y is not None, "y", f"given, because {name} learns from it", y, hint)
         X = checked_rows(self, X, metric=metric)
         y = column_or_1d(y, warn=True)
+        lost = 0 if y.dtype.kind == "f" else int(np.count_nonzero(missing_classes(y)))
+        hint = f"Leave these rows out, or take a method that places them: {name} needs all classes."
+        require(lost == 0, "y", "a class for every row", f"{lost} without one", hint)
         codes = class_codes(y, len(X))
         self.classes_ = class_names(y[np.unique(codes, return_index=True)[1]])
         return X, codes

@@ -8,6 +8,8 @@ from scipy.linalg import eigh, qr, svd
 from .._errors import DisconnectedGraphWarning, warn
 from ..linalg import bottom_eigenpairs, fixed_signs
 
+POLICIES = ("bridge", "points", "largest", "raise")
+
 
 def indicator_coordinates(X: np.ndarray, parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """One less coordinates than parts, constant on each, of weighted mean 0 and mean square 1, uncorrelated.

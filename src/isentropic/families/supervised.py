@@ -15,9 +15,9 @@ from sklearn.utils import column_or_1d
 
 from .._errors import IsentropicWarning, is_real, require, require_one_of, warn
 from .._state import Absent, Array, State, StateError, Text, Value, Whole
-from ..dissimilarities import ClassGaussians, class_gaussians, posterior, votes
+from ..dissimilarities import ClassGaussians, ClassIndex, class_gaussians, posterior, votes
 from ..neighbors import RowIndex
-from ..quality.labels import class_codes
+from ..quality.labels import class_codes, missing_classes
 from .embedder import class_names
 from .input_rows import KnownRows, checked_rows, found_at_zero, one_place_for_equals
 from .placement import RowKeeper
@@ -40,8 +40,9 @@ class ClassLearner(RowKeeper):
         _n_votes=Whole(1),
         _gaussians=Absent(Value(ClassGaussians, c="c", m="m")),
     )
-    _found_again: tuple[str, ...] = ("_index_of_labelled",)
+    _found_again: tuple[str, ...] = ("_index_of_labelled", "_index_of_classes")
     _index_of_labelled: RowIndex | None
+    _index_of_classes: ClassIndex | None
     _gaussians: Any
 
     def _taught(self, X, y, *, metric="euclidean") -> tuple[np.ndarray, np.ndarray]:
@@ -67,6 +68,7 @@ class ClassLearner(RowKeeper):
         self._gaussians = class_gaussians(X[labelled], codes[labelled]) if unlabelled == "posterior" else None
         self._codes, self._fit_unlabelled = codes, unlabelled
         self._n_votes, self._index_of_labelled = min(n_votes, len(labelled)), None
+        self._index_of_classes = None
 
     def _shares(
         self, X: np.ndarray, vote: Callable[[np.ndarray], np.ndarray] | None = None
@@ -94,6 +96,15 @@ class ClassLearner(RowKeeper):
         if index is None:
             rows = np.empty((len(labelled), 0)) if self._known is None else self._known.X[labelled]
             index = self._index_of_labelled = RowIndex(rows, self._fit_metric)
+        return index
+
+    def _rows_by_class(self) -> ClassIndex:
+        """The rows with a class, to be searched by a dissimilarity."""
+        index = getattr(self, "_index_of_classes", None)
+        if index is None:
+            labelled = np.flatnonzero(self._codes >= 0)
+            rows = np.empty((len(labelled), 0)) if self._known is None else self._known.X[labelled]
+            index = self._index_of_classes = ClassIndex(rows, self._codes[labelled], self._fit_metric)
         return index
 
     # ---- which rows are the same one -----------------------------------------------------------
@@ -136,16 +147,16 @@ class ClassLearner(RowKeeper):
 
 
 def half_labelled(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """The classes of ``y``, sorted, and the number of each row's, -1 where it is missing: NaN, None or pd.NA.
+    """The classes of ``y``, sorted, and the number of each row's, -1 where it is missing.
 
-    -1 itself is a class like any other.
+    Missing are NaN, None, pd.NA and empty text; -1 itself is a class like any other.
 
     >>> half_labelled(["b", None, "a"], 3)[1].tolist()
     [1, -1, 0]
     """
     y = column_or_1d(y, warn=True)
     require(len(y) == n_rows, "y", f"one class, or a missing one, for each of the {n_rows} rows", y.shape)
-    missing = _missing(y)
+    missing = missing_classes(y)
     given = y[~missing]
     must_be = "a class for at least two rows"
     require(len(given) >= 2, "y", must_be, f"{len(given)} with one", "Label some rows, or take a map of all.")
@@ -160,11 +171,3 @@ def _of_one_class(D: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The first row at distance 0 of each row of distances; -1 without one, or where they are of two."""
     classes = (np.unique(codes[(row == 0) & (codes >= 0)]) for row in D)
     return np.where([len(several) > 1 for several in classes], -1, found_at_zero(D))
-
-
-def _missing(y: np.ndarray) -> np.ndarray:
-    if y.dtype == object:
-        import pandas as pd
-
-        return np.asarray(pd.isna(y))
-    return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), np.bool_)

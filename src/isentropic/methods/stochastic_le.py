@@ -16,12 +16,11 @@ from ..families.divergence_learner import DivergenceLearner
 from ..families.geodesic import subgraph
 from ..families.input_rows import checked_components
 from ..families.laplacian import LaplacianEmbedder, tell_of_alternating, undone
-from ..families.parts import eigenvectors_of_parts, warn_of_points
+from ..families.parts import POLICIES, eigenvectors_of_parts, warn_of_points
 from ..families.spectral import padded
 from ..linalg import leading_eigenpairs, normalized_adjacency
 from ..neighbors import component_labels, directed_lists, nearest_neighbors, repaired, union
 
-POLICIES = ("bridge", "separate", "largest", "raise")
 _JOINS = np.log(1e12)  # an edge that weighs less than 1e-12 of the heaviest joins nothing
 
 
@@ -56,7 +55,7 @@ class StochasticLE(DivergenceLearner, LaplacianEmbedder):
         ``d^2 / t``. None is s = 1, as published: tens of nats then cut all edges between classes.
     unlabelled : {"posterior", "votes", "neutral"}
         What is guessed of the class of a new row: as above; by votes of its nearest rows; or nothing.
-    on_disconnected : {"bridge", "separate", "largest", "raise"}
+    on_disconnected : {"bridge", "points", "largest", "raise"}
         What to do about a graph in parts, of edges that weigh at least 1e-12 of the heaviest: join them by
         their shortest edges, which weigh as the median edge; leave them, each a point in the layout of their
         means; fit the largest and place the others as new rows; or refuse.
@@ -176,7 +175,7 @@ class StochasticLE(DivergenceLearner, LaplacianEmbedder):
         rows = np.arange(len(X))
         exponents = self._exponents(graph, rows)
         graph = _of_edges(graph, exponents - exponents.min() <= _JOINS)
-        if self.on_disconnected == "separate":
+        if self.on_disconnected == "points":
             return graph, rows
         graph = repaired(graph, X, self.on_disconnected, n_jobs=self.n_jobs)
         if self.on_disconnected == "largest" and graph.n_components > 1:
@@ -197,7 +196,7 @@ class StochasticLE(DivergenceLearner, LaplacianEmbedder):
     def _slowest(self, X, graph, W, degrees, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Eigenpairs of the Laplacian after the constant; one value more than vectors if there is one."""
         A = normalized_adjacency(W)[0]
-        if self.on_disconnected == "separate" and graph.n_components > 1:
+        if self.on_disconnected == "points" and graph.n_components > 1:
             warn_of_points(graph.n_components, self.n_components)
             operator = csr_array(eye_array(len(X)) - A)
             return eigenvectors_of_parts(operator, X, graph.components, count, degrees)

@@ -92,8 +92,6 @@ class SupervisedIsomap(ClassLearner, GeodesicEmbedder):
     _state = State(
         _fit_measure=OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c")), _n_nearest=Whole(1)
     )
-    _found_again = ("_index_of_classes",)
-    _index_of_classes: ClassIndex | None
 
     def __init__(
         self,
@@ -132,7 +130,7 @@ class SupervisedIsomap(ClassLearner, GeodesicEmbedder):
                              on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)  # fmt: skip
         graph = replace(graph, weights=weighed(graph, measure, classes))
         self._learn(X, codes, k, self.unlabelled)
-        self._fit_measure, self._n_nearest, self._index_of_classes = measure, k, None
+        self._fit_measure, self._n_nearest = measure, k
         self._embed_graph(X, graph, rows)
         return self
 

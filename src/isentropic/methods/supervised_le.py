@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from .._errors import IsentropicWarning, is_real, require, require_count, require_number, warn
 from .._runtime import require_memory, row_blocks
-from .._state import Double, Number, State, Whole
-from ..dissimilarities import mean_squared_distance
+from .._state import Double, Maybe, Number, OneOf, State, Value, Whole
+from ..dissimilarities import (
+    Added,
+    Exponential,
+    Shrunk,
+    checked_dissimilarity,
+    mean_squared_distance,
+)
 from ..distances import distances_between, rows_per_block
+from ..families.class_divergences import dissimilarity_of
 from ..families.input_rows import checked_components
 from ..families.parts import eigenvectors_of_parts
 from ..families.spectral import SpectralEmbedder, padded
@@ -34,6 +43,9 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
 
     A new row needs no label: it is the mean of its nearest fitted rows, weighed by S.
 
+    With a ``dissimilarity`` d is one that counts classes: rows are near by it, and weigh by it. That of a new
+    row is the expectation over the classes that it may have, by votes of its nearest rows.
+
     Cost: ``O(n^2 m)`` time, ``24 n^2`` bytes.
 
     Parameters
@@ -47,6 +59,9 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
     gamma : float
         Weight of what lies between classes, from 0 to below 1. Large ones lead to coordinates that sit on
         single rows, with a warning.
+    dissimilarity : {"dis1", "dis2", "dis3", "divergence"}, Dis1, Dis2, Dis3, ClassDivergence, or None
+        Of rows and classes, as in :class:`SupervisedIsomap`, in place of the Euclidean distance. Then beta is
+        in its squared units.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -70,7 +85,7 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
 
     References
     ----------
-    Raducanu and Dornaika (2012).
+    Raducanu and Dornaika (2012). Hajderanj (2022).
 
     Examples
     --------
@@ -82,13 +97,21 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
     """
 
     metric = "euclidean"
-    _state = State(peak_=Number(0), _width=Double(above=0), _n_nearest=Whole(1, below="g + 1"))
+    _state = State(
+        peak_=Number(0),
+        _width=Double(above=0),
+        _n_nearest=Whole(1, below="g + 1"),
+        _fit_measure=Maybe(OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c"))),
+    )
 
-    def __init__(self, n_neighbors=10, n_components=2, *, beta="auto", gamma=0.05, n_jobs=None):
+    def __init__(
+        self, n_neighbors=10, n_components=2, *, beta="auto", gamma=0.05, dissimilarity=None, n_jobs=None
+    ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.beta = beta
         self.gamma = gamma
+        self.dissimilarity = dissimilarity
         self.n_jobs = n_jobs
 
     def fit(self, X, y):
@@ -97,8 +120,8 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
         X, codes = self._taught(X, y)
         fitted = np.flatnonzero(codes >= 0)
         rows, classes = X[fitted], codes[fitted]
-        width = mean_squared_distance(rows, "euclidean") if isinstance(self.beta, str) else float(self.beta)
-        within, between = near_weights(rows, classes, width, self.n_jobs)
+        S, width, measure = self._similarities(rows, classes)
+        within, between = near_weights(S, classes)
         degrees = within.sum(axis=1)
         count = min(d, len(rows) - 1)
         if gamma == 0 or not between.any():
@@ -107,11 +130,11 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
             (values, vectors), still = _top(within, between, degrees, gamma, count), 0
         Z = vectors[:, :count] * np.sqrt(degrees.sum() / degrees)[:, None]
         self._tell(d)
-        self._learn(X, codes, self.n_neighbors)
+        self._learn(X, codes, self.n_neighbors, "neutral" if measure is None else "votes")
         self._keep(
             X, fitted, Z, d, eigenvalues_=padded(values[:count], d), n_separating_=still,
             eigengap_=_gap(values, count), peak_=_told_peak(Z), _width=width,
-            _n_nearest=min(self.n_neighbors, len(rows)),
+            _n_nearest=min(self.n_neighbors, len(rows)), _fit_measure=measure,
         )  # fmt: skip
         return self
 
@@ -121,8 +144,28 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
         is_auto = isinstance(self.beta, str) and self.beta == "auto"
         fits = is_auto or (is_real(self.beta) and 0 < self.beta < np.inf)
         require(fits, "beta", "'auto' or a positive number in squared units of X", self.beta)
+        if self.dissimilarity is not None:
+            checked_dissimilarity(self.dissimilarity)
         gamma = require_number("gamma", self.gamma, "a number from 0 to below 1", below=1)
         return checked_components(self.n_components), gamma
+
+    def _similarities(self, X: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, float, Any]:
+        """S of all pairs, the width of it, and the dissimilarity that it is made of, None for distances."""
+        n, measure = len(X), None
+        require_memory(24 * n * n, f"Similarities of {n:,} rows", "Take StochasticLE, or a sample.")
+        if self.dissimilarity is not None:
+            measure = dissimilarity_of(self.dissimilarity, X, classes, n_jobs=self.n_jobs)
+        D = np.empty((n, n))
+        for block in row_blocks(n, "similarities", size=rows_per_block(n)):
+            D[block] = distances_between(X[block], X, "euclidean", self.n_jobs)
+            if measure is not None:
+                D[block] = measure.between(D[block], classes[block, None], classes)
+        width = self.beta
+        if isinstance(width, str):
+            spread = mean_squared_distance
+            width = spread(X, "euclidean") if measure is None else spread(D, "precomputed", self.n_jobs)
+        D /= np.sqrt(width)
+        return np.exp(-(D**2)), float(width), measure
 
     def _tell(self, n_components: int) -> None:
         count = len(self.classes_)
@@ -134,23 +177,27 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
             )
 
     def _place(self, X: np.ndarray) -> np.ndarray:
-        near, distances = self._rows_fitted().nearest(X, self._n_nearest, n_jobs=self.n_jobs)
+        near, distances = self._near(X)
         squared = (distances / np.sqrt(self._width)) ** 2
         weights = np.exp(squared[:, :1] - squared)  # from the nearest on, so that one has a weight
         Z = self.embedding_[self._fitted[near]]
         sums = np.cumsum(weights, axis=1)[:, -1:]
         return np.cumsum(weights[:, :, None] * Z, axis=1)[:, -1] / sums
 
+    def _near(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest fitted rows, and how far they are, by what the fit went by."""
+        if self._fit_measure is None:
+            return self._rows_fitted().nearest(X, self._n_nearest, n_jobs=self.n_jobs)
+        shares = self._shares(X)
+        return self._rows_by_class().nearest(X, self._n_nearest, self._fit_measure, shares, self.n_jobs)
 
-def near_weights(
-    X: np.ndarray, classes: np.ndarray, width: float, n_jobs: int | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """``W_w`` and ``W_b``, dense: similarities of near rows of a class, and ones for near rows of two."""
-    n = len(X)
-    require_memory(24 * n * n, f"Similarities of {n:,} rows", "Take StochasticLE, or a sample.")
-    S = np.empty((n, n))
-    for block in row_blocks(n, "similarities", size=rows_per_block(n)):
-        S[block] = np.exp(-((distances_between(X[block], X, "euclidean", n_jobs) / np.sqrt(width)) ** 2))
+
+def near_weights(S: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``W_w`` and ``W_b``, dense: similarities of near rows of a class, and ones for near rows of two.
+
+    The first in place of the similarities.
+    """
+    n = len(S)
     means = S.mean(axis=1)
     S[(means[:, None] >= S) & (means >= S)] = 0.0
     S[np.arange(n), np.arange(n)] = 1.0  # also where all rows are equal, and none is above the mean

@@ -11,12 +11,10 @@ from ..dissimilarities import ClassIndex, checked_dissimilarity
 from ..families.class_divergences import dissimilarity_of
 from ..families.input_rows import checked_components
 from ..families.local import BarycentricEmbedder, NeighborLists, reconstruction_weights
-from ..families.parts import eigenvectors_of_parts, warn_of_points
+from ..families.parts import POLICIES, eigenvectors_of_parts, warn_of_points
 from ..families.spectral import eigengap, padded
 from ..families.supervised import ClassLearner
 from ..neighbors import clipped_neighbors, component_labels, directed_lists, joined_graph, union
-
-POLICIES = ("bridge", "separate", "largest", "raise")
 
 
 class SupervisedLLE(ClassLearner, BarycentricEmbedder):
@@ -28,7 +26,7 @@ class SupervisedLLE(ClassLearner, BarycentricEmbedder):
     of the data, and the map follows as in LLE.
 
     Where no neighbour is of another class the graph is in parts, one a class at least, and any layout of
-    these solves the problem: the shortest edges between parts join them, or (``"separate"``) each is a point.
+    these solves the problem: the shortest edges between parts join them, or (``"points"``) each is a point.
 
     A new row needs no label: it is the sum of its nearest fitted rows, whatever their class.
 
@@ -49,7 +47,7 @@ class SupervisedLLE(ClassLearner, BarycentricEmbedder):
         What is added to the diagonal of each local system, as a share of its trace.
     convex : bool
         Negative weights of new rows become 0, so that none is placed outside its neighbours.
-    on_disconnected : {"bridge", "separate", "largest", "raise"}
+    on_disconnected : {"bridge", "points", "largest", "raise"}
         What to do about a graph in parts: join them by their shortest edges in the data; leave them, each a
         point in the layout of their means; fit the largest and place the others as new rows; or refuse.
     n_jobs : int, optional
@@ -122,7 +120,7 @@ class SupervisedLLE(ClassLearner, BarycentricEmbedder):
         operator = csr_array(apart.T @ apart)
         self._learn(X, codes, self.n_neighbors)
         found = {"crossing_": crossing, "_fit_convex": bool(self.convex), **self._sums(lists, share)}
-        if self.on_disconnected == "separate" and parts.max() > 0:
+        if self.on_disconnected == "points" and parts.max() > 0:
             self._embed_parts(X, lists.fitted, operator, parts, d, found)
         else:
             self._embed(X, lists.fitted, operator, d, **found)
@@ -145,7 +143,7 @@ class SupervisedLLE(ClassLearner, BarycentricEmbedder):
         near, lengths = ClassIndex(X, classes).among(k, measure, self.n_jobs)
         crossing = float((classes[near] != classes[:, None]).mean())
         directed = directed_lists(near, lengths)
-        if self.on_disconnected == "separate":
+        if self.on_disconnected == "points":
             indptr, indices, _ = union(directed, average=False, n_jobs=self.n_jobs)
             return (
                 NeighborLists(rows, near, np.empty((0, 2), int)),

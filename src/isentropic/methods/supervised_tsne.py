@@ -83,8 +83,6 @@ class SupervisedTSNE(ClassStudentMap):
     """
 
     _state = State(_fit_measure=OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c")))
-    _found_again = (*ClassStudentMap._found_again, "_index_of_classes")
-    _index_of_classes: ClassIndex | None
 
     def __init__(
         self,
@@ -124,7 +122,7 @@ class SupervisedTSNE(ClassStudentMap):
         Z, cost = self._descended(given, self._affinities(given), steps)
         self._learn_pairs(X, classes, n_votes)
         self._keep_student(given, Z, cost, self.max_iter)
-        self._fit_measure, self._index_of_classes = measure, None
+        self._fit_measure = measure
         return self
 
     def _class_lists(
@@ -143,10 +141,7 @@ class SupervisedTSNE(ClassStudentMap):
         return Neighbors(indices, values, metric_name(self.metric), exact=True)
 
     def _listed_among_fitted(self, X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        rows, index = np.flatnonzero(self._codes >= 0), getattr(self, "_index_of_classes", None)
-        if index is None:
-            table = np.empty((len(rows), 0)) if self._known is None else self._known.X[rows]
-            index = self._index_of_classes = ClassIndex(table, self._codes[rows], self._fit_metric)
+        rows, index = np.flatnonzero(self._codes >= 0), self._rows_by_class()
         new = np.ascontiguousarray(X[:, rows]) if self._fit_metric == "precomputed" else X
         near, values = index.nearest(new, k, self._fit_measure, self._shares(X), self.n_jobs)
         return rows[near], values

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._errors import InvalidInputError, message, require, require_count
 from .._runtime import row_blocks
@@ -96,6 +97,17 @@ def class_codes(y: Any, n_rows: int) -> Integers:
         require(whole, "y", "classes as text or whole numbers", "other numbers", hint)
     codes: Integers = np.unique(y.astype(str) if y.dtype.kind == "O" else y, return_inverse=True)[1]
     return codes
+
+
+def missing_classes(y: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which rows have none: NaN, None, pd.NA, or text that is empty."""
+    if y.dtype == object:
+        import pandas as pd
+
+        return np.asarray(pd.isna(y)) | np.array([isinstance(one, str) and not one for one in y], np.bool_)
+    if y.dtype.kind in "US":
+        return np.char.str_len(y) == 0
+    return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), np.bool_)
 
 
 def _labelled(Z: Any, y: Any, metric: Metric, n_jobs: int | None) -> tuple[DistanceRows, Integers]:
