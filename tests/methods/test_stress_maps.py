@@ -106,6 +106,23 @@ def test_geodesics_of_merged_rows_are_those_of_all():
     assert_same_bits(fitted.embedding_[60:], fitted.embedding_[:20])
 
 
+@pytest.mark.parametrize("name", ["metric-mds", "sammon", "elastic-scaling"])
+def test_drawn_pairs_stand_a_row_that_comes_often_and_weights_that_differ_much(name):
+    X = np.vstack([IRIS[::3], np.repeat(IRIS[:1], 200, axis=0)])
+    drawn, every = (make(name, pairs=pairs).fit(X) for pairs in (10, "all"))
+    D = distances(X)
+    W = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0) ** (every._power or 0.0)
+    assert weighted_stress(D, W, drawn.embedding_) < 10 * every.cost_ < 0.02
+    assert drawn.cost_ < 0.02
+
+
+def test_drawn_pairs_that_are_near_throw_no_row_out():
+    X = np.repeat(IRIS[:60:3], 2, axis=0)
+    drawn, every = (make("elastic-scaling", pairs=pairs).fit(X) for pairs in (4, "all"))
+    assert drawn.cost_ < 10 * every.cost_
+    assert np.ptp(drawn.embedding_) < 2 * np.ptp(every.embedding_)
+
+
 def test_drawn_pairs_are_nearly_as_good_as_all():
     whole = MetricMDS().fit(CANCER)
     drawn = MetricMDS(pairs=64).fit(CANCER)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -83,14 +82,18 @@ class StressEmbedder(PairsEmbedder):
     def _refined(self, problem: Problem, found: Minimum) -> Minimum:
         """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice.
 
-        The curvature is that of the parabola above the cost (majorisation), on the mean of the rows.
+        The curvature of a row is that of the parabola above the cost (majorisation): twice what its pairs
+        weigh, in the step or, where that is more, in as many of the pairs that the map was fitted to.
         """
-        views = self._views(problem, range(STEPS))
-        first = next(views)
-        curvature = first.mean_weight() / first.normaliser
-        start = first.in_order(found.point)
-        Z = averaged_descent(chain([first], views), start, steps=STEPS, curvature=curvature)
-        point = first.out_of_order(Z)
+        fitted = self._stress(problem)
+        least = fitted.row_weights() / problem.pairs.distances.size
+
+        def with_curvature(view: Stress) -> tuple[Stress, np.ndarray]:
+            weights = np.maximum(view.row_weights(), least * view.pairs.distances.size)
+            return view, 2.0 * weights[:, None] / view.normaliser
+
+        views = map(with_curvature, self._views(problem, range(STEPS)))
+        point = fitted.out_of_order(averaged_descent(views, fitted.in_order(found.point), steps=STEPS))
         other = check_random_state(problem.seed).permutation(len(point))
         (unseen,) = self._views(problem, [STEPS], other)
         value, _ = unseen(unseen.in_order(point))
