@@ -137,6 +137,11 @@ def test_a_row_that_a_metric_cannot_tell_from_a_fitted_one_takes_its_place(rng):
     assert_same_bits(known, fitted.embedding_[:3])
 
 
+def test_a_start_that_costs_more_than_one_point_does_not_end_the_search_early():
+    D = distances(IRIS[::3]) ** 4  # near rows are far apart in the plane of the start
+    assert make("elastic-scaling", metric="precomputed").fit(D).cost_ < 0.9
+
+
 # ---- bad input ---------------------------------------------------------------------------------
 
 
@@ -158,3 +163,10 @@ def test_memory_is_estimated_before_it_is_taken():
     rows = np.arange(5000.0)[:, None]
     with config_context(memory_limit=10**6), pytest.raises(MemoryBudgetError, match="All pairs of 5,000"):
         MetricMDS().fit(rows)
+
+
+@pytest.mark.parametrize("name", ["metric-mds", "nonmetric-mds", "local-mds", "cca", "dd-hds"])
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_a_start_whose_distances_have_no_squares_is_told(name, factor):
+    with pytest.raises(InvalidInputError, match="init must be as wide as the data"):
+        make(name, init=factor * PLANE).fit(PLANE)

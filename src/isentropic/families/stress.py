@@ -75,7 +75,8 @@ class StressEmbedder(PairsEmbedder):
         return super()._keep(problem, minimum)
 
     def _minimum(self, problem: Problem, optimizer: partial[Minimum]) -> Minimum:
-        found = minimised(self._stress(problem), problem.start, optimizer)
+        stress = self._stress(problem)
+        found = minimised(stress, _sized(stress, problem.start), optimizer)
         fitted_twice = isinstance(problem.pairs, DrawnPairs) and optimizer.keywords["max_iter"] > 0
         return self._refined(problem, found) if fitted_twice else found
 
@@ -138,6 +139,21 @@ class StressEmbedder(PairsEmbedder):
         every, none = np.empty((len(wanted), 0), np.int64), np.empty(0)
         with threads(self.n_jobs):
             return settle_rows(STRESS, starts, Z, every, np.hstack([weights, wanted]), every, none)
+
+
+def _sized(stress: Stress, start: np.ndarray) -> np.ndarray:
+    """The start, or, if one point would cost less, the multiple of it that costs least.
+
+    Tolerances are shares of the first cost, which says nothing if near-duplicates far apart make it large.
+    """
+    Z = stress.in_order(start)
+    cost, _ = stress(Z)
+    if not 1.0 < cost < np.inf:
+        return start
+    size = cost**-0.5  # C(s Z) = 1 - 2 s p + s^2 q, where s^2 q is about 1
+    (once, _), (twice, _) = stress(size * Z), stress(2.0 * size * Z)
+    square = 0.5 * (twice - 2.0 * once + 1.0)
+    return start * (size * 0.5 * (1.0 + square - once) / square)
 
 
 def row_starts(wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
