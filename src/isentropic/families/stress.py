@@ -23,6 +23,8 @@ from ..objectives import DrawnPairs, Stress, weight_floor
 from ..optim import Minimum, averaged_descent
 from .pairs import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised
 
+_TOL_OF_DRAWN = 1e-3  # beyond that, a map fits the pairs that were drawn at the cost of all others
+
 
 class StressEmbedder(PairsEmbedder):
     """A map that minimises weighted stress, ``sum w (d - e)^2 / sum w d^2`` with ``w = d^-p``.
@@ -75,10 +77,11 @@ class StressEmbedder(PairsEmbedder):
         return super()._keep(problem, minimum)
 
     def _minimum(self, problem: Problem, optimizer: partial[Minimum]) -> Minimum:
-        stress = self._stress(problem)
+        stress, drawn = self._stress(problem), isinstance(problem.pairs, DrawnPairs)
+        if drawn:
+            optimizer = partial(optimizer, tol=max(optimizer.keywords["tol"], _TOL_OF_DRAWN))
         found = minimised(stress, _sized(stress, problem.start), optimizer)
-        fitted_twice = isinstance(problem.pairs, DrawnPairs) and optimizer.keywords["max_iter"] > 0
-        return self._refined(problem, found) if fitted_twice else found
+        return self._refined(problem, found) if drawn and optimizer.keywords["max_iter"] > 0 else found
 
     def _refined(self, problem: Problem, found: Minimum) -> Minimum:
         """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice.
