@@ -60,12 +60,8 @@ def test_consistent_pairs_are_those_of_the_twin(rng):
     boundary = np.zeros(n, bool)
     boundary[:4] = True
     edges = csr_array(linked)
-    about = (
-        squareform(G, checks=False),
-        G[:, boundary].min(axis=1),
-        edges.indptr.astype(np.int64),
-        edges.indices,
-    )
+    lists = edges.indptr.astype(np.int64), edges.indices
+    about = squareform(G, checks=False), G[:, boundary].min(axis=1), *lists
     starts, nothing = np.zeros(n + 1, np.int64), np.empty(0)
     consistent_pairs(*about, starts, nothing.astype(np.int32), nothing)
     starts = np.cumsum(starts)

@@ -24,10 +24,7 @@ _NEIGHBORS = 15  # whose median distance is the last radius
 _STEPS = 4  # of L-BFGS within each radius
 _RATES = 0.5, 0.005  # of the published rule, first and last
 _JITTER = 1e-6  # of the width of a start, where it has different rows in one place
-_STAGES_OF_NEW, _FIRST_OF_NEW = (
-    10,
-    3.0,
-)  # radii for a new row: how many, and the first in multiples of the last
+_STAGES_OF_NEW, _FIRST_OF_NEW = 10, 3.0  # radii for a new row: how many, and the first, of the last
 
 
 class CurvilinearComponentAnalysis(StressEmbedder):

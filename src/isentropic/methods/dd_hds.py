@@ -76,12 +76,13 @@ class DDHDS(StressEmbedder):
 
     Examples
     --------
-    >>> from isentropic import DDHDS, datasets
-    >>> iris = datasets.load("builtin:iris")
-    >>> map_of_iris = DDHDS().fit(iris.X)
+    >>> from isentropic import DDHDS
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> map_of_iris = DDHDS().fit(X)
     >>> bool(map_of_iris.cost_ < 230)
     True
-    >>> bool((map_of_iris.transform(iris.X[:5]) == map_of_iris.embedding_[:5]).all())
+    >>> bool((map_of_iris.transform(X[:5]) == map_of_iris.embedding_[:5]).all())
     True
     """
 

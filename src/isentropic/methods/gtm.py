@@ -38,7 +38,7 @@ class GTM(LatticeEmbedder):
     Parameters
     ----------
     n_components : {1, 2}
-        Dimension of the sheet.
+        Dimension of the map: that of the sheet.
     n_nodes : int
         Nodes along each side.
     place : {"mean", "mode"}

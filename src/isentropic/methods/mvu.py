@@ -205,7 +205,7 @@ class MVU(BarycentricEmbedder):
         """Rows that are all equal: zeros, with a warning."""
         nothing = {"kept_": 1.0, "eigengap_": 0.0, "violation_": 0.0, "n_iter_": 0, "n_separating_": 0}
         self._keep(X, np.zeros(1, np.int64), np.zeros((1, 0)), d, eigenvalues_=np.zeros(d), landmarks_=None,
-                   _n_nearest=1, _fit_regularization=share, **nothing)  # fmt: skip
+                   _n_nearest=1, _fit_regularization=share, _labels=None, **nothing)  # fmt: skip
         return self
 
     def _warn_of_violation(self, found: ConstrainedMinimum) -> None:

@@ -81,12 +81,13 @@ class RankVisu(PairsEmbedder):
 
     Examples
     --------
-    >>> from isentropic import RankVisu, datasets
-    >>> iris = datasets.load("builtin:iris")
-    >>> rankvisu = RankVisu(n_neighbors=30).fit(iris.X)
+    >>> from isentropic import RankVisu
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> rankvisu = RankVisu(n_neighbors=30).fit(X)
     >>> bool(rankvisu.cost_ < 0.85 * rankvisu.start_cost_)
     True
-    >>> bool((rankvisu.transform(iris.X[:5]) == rankvisu.embedding_[:5]).all())
+    >>> bool((rankvisu.transform(X[:5]) == rankvisu.embedding_[:5]).all())
     True
     """
 

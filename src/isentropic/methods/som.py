@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from .._errors import require_count, require_flag
 from .._runtime import one_blas_thread, require_memory, row_blocks
-from .._state import Array, Number, State
+from .._state import Array, Number, State, Whole
 from ..distances import rows_per_block
 from ..families.input_rows import checked_rows
 from ..families.lattice import (
@@ -40,7 +40,7 @@ class SOM(LatticeEmbedder):
     Parameters
     ----------
     n_components : {1, 2, 3}
-        Dimension of the lattice.
+        Dimension of the map: that of the lattice.
     shape : tuple of int, optional
         Nodes along each side. By default about ``5 sqrt(n)`` in all, sides as the rows are long and wide.
     lattice : {"rectangular", "hexagonal"}
@@ -68,6 +68,8 @@ class SOM(LatticeEmbedder):
         Mean distance of a row to its node.
     topographic_error_ : float
         Share of the rows whose two nearest nodes are not next to each other.
+    n_iter_ : int
+        Epochs.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
@@ -84,7 +86,9 @@ class SOM(LatticeEmbedder):
     ((40, 4), True)
     """
 
-    _state = State(u_matrix_=Array("r"), quantization_error_=Number(), topographic_error_=Number())
+    _state = State(
+        u_matrix_=Array("r"), quantization_error_=Number(), topographic_error_=Number(), n_iter_=Whole(1)
+    )
 
     def __init__(
         self, n_components=2, *, shape=None, lattice="rectangular", smooth=False, max_iter=30, n_jobs=None
@@ -112,6 +116,7 @@ class SOM(LatticeEmbedder):
         distances, adjacent = self._errors(rows.rows, nodes, adjacent_nodes(places, self.lattice))
         precision = 1 / max(float((distances**2).mean()), np.finfo(float).tiny) if self.smooth else None
         self._keep(X, rows, nodes, places, precision)
+        self.n_iter_ = epochs
         self.quantization_error_ = float(distances.mean()) * rows.unit
         self.topographic_error_ = 1 - float(adjacent.mean())
         self.u_matrix_ = _mean_next(nodes, adjacent_nodes(places, self.lattice)) * rows.unit
