@@ -13,7 +13,7 @@ run: .venv/compiled
 .venv/compiled: .venv/installed
 	@echo "Compiling the kernels, once."
 	@$(BIN)/isentropic report builtin:iris --methods pca,isomap --out .venv/compiled.html >/dev/null & \
-	for method in parameter-free-sdd entropic-isomap t-sne umap pacmap; do \
+	for method in parameter-free-sdd entropic-isomap t-sne umap pacmap metric-mds; do \
 	  $(BIN)/isentropic embed builtin:digits --method $$method --out .venv/compiled-$$method.csv >/dev/null; \
 	done; wait
 	@touch $@

@@ -1,13 +1,16 @@
 """Settings, threads, blocks of rows, the memory budget."""
 
+import sys
 import threading
 from itertools import accumulate
 from types import SimpleNamespace
 
 import pytest
+import threadpoolctl
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import Parallel, cpu_count, delayed
+from threadpoolctl import ThreadpoolController, threadpool_info
 
 from assertions import assert_grammar
 from isentropic import _runtime
@@ -19,6 +22,7 @@ from isentropic._runtime import (
     generator,
     get_config,
     memory_budget,
+    one_blas_thread,
     require_memory,
     row_blocks,
     set_config,
@@ -91,6 +95,45 @@ def test_settings_of_one_thread_are_not_those_of_another():
 def test_n_jobs_counts_as_in_joblib(monkeypatch, n_jobs, threads):
     monkeypatch.setattr(_runtime, "_usable_cores", lambda: 8)
     assert worker_threads(n_jobs) == threads
+
+
+def test_one_thread_does_not_ask_how_many_cores_there_are(monkeypatch):
+    monkeypatch.setattr(_runtime, "_usable_cores", lambda: pytest.fail("asked the system"))
+    assert worker_threads(1) == 1
+
+
+def blas_threads():
+    return [found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"]
+
+
+def test_blas_is_on_one_thread_within_and_as_before_after():
+    before = blas_threads()
+    for _ in range(2):  # found anew, and remembered
+        with one_blas_thread():
+            assert blas_threads() == [1] * len(before)
+        assert blas_threads() == before
+
+
+def test_libraries_are_looked_for_again_only_after_an_import(monkeypatch):
+    searches = []
+    monkeypatch.setattr(threadpoolctl, "ThreadpoolController", spy(searches, ThreadpoolController))
+    _runtime._loaded_libraries.cache_clear()
+    for _ in range(3):
+        with one_blas_thread():
+            pass
+    assert len(searches) == 1
+    monkeypatch.setitem(sys.modules, "a_module_that_is_new", SimpleNamespace())
+    with one_blas_thread():
+        pass
+    assert len(searches) == 2
+
+
+def spy(calls, function):
+    def called():
+        calls.append(1)
+        return function()
+
+    return called
 
 
 def test_none_is_all_cores_here():

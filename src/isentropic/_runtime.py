@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ from ._errors import MemoryBudgetError, is_whole, require, require_number
 
 if TYPE_CHECKING:
     import numpy as np
+    from threadpoolctl import ThreadpoolController
 
 logger = logging.getLogger("isentropic")
 
@@ -106,6 +109,8 @@ def worker_threads(n_jobs: int | None) -> int:
         return 1 if _inside_parallel_worker() else _usable_cores()
     require(is_whole(n_jobs) and n_jobs != 0, "n_jobs", "a non-zero integer or None", n_jobs)
     n_jobs = int(n_jobs)
+    if n_jobs == 1:  # asking the system takes longer than a short computation
+        return 1
     return min(n_jobs, _usable_cores()) if n_jobs > 0 else max(1, _usable_cores() + 1 + n_jobs)
 
 
@@ -136,10 +141,16 @@ def one_blas_thread() -> Iterator[None]:
 
     Its idle threads wait for work by spinning, for tens of milliseconds, and take the cores from the kernels.
     """
-    from threadpoolctl import threadpool_limits  # here, so that the command line starts at once
-
-    with threadpool_limits(1, user_api="blas"):
+    with _loaded_libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
+
+
+@lru_cache(maxsize=1)
+def _loaded_libraries(n_modules: int) -> ThreadpoolController:
+    """Those that have threads. Finding them takes milliseconds, and only an import brings new ones."""
+    from threadpoolctl import ThreadpoolController  # here, so that the command line starts at once
+
+    return ThreadpoolController()
 
 
 def row_blocks(

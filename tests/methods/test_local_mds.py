@@ -1,5 +1,6 @@
 """Local MDS: planted truth, what its balance trades, new rows, bad input."""
 
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist, pdist
@@ -29,6 +30,29 @@ def test_neighbours_in_the_map_are_true_ones_and_the_balance_decides_how_much():
     assert false[1] < false[0]
     assert torn[0] < torn[1]
     assert false[1] < 1 - trustworthiness(ROLL, PCA().fit_transform(ROLL), n_neighbors=15)
+
+
+def test_without_a_stage_the_cost_is_that_of_the_start(rng):
+    X = rng.normal(size=(20, 3))
+    fitted = LocalMDS(5, max_iter=3).fit(X)
+    e, d = pdist(PCA().fit_transform(X)), pdist(X)
+    assert fitted.n_iter_ == 0
+    assert fitted.cost_ == pytest.approx(((d - e) ** 2).sum() / (d**2).sum())
+
+
+def test_a_map_in_which_no_rows_are_near_costs_nothing(rng):
+    X = rng.normal(size=(4, 3))
+    fitted = LocalMDS(2, balance=1, init=1e4 * X[:, :2], max_iter=8).fit(X)
+    assert_allclose(fitted.embedding_, 1e4 * X[:, :2])
+    assert fitted.cost_ == 0
+
+
+def test_equal_rows_count_as_often_as_they_come(rng):
+    X = rng.normal(size=(12, 3))
+    X = np.vstack([X, X[:3]])
+    fitted = LocalMDS(11, balance=0, max_iter=8).fit(X)  # all pairs count
+    e, d = pdist(fitted.embedding_), pdist(X)
+    assert fitted.cost_ == pytest.approx(((d - e) ** 2).sum() / (d**2).sum())
 
 
 def test_more_neighbours_than_rows_are_all_of_them(rng):

@@ -73,3 +73,11 @@ def test_bad_parameters_are_refused(params, said):
 def test_too_many_rows_are_refused():
     with pytest.raises(InvalidInputError, match="X must be a table of at most 5,000 rows"):
         ManifoldSculpting().fit(np.zeros((5_001, 1)))
+
+
+@pytest.mark.parametrize("far", [1e3, 1e7])
+def test_a_row_far_from_all_others_is_placed_as_far(rng, far):
+    X = rng.normal(size=(12, 3))
+    sculpted = ManifoldSculpting(4, n_tries=1, max_iter=20).fit(X)
+    place = sculpted.transform(X[:1] + far)
+    assert_allclose(np.linalg.norm(place - sculpted.embedding_[:1]), np.sqrt(3) * far, rtol=0.01)

@@ -106,6 +106,23 @@ def test_geodesics_of_merged_rows_are_those_of_all():
     assert_same_bits(fitted.embedding_[60:], fitted.embedding_[:20])
 
 
+@pytest.mark.parametrize("name", ["metric-mds", "sammon", "elastic-scaling"])
+def test_drawn_pairs_stand_a_row_that_comes_often_and_weights_that_differ_much(name):
+    X = np.vstack([IRIS[::3], np.repeat(IRIS[:1], 200, axis=0)])
+    drawn, every = (make(name, pairs=pairs).fit(X) for pairs in (10, "all"))
+    D = distances(X)
+    W = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0) ** (every._power or 0.0)
+    assert weighted_stress(D, W, drawn.embedding_) < 10 * every.cost_ < 0.02
+    assert drawn.cost_ < 0.02
+
+
+def test_drawn_pairs_that_are_near_throw_no_row_out():
+    X = np.repeat(IRIS[:60:3], 2, axis=0)
+    drawn, every = (make("elastic-scaling", pairs=pairs).fit(X) for pairs in (4, "all"))
+    assert drawn.cost_ < 10 * every.cost_
+    assert np.ptp(drawn.embedding_) < 2 * np.ptp(every.embedding_)
+
+
 def test_drawn_pairs_are_nearly_as_good_as_all():
     whole = MetricMDS().fit(CANCER)
     drawn = MetricMDS(pairs=64).fit(CANCER)
@@ -118,6 +135,11 @@ def test_a_row_that_a_metric_cannot_tell_from_a_fitted_one_takes_its_place(rng):
     fitted = MetricMDS(metric="hamming").fit(np.round(X))
     known = fitted.transform(np.round(X[:3]))
     assert_same_bits(known, fitted.embedding_[:3])
+
+
+def test_a_start_that_costs_more_than_one_point_does_not_end_the_search_early():
+    D = distances(IRIS[::3]) ** 4  # near rows are far apart in the plane of the start
+    assert make("elastic-scaling", metric="precomputed").fit(D).cost_ < 0.9
 
 
 # ---- bad input ---------------------------------------------------------------------------------
@@ -141,3 +163,10 @@ def test_memory_is_estimated_before_it_is_taken():
     rows = np.arange(5000.0)[:, None]
     with config_context(memory_limit=10**6), pytest.raises(MemoryBudgetError, match="All pairs of 5,000"):
         MetricMDS().fit(rows)
+
+
+@pytest.mark.parametrize("name", ["metric-mds", "nonmetric-mds", "local-mds", "cca", "dd-hds"])
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_a_start_whose_distances_have_no_squares_is_told(name, factor):
+    with pytest.raises(InvalidInputError, match="init must be as wide as the data"):
+        make(name, init=factor * PLANE).fit(PLANE)

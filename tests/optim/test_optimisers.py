@@ -72,6 +72,6 @@ def test_gains_grow_where_steps_agree_and_shrink_where_they_do_not():
 def test_noise_is_averaged_and_not_fitted():
     rng = np.random.default_rng(0)
     views = [lambda z, shift=shift: (0.0, 2.0 * (z - shift)) for shift in rng.normal(5.0, 1.0, 400)]
-    found = averaged_descent(views, np.zeros(1), steps=400, curvature=2.0)
+    found = averaged_descent([(view, 2.0) for view in views], np.zeros(1), steps=400)
     assert_allclose(found, 5.0, atol=0.15)
     assert abs(found[0] - 5.0) < np.std([view(found)[1][0] / 2 for view in views]) / 5

@@ -24,7 +24,7 @@ STRESS = (
            params={"n_landmarks": 500}),
     Method("metric-mds", "isentropic.methods.metric_mds:MetricMDS",
            "Distances are those of the data, by least squares.", "stress", "O(n min(n, s)); O(n min(n, s))",
-           _KRUSKAL, out_of_sample="optimised", draws_above=8_000),
+           _KRUSKAL, out_of_sample="optimised", draws_above=8_000, preset="standard"),
     Method("elastic-scaling", "isentropic.methods.metric_mds:MetricMDS",
            "Metric MDS of relative errors: near distances count as much as far ones.", "stress",
            "O(n min(n, s)); O(n min(n, s))", _MCGEE, params={"power": 2.0}, out_of_sample="optimised",

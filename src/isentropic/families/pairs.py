@@ -31,6 +31,7 @@ _REFERENCES = 2048  # fitted rows that a new one is placed against
 _PLACED_AT_ONCE = 64  # new rows
 STEPS = 60  # that each see pairs of their own, after the minimum over one set of drawn pairs
 _PARTNERS_OF_STEP = 32
+_TOO_WIDE = 1e100  # in units: squares of longer distances overflow
 _STEPS_AT_ONCE = 4  # whose distances are computed together
 
 
@@ -191,9 +192,15 @@ class PairsEmbedder(DistanceKeeper):
         if not isinstance(self.init, str):
             Z = given_start(self.init, n if groups is None else len(groups.members), d, ("pca", "random"))
             Z = Z if groups is None else Z[groups.rows]
-            spread = unit == 0 or bool(np.ptp(Z, axis=0).any())
-            require(spread, "init", "a start that tells rows apart", "the same place for all of them")
-            return Z / unit if unit else np.zeros((n, d))
+            if unit == 0:
+                return np.zeros((n, d))
+            width = float(np.ptp(Z, axis=0).max() / unit)
+            require(width > 0, "init", "a start that tells rows apart", "the same place for all of them")
+            sound = 1.0 / _TOO_WIDE < width < _TOO_WIDE
+            require(
+                sound, "init", "as wide as the data, but for a factor of 1e100", f"{width:.3g} times that"
+            )
+            return Z / unit
         require_one_of("init", self.init, ("pca", "random"), hint="Or give the coordinates to start from.")
         if unit == 0:
             return np.zeros((n, d))

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ class DegreeTrials:
             return trial
         views = self._views(trial.degrees, range(STEPS))
         start = objective.in_order(trial.minimum.point)
-        Z = averaged_descent(views, start, steps=STEPS, curvature=curvature / len(start))
+        Z = averaged_descent(zip(views, repeat(curvature / len(start)), strict=False), start, steps=STEPS)
         (view,) = self._views(trial.degrees, [STEPS])  # pairs that no step has seen
         minimum = replace(
             trial.minimum,

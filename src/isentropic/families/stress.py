@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -23,6 +22,8 @@ from ..kernels.stress_rows import stress_starts
 from ..objectives import DrawnPairs, Stress, weight_floor
 from ..optim import Minimum, averaged_descent
 from .pairs import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised
+
+_TOL_OF_DRAWN = 1e-3  # beyond that, a map fits the pairs that were drawn at the cost of all others
 
 
 class StressEmbedder(PairsEmbedder):
@@ -76,21 +77,27 @@ class StressEmbedder(PairsEmbedder):
         return super()._keep(problem, minimum)
 
     def _minimum(self, problem: Problem, optimizer: partial[Minimum]) -> Minimum:
-        found = minimised(self._stress(problem), problem.start, optimizer)
-        fitted_twice = isinstance(problem.pairs, DrawnPairs) and optimizer.keywords["max_iter"] > 0
-        return self._refined(problem, found) if fitted_twice else found
+        stress, drawn = self._stress(problem), isinstance(problem.pairs, DrawnPairs)
+        if drawn:
+            optimizer = partial(optimizer, tol=max(optimizer.keywords["tol"], _TOL_OF_DRAWN))
+        found = minimised(stress, _sized(stress, problem.start), optimizer)
+        return self._refined(problem, found) if drawn and optimizer.keywords["max_iter"] > 0 else found
 
     def _refined(self, problem: Problem, found: Minimum) -> Minimum:
         """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice.
 
-        The curvature is that of the parabola above the cost (majorisation), on the mean of the rows.
+        The curvature of a row is that of the parabola above the cost (majorisation): twice what its pairs
+        weigh, in the step or, where that is more, in as many of the pairs that the map was fitted to.
         """
-        views = self._views(problem, range(STEPS))
-        first = next(views)
-        curvature = first.mean_weight() / first.normaliser
-        start = first.in_order(found.point)
-        Z = averaged_descent(chain([first], views), start, steps=STEPS, curvature=curvature)
-        point = first.out_of_order(Z)
+        fitted = self._stress(problem)
+        least = fitted.row_weights() / problem.pairs.distances.size
+
+        def with_curvature(view: Stress) -> tuple[Stress, np.ndarray]:
+            weights = np.maximum(view.row_weights(), least * view.pairs.distances.size)
+            return view, 2.0 * weights[:, None] / view.normaliser
+
+        views = map(with_curvature, self._views(problem, range(STEPS)))
+        point = fitted.out_of_order(averaged_descent(views, fitted.in_order(found.point), steps=STEPS))
         other = check_random_state(problem.seed).permutation(len(point))
         (unseen,) = self._views(problem, [STEPS], other)
         value, _ = unseen(unseen.in_order(point))
@@ -135,6 +142,21 @@ class StressEmbedder(PairsEmbedder):
         every, none = np.empty((len(wanted), 0), np.int64), np.empty(0)
         with threads(self.n_jobs):
             return settle_rows(STRESS, starts, Z, every, np.hstack([weights, wanted]), every, none)
+
+
+def _sized(stress: Stress, start: np.ndarray) -> np.ndarray:
+    """The start, or, if one point would cost less, the multiple of it that costs least.
+
+    Tolerances are shares of the first cost, which says nothing if near-duplicates far apart make it large.
+    """
+    Z = stress.in_order(start)
+    cost, _ = stress(Z)
+    if not 1.0 < cost < np.inf:
+        return start
+    size = cost**-0.5  # C(s Z) = 1 - 2 s p + s^2 q, where s^2 q is about 1
+    (once, _), (twice, _) = stress(size * Z), stress(2.0 * size * Z)
+    square = 0.5 * (twice - 2.0 * once + 1.0)
+    return start * (size * 0.5 * (1.0 + square - once) / square)
 
 
 def row_starts(wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:

@@ -15,7 +15,9 @@ from .draws import drawn_below, drawn_key, next_key
 _MOVED = 10.0
 _ROUNDS = 30  # of steps along each axis, for a row in a pass
 _SLOWER, _FASTER = 0.87, 1.0 / 0.91  # rates after passes of fewer steps than rows, and of more
-_FINEST = 1e-7  # step of a new row
+_FINEST = 1e-7  # step of a new row, of the first
+_FAR = 16.0  # a new row this far from its neighbours begins with longer steps
+_ROUNDS_OF_STEP = 1_000  # at most: around a bend far from all neighbours they would go on for ever
 
 
 @kernel
@@ -147,9 +149,13 @@ def settle_sculpted(Z, near, turns, lengths, angles, out):
         for t in range(k):
             for a in range(len(y)):
                 y[a] += Z[near[i, t], a] / k
-        step = 1.0
-        while step > _FINEST:
-            if _climb(y, Z, near[i], turns[i], lengths[i], angles[i], moved, len(y), step) == 0:
-                step *= 0.5
+        longest = lengths[i].max()
+        step = longest if longest > _FAR else 1.0
+        finest, rounds = _FINEST * step, 0
+        while step > finest:
+            made = _climb(y, Z, near[i], turns[i], lengths[i], angles[i], moved, len(y), step)
+            rounds += 1
+            if made == 0 or rounds == _ROUNDS_OF_STEP:
+                step, rounds = 0.5 * step, 0
         for a in range(len(y)):
             out[i, a] = y[a]

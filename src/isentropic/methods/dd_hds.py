@@ -64,7 +64,7 @@ class DDHDS(StressEmbedder):
     embedding_ : array of shape (n, n_components)
         In the units of the data.
     cost_ : float
-        The cost, kinks and all, in the units of the data.
+        The cost, kinks and all, in the units of the data; over the drawn pairs where pairs are drawn.
     n_iter_ : int
     n_features_in_ : int
     feature_names_in_ : array

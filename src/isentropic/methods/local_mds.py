@@ -117,16 +117,24 @@ class LocalMDS(StressEmbedder):
         n_jobs = worth_threads(len(d), self.n_jobs)
         with threads(n_jobs):
             kth_smallest(d, n, k, last)
-        found = Minimum(problem.start, 1.0, 0, True)
+        cost, _ = Stress(problem.pairs, counts=problem.counts, n_jobs=self.n_jobs)(problem.start)
+        found = Minimum(problem.start, cost, 0, True)
         weights = np.empty(len(d))
         for shares in _shrinking(optimizer.keywords["max_iter"] // _STEPS):
             radii = last**shares  # the largest distance is 1
             with threads(n_jobs):
                 near_weights(d, np.ascontiguousarray(found.point.T), radii, float(self.balance), weights)
-            stress = Stress(problem.pairs, weights=weights, counts=problem.counts, n_jobs=self.n_jobs)
-            step = minimised(stress, found.point, partial(lbfgs, max_iter=_STEPS, tol=0.0))
+            step = self._stage(problem, found.point, weights)
             found = Minimum(step.point, step.value, found.n_iter + step.n_iter, True)
         return found
+
+    def _stage(self, problem: Problem, Z: np.ndarray, weights: np.ndarray) -> Minimum:
+        if not weights.any():  # no two rows are near in the map, and nothing else counts
+            return Minimum(Z, 0.0, 0, True)
+        d, counts = problem.pairs.distances, problem.counts
+        total = float(np.einsum("i,i,i->", weights, d, d)) if counts is None else None
+        stress = Stress(problem.pairs, weights=weights, counts=counts, normaliser=total, n_jobs=self.n_jobs)
+        return minimised(stress, Z, partial(lbfgs, max_iter=_STEPS, tol=0.0))
 
     def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
         wanted = distances / self._unit

@@ -81,12 +81,16 @@ class Stress:
                 costs, moves = drawn_pairs_stress(*about, self.pairs.shifts, coordinates)
         return math.fsum(costs) / self.normaliser, moves.sum(axis=0).T / self.normaliser
 
-    def mean_weight(self) -> float:
-        """The mean over rows of twice the sum of the weights of their pairs, equal rows counted once."""
-        weights = self.weights
-        if weights is None:
-            weights = np.maximum(self.pairs.distances, self.floor) ** -self.power
-        return 4.0 * float(weights.sum()) / self.pairs.n
+    def row_weights(self) -> np.ndarray:
+        """What the drawn pairs of each row weigh together (n,), rows in the order of the pairs."""
+        assert isinstance(self.pairs, DrawnPairs)
+        counts = np.ones(self.pairs.n) if self.counts is None else self.pairs.in_order(self.counts)
+        total = np.zeros(self.pairs.n)
+        for shift, distances in zip(self.pairs.shifts, self.pairs.distances, strict=True):
+            weights = np.maximum(distances, self.floor) ** -self.power if self.power else 1.0
+            mine = weights * counts * np.roll(counts, -shift)
+            total += mine + np.roll(mine, shift)
+        return total
 
     def __repr__(self) -> str:
         return f"Stress over {self.pairs.distances.size:,} pairs"

@@ -22,14 +22,16 @@ def lbfgs(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float)
     >>> bool(np.abs(found.point).max() < 0.05), found.converged
     (True, True)
     """
-    value, _ = objective(start)
+    value, first = objective(start)
     if max_iter == 0 or abs(value) <= _ROUNDING:
         return Minimum(start.copy(), value, 0, abs(value) <= _ROUNDING)
     progress = row_blocks(max_iter, "L-BFGS steps", size=1)
     next(progress)
 
+    known = [(value, first)]  # scipy begins where the search does
+
     def scaled(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        cost, gradient = objective(flat.reshape(start.shape))
+        cost, gradient = known.pop() if known else objective(flat.reshape(start.shape))
         return cost / value, gradient.ravel() / value
 
     options = {"maxiter": max_iter, "maxfun": 4 * max_iter, "maxcor": _MEMORY, "ftol": tol, "gtol": 0.0}
