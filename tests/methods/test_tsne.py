@@ -234,3 +234,13 @@ def test_progress_and_an_interruption_between_steps():
     with config_context(progress=stop), pytest.raises(KeyboardInterrupt):
         TSNE(10.0).fit(GROUPS)
     assert seen[-1] == ("descent steps", 7, 750)
+
+
+def test_places_in_many_dimensions_are_equal_to_the_bit():
+    """Sums over five coordinates run in vectors: in one order, wherever the arrays lie in memory."""
+    rng = np.random.default_rng(0)
+    new = rng.normal(size=(12, 8))
+    fitted = TSNE(10, 5, max_iter=50).fit(rng.normal(size=(160, 8)))
+    expected = fitted.transform(new)
+    for start in range(12):  # many calls, as one may find its arrays in lucky places
+        np.testing.assert_array_equal(fitted.transform(new[start:]), expected[start:])

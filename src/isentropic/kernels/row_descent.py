@@ -35,6 +35,7 @@ def _settle(cost, z, Z, near, weights, far, shape):
             solve_upper(factor, step)
             for c in range(d):
                 trial[c] = z[c] - step[c]
+            for c in range(d):  # by itself: see row_slopes
                 length += step[c] * step[c]
                 size += z[c] * z[c]
         there = 1 - here

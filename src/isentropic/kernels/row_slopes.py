@@ -1,4 +1,8 @@
-"""What the costs of a row have in common: gaps to other rows, terms of slope and curvature."""
+"""What the costs of a row have in common: gaps to other rows, terms of slope and curvature.
+
+A loop that adds up writes to no array: else the compiler keeps two versions of it, which add up in another
+order, and takes one by where the arrays happen to lie in memory.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,10 @@ from ._jit import kernel
 @kernel
 def squared_gap(z, Z, j, start, gap):
     """``start + |z - z_j|^2``, with ``gap = z - z_j``."""
-    square = start
     for c in range(len(z)):
         gap[c] = z[c] - Z[j, c]
+    square = start
+    for c in range(len(z)):
         square += gap[c] * gap[c]
     return square
 
