@@ -171,7 +171,7 @@ def test_the_null_stands_beside_the_score(table, supervised):
     assert "rows that it saw 0.900 permuted 0.892, at most 0.950" in text
     assert text.count("an effect of the labels") >= 3  # its tag, its row, its text
     assert "An effect of the labels: method-2." in text
-    assert "3 fits on 84 rows, 36 held out; p = 0.50" in text  # one of three reaches it
+    assert "3 fits on 84 rows, 36 held out, in each of 2 splits; p = 0.50" in text  # one of three reaches it
     row = re.search(r'<tr data-run="2".*?</tr>', html, re.S)[0]
     assert visible(row).startswith(" C method-2 an effect of the labels ")
     assert "0.350 at most 0.400" in visible(row)
