@@ -1,0 +1,79 @@
+"""What an experiment is made of: a piece of work, a printed cell, a table of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+PUBLISHED, HONEST, PERMUTED, RANDOM = "published", "honest", "permuted", "random-projections"
+
+
+@dataclass(frozen=True)
+class Task:
+    """The smallest piece of work that is kept: one method on one table of data under one protocol.
+
+    ``work`` names the function that does it, as "module:function"; it is called with ``arguments``, which are
+    what JSON can say, and gives its measures by name. So a task can be sent to another process, found again
+    by its words, and started over after it was killed.
+
+    >>> task = Task("002", "5.3", "Iris", "ISOMAP", PUBLISHED, "somewhere:measured", {"n_neighbors": 30})
+    >>> task.words()
+    '["002", "5.3", "Iris", "ISOMAP", "published", "somewhere:measured", {"n_neighbors": 30}]'
+    """
+
+    source: str
+    table: str
+    dataset: str
+    method: str
+    protocol: str
+    work: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def words(self) -> str:
+        """All that tells it from other tasks, the same in every process."""
+        told = (self.source, self.table, self.dataset, self.method, self.protocol, self.work)
+        return json.dumps([*told, dict(self.arguments)], sort_keys=True)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a task gave: its measures by name, or the reason why there are none."""
+
+    measures: Mapping[str, float]
+    seconds: float = 0.0
+    reason: str = ""  # in words, of a task that gave nothing: the data set is not here, the method refuses
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a published table, and where it stands there."""
+
+    dataset: str
+    method: str
+    measure: str
+    printed: float | None = None  # None: the source leaves it blank
+    parameter: str = ""
+    digits: int = 3  # decimals that the source prints
+    tolerance: float = 0.0005  # within which ours counts as the same
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A table of a source: its cells, the work that gives ours, and how one is read from the other.
+
+    ``ours`` takes the outcomes of the tasks of one protocol and gives a number to each cell that it can;
+    ``reasons`` says, for a cell or a whole method, why ours differs from what is printed.
+    """
+
+    source: str
+    name: str
+    title: str
+    cells: tuple[Cell, ...]
+    tasks: Callable[[bool], tuple[Task, ...]]  # of all protocols; True: the quick form
+    ours: Callable[[Mapping[Task, Outcome], str], Mapping[Cell, float]]
+    reasons: Mapping[tuple[str, str, str], str] = field(
+        default_factory=dict
+    )  # (dataset or "", method or "", measure or "")
+    note: str = ""
