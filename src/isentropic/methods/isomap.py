@@ -21,7 +21,7 @@ class Isomap(GrowingEmbedder):
 
     Cost: ``O(n^2 (k + log n))`` time and ``4 n^2`` bytes; with l landmarks ``O(l n (k + log n))`` and
     ``8 l n`` bytes. ``partial_fit`` keeps ``10 n^2`` bytes where memory has room, and no file takes them: one
-    more row then costs ``O(n^2)`` time, five times less than a fit.
+    more row then costs ``O(n^2)`` time, a quarter of that of a fit or less.
 
     Parameters
     ----------
