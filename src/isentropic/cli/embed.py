@@ -15,6 +15,7 @@ from ._options import (
     Drop,
     Index,
     Jobs,
+    Keep,
     Memory,
     Missing,
     Nominal,
@@ -56,6 +57,7 @@ def main(  # long, with a line for each option
     plot: Plot = None,
     target: Target = None,
     drop: Drop = None,
+    keep: Keep = None,
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
@@ -84,8 +86,8 @@ def main(  # long, with a line for each option
 
         with prompt_interrupt():
             table = load(
-                source, target, drop=drop or (), index=index, nominal=nominal, missing=missing,
-                scaling=scaling, n_samples=samples,
+                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                missing=missing, scaling=scaling, n_samples=samples,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files)
