@@ -31,6 +31,7 @@ from ._output import Files, coordinates_frame, require_outputs, write_figure, wr
 from ._parameters import parse_parameters, with_seed_and_jobs
 from ._summary import Summary, facts_of, show_summary
 from ._terminal import reporting
+from ._witness import witness_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +129,8 @@ def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files) -> N
     if files.save is not None:
         from .._io import save
 
-        save(estimator, files.save, extra={"method": method, "preparation": table.preparation.to_json()})
+        extra = {"method": method, "preparation": table.preparation.to_json()}
+        save(estimator, files.save, extra={**extra, **witness_of(estimator, table.X)})
     if files.plot is not None:
         _draw(frame.iloc[:, 1 : 1 + Z.shape[1]], f"{table.name}, {method}", table, files.plot)
 
