@@ -68,6 +68,6 @@ def _sentence(name: str, found: dict[str, Any]) -> str:
         return f"{name}: all {found['rows']} rows are placed with the same bits as when the model was saved."
     return (
         f"{name}: {found['differing']} of {found['rows']} rows are placed elsewhere than when the model was "
-        f"saved, by up to {found['largest']:.2g}, {found['of_width']:.2g} of the map's width. Another processor, or "
-        "other versions of the libraries, may sum in another order."
+        f"saved, by up to {found['largest']:.2g}, {found['of_width']:.2g} of the map's width. Another "
+        "processor, or other versions of the libraries, may sum in another order."
     )
