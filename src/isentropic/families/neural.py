@@ -13,14 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._errors import IsentropicWarning, is_whole, require
-from .._runtime import one_blas_thread, row_blocks
+from .._errors import IsentropicWarning, is_whole, require, require_count, require_number, require_one_of
+from .._runtime import generator, one_blas_thread, row_blocks
 from .._state import Array, Double, Number, State, StateError, Value, Whole
-from .input_rows import checked_coordinates
+from .input_rows import checked_components, checked_coordinates
 from .networks import Layers
 from .placement import Placer
 from .scaled_rows import ScaledRows, scaled
-from .training import Trained, drawn_batches, held_and_learnt
+from .training import Schedule, Trained, drawn_batches, held_and_learnt
 
 PRECISIONS = {"single": np.float32, "double": np.float64}
 _HELD = 0.1  # of the rows, and at most so many:
@@ -69,6 +69,17 @@ class AutoencoderEmbedder(NetworkEmbedder):
 
     _state = State(_decoder=Value(Layers), reconstruction_error_=Number(0), held_out_error_=Number(0))
 
+    def __init__(
+        self, n_components, *, layers, max_epochs, weight_decay, precision, random_state, n_jobs
+    ):  # fmt: skip
+        self.n_components = n_components
+        self.layers = layers
+        self.max_epochs = max_epochs
+        self.weight_decay = weight_decay
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
     def inverse_transform(self, Z) -> np.ndarray:
         """The rows that the decoder gives for coordinates."""
         check_is_fitted(self)
@@ -79,6 +90,25 @@ class AutoencoderEmbedder(NetworkEmbedder):
         for block in row_blocks(len(Z), "network", size=_PLACED_AT_ONCE):
             X[block] = self._decoder.place(Z[block], self.n_jobs) * self._unit + self._origin
         return X
+
+    def _settings(self) -> Settings:
+        """What the constructor was given, checked."""
+        require_one_of("precision", self.precision, PRECISIONS)
+        return Settings(
+            checked_components(self.n_components),
+            checked_layers(self.layers),
+            Schedule(require_count("max_epochs", self.max_epochs)),
+            require_number("weight_decay", self.weight_decay, "a number of at least 0"),
+            PRECISIONS[self.precision],
+            generator(self.random_state),
+        )
+
+    def _keep_both(self, rows: ScaledRows, encoder: Layers, decoder: Layers, trained: Trained) -> None:
+        """Keep encoder and decoder, place every row, and see how well the decoder gives it again."""
+        self._keep(rows, encoder, trained)
+        self._decoder = decoder.astype(np.float64)
+        self.reconstruction_error_ = self._mean_square(rows)
+        self.held_out_error_ = trained.error * rows.unit**2
 
     def _require_sound(self) -> None:
         super()._require_sound()
@@ -94,6 +124,18 @@ class AutoencoderEmbedder(NetworkEmbedder):
                 away = self._decoder.forward(self.embedding_[some])[-1] - rows.take(some)
                 total += float((away**2).sum())
         return total / rows.X.size * self._unit**2
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a network is made and trained."""
+
+    n_components: int
+    layers: tuple[int, ...]  # units of the hidden ones, of the encoder
+    schedule: Schedule
+    weight_decay: float
+    dtype: type
+    random: np.random.RandomState
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +193,11 @@ def checked_layers(layers) -> tuple[int, ...]:
     whole = all(is_whole(size) and size > 0 for size in given)
     require(whole, "layers", "a sequence of positive integers", layers)
     return tuple(map(int, given))
+
+
+def mirrored(m: int, settings: Settings, activation: str) -> Layers:
+    """An encoder with linear outputs, then the same layers in reverse, as one network."""
+    hidden = settings.layers
+    sizes = (m, *hidden, settings.n_components, *hidden[::-1], m)
+    bent = (*(activation for _ in hidden), "linear")
+    return Layers.drawn(sizes, bent + bent, settings.random, settings.dtype)
