@@ -66,6 +66,7 @@ SMALL = {
     "supervised-umap": {"n_epochs": 100},
     "trimap": {"max_iter": 100},
     "autoencoder": {"layers": (8,), "max_epochs": 10},
+    "nonlinear-pca": {"max_iter": 100},
     "rbm-autoencoder": {"layers": (8,), "pretrain_epochs": 2, "max_epochs": 10},
     "variational-autoencoder": {"layers": (8,), "max_epochs": 10},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
