@@ -65,6 +65,10 @@ SMALL = {
     "set-sne": {"max_iter": 250, "scale": "match"},  # without, nats come to squares that have a unit
     "supervised-umap": {"n_epochs": 100},
     "trimap": {"max_iter": 100},
+    "autoencoder": {"layers": (8,), "max_epochs": 10},
+    "nonlinear-pca": {"max_iter": 100},
+    "rbm-autoencoder": {"layers": (8,), "pretrain_epochs": 2, "max_epochs": 10},
+    "variational-autoencoder": {"layers": (8,), "max_epochs": 10},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
 }
 # Known to be in the units of the data. A method that is not named here may have its own, or none.

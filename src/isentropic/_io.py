@@ -42,6 +42,7 @@ VALUES = frozenset(
         *(f"isentropic.dissimilarities.measures.{kind}" for kind in ("Added", "Exponential", "Shrunk")),
         "isentropic.families.growing.Update",
         "isentropic.families.input_rows.KnownRows",
+        "isentropic.families.networks.Layers",
         "isentropic.linalg.scaling.Scaling",
         "isentropic.selection.values.Selection",
         "isentropic.selection.values.Trial",

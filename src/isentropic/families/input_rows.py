@@ -25,12 +25,15 @@ from ..distances import (
 def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> np.ndarray:
     """``X`` as contiguous doubles: finite, dense, at least two rows to fit; square when precomputed.
 
-    An estimator that says so in its tags takes NaN for a value that is missing.
+    An estimator that says so in its tags takes NaN for a value that is missing. One that reads its table in
+    batches (``_in_batches``) gets it as it is, in single precision too, on a disk if it lies there.
     """
     checked_metric(metric)
     holes = estimator.__sklearn_tags__().input_tags.allow_nan
+    as_it_is = getattr(estimator, "_in_batches", False)
     X = validate_data(
-        estimator, X, dtype=np.float64, order="C", reset=fitting, ensure_min_samples=2 if fitting else 1,
+        estimator, X, dtype=[np.float64, np.float32] if as_it_is else np.float64,
+        order=None if as_it_is else "C", reset=fitting, ensure_min_samples=2 if fitting else 1,
         ensure_all_finite="allow-nan" if holes else True,
     )  # fmt: skip
     checked_magnitude(X[~np.isnan(X)] if holes else X, metric=metric, fitting=fitting)
