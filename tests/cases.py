@@ -65,6 +65,8 @@ SMALL = {
     "set-sne": {"max_iter": 250, "scale": "match"},  # without, nats come to squares that have a unit
     "supervised-umap": {"n_epochs": 100},
     "trimap": {"max_iter": 100},
+    "parametric-t-sne": {"layers": (16,), "max_epochs": 4},
+    "parametric-umap": {"layers": (16,), "max_epochs": 4},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
 }
 # Known to be in the units of the data. A method that is not named here may have its own, or none.
