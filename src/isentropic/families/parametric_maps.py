@@ -32,7 +32,7 @@ _BATCHES = 20  # of an epoch at least
 _HELD_PAIRS = 1_500  # by which the rows held back are judged
 # Share of the epochs, exaggeration of pulls, rate of learning: rows find their neighbours before the map
 # opens, and smaller steps then take the noise of drawn pairs out.
-_PHASES = ((0.5, 4.0, 1e-3), (0.2, 1.0, 1e-3), (0.15, 1.0, 3e-4), (0.15, 1.0, 1e-4))
+_PHASES = ((0.5, 2.0, 3e-3), (0.25, 1.0, 3e-3), (0.15, 1.0, 1e-3), (0.1, 1.0, 2e-4))
 
 
 class GraphCost(Protocol):

@@ -19,8 +19,8 @@ class ParametricTSNE(ParametricMap):
     The affinities P are those of t-SNE. A network with ``layers`` of rectified linear units and linear
     outputs is trained by Adam on batches of 256 pairs of rows, drawn by ``p_ij``: of a batch it goes down
     the mean of ``log(1 + |z_i - z_j|^2)`` over the pairs and ``log sum (1 + |z_a - z_b|^2)^-1`` over all its
-    rows, an estimate of ``sum p log(p / q)``. The first part counts four times in the first half of the
-    epochs; in the last third the rate of learning falls. A tenth of the rows, at most 2,000, is held back:
+    rows, an estimate of ``sum p log(p / q)``. The first part counts twice in the first half of the
+    epochs; in the last quarter the rate of learning falls. A tenth of the rows, at most 2,000, is held back:
     each phase ends with the network of its best epoch on pairs of these. No map is fitted before: what a
     network cannot draw costs it from the start.
 
@@ -75,8 +75,8 @@ class ParametricTSNE(ParametricMap):
         perplexity=30.0,
         n_components=2,
         *,
-        layers=(256, 256, 256),
-        max_epochs=150,
+        layers=(100, 100, 100, 100),
+        max_epochs=200,
         weight_decay=0.0,
         random_state=None,
         n_jobs=None,
