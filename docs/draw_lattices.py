@@ -46,7 +46,7 @@ def draw_codebook(axes, model, title):
     side = round(np.sqrt(len(model.places_)))
     order = np.lexsort((model.places_[:, 0], -model.places_[:, 1]))  # from the top, from the left
     cells = model.codebook_[order].reshape(side, side, CELL, CELL).swapaxes(1, 2)
-    axes.imshow(cells.reshape(side * CELL, side * CELL), cmap="Greys")
+    axes.imshow(cells.reshape(side * CELL, side * CELL), cmap="Greys", vmin=0, vmax=16)
     axes.set_title(title, loc="left", color=palette.INK)
     axes.set_axis_off()
 
