@@ -65,6 +65,10 @@ SMALL = {
     "set-sne": {"max_iter": 250, "scale": "match"},  # without, nats come to squares that have a unit
     "supervised-umap": {"n_epochs": 100},
     "trimap": {"max_iter": 100},
+    "autoencoder": {"layers": (8,), "max_epochs": 10},
+    "nonlinear-pca": {"max_iter": 100},
+    "rbm-autoencoder": {"layers": (8,), "pretrain_epochs": 2, "max_epochs": 10},
+    "variational-autoencoder": {"layers": (8,), "max_epochs": 10},
     "parametric-t-sne": {"layers": (16,), "max_epochs": 4},
     "parametric-umap": {"layers": (16,), "max_epochs": 4},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},

@@ -61,7 +61,7 @@ def test_fitted_attributes_are_the_documented_ones(name):
 @pytest.mark.parametrize("name", cases.NAMES)
 def test_pandas_in_and_out(name):
     pd = pytest.importorskip("pandas")
-    X = pd.DataFrame(laws.X[:40], columns=["a", "b", "c"])
+    X = pd.DataFrame(laws.X[:60], columns=["a", "b", "c"])
     estimator = clone(cases.case(name).estimator).set_output(transform="pandas")
     Z = estimator.fit_transform(X, laws.classes_of(X))
     prefix = type(estimator).__name__.lower()

@@ -108,8 +108,10 @@ class Layers:
 
     def place(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """What the last layer gives for rows of doubles: equal bits for a row in any batch."""
+        # A kernel is compiled once more for arrays that may not be written into, such as those of a file.
+        vector = self.vector if self.vector.flags.writeable else self.vector.copy()
         with threads(n_jobs):
-            for (weights, bias), activation in zip(self.parts(), self.activations, strict=True):
+            for (weights, bias), activation in zip(self.parts(vector), self.activations, strict=True):
                 given, X = X, np.empty((len(X), len(bias)))
                 write_layer(given, weights, bias, ACTIVATIONS.index(activation), X)
         return X

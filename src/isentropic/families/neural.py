@@ -64,21 +64,15 @@ class NetworkEmbedder(Placer):
             raise StateError("_encoder", "must lead from the features to the coordinates")
 
 
-class AutoencoderEmbedder(NetworkEmbedder):
-    """A network that gives the rows themselves, through a layer of as many units as there are coordinates."""
+class DecodingEmbedder(Placer):
+    """A map with a network that leads back: from coordinates to rows."""
 
-    _state = State(_decoder=Value(Layers), reconstruction_error_=Number(0), held_out_error_=Number(0))
-
-    def __init__(
-        self, n_components, *, layers, max_epochs, weight_decay, precision, random_state, n_jobs
-    ):  # fmt: skip
-        self.n_components = n_components
-        self.layers = layers
-        self.max_epochs = max_epochs
-        self.weight_decay = weight_decay
-        self.precision = precision
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _state = State(
+        reconstruction_error_=Number(0),
+        _origin=Array("m"),
+        _unit=Double(above=0),
+        _decoder=Value(Layers),
+    )
 
     def inverse_transform(self, Z) -> np.ndarray:
         """The rows that the decoder gives for coordinates."""
@@ -91,39 +85,66 @@ class AutoencoderEmbedder(NetworkEmbedder):
             X[block] = self._decoder.place(Z[block], self.n_jobs) * self._unit + self._origin
         return X
 
-    def _settings(self) -> Settings:
-        """What the constructor was given, checked."""
+    def _keep_decoder(self, origin: np.ndarray, unit: float, decoder: Layers) -> None:
+        self._origin, self._unit, self._decoder = origin, unit, decoder.astype(np.float64)
+        self._n_features_out = decoder.sizes[0]
+
+    def _scaled(self, X: np.ndarray) -> np.ndarray:
+        return scaled(X, self._origin, self._unit)
+
+    def _require_sound(self) -> None:
+        if (self._decoder.sizes[0], self._decoder.sizes[-1]) != (self._n_features_out, self.n_features_in_):
+            raise StateError("_decoder", "must lead from the coordinates to the features")
+
+
+class AutoencoderEmbedder(NetworkEmbedder, DecodingEmbedder):
+    """A network that gives the rows themselves, through a layer of as many units as there are coordinates."""
+
+    _state = State(held_out_error_=Number(0))
+
+    def __init__(
+        self, n_components, *, layers, max_epochs, weight_decay, precision, random_state, n_jobs
+    ):  # fmt: skip
+        self.n_components = n_components
+        self.layers = layers
+        self.max_epochs = max_epochs
+        self.weight_decay = weight_decay
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _settings(self, layers: tuple[int, ...] | None = None) -> Settings:
+        """What the constructor was given, checked; ``layers`` where it was given none."""
         require_one_of("precision", self.precision, PRECISIONS)
         return Settings(
             checked_components(self.n_components),
-            checked_layers(self.layers),
+            checked_layers(layers if self.layers is None else self.layers),
             Schedule(require_count("max_epochs", self.max_epochs)),
             require_number("weight_decay", self.weight_decay, "a number of at least 0"),
             PRECISIONS[self.precision],
             generator(self.random_state),
         )
 
-    def _keep_both(self, rows: ScaledRows, encoder: Layers, decoder: Layers, trained: Trained) -> None:
+    def _keep_both(self, lessons: Lessons, encoder: Layers, decoder: Layers, trained: Trained) -> None:
         """Keep encoder and decoder, place every row, and see how well the decoder gives it again."""
-        self._keep(rows, encoder, trained)
-        self._decoder = decoder.astype(np.float64)
-        self.reconstruction_error_ = self._mean_square(rows)
-        self.held_out_error_ = trained.error * rows.unit**2
+        self._keep(lessons.rows, encoder, trained)
+        self._keep_decoder(self._origin, self._unit, decoder)
+        self.reconstruction_error_ = self._mean_square(lessons.rows, np.arange(len(lessons.rows)))
+        self.held_out_error_ = self._mean_square(lessons.rows, lessons.held)
 
     def _require_sound(self) -> None:
-        super()._require_sound()
-        if (self._decoder.sizes[0], self._decoder.sizes[-1]) != (self._n_features_out, self.n_features_in_):
-            raise StateError("_decoder", "must lead from the coordinates to the features")
+        NetworkEmbedder._require_sound(self)
+        DecodingEmbedder._require_sound(self)
 
-    def _mean_square(self, rows: ScaledRows) -> float:
-        """Mean squared difference of a feature between all rows and those that the decoder gives."""
+    def _mean_square(self, rows: ScaledRows, numbers: np.ndarray) -> float:
+        """Mean squared difference of a feature between rows and those that the decoder gives."""
         total = 0.0
         with one_blas_thread():
-            for first in range(0, len(rows), _PLACED_AT_ONCE):
-                some = slice(first, first + _PLACED_AT_ONCE)
+            for first in range(0, len(numbers), _PLACED_AT_ONCE):
+                some = numbers[first : first + _PLACED_AT_ONCE]
                 away = self._decoder.forward(self.embedding_[some])[-1] - rows.take(some)
                 total += float((away**2).sum())
-        return total / rows.X.size * self._unit**2
+        return total / (len(numbers) * self.n_features_in_) * self._unit**2
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +182,10 @@ class Lessons:
         for numbers in drawn_batches(self.learnt, self.size, random):
             yield self.rows.take(numbers)
 
-    def held_blocks(self) -> Iterator[np.ndarray]:
-        for first in range(0, len(self.held), _PLACED_AT_ONCE):
-            yield self.rows.take(self.held[first : first + _PLACED_AT_ONCE])
+    def blocks(self, numbers: np.ndarray) -> Iterator[np.ndarray]:
+        """These rows, some at a time."""
+        for first in range(0, len(numbers), _PLACED_AT_ONCE):
+            yield self.rows.take(numbers[first : first + _PLACED_AT_ONCE])
 
 
 class Reconstruction:
@@ -183,7 +205,10 @@ class Reconstruction:
         return gradient
 
     def error(self) -> float:
-        total = sum(float(((self.layers.forward(X)[-1] - X) ** 2).sum()) for X in self.lessons.held_blocks())
+        total = sum(
+            float(((self.layers.forward(X)[-1] - X) ** 2).sum())
+            for X in self.lessons.blocks(self.lessons.held)
+        )
         return total / (len(self.lessons.held) * self.layers.sizes[0])
 
 

@@ -93,8 +93,9 @@ class Autoencoder(AutoencoderEmbedder):
         X = checked_rows(self, X)
         rows = ScaledRows.standard(X, settings.dtype)
         layers = mirrored(X.shape[1], settings, self.activation)
-        lesson = Reconstruction(layers, Lessons.of(rows, settings.random), settings.weight_decay)
+        lessons = Lessons.of(rows, settings.random)
+        lesson = Reconstruction(layers, lessons, settings.weight_decay)
         trained = train(layers.vector, lesson, settings.schedule, settings.random)
         half = len(settings.layers) + 1
-        self._keep_both(rows, layers[:half], layers[half:], trained)
+        self._keep_both(lessons, layers[:half], layers[half:], trained)
         return self
