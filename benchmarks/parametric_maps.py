@@ -81,11 +81,7 @@ CASES = {
         Case(
             "t-SNE, 20,000 digits and 10,000 new ones",
             split_digits,
-            {
-                "TSNE": measured(_tsne),
-                "ParametricTSNE": measured(_parametric_tsne),
-                "ParametricEmbedding of TSNE": measured(_mimic),
-            },
+            {"TSNE": measured(_tsne), "ParametricTSNE": measured(_parametric_tsne)},
             repeats=1,
         ),
         Case(
@@ -93,6 +89,13 @@ CASES = {
             split_digits,
             {"UMAP": measured(_umap), "ParametricUMAP": measured(_parametric_umap)},
             repeats=1,
+        ),
+        Case(
+            "a network that mimics t-SNE, 20,000 digits and 10,000 new ones",
+            split_digits,
+            {"ParametricEmbedding(TSNE())": measured(_mimic)},
+            repeats=1,
+            only_by_name=True,
         ),
     )
 }

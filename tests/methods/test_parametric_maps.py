@@ -46,7 +46,7 @@ def test_the_slopes_of_a_batch_are_those_of_the_cost_of_t_sne_by_the_weights(rng
 
     def cost(vector):
         layers.vector[:] = vector
-        Z = layers.forward(lesson.rows.take(batch))[-1]
+        Z = layers.forward(batch)[-1]
         pulls = (P * np.log1p(cdist(Z, Z, "sqeuclidean"))).sum()
         decay = sum((weights**2).sum() for weights, _ in layers.parts()) / 2
         return (naive_student(P, Z)[0] + (exaggeration - 1) * pulls) / 4 + 0.3 * decay
@@ -59,12 +59,24 @@ def test_the_slopes_of_a_batch_are_those_of_the_cost_of_t_sne_by_the_weights(rng
 
 
 def test_rows_held_back_are_in_no_batch_and_in_each_pair_that_judges(rng):
-    lesson, _ = lesson_of(rng)
-    random = np.random.RandomState(3)
-    seen = np.unique(np.concatenate(list(lesson.batches(random))))
-    unseen = np.setdiff1d(np.arange(60), seen)
+    pairs = lesson_of(rng)[0].pairs
+    unseen = np.setdiff1d(np.arange(60), np.concatenate([pairs.learnt.first, pairs.learnt.second]))
     assert len(unseen) >= 6
-    assert np.isin(lesson.pairs.held, unseen).any(axis=0).all()
+    assert np.isin(pairs.held, unseen).any(axis=0).all()
+
+
+def test_rows_of_a_batch_lie_on_the_line_through_both_at_most_half_the_way_off(rng, monkeypatch):
+    lesson, _ = lesson_of(rng)
+    shaken = next(lesson.batches(np.random.RandomState(1)))
+    monkeypatch.setattr(parametric_maps, "_SHAKEN", 0.0)
+    still = next(lesson.batches(np.random.RandomState(1)))
+    rows = lesson.rows.take(slice(None))
+    assert cdist(still, rows).min(axis=1).max() == 0
+    way = np.roll(still, len(still) // 2, axis=0) - still
+    share = ((shaken - still) * way).sum(axis=1) / (way**2).sum(axis=1)
+    assert_allclose(shaken, still + share[:, None] * way, atol=1e-12)
+    assert 0.3 < np.abs(share).max() <= 0.5
+    assert share.min() < 0 < share.max()
 
 
 def test_phases_share_the_epochs():

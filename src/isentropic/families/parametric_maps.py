@@ -29,6 +29,8 @@ _PAIRS = 256  # of a batch, and at least:
 _FEWEST_PAIRS = 4
 _ROWS_A_PAIR = 8  # that a table has for a pair of its batches: or many rows would stand in a batch twice
 _BATCHES = 20  # of an epoch at least
+# How far a row is moved at most, on the way to its neighbour or back: a network learns still ones by heart.
+_SHAKEN = 0.5
 _HELD_PAIRS = 1_500  # by which the rows held back are judged
 # Share of the epochs, exaggeration of pulls, rate of learning: rows find their neighbours before the map
 # opens, and smaller steps then take the noise of drawn pairs out.
@@ -144,12 +146,17 @@ class PairLesson:
         self.cost_of_held = cost_of(matching(pairs.held.shape[1]))
 
     def batches(self, random: np.random.RandomState) -> Iterator[np.ndarray]:
-        ends = self.pairs.learnt.drawn(self.pairs.size * self.pairs.n_batches, random)
-        for first in range(0, ends.shape[1], self.pairs.size):
-            yield ends[:, first : first + self.pairs.size].ravel()
+        """Rows of pairs, row i and row size + i, each moved along the way between both."""
+        size = self.pairs.size
+        ends = self.pairs.learnt.drawn(size * self.pairs.n_batches, random)
+        for first in range(0, ends.shape[1], size):
+            one, two = self.rows.take(ends[:, first : first + size].ravel()).reshape(2, size, -1)
+            way = two - one
+            back, forth = random.uniform(-_SHAKEN, _SHAKEN, size=(2, size, 1)).astype(way.dtype)
+            yield np.concatenate([one + back * way, two + forth * way])
 
     def slopes(self, batch: np.ndarray) -> np.ndarray:
-        outputs = self.layers.forward(self.rows.take(batch))
+        outputs = self.layers.forward(batch)
         gradient = np.zeros_like(self.layers.vector)
         slopes = self.cost.slopes(outputs[-1], self.exaggeration).astype(np.float32, copy=False)
         self.layers.backward(outputs, slopes, gradient)

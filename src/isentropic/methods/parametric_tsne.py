@@ -77,7 +77,7 @@ class ParametricTSNE(ParametricMap):
         *,
         layers=(100, 100, 100, 100),
         max_epochs=200,
-        weight_decay=0.0,
+        weight_decay=1e-4,
         random_state=None,
         n_jobs=None,
     ):

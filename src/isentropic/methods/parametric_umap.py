@@ -83,7 +83,7 @@ class ParametricUMAP(ParametricMap):
         min_dist=0.1,
         layers=(100, 100, 100, 100),
         max_epochs=200,
-        weight_decay=0.0,
+        weight_decay=1e-4,
         random_state=None,
         n_jobs=None,
     ):
