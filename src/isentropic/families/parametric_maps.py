@@ -6,7 +6,6 @@ network sees batches of pairs, drawn by these weights: in a batch the pairs pull
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,17 +13,16 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import IsentropicWarning, require_count, require_number
+from .._errors import require_count, require_number
 from .._runtime import generator
 from .drawn_edges import DrawnEdges, matching
 from .input_rows import checked_components
 from .networks import Layers
-from .neural import NetworkEmbedder, checked_layers
+from .neural import FEW, NetworkEmbedder, checked_layers, warn_of_few
 from .scaled_rows import ScaledRows
 from .training import Schedule, Trained, held_and_learnt, train
 
 _HELD, _MOST_HELD = 0.1, 2_000  # rows that are held back, as a share and at most
-_FEW = 50  # rows: a network learns fewer by heart
 _PAIRS = 256  # of a batch, and at least:
 _FEWEST_PAIRS = 4
 _ROWS_A_PAIR = 8  # that a table has for a pair of its batches: or many rows would stand in a batch twice
@@ -115,10 +113,8 @@ class DrawnPairs:
     def of(cls, graph: csr_array, random: np.random.RandomState) -> DrawnPairs:
         """A tenth of the rows is held back, of fewer than 50 none: then the learnt ones tell when to end."""
         n = graph.shape[0]
-        if n < _FEW:
-            text = f"A network learns {n} rows by heart: coordinates of others need not mean anything."
-            warnings.warn(text, IsentropicWarning, stacklevel=4)
-        held, learnt = held_and_learnt(n, _HELD, random, fewest=_FEW, most=_MOST_HELD)
+        warn_of_few(n)
+        held, learnt = held_and_learnt(n, _HELD, random, fewest=FEW, most=_MOST_HELD)
         edges = DrawnEdges.of(graph, _mask(learnt, n), both=True)
         judged = DrawnEdges.of(graph, _mask(held, n), both=False)
         if not len(edges):  # each row has neighbours among those held back alone

@@ -19,10 +19,11 @@ class ParametricTSNE(ParametricMap):
     The affinities P are those of t-SNE. A network with ``layers`` of rectified linear units and linear
     outputs is trained by Adam on batches of 256 pairs of rows, drawn by ``p_ij``: of a batch it goes down
     the mean of ``log(1 + |z_i - z_j|^2)`` over the pairs and ``log sum (1 + |z_a - z_b|^2)^-1`` over all its
-    rows, an estimate of ``sum p log(p / q)``. The first part counts twice in the first half of the
-    epochs; in the last quarter the rate of learning falls. A tenth of the rows, at most 2,000, is held back:
-    each phase ends with the network of its best epoch on pairs of these. No map is fitted before: what a
-    network cannot draw costs it from the start.
+    rows, an estimate of ``sum p log(p / q)``. Both rows of a pair are moved before by up to half the way
+    between them, either way, so that fewer are learnt by heart. The first part of the cost counts twice in
+    the first half of the epochs; in the last quarter the rate of learning falls. A tenth of the rows, at
+    most 2,000, is held back: each phase ends with the network of its best epoch on pairs of these. No map is
+    fitted before: what a network cannot draw costs it from the start.
 
     Cost: the search of neighbours, then ``O(n w)`` time an epoch for w weights, ``O(n k)`` memory; ``O(w)``
     a new row, which needs nothing of the fitted ones.

@@ -22,9 +22,10 @@ class ParametricUMAP(ParametricMap):
     The fuzzy graph W is that of UMAP. A network with ``layers`` of rectified linear units and linear outputs
     is trained by Adam on batches of 256 pairs of rows, drawn by ``w_ij``: of a batch it goes down the mean of
     ``-log q`` over the pairs, ``q = 1 / (1 + a r^(2b))``, and each of its rows is pushed by 24 others, drawn,
-    which weigh five pulls together, along ``-log(1 - q)``. Pushes are halved in the first half of the
-    epochs; in the last quarter the rate of learning falls. A tenth of the rows, at most 2,000, is held back:
-    each phase ends with the network of its best epoch on pairs of these.
+    which weigh five pulls together, along ``-log(1 - q)``. Both rows of a pair are moved before by up to half
+    the way between them, either way, so that fewer are learnt by heart. Pushes are halved in the first half
+    of the epochs; in the last quarter the rate of learning falls. A tenth of the rows, at most 2,000, is held
+    back: each phase ends with the network of its best epoch on pairs of these.
 
     Cost: the search of neighbours, then ``O(n w)`` time an epoch for w weights, ``O(n k)`` memory; ``O(w)``
     a new row, which needs nothing of the fitted ones.
