@@ -69,6 +69,8 @@ SMALL = {
     "nonlinear-pca": {"max_iter": 100},
     "rbm-autoencoder": {"layers": (8,), "pretrain_epochs": 2, "max_epochs": 10},
     "variational-autoencoder": {"layers": (8,), "max_epochs": 10},
+    "parametric-t-sne": {"layers": (16,), "max_epochs": 4},
+    "parametric-umap": {"layers": (16,), "max_epochs": 4},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
 }
 # Known to be in the units of the data. A method that is not named here may have its own, or none.

@@ -6,14 +6,21 @@ them to :meth:`NetworkEmbedder._keep`. Nothing of the fitted rows is needed to p
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._errors import IsentropicWarning, is_whole, require, require_count, require_number, require_one_of
+from .._errors import (
+    IsentropicWarning,
+    is_whole,
+    require,
+    require_count,
+    require_number,
+    require_one_of,
+    warn,
+)
 from .._runtime import generator, one_blas_thread, row_blocks
 from .._state import Array, Double, Number, State, StateError, Value, Whole
 from .input_rows import checked_components, checked_coordinates
@@ -25,7 +32,7 @@ from .training import Schedule, Trained, drawn_batches, held_and_learnt
 PRECISIONS = {"single": np.float32, "double": np.float64}
 _HELD = 0.1  # of the rows, and at most so many:
 _MOST_HELD = 10_000
-_FEW = 50  # rows: a network learns fewer by heart
+FEW = 50  # rows: a network learns fewer by heart
 _BATCH = 128  # rows at most
 _LEAST_BATCH = 8
 _STEPS = 20  # of an epoch at least, where that leaves batches of some rows
@@ -172,10 +179,8 @@ class Lessons:
     def of(cls, rows: ScaledRows, random: np.random.RandomState) -> Lessons:
         """A tenth of the rows is held back, of fewer than 50 none: then the learnt ones tell when to end."""
         n = len(rows)
-        if n < _FEW:
-            text = f"A network learns {n} rows by heart: coordinates of others need not mean anything."
-            warnings.warn(text, IsentropicWarning, stacklevel=4)
-        held, learnt = held_and_learnt(n, _HELD, random, fewest=_FEW, most=_MOST_HELD)
+        warn_of_few(n)
+        held, learnt = held_and_learnt(n, _HELD, random, fewest=FEW, most=_MOST_HELD)
         return cls(rows, learnt, held, min(_BATCH, max(_LEAST_BATCH, len(learnt) // _STEPS)))
 
     def batches(self, random: np.random.RandomState) -> Iterator[np.ndarray]:
@@ -210,6 +215,13 @@ class Reconstruction:
             for X in self.lessons.blocks(self.lessons.held)
         )
         return total / (len(self.lessons.held) * self.layers.sizes[0])
+
+
+def warn_of_few(n: int) -> None:
+    """Say that there are too few rows to hold some back."""
+    if n < FEW:
+        text = f"A network learns {n} rows by heart: coordinates of others need not mean anything."
+        warn(text, IsentropicWarning)
 
 
 def checked_layers(layers) -> tuple[int, ...]:
