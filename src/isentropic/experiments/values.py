@@ -81,7 +81,8 @@ class PublishedTable:
     ``ours`` takes the outcomes of the tasks of one protocol and gives a number to each cell that it can;
     ``reasons`` says, for a cell or a whole method, why ours differs from what is printed. ``name`` is what
     the source calls it, without the word: "7", "II", "5.3"; the command line takes 000:7 and 000:table7.
-    ``note`` is Markdown: paragraphs, of which the first says what survives.
+    ``note`` is Markdown: paragraphs, of which the first says what survives. ``facts`` gives sentences
+    that are computed from the outcomes of all protocols, to stand above the note.
     """
 
     source: str
@@ -93,3 +94,4 @@ class PublishedTable:
     # by (dataset or "", method or "", measure or "")
     reasons: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     note: str = ""
+    facts: Callable[[Mapping[Task, Outcome]], tuple[str, ...]] | None = None
