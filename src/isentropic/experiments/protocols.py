@@ -278,7 +278,7 @@ def permuted_null(score: Callable[[Any], float], y: Any, n_permutations: int = 2
     """
     n_permutations = require_count("n_permutations", n_permutations, least=2)
     y = np.asarray(y)
-    draws = (np.random.default_rng([seed, i]).permutation(y) * 0 + y for i in range(n_permutations))
+    draws = (np.random.default_rng([seed, i]).permutation(y) for i in range(n_permutations))
     values = np.array([score(labels) for labels in draws])
     half = _half_width(values, 1 / n_permutations)
     mean = float(values.mean())
