@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from isentropic.experiments import entropic_article, entropic_thesis, isomap_thesis
+from isentropic.experiments.entropic_tasks import RAW
 from isentropic.experiments.printed import as_printed, measured, merged, note, printed, records
 from isentropic.experiments.sets import ARTICLE, TABLE_6, TABLE_7, TABLE_9
 from isentropic.experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, Cell, Outcome, Task
@@ -114,7 +115,7 @@ def test_every_cell_has_work_that_gives_it(table):
         assert {one.protocol for one in tasks} <= {PUBLISHED, HONEST, PERMUTED, RANDOM}
         known = {(one.dataset, one.method) for one in tasks if one.protocol == PUBLISHED}
         if not quick and not summary:
-            assert {(cell.dataset, cell.method) for cell in table.cells} == known
+            assert {(cell.dataset, cell.method) for cell in table.cells if cell.method != RAW} == known
     assert len(set(table.cells)) == len(table.cells)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .entropic_tasks import EIGHT, LIBRARY, classified_tasks, library_cells, silhouette_task
+from .entropic_tasks import EIGHT, LIBRARY, classified_tasks, honest_task, library_cells, silhouette_task
 from .printed import Printed, Reasons, measured, merged, note, printed
 from .sets import ARTICLE
 from .values import PUBLISHED, Cell, Outcome, PublishedTable, Task
@@ -76,6 +76,7 @@ def _silhouette_tasks(quick: bool) -> tuple[Task, ...]:
             continue
         file, method = ARTICLE[row.dataset], _NAMES.get(row.method, row.method)
         make = partial(silhouette_task, SOURCE, "I", row.dataset, file)
+        found.append(honest_task(SOURCE, "I", row.dataset, row.method, file, method, quick, ("KNN",)))
         if method == "ISOMAP-KL":
             grid = (known[file],) if file in known else _GRID
             found += [make(row.method, method, grid), make(row.method, method, grid, library=True)]
@@ -89,7 +90,7 @@ def _silhouettes(cells: Sequence[Cell], outcomes: Mapping[Task, Outcome], protoc
     found = measured(cells)(outcomes, protocol)
     curves = merged(outcomes, protocol)
     for cell in found:
-        if cell.method == "ISO-KL" and cell.printed is not None:
+        if cell.method == "ISO-KL" and protocol == PUBLISHED:
             curve = [v for name, v in curves[cell.dataset, cell.method].items() if " at " in name]
             found[cell] = min(curve, key=lambda value: abs(value - (cell.printed or 0.0)))
     return found
@@ -128,10 +129,11 @@ def _accuracy_tasks(name: str, rows: Sequence[Printed], quick: bool) -> tuple[Ta
     for dataset, method, parameter in dict.fromkeys((row.dataset, row.method, row.parameter) for row in rows):
         if quick and dataset in _LARGE:
             continue
-        named = _NAMES.get(method, method)
+        named, file = _NAMES.get(method, method), ARTICLE[dataset]
+        found.append(honest_task(SOURCE, name, dataset, method, file, named, quick, EIGHT))
         k: int | None = int(parameter.removeprefix("k=")) if named == "ISOMAP-KL" else _K
         grid = [None if named in ("PCA", "KPCA") else k]
-        arguments: dict[str, Any] = {"source": ARTICLE[dataset], "method": named, "parameters": grid}
+        arguments: dict[str, Any] = {"source": file, "method": named, "parameters": grid}
         found += classified_tasks(SOURCE, name, dataset, method, arguments, "article", EIGHT,
                                   apart=("GPC",) if dataset in _LARGE else ())  # fmt: skip
     return tuple(found)

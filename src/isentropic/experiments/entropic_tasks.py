@@ -6,13 +6,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .values import PERMUTED, PUBLISHED, RANDOM, Cell, Task
+from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, Cell, Task
 
 _WORKS = "isentropic.experiments.entropic_protocol"
 LIBRARY = "(library)"  # marks a column of what the library itself computes, which no source prints
 EIGHT = ("KNN", "SVM", "NB", "DT", "QDA", "MLP", "GPC", "RFC")
 SIX = ("KNN", "SVM", "NB", "DT", "QDA", "RFC")  # those that are fast enough for a null of many maps
 THREE = ("KNN", "SVM", "QDA")
+RAW = "raw rows"  # a column of no map at all: what every map is held against
+_HONEST_WORK = "isentropic.experiments.honest_work:honest"
+_REPEATS, _QUICK_REPEATS = 10, 2
+_QUICK_JUDGES = ("KNN", "SVM", "NB")
+# A method of the sources: its name in the registry and what is fixed. The rest the training rows choose.
+_REGISTERED: dict[str, tuple[str, dict[str, Any]]] = {
+    "PCA": ("pca", {}), "KPCA": ("kernel-pca", {}), "ISOMAP": ("isomap", {}), "LLE": ("lle", {}),
+    "LE": ("laplacian-eigenmaps", {}), "LPP": ("lpp", {}), "PNN-LPP": ("pnn-lpp", {}), "UMAP": ("umap", {}),
+    "t-SNE": ("t-sne", {}), "LDA": ("lda", {}), "SGt-SNE": ("sgt-sne", {}), "SEt-SNE": ("set-sne", {}),
+    "ISOMAP-KL": ("entropic-isomap", {}), "K-ISO-F": ("kde-isomap", {"bandwidth": 0.1}),
+    "K-ISO-SIL": ("kde-isomap", {"bandwidth": "silverman"}),
+    "K-ISO-SC": ("kde-isomap", {"bandwidth": "scott"}), RAW: ("raw", {}),
+}  # fmt: skip
 
 
 def library_cells(cells: Iterable[Cell], methods: Sequence[str]) -> tuple[Cell, ...]:
@@ -22,6 +35,31 @@ def library_cells(cells: Iterable[Cell], methods: Sequence[str]) -> tuple[Cell, 
         for cell in cells
         if cell.method in methods
     )
+
+
+def raw_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """A column of the rows themselves, beside the maps; no source prints it."""
+    return tuple(dict.fromkeys(replace(cell, method=RAW, printed=None) for cell in cells))
+
+
+def honest_task(
+    source: str,
+    table: str,
+    dataset: str,
+    method: str,
+    file: str,
+    named: str,
+    quick: bool,
+    classifiers: Sequence[str],
+    **protocol: Any,
+) -> Task:
+    """The same method where everything is learnt from one half of the rows and judged on the other."""
+    name, params = _REGISTERED[named]
+    some = [one for one in classifiers if one in (_QUICK_JUDGES if quick else SIX)]
+    repeats = _QUICK_REPEATS if quick else _REPEATS
+    arguments: dict[str, Any] = {"source": file, "method": name, "classifiers": some, "n_repeats": repeats}
+    arguments |= ({"params": params} if params else {}) | protocol
+    return Task(source, table, dataset, method, HONEST, _HONEST_WORK, arguments, (file,))
 
 
 def silhouette_task(

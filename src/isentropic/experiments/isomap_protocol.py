@@ -83,7 +83,13 @@ def space_measures(
     return found
 
 
+def reducer(reduction: str, n_components: int, n_neighbors: int | None) -> Any:
+    """PCA or ISOMAP, not fitted."""
+    return PCA(n_components) if reduction == "PCA" else Isomap(n_neighbors, n_components)
+
+
 def _reduced(X: Floats, reduction: str, n_components: int, n_neighbors: int | None) -> Floats:
-    if reduction == "PCA":
-        return PCA(n_components).fit_transform(X)
-    return Isomap(n_neighbors, n_components, on_disconnected=Inflate(0.0)).fit_transform(X)
+    model = reducer(reduction, n_components, n_neighbors)
+    if isinstance(model, Isomap):
+        model.set_params(on_disconnected=Inflate(0.0))
+    return model.fit_transform(X)

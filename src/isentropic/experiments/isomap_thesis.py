@@ -9,10 +9,13 @@ from typing import Any
 
 from .isomap_protocol import SOURCES
 from .printed import Printed, Reasons, as_printed, errata, measured, note, printed, records
-from .values import PUBLISHED, Cell, PublishedTable, Task
+from .values import HONEST, PUBLISHED, Cell, PublishedTable, Task
 
 SOURCE = "002"
 _WORK = "isentropic.experiments.isomap_protocol:space_measures"
+_HONEST = "isentropic.experiments.isomap_honest:honest_space"
+_HONEST_GRID = [{"kernel": ["linear"], "C": [1.0, 10.0]}, {"kernel": ["rbf"], "C": [1.0, 10.0, 100.0]}]
+_LARGE = ("Digits", "Leukemia", "WDBC", "Diabetes")  # without the honest tasks in the quick form
 _COSTS, _GAMMAS = [1.0, 10.0, 100.0, 1000.0], [0.001, 0.01, 0.1, 1.0, 10.0]
 _CURVED = [{"kernel": ["rbf", "sigmoid"], "C": _COSTS, "gamma": _GAMMAS}]
 _G0 = [{"kernel": ["linear"], "C": _COSTS}, *_CURVED]
@@ -127,7 +130,7 @@ def _tasks(study: _Study, dataset: str, spaces: tuple[str, ...], quick: bool) ->
     found = []
     for space in spaces:
         is_original = space == "Original"
-        arguments = {
+        arguments: dict[str, Any] = {
             "dataset": dataset,
             "reduction": study.reduction,
             "n_components": None if is_original else int(space.removeprefix("R")),
@@ -137,6 +140,11 @@ def _tasks(study: _Study, dataset: str, spaces: tuple[str, ...], quick: bool) ->
         }
         method = space if is_original else f"{study.reduction} {space}"
         found.append(Task(SOURCE, study.table, dataset, method, PUBLISHED, _WORK, arguments, data))
+        if quick and dataset in _LARGE:
+            continue
+        arguments = {name: value for name, value in arguments.items() if name != "stress"}
+        arguments |= {"grid": _HONEST_GRID, "n_repeats": 2 if quick else 5}
+        found.append(Task(SOURCE, study.table, dataset, method, HONEST, _HONEST, arguments, data))
     return tuple(found)
 
 
