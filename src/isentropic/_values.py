@@ -90,11 +90,12 @@ class Landmarks:
 class Inflate:
     """A policy for a graph in parts, for reproduction only.
 
-    Missing distances become ``factor`` times the largest one there is.
+    Missing distances become ``factor`` times the largest one there is. 0 puts the parts on top of each other,
+    as programs do whose matrix of shortest paths holds 0 where there is none.
     """
 
     factor: float = 10.0
-    _state = State(factor=Number(above=0))
+    _state = State(factor=Number(0))
 
 
 @dataclass(frozen=True, slots=True)

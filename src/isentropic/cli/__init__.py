@@ -12,7 +12,20 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import _failure, compare_maps, datasets, embed, methods, path, quality, report, transform, verify
+from . import (
+    _failure,
+    compare_maps,
+    datasets,
+    embed,
+    experiment,
+    methods,
+    path,
+    quality,
+    report,
+    reproduce,
+    transform,
+    verify,
+)
 
 app = typer.Typer(
     name="isentropic",
@@ -22,7 +35,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (embed, transform, path, quality, compare_maps, report, verify, methods, datasets):
+_COMMANDS = (
+    embed,
+    transform,
+    path,
+    quality,
+    compare_maps,
+    report,
+    verify,
+    reproduce,
+    experiment,
+    methods,
+    datasets,
+)
+for _command in _COMMANDS:
     app.command(_command.__name__.rpartition(".")[2].replace("_", "-"))(_failure.reported(_command.main))
 
 
