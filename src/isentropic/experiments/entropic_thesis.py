@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any
 
 from . import entropic_article
+from .battery import EIGHT
 from .entropic_tasks import (
-    EIGHT,
     LIBRARY,
     RAW,
-    SIX,
     THREE,
     classified_tasks,
     honest_task,
@@ -23,6 +22,7 @@ from .entropic_tasks import (
     silhouette_task,
 )
 from .printed import Printed, Reasons, errata, measured, note, printed
+from .protocols import SIX
 from .sets import TABLE_6, TABLE_7, TABLE_9
 from .values import Cell, PublishedTable, Task
 
