@@ -173,7 +173,8 @@ def test_symmetric_sne_says_that_it_diverges(two_groups):
 
 
 @pytest.mark.parametrize(
-    "method", ["PCA", "KPCA", "ISOMAP", "LLE", "LE", "LPP", "PNN-LPP", "ISOMAP-KL", "K-ISO-F"]
+    "method",
+    ["PCA", "KPCA", "ISOMAP", "joined ISOMAP", "LLE", "LE", "LPP", "PNN-LPP", "ISOMAP-KL", "K-ISO-F"],
 )
 def test_every_map_is_of_all_rows_in_the_plane(two_groups, method):
     X, y = two_groups

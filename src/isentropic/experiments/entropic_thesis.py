@@ -146,7 +146,8 @@ def _mean_tasks(quick: bool) -> tuple[Task, ...]:
     six = {"battery": "article", "classifiers": list(SIX)}
     for dataset, file in _some(TABLE_7, _QUICK_7, quick):
         for method in ("PCA", *_GRAPH, "LPP", "UMAP"):
-            arguments: dict[str, Any] = {"source": file, "method": method, "parameters": [None]}
+            named = "joined ISOMAP" if method == "ISOMAP" else method
+            arguments: dict[str, Any] = {"source": file, "method": named, "parameters": [None]}
             found += classified_tasks(SOURCE, "7", dataset, method, arguments, "article", EIGHT)
         arguments = {"source": file, "method": "PNN-LPP", "parameters": list(_NEIGHBORS)}
         found += classified_tasks(SOURCE, "7", dataset, "PNN-LPP", arguments, "article", SIX)
