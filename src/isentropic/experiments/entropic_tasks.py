@@ -14,7 +14,7 @@ LIBRARY = "(library)"  # marks a column of what the library itself computes, whi
 THREE = ("KNN", "SVM", "QDA")
 RAW = "raw rows"  # a column of no map at all: what every map is held against
 _HONEST_WORK = "isentropic.experiments.honest_work:honest"
-_REPEATS, _QUICK_REPEATS = 10, 5
+_REPEATS, _QUICK_REPEATS = 10, 3
 _QUICK_JUDGES = ("KNN", "SVM", "NB")
 # A method of the sources: its name in the registry and what is fixed. The rest the training rows choose.
 _REGISTERED: dict[str, tuple[str, dict[str, Any]]] = {
