@@ -20,7 +20,7 @@ _K = 40  # neighbours of ISOMAP, LLE and LE: found, not printed
 _GRID = tuple(range(10, 201, 10))
 _LARGE = (
     "mfeat-four.", "mfeat-fourier", "texture", "satimage", "theorem", "first-order-theorem", "pageblock",
-    "page-blocks", "car",
+    "page-blocks", "car", "synthetic",
 )  # fmt: skip
 _EXACT, _CLOSE = 0.002, 0.02
 _DRAWN = ("MLP", "RFC")  # classifiers without a seed in the source
