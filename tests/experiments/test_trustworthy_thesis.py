@@ -28,10 +28,12 @@ def test_every_tau_has_one_task_of_the_published_protocol(name):
     table = TABLES[name]
     tasks = [task for task in table.tasks(False) if task.protocol == PUBLISHED]
     wanted = {(cell.dataset, cell.method) for cell in table.cells if cell.measure == "tau"}
+    wanted -= {("Swiss Roll", "LLE")}  # takes a quarter of an hour; its reason says so
     assert {(task.dataset, task.method) for task in tasks} == wanted
     assert len(tasks) == len(wanted)
     outcomes = {task: Outcome({"tau": 0.5, "time": 1.0}) for task in tasks}
-    assert len(table.ours(outcomes, PUBLISHED)) == len(table.cells)
+    left = {cell.method for cell in table.cells} - {cell.method for cell in table.ours(outcomes, PUBLISHED)}
+    assert left == ({"LLE"} if name == "4.3" else set())
     for task in table.tasks(False):
         json.dumps(dict(task.arguments))
         assert task.arguments["method"] in {*METHODS, *RESTATED}

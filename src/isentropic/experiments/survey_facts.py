@@ -8,11 +8,11 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-from scipy.stats import friedmanchisquare, studentized_range
 
 from ..registry import METHODS
 from .printed import records
 from .projection_measures import MEAN, MEASURES, extremes
+from .statistics import RankTest, critical_difference, rank_test
 from .values import HONEST, PUBLISHED, Cell, Outcome, Task
 
 RANKED = "ranks"
@@ -32,9 +32,8 @@ _ALL = (*MEASURES, MEAN)
 def printed_scores() -> pd.DataFrame:
     """The printed columns: a line for each table and technique."""
     found = pd.DataFrame(records("survey")).set_index(["dataset", "technique"])
-    scores = found.rename(columns={column: name for name, column in COLUMNS.items()})[list(MEASURES)].astype(
-        float
-    )
+    names = {column: name for name, column in COLUMNS.items()}
+    scores = found.rename(columns=names)[list(MEASURES)].astype(float)
     scores[MEAN] = scores.mean(axis=1)
     return scores
 
@@ -56,15 +55,18 @@ class Scores:
         values = {name: both[name].unstack().reindex(list(tables)) for name in _ALL}
         return cls(tables, values, tuple(dict.fromkeys(ours.index.get_level_values(1))))
 
-    def ranks(self, measure: str) -> pd.DataFrame:
-        """Ranks within each table, 1 the best, of the techniques that have a value on all of them."""
+    def test(self, measure: str) -> RankTest:
+        """Mean ranks over the tables, and Friedman's test, of the techniques that have a value on all."""
         complete = self.values[measure].dropna(axis=1)
-        return complete.rank(axis=1, ascending=False)
+        return rank_test(complete, tuple(complete.columns))
 
-    def best(self, measure: str, among: tuple[str, ...] | None = None) -> pd.Series:
-        """The first of each table, among all or some."""
-        values = self.values[measure] if among is None else self.values[measure][list(among)]
-        return values.idxmax(axis=1)
+    def best(self, measure: str) -> pd.Series:
+        """The first of each table."""
+        return self.values[measure].idxmax(axis=1)
+
+    def best_printed(self, table: str) -> float:
+        """The highest printed mean of a table, without labels."""
+        return float(self.values[MEAN].loc[table].drop(list(self.own)).max())
 
 
 def _own_scores(outcomes: Mapping[Task, Outcome]) -> pd.DataFrame:
@@ -88,14 +90,15 @@ def rank_cells(own: tuple[str, ...]) -> tuple[Cell, ...]:
 
 def ranks(outcomes: Mapping[Task, Outcome], protocol: str) -> dict[Cell, float]:
     """Mean ranks over the tables of the run, of techniques that have a value on each."""
-    if protocol != HONEST or not any(_own_scores(outcomes).index):
-        return {}
     scores = Scores.of(outcomes)
-    means = {measure: scores.ranks(measure).mean() for measure in _ALL}
+    if protocol != HONEST or len(scores.tables) < 2:
+        return {}
+    found: dict[tuple[str, str], float] = {}
+    for measure in _ALL:
+        test = scores.test(measure)
+        found |= {(name, measure): rank for name, rank in zip(test.methods, test.average_ranks, strict=True)}
     cells = rank_cells(scores.own)
-    return {
-        cell: float(means[cell.measure][cell.method]) for cell in cells if cell.method in means[cell.measure]
-    }
+    return {cell: found[cell.method, cell.measure] for cell in cells if (cell.method, cell.measure) in found}
 
 
 # ---- the three facts ---------------------------------------------------------------------------
@@ -103,9 +106,9 @@ def ranks(outcomes: Mapping[Task, Outcome], protocol: str) -> dict[Cell, float]:
 
 def facts(outcomes: Mapping[Task, Outcome]) -> tuple[str, ...]:
     """Who is best at what without labels; what the labels did; where ties decide."""
-    if not len(_own_scores(outcomes)):
-        return ()
     scores = Scores.of(outcomes)
+    if not scores.tables:
+        return ()
     return _who_is_best(scores), _what_labels_did(outcomes), _where_ties_decide(outcomes, scores)
 
 
@@ -114,34 +117,33 @@ def _who_is_best(scores: Scores) -> str:
     first = scores.best(MEAN)
     own = first[first.isin(scores.own)]
     n_shepard = int((scores.best("shepard") == _PARAMETER_FREE).sum())
-    parts = []
-    for measure in _ALL:
-        mean = scores.ranks(measure).mean().sort_values()
-        parts.append(f"{measure}: {mean.index[0]} ({mean.iloc[0]:.1f})")
     return (
-        f"Without labels, of {scores.ranks(MEAN).shape[1]} techniques with a map of each of {n} tables, the "
-        f"best mean ranks are: {'; '.join(parts)}. By the mean of the four measures one of ours, with its "
-        f"default parameters, is first on {len(own)} of {n} tables ({_listed(own)}), against printed columns "
-        f"that are the best of a grid; parameter-free SDD is first by Shepard on {n_shepard}. "
-        f"{_told_apart(scores)}"
+        "Without labels, by the mean of the four measures one of ours, with default parameters, is first on "
+        f"{len(own)} of {n} tables ({_listed(own)}), against printed columns that are the best of a grid; "
+        f"parameter-free SDD is first by Shepard on {n_shepard}. {_told_apart(scores)}"
     )
 
 
 def _told_apart(scores: Scores) -> str:
-    """Friedman's test over the tables, and how many Nemenyi's cannot tell from the first."""
-    found = scores.ranks(MEAN)
-    n, k = found.shape
+    """Best mean ranks, Friedman's test over the tables, and how many Nemenyi's cannot tell from the first."""
+    n = len(scores.tables)
     if n < 2:
-        return "One table has no test."
-    p_value = friedmanchisquare(*found.to_numpy().T).pvalue
-    difference = studentized_range.ppf(0.95, k, np.inf) * np.sqrt(k * (k + 1) / (12 * n))
-    mean = found.mean().sort_values()
-    near = int((mean - mean.iloc[0] < difference).sum()) - 1
+        return "One table has no ranks to test."
+    tests = {measure: scores.test(measure) for measure in _ALL}
+    parts = [f"{measure} {_first(test)} ({min(test.average_ranks):.1f})" for measure, test in tests.items()]
+    test = tests[MEAN]
+    difference = critical_difference(len(test.methods), n)
+    near = sum(rank - min(test.average_ranks) <= difference for rank in test.average_ranks) - 1
     return (
-        f"Friedman's test of the mean (N = {n} tables, {k} techniques) has p = {p_value:.2g}; by Nemenyi's, "
-        f"mean ranks must differ by {difference:.1f}, so that {near} others are not told from the first, "
-        f"{mean.index[0]}."
+        f"Of {len(test.methods)} techniques with a map of each table the best mean ranks are: "
+        f"{', '.join(parts)}. Friedman's test of the mean has p = {test.friedman_p:.2g} with N = {n} tables; "
+        f"by Nemenyi's, mean ranks must differ by {difference:.1f}, so that {near} others are not told from "
+        f"the first."
     )
+
+
+def _first(test: RankTest) -> str:
+    return test.methods[int(np.argmin(test.average_ranks))]
 
 
 def _what_labels_did(outcomes: Mapping[Task, Outcome]) -> str:
@@ -171,23 +173,20 @@ def _what_labels_did(outcomes: Mapping[Task, Outcome]) -> str:
 
 def _where_ties_decide(outcomes: Mapping[Task, Outcome], scores: Scores) -> str:
     widths: dict[str, float] = {}
-    open_first = []
+    undecided = []
     for table in scores.tables:
         spans = _spans(outcomes, table)
         widths[table] = max(high - low for low, high in spans.values())
-        first = scores.best(MEAN)[table]
-        others = scores.values[MEAN].loc[table].drop(first).dropna()
-        low = spans[first][0] if first in spans else scores.values[MEAN].loc[table, first]
-        reach = max(spans[name][1] if name in spans else value for name, value in others.items())
-        if reach > low and max(widths[table], 0) > 0:
-            open_first.append(table)
+        worst, best = (max(span[side] for span in spans.values()) for side in (0, 1))
+        if worst < scores.best_printed(table) < best:
+            undecided.append(table)
     wide = {name: width for name, width in widths.items() if width >= 0.0005}
     if not wide:
         return "No table of this run has ties that move a mean by 0.0005."
     told = ", ".join(f"{name} {width:.3f}" for name, width in sorted(wide.items(), key=lambda item: -item[1]))
-    decided = "Nowhere does it change who is first."
-    if open_first:
-        decided = f"On {_joined(open_first)} it could change who is first."
+    decided = "Nowhere does it change whether one of ours is first."
+    if undecided:
+        decided = f"On {_joined(undecided)} it could change whether one of ours is first."
     return (
         f"Another order of equal distances moves the mean of the four measures of a map by up to: {told}; "
         f"on the other tables of the run by less than 0.0005. {decided}"
