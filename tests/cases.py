@@ -16,6 +16,7 @@ from isentropic import (
     UMAP,
     ClassicalMDS,
     ClassIsomap,
+    Diffusion,
     DiffusionMaps,
     Dis3,
     EntropicIsomap,
@@ -133,6 +134,7 @@ VARIANTS = {
     "a real degree": SDD(2.5, 3, scale=1.5),
     "manhattan sdd": ParameterFreeSDD(metric="manhattan"),
     "geodesic sdd": ParameterFreeSDD(metric=Geodesic()),
+    "diffusion sdd": ParameterFreeSDD(metric=Diffusion(t=8, alpha=0.5)),
     "drawn pairs": ParameterFreeSDD(pairs=8, max_iter=20),
     "momentum": ParameterFreeSDD(init="random", optimizer=Momentum(50)),
     "symmetric laplacian": LaplacianEigenmaps(laplacian="symmetric"),
@@ -152,7 +154,7 @@ VARIANTS = {
     "edges between classes": SGtSNE(5, penalise="edges", squared=False, unlabelled="posterior", max_iter=100),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
-_SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
+_SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "diffusion sdd", "drawn pairs", "momentum"}
 _DRAWN = {"manhattan pacmap", "cosine pacmap", "geodesic umap", "umap of given lists"}  # by their seed
 _LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes"}
 
