@@ -106,6 +106,7 @@ GIVEN = {f"{name} of distances": name for name in NAMES if METHODS_AND_STUB[name
 VARIANTS = {
     "whitened": PCA(whiten=True),
     "linear kernel": KernelPCA(kernel="linear"),
+    "kernel through landmarks": KernelPCA(n_landmarks=40),
     "pursuit": RobustPCA(solver="pcp"),
     "holes allowed": ProbabilisticPCA(missing="em"),
     "manhattan": Isomap(metric="manhattan"),
