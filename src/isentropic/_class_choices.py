@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ._state import Maybe, Number, OneOf, State, Text
+from ._state import Maybe, Number, OneOf, State, Text, Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,17 @@ class Dis3:
 
     mu: float = 0.1
     _state = State(mu=Number(0, most=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Dis4:
+    """Of classes: ``d exp(v_i - v_j)`` within one, ``d`` between two; from i to j, not back.
+
+    v is a ``column`` of X, by its number from 0, such as a time or a level; d is the distance by the others.
+    """
+
+    column: int
+    _state = State(column=Whole(0))
 
 
 @dataclass(frozen=True, slots=True)

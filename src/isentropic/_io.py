@@ -39,7 +39,10 @@ VALUES = frozenset(
         *(f"{kind.__module__}.{kind.__name__}" for kind in (*STAGES.values(), NeighborGraph, Neighbors)),
         "isentropic.affinities.inner_products.InnerProduct",
         "isentropic.dissimilarities.classes.ClassGaussians",
-        *(f"isentropic.dissimilarities.measures.{kind}" for kind in ("Added", "Exponential", "Shrunk")),
+        *(
+            f"isentropic.dissimilarities.measures.{kind}"
+            for kind in ("Added", "Directed", "Exponential", "Shrunk")
+        ),
         "isentropic.families.growing.Update",
         "isentropic.families.input_rows.KnownRows",
         "isentropic.linalg.scaling.Scaling",

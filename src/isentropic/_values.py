@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ._class_choices import ClassDivergence, Dis1, Dis2, Dis3
+from ._class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
 from ._state import Array, Flag, Maybe, Number, OneOf, Starts, State, Text, Value, Whole
 
 Floats = npt.NDArray[np.float64]
@@ -165,6 +165,7 @@ STAGES: Mapping[str, type] = MappingProxyType(
             Dis1,
             Dis2,
             Dis3,
+            Dis4,
             Geodesic,
             Inflate,
             Knn,
