@@ -171,7 +171,7 @@ def test_new_rows_and_saved_models_of_directed_distances(tmp_path):
     isentropic.save(fitted, tmp_path / "model.skops")
     assert_same_bits(isentropic.load(tmp_path / "model.skops").transform(NEW), fitted.transform(NEW))
     assert_same_bits(with_("dis4", n_jobs=1).fit(X, HALF).embedding_, fitted.embedding_)
-    assert np.isfinite(fitted.transform(NEW + [0.0, 1e4, 0.0])).all()
+    assert np.isfinite(fitted.transform(NEW + np.array([0.0, 1e4, 0.0]))).all()
 
 
 def test_directed_distances_are_refused_where_they_have_no_column():

@@ -28,7 +28,7 @@ _STAGES_OF_NEW, _FIRST_OF_NEW = 10, 3.0  # radii for a new row: how many, and th
 
 
 class CurvilinearComponentAnalysis(StressEmbedder):
-    """Unfolds: distances are kept between rows near in the map, and what is far may tear (CCA, CDA).
+    """Short distances first: they are kept between rows near in the map, and what is far may tear (CCA, CDA).
 
     Minimises ``sum (d_ij - e_ij)^2 [e_ij <= radius]`` with d the distances in the data and e those in the
     map. The radius shrinks in stages from the largest distance to its end; within a stage the pairs that
