@@ -16,6 +16,7 @@ from isentropic import (
     UMAP,
     ClassicalMDS,
     ClassIsomap,
+    Diffusion,
     DiffusionMaps,
     Dis3,
     EntropicIsomap,
@@ -102,8 +103,8 @@ IN_UNITS = {
     "parameter-free-sdd",
 }
 # Their optimisers end in the same place when every step has the same digits.
-_UNFOLDING = {"cca", "cda", "dd-hds", "rankvisu", "tcie"}
-_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon", *_UNFOLDING}
+_SHORT_RANGE = {"cca", "cda", "dd-hds", "rankvisu", "tcie"}
+_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon", *_SHORT_RANGE}
 SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", *_BY_STRESS, "parametric"}
 
 NAMES = tuple(METHODS_AND_STUB)
@@ -111,6 +112,7 @@ GIVEN = {f"{name} of distances": name for name in NAMES if METHODS_AND_STUB[name
 VARIANTS = {
     "whitened": PCA(whiten=True),
     "linear kernel": KernelPCA(kernel="linear"),
+    "kernel through landmarks": KernelPCA(n_landmarks=40),
     "pursuit": RobustPCA(solver="pcp"),
     "holes allowed": ProbabilisticPCA(missing="em"),
     "manhattan": Isomap(metric="manhattan"),
@@ -139,6 +141,7 @@ VARIANTS = {
     "a real degree": SDD(2.5, 3, scale=1.5),
     "manhattan sdd": ParameterFreeSDD(metric="manhattan"),
     "geodesic sdd": ParameterFreeSDD(metric=Geodesic()),
+    "diffusion sdd": ParameterFreeSDD(metric=Diffusion(t=8, alpha=0.5)),
     "drawn pairs": ParameterFreeSDD(pairs=8, max_iter=20),
     "momentum": ParameterFreeSDD(init="random", optimizer=Momentum(50)),
     "symmetric laplacian": LaplacianEigenmaps(laplacian="symmetric"),
@@ -158,7 +161,7 @@ VARIANTS = {
     "edges between classes": SGtSNE(5, penalise="edges", squared=False, unlabelled="posterior", max_iter=100),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
-_SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
+_SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "diffusion sdd", "drawn pairs", "momentum"}
 _DRAWN = {"manhattan pacmap", "cosine pacmap", "geodesic umap", "umap of given lists"}  # by their seed
 _LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes"}
 

@@ -61,7 +61,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for famil
            ("explained_variance_ratio_",)),
     Family("stress", "Large distances are kept first: rows that look close may be neighbours only by "
            "crowding.", (*_SCALED, "cost_", "stress_")),
-    Family("unfolding", "Short distances are true, long ones need not be: a surface may be torn, and rows "
+    Family("short-range", "Short distances are true, long ones need not be: a surface may be torn, and rows "
            "that the map has far apart may be neighbours.", ("cost_", "error_")),
     Family("geodesic", "Distances follow the neighbour graph: an edge across a gap folds the map, and a gap "
            "between parts has no true width.", _SCALED),

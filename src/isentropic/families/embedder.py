@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 
 from .._errors import require
 from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
-from .._values import Geodesic
+from .._values import Diffusion, Geodesic
 from ..distances import checked_metric
 from ..quality.labels import class_codes, missing_classes
 from .input_rows import checked_rows
@@ -53,7 +53,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     )
     _parameters = State(
         n_components=Whole(1),
-        metric=OneOf(Checked(checked_metric), Value(Geodesic)),
+        metric=OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion)),
         n_jobs=Maybe(Whole(zero=False)),
     )
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from .._errors import require, require_count
 from .._state import Array, Maybe, State, StateError
-from .._values import Geodesic
+from .._values import GraphMetric
 from ..distances import (
     LARGEST,
     Metric,
@@ -47,9 +47,9 @@ def checked_components(n_components: int) -> int:
     return require_count("n_components", n_components)
 
 
-def metric_of_rows(metric: Metric | Geodesic) -> Metric:
-    """The metric between rows of the table; of geodesics, that of their graph."""
-    return metric.metric if isinstance(metric, Geodesic) else metric
+def metric_of_rows(metric: Metric | GraphMetric) -> Metric:
+    """The metric between rows of the table; of distances over a graph, that of the graph."""
+    return metric.metric if isinstance(metric, GraphMetric) else metric
 
 
 def require_columns(model, rows: np.ndarray) -> None:

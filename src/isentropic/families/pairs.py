@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from .._errors import is_real, is_whole, require, require_count, require_number, require_one_of
 from .._runtime import generator, row_blocks
 from .._state import Array, Double, Number, State, Whole
-from .._values import Geodesic, Momentum
+from .._values import GraphMetric, Momentum
 from ..distances import Distinct, distinct_rows, rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import Minimum, lbfgs, momentum_descent
@@ -170,8 +170,8 @@ class PairsEmbedder(DistanceKeeper):
         asked = self.pairs
         if isinstance(asked, str):
             require_one_of("pairs", asked, ("auto", "all"), hint="Or give a number of partners of each row.")
-            geodesic = isinstance(self.metric, Geodesic)
-            return None if asked == "all" or n <= ALL_UP_TO or geodesic else PARTNERS
+            over_graph = isinstance(self.metric, GraphMetric)
+            return None if asked == "all" or n <= ALL_UP_TO or over_graph else PARTNERS
         asked = require_count("pairs", asked, "'auto', 'all' or a number of partners of at least 2", least=2)
         return None if asked >= n - 1 else 2 * ((asked + 1) // 2)  # as many ahead as behind
 

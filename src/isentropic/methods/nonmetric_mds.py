@@ -40,10 +40,10 @@ class NonmetricMDS(StressEmbedder):
     init : {"pca", "random"} or array of shape (n, n_components)
         ``"pca"`` is metric MDS from principal components, or, for metrics other than the Euclidean, from
         classical scaling. Coordinates that are given are where the search starts, and give the map its size.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
-        neighbour graph.
+        neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     max_iter : int
         Steps of L-BFGS at most.
     tol : float

@@ -1,4 +1,4 @@
-"""Kernels of maps that unfold, and draws by counters: against sums as they are written, small."""
+"""Kernels of maps of short distances, and draws by counters: against sums as they are written, small."""
 
 import numpy as np
 import pytest
