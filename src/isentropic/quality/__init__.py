@@ -9,6 +9,7 @@ from .curves import Curves
 from .labels import kappa, knn_accuracy, silhouette
 from .map_differences import QualityComparison, compare_quality
 from .measures import Measure
+from .movement import Movement, aligned_distance
 from .rank_measures import continuity, false_neighbors, lcmc, mrre, rnx_auc, rnx_curve, tears, trustworthiness
 from .stress import (
     ShepardPairs,
@@ -27,6 +28,8 @@ __all__ = [
     "assess",
     "QualityComparison",
     "compare_quality",
+    "Movement",
+    "aligned_distance",
     "Baseline",
     "baseline",
     # ranks of neighbours
