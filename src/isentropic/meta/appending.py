@@ -12,7 +12,7 @@ from .._errors import InvalidInputError, require, require_count
 from .._state import is_fitted
 from ..families.warm_starts import WarmStart, WarmStarter
 from ..quality import Movement, aligned_distance
-from ..quality.row_names import Names, matched_names, row_names
+from ..quality.row_names import Names, has_default_index, matched_names, row_names
 
 REFINE = 50  # steps that make room for new rows: more move old ones further than the new ones need
 
@@ -32,11 +32,16 @@ class Appended:
     seconds: float
 
 
+def grows(kind: type) -> bool:
+    """Whether a class of estimators takes more rows, exactly or by going on from a map."""
+    return hasattr(kind, "partial_fit") or (issubclass(kind, WarmStarter) and kind._refines)
+
+
 def can_append(model: Any) -> bool:
-    """Whether rows can be appended to a fitted map of this model."""
-    if hasattr(model, "partial_fit"):
-        return True
-    return isinstance(model, WarmStarter) and model._refines and model._known_rows() is not None
+    """Whether rows can be appended to a fitted map: not to one of given distances."""
+    if not grows(type(model)):
+        return False
+    return hasattr(model, "partial_fit") or getattr(model, "_known", None) is not None
 
 
 def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
@@ -52,7 +57,7 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
     model : fitted estimator
         Isomap, TSNE, UMAP, SDD and its kin, MetricMDS or Sammon, fitted to a table.
     X : array (b, m), or DataFrame
-        New rows, with the features of the fitted ones. Where both have row names, none may come twice.
+        New rows, with the features of the fitted ones; with new names where those have names.
     refine : int
         Steps after the new rows are placed; with 0 every old row stays where it is.
 
@@ -95,7 +100,7 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
 def _refined(model: Any, X: Any, steps: int) -> None:
     """Place the new rows, and let all go on from there."""
     known = model._known_rows().X
-    names = _names_of_all(model, X, len(known))
+    names = _names_of_all(model, X)
     Z = np.concatenate([model.embedding_, np.asarray(model.transform(X), float)])
     table: Any = np.concatenate([known, np.asarray(X, float)])
     columns = getattr(model, "feature_names_in_", None)
@@ -106,11 +111,15 @@ def _refined(model: Any, X: Any, steps: int) -> None:
     model.fit(table, init=WarmStart(Z, steps))
 
 
-def _names_of_all(model: Any, X: Any, n_old: int) -> Names | None:
-    """Names of the old rows and of the new ones, where both have them; none twice."""
+def _names_of_all(model: Any, X: Any) -> Names | None:
+    """Names of the old rows, where these have some, and of the new ones; none twice."""
     old, new = getattr(model, "_row_names", None), row_names(X)
-    if old is None or new is None:
+    if old is None:
         return None
+    named = new is not None and not has_default_index(X)
+    hint = f"The fitted rows have names, such as {old[0]!r}: give a DataFrame with an index."
+    require(named, "X", "a table with row names", type(X).__name__, hint)
+    assert new is not None
     again = np.flatnonzero(matched_names(new, old, "row names") >= 0)
     hint = "Leave them out: their places stay as they are. Or fit all rows anew."
     got = f"{len(again)} that the map has, such as {new[again[0]]!r}" if len(again) else ""
