@@ -64,3 +64,15 @@ def test_a_model_without_one(run, model):
     result = run("verify", model)
     assert result.exit_code == 2
     assert "was saved without them" in result.stderr
+
+
+def test_a_model_that_grew_is_verified_as_it_is_now(run, model, flats, tmp_path):
+    new = tmp_path / "new.csv"
+    new.write_text(
+        "flat,rooms,area,heating,quarter\nnew1,2,44,oil,north\nnew2,4,61,gas,south\n", encoding="utf-8"
+    )
+    grown = tmp_path / "grown.skops"
+    result = run("update", model, new, "-o", tmp_path / "grown.csv", "--save", grown)
+    assert result.exit_code == 0, result.stderr
+    assert run("verify", grown).exit_code == 0
+    assert "30 rows" in run("verify", grown).stdout

@@ -1,4 +1,4 @@
-"""The command line, one file per subcommand: ``isentropic embed | transform | path | quality | ...``.
+"""The command line, one file per subcommand: ``isentropic embed | transform | update | path | ...``.
 
 Every module here imports typer and the standard library at its top, nothing else: the help must
 come at once.
@@ -24,6 +24,7 @@ from . import (
     report,
     reproduce,
     transform,
+    update,
     verify,
 )
 
@@ -38,6 +39,7 @@ app = typer.Typer(
 _COMMANDS = (
     embed,
     transform,
+    update,
     path,
     quality,
     compare_maps,

@@ -10,6 +10,7 @@ import typer
 
 from .._errors import require
 from ._computation import computing, prompt_interrupt
+from ._models import Rows, SavedModel
 from ._options import (
     AsJson,
     Drop,
@@ -44,7 +45,8 @@ Parameters = Annotated[
     typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the method; may be repeated."),
 ]
 Save = Annotated[
-    Path | None, typer.Option(metavar="MODEL", help="Keep the model, for 'isentropic transform'.")
+    Path | None,
+    typer.Option(metavar="MODEL", help="Keep the model, for 'isentropic transform' and 'update'."),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where the method draws at random.")]
 
@@ -127,10 +129,8 @@ def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files) -> N
     frame = coordinates_frame(Z, estimator.get_feature_names_out(), table)
     write_frame(frame, files.out)
     if files.save is not None:
-        from .._io import save
-
-        extra = {"method": method, "preparation": table.preparation.to_json()}
-        save(estimator, files.save, extra={**extra, **witness_of(estimator, table.X)})
+        witness = witness_of(estimator, table.X)
+        SavedModel(estimator, method, table.preparation, Rows.of(table), witness).write(files.save)
     if files.plot is not None:
         _draw(frame.iloc[:, 1 : 1 + Z.shape[1]], f"{table.name}, {method}", table, files.plot)
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from .._errors import InvalidInputError
 from ._computation import computing, prompt_interrupt
+from ._models import Model, read_model
 from ._options import AsJson, Memory, Quiet
 from ._terminal import reporting, show_json
-from ._witness import read_witness
+from ._witness import Witness
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that 'isentropic embed --save' wrote.")]
 _DIFFERS = 1  # exit code
 
 
@@ -27,19 +26,16 @@ def main(model: Model, memory: Memory = None, quiet: Quiet = False, as_json: AsJ
       isentropic verify flats.skops
     """
     with reporting(bars=False, memory=memory) as warned:
-        from .._io import load_with_extra
-
         with prompt_interrupt():
-            estimator, extra = load_with_extra(model)
-            name = str(extra.get("method", type(estimator).__name__))
-            saved = read_witness(extra, estimator.n_features_in_, model)
-        if saved is None:
+            saved = read_model(model)
+        name = saved.method
+        if saved.witness is None:
             raise InvalidInputError(
                 f"{model} must hold rows to compare with, but was saved without them: {name} may place no "
                 "new rows. Save it again with 'isentropic embed --save'."
             )
         with computing(name):
-            found = _compared(estimator, *saved)
+            found = _compared(saved.estimator, saved.witness)
     if as_json:
         show_json({"model": str(model), "method": name, **found, "warnings": warned})
     elif not quiet:
@@ -48,9 +44,10 @@ def main(model: Model, memory: Memory = None, quiet: Quiet = False, as_json: AsJ
         raise typer.Exit(_DIFFERS)
 
 
-def _compared(estimator: Any, rows: Any, places: Any) -> dict[str, Any]:
+def _compared(estimator: Any, saved: Witness) -> dict[str, Any]:
     import numpy as np
 
+    rows, places = saved.rows, saved.places
     here = estimator.transform(rows)
     width = float(np.ptp(estimator.embedding_, axis=0).max()) or 1.0
     differing = int((here != places).any(axis=1).sum())

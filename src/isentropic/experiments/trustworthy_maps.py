@@ -11,7 +11,8 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
-from .._values import Dis1, Dis2, Dis3, Floats, Integers
+from .._class_choices import Dis1, Dis2, Dis3
+from .._values import Floats, Integers
 from ..dissimilarities import fitted_dissimilarity
 from ..linalg import normalized_adjacency
 from ..quality import kendall_tau

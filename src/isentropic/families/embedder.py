@@ -62,9 +62,10 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if "fit" in vars(cls):
             cls.fit = _all_or_nothing(cls.fit)
 
-    def fit_transform(self, X, y=None) -> np.ndarray:
-        """Fit, and return the coordinates of the rows of ``X``."""
-        return self.fit(X, y).embedding_.copy()  # what is done to the result must not move the fitted map
+    def fit_transform(self, X, y=None, **options) -> np.ndarray:
+        """Fit, with what else ``fit`` takes, and return the coordinates of the rows of ``X``."""
+        fitted = self.fit(X, y, **options)
+        return fitted.embedding_.copy()  # what is done to the result must not move the fitted map
 
     def _labelled(self, X, y, *, metric="euclidean") -> tuple[np.ndarray, np.ndarray]:
         """Rows, and the class of each as a number from 0; ``classes_`` keeps what the classes are called."""

@@ -27,8 +27,9 @@ from .input_rows import (
     checked_rows,
     metric_of_rows,
 )
-from .pair_distances import DistanceKeeper, Distances
+from .pair_distances import Distances
 from .starts import given_start, landmark_start, principal_start, roughened
+from .warm_starts import WarmStart, WarmStarter
 
 _FLAT = 1e-9  # of the largest spread of a coordinate: rounding
 _ROUGH = 1e-2  # of the same: the noise that takes the place of a coordinate without extent
@@ -36,7 +37,7 @@ _PLACED_AT_ONCE = 4096  # new rows
 _ALL_EQUAL = "All rows are equal, and so are their places. Look for a column that tells them apart."
 
 
-class NeighborEmbedder(DistanceKeeper):
+class NeighborEmbedder(WarmStarter):
     """A map that keeps neighbourhoods, and the lists of neighbours that it is made from.
 
     The constructor of a method stores ``metric``, ``neighbors`` (lists that the user gives, or None),
@@ -85,11 +86,15 @@ class NeighborEmbedder(DistanceKeeper):
             index = self._index_of_rows = RowIndex(self._known_rows().X, self._fit_metric)
         return index
 
-    def _start(self, distances: Distances, random: np.random.RandomState) -> np.ndarray:
+    def _start(
+        self, distances: Distances, random: np.random.RandomState, warm: WarmStart | None = None
+    ) -> np.ndarray:
         """Where the descent begins, in a scale of its own: principal components, noise, or what is given.
 
         Of distances that are no table of features, classical scaling takes the place of components.
         """
+        if warm is not None:
+            return self._warm_places(warm, distances.X)
         n, d = len(distances.X), self.n_components
         if not isinstance(self.init, str):
             Z = given_start(self.init, n, d, self._starts)

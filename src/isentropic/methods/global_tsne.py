@@ -103,11 +103,15 @@ class GlobalTSNE(StudentEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Neighbours, affinities, all distances, start, minimum."""
+    def fit(self, X, y=None, *, init=None):
+        """Neighbours, affinities, all distances, start, minimum.
+
+        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
+        or an array.
+        """
         must_be = "a number of at least 0"
         weight = require_number("global_weight", self.global_weight, must_be, hint="Take 0 for t-SNE.")
-        given = self._lists_of(X)
+        given = self._lists_of(X, warm=self._warm_start(X, init))
         n = len(given.distances.X)
         P = joint_affinities(given.lists, self._affinities(given), n_jobs=self.n_jobs)
         condensed = 2.0 * squareform(P.toarray(), checks=False)  # of unordered pairs

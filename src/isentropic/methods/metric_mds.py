@@ -66,6 +66,8 @@ class MetricMDS(StressEmbedder):
     0.0327
     """
 
+    _refines = True
+
     def __init__(
         self,
         n_components=2,

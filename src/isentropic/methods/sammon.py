@@ -62,5 +62,7 @@ class Sammon(StressEmbedder):
     0.003969
     """
 
+    _refines = True
+
     def _exponent(self) -> float:
         return 1.0

@@ -115,10 +115,16 @@ class SDD(SameDegreeEmbedder):
         self.degree = degree
         self.scale = scale
 
-    def fit(self, X, y=None):
-        """Distances, a map for each degree that is tried, the best by tau."""
-        degrees = self._candidates()
-        trials = self._trials(X, self.scale)
+    def fit(self, X, y=None, *, init=None):
+        """Distances, a map for each degree that is tried, the best by tau.
+
+        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
+        or an array.
+        """
+        warm = self._warm_start(X, init)
+        refined = warm is not None and warm.steps is not None  # the map of one degree, which stays
+        degrees = [self.degree_] if refined else self._candidates()
+        trials = self._trials(X, self.scale, warm)
         tried = _tried(trials, degrees)
         chosen = best_of(tried)
         self.degree_ = chosen.degrees[0]

@@ -94,9 +94,13 @@ class SNE(GaussianEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Neighbours, affinities, start, minimum."""
-        given = self._lists_of(X)
+    def fit(self, X, y=None, *, init=None):
+        """Neighbours, affinities, start, minimum.
+
+        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
+        or an array.
+        """
+        given = self._lists_of(X, warm=self._warm_start(X, init))
         P = self._dense(given, self._affinities(given))
         cost = GaussianNeighbors(P, [_PRECISION], n_jobs=self.n_jobs)
         found = self._optimum(cost, self._scaled_start(given, _SPREAD))

@@ -108,7 +108,14 @@ class UMAP(FuzzyEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Neighbours, the fuzzy graph, a start, epochs."""
-        self._embed(self._checked_rows(X), partial(fuzzy_graph, n_jobs=self.n_jobs))
+    _refines = True
+
+    def fit(self, X, y=None, *, init=None):
+        """Neighbours, the fuzzy graph, a start, epochs.
+
+        ``init`` is an earlier map to go on from, in a quarter of the epochs: a fitted estimator, a DataFrame
+        of coordinates by row name, or an array.
+        """
+        warm = self._warm_start(X, init)
+        self._embed(self._checked_rows(X), partial(fuzzy_graph, n_jobs=self.n_jobs), warm=warm)
         return self

@@ -10,6 +10,7 @@ from .labels import kappa, knn_accuracy, silhouette
 from .map_agreement import MapAgreement, map_agreement
 from .map_differences import QualityComparison, compare_quality
 from .measures import Measure
+from .movement import Movement, aligned_distance
 from .rank_measures import continuity, false_neighbors, lcmc, mrre, rnx_auc, rnx_curve, tears, trustworthiness
 from .stress import (
     ShepardPairs,
@@ -30,6 +31,8 @@ __all__ = [
     "compare_quality",
     "MapAgreement",
     "map_agreement",
+    "Movement",
+    "aligned_distance",
     "Baseline",
     "baseline",
     # ranks of neighbours

@@ -9,8 +9,9 @@ import numpy as np
 
 from .._errors import require, require_count
 from .._values import Floats
-from ..linalg.procrustes import aligned, procrustes_correlation
+from ..linalg import procrustes_correlation
 from ..neighbors import nearest_among
+from .movement import aligned_distance
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +104,7 @@ def _shared(near: np.ndarray, there: np.ndarray) -> Floats:
 def _moved(A: Floats, B: Floats) -> tuple[Floats, float]:
     d = max(A.shape[1], B.shape[1])
     wide, other = (np.pad(Z, ((0, 0), (0, d - Z.shape[1]))) for Z in (A, B))
-    correlation = procrustes_correlation(wide, other)
-    sizes = [float(np.linalg.norm(Z - Z.mean(axis=0))) for Z in (wide, other)]
-    sized = other * (correlation * sizes[0] / sizes[1]) if sizes[1] > 0 else other
-    width = float(np.ptp(wide, axis=0).max())
-    gaps = np.linalg.norm(aligned(sized, wide) - wide, axis=1)
-    return gaps / width if width > 0 else gaps, correlation
+    size, its_size = (float(np.linalg.norm(Z - Z.mean(axis=0))) for Z in (wide, other))
+    best = procrustes_correlation(wide, other) * size / its_size if its_size > 0 else 1.0  # the least squares
+    movement = aligned_distance(wide, best * other)
+    return movement.shares, procrustes_correlation(wide, other)
