@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import squareform
 
+from isentropic.kernels.condensed import condensed_starts, square_starts
 from isentropic.kernels.condensed_blocks import COLUMNS, squared_times_block
 
 
@@ -13,4 +14,8 @@ def test_block_equals_the_whole_matrix(n):
     random = np.random.default_rng(n)
     distances = random.uniform(0, 2, n * (n - 1) // 2)
     Q = random.normal(size=(COLUMNS, n))
-    assert_allclose(squared_times_block(distances, Q), Q @ squareform(distances) ** 2, atol=1e-10)
+    expected = Q @ squareform(distances) ** 2
+    assert_allclose(squared_times_block(distances, condensed_starts(n), Q), expected, atol=1e-10)
+    wide = np.full((n, n + 3), np.nan)  # what is below the diagonal is never read
+    wide[:, :n] = np.triu(squareform(distances)) + np.where(np.tri(n, k=-1), np.nan, 0)
+    assert_allclose(squared_times_block(wide.ravel(), square_starts(n, n + 3), Q), expected, atol=1e-10)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import squareform
 
+from isentropic.kernels.condensed import condensed_starts
 from isentropic.kernels.halved_paths import halved_paths, wave_orders
 from isentropic.kernels.paths import LANES
 
@@ -43,7 +44,7 @@ def found_paths(W, block, n_workers):
     out = np.empty(n * (n - 1) // 2)
     for start in range(0, n, block):
         stop = min(start + block, n)
-        halved_paths(*csr(0), *csr(start), start, stop, orders, starts, n_workers, out)
+        halved_paths(*csr(0), *csr(start), start, stop, orders, starts, n_workers, condensed_starts(n), out)
     return out
 
 

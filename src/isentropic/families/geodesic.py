@@ -62,12 +62,19 @@ class GeodesicEmbedder(RowKeeper):
         checked_landmarks(self.n_landmarks, self.n_components, 0)
         checked_policy(self.on_disconnected)
 
-    def _embed_graph(self, X: np.ndarray, graph: NeighborGraph, rows: np.ndarray | None = None) -> None:
+    def _embed_graph(
+        self,
+        X: np.ndarray,
+        graph: NeighborGraph,
+        rows: np.ndarray | None = None,
+        paths: Callable[[np.ndarray], np.ndarray] | None = None,
+    ) -> None:
         """Geodesics of the graph, their classical scaling, and everything that ``transform`` needs.
 
-        ``rows`` of the table are in the graph, all where it is None; the others are placed.
+        ``rows`` of the table are in the graph, all where it is None; the others are placed. ``paths`` gives
+        the geodesics from landmarks, where they need not be searched for.
         """
-        self._keep(X, *self._mapped(X, graph, rows))
+        self._keep(X, *self._mapped(X, graph, rows, paths))
 
     def _keep(self, X: np.ndarray, fitted: np.ndarray, found: GeodesicMap, Z: np.ndarray, variance) -> None:
         """Set what was found: the map, and all that places new rows in it."""
@@ -84,7 +91,11 @@ class GeodesicEmbedder(RowKeeper):
         self.embedding_ = self._all_placed(X, fitted, Z, self._place)
 
     def _mapped(
-        self, X: np.ndarray, graph: NeighborGraph, rows: np.ndarray | None = None
+        self,
+        X: np.ndarray,
+        graph: NeighborGraph,
+        rows: np.ndarray | None = None,
+        paths: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> tuple[np.ndarray, GeodesicMap, np.ndarray, float]:
         """The rows that are fitted, their map, their coordinates, the residual variance; nothing is set."""
         n_components, policy, n_jobs = self.n_components, self.on_disconnected, self.n_jobs
@@ -101,7 +112,7 @@ class GeodesicEmbedder(RowKeeper):
         table = _to_nodes(_rows_of(X, fitted), fitted, self.metric)
         options = {"random_state": self.random_state, "n_jobs": n_jobs, "positive": self.positive}
         found = landmark_map(graph, table, landmarks, n_components, policy, metric=self.metric,
-                             blend=self._blended(fitted), **options)  # fmt: skip
+                             blend=self._blended(fitted), paths=paths, **options)  # fmt: skip
         return fitted, *found
 
     def _blended(self, fitted: np.ndarray) -> Callable[[np.ndarray, np.ndarray | None], None] | None:

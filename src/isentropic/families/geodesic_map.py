@@ -11,7 +11,7 @@ import numpy as np
 from .._runtime import row_blocks
 from .._values import Inflate, Landmarks, NeighborGraph
 from ..distances import Metric
-from ..geodesics import PairSequence, all_pairs, from_neighbors, from_rows
+from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
 from ..kernels.placement import through_neighbors
 from ..linalg import (
@@ -26,6 +26,7 @@ from ..neighbors import Entries, warn_of_isolated
 from .landmarks import chosen_landmarks, scaled_by_landmarks
 
 _PLACED_AT_ONCE = 256  # new rows whose distances to all fitted rows are held together
+_ERROR = 1e-7  # of a vector that another one led to
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +96,20 @@ def exact_map(
 
 
 def warm_map(
-    graph: NeighborGraph, n_components: int, start: np.ndarray, n_jobs: int | None
+    graph: NeighborGraph,
+    G: np.ndarray,
+    rows: np.ndarray,
+    n_components: int,
+    start: np.ndarray,
+    n_jobs: int | None,
 ) -> tuple[GeodesicMap, np.ndarray, float, np.ndarray]:
     """As :func:`exact_map` of a connected graph, from eigenvectors near its own; and those of the next one.
 
-    Each pair is searched from one end: equal to :func:`exact_map` up to rounding, in half its time.
+    ``G`` are its geodesics, condensed or square, in the order of ``rows``.
     """
-    sequence = PairSequence(graph, n_jobs=n_jobs)
-    G = sequence.all_pairs(graph)
-    scaling, vectors = warm_scaling(G, graph.n_rows, n_components, start[sequence.rows], n_jobs=n_jobs)
+    scaling, vectors = warm_scaling(G, graph.n_rows, n_components, start[rows], error=_ERROR, n_jobs=n_jobs)
     variance = residual_variance(G, scaling.embedding, n_jobs=n_jobs)
-    back = np.argsort(sequence.rows)
+    back = np.argsort(rows)
     signs = np.where(fixed_signs(scaling.embedding[back]) == scaling.embedding[back], 1.0, -1.0).min(axis=0)
     scaling = replace(scaling, embedding=scaling.embedding[back] * signs, means=scaling.means[back],
                       projection=scaling.projection[back] * signs)  # fmt: skip
@@ -124,11 +128,15 @@ def landmark_map(
     n_jobs: int | None,
     positive: bool = False,
     blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
+    paths: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> tuple[GeodesicMap, np.ndarray, float]:
-    """As :func:`exact_map` through some of the ``rows`` of the graph, spread out over all (landmark MDS)."""
+    """As :func:`exact_map` through some of the ``rows`` of the graph, spread out over all (landmark MDS).
+
+    ``paths`` gives the geodesics from landmarks to all rows, where they need not be searched for.
+    """
     chosen = chosen_landmarks(rows, landmarks.n, landmarks.rule, metric=metric, random_state=random_state,
                               n_jobs=n_jobs)  # fmt: skip
-    G = from_rows(graph, chosen, n_jobs=n_jobs)
+    G = from_rows(graph, chosen, n_jobs=n_jobs) if paths is None else paths(chosen)
     unreachable = _inflated(G, graph, policy)
     plain = G if blend is None else G.copy()  # new rows enter by paths, which are blended after that
     if blend is not None:

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._errors import message, require, require_flag
 from .._state import Number, State, Text, is_fitted
-from .._values import Knn, NeighborGraph
+from .._values import Knn, NeighborGraph, Neighbors
+from ..geodesics import GrowingPaths, PairSequence, grown_rows
 from ..neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate
 from .geodesic import GeodesicEmbedder
 from .geodesic_map import warm_map
@@ -21,19 +22,25 @@ from .input_rows import checked_rows
 _VECTORS = 8  # of the last map, that the next one starts from
 
 
+Kind = Literal["fit", "repaired", "appended", "refit"]
+
+
 @dataclass(frozen=True, slots=True)
 class Update:
     """How the last ``partial_fit`` found its map.
 
-    ``kind`` is ``"fit"`` for the first rows, ``"appended"`` where neighbour lists were updated and the
-    eigenvectors of the map before started the next, ``"refit"`` where all was done anew. ``affected`` is the
-    share of the old rows that have a new neighbour (1 for a refit).
+    ``kind`` is ``"fit"`` for the first rows, ``"refit"`` where all was done anew. Else neighbour lists were
+    updated, and the eigenvectors of the map before started the next; shortest paths were all searched
+    (``"appended"``) or those that lost an edge (``"repaired"``). ``affected`` is the share of the distances
+    between old rows that were searched again, 1 for all of them.
     """
 
-    kind: Literal["fit", "appended", "refit"]
+    kind: Kind
     affected: float
     seconds: float
-    _state = State(kind=Text("fit", "appended", "refit"), affected=Number(0, most=1), seconds=Number(0))
+    _state = State(
+        kind=Text("fit", "repaired", "appended", "refit"), affected=Number(0, most=1), seconds=Number(0)
+    )
 
 
 _ANEW = "Distances between all rows are needed: fit them anew."
@@ -51,10 +58,12 @@ def _takes_tables(model: Any) -> bool:
 class GrowingEmbedder(GeodesicEmbedder):
     """A geodesic method of neighbour lists, which takes more rows after it is fitted."""
 
-    _found_again: tuple[str, ...] = ("_ritz",)
+    _found_again: tuple[str, ...] = ("_ritz", "_paths", "_listed")
     update_: Update
     _fit_rule: Any
     _ritz: np.ndarray | None
+    _paths: GrowingPaths | None
+    _listed: tuple[NeighborGraph, Neighbors] | None
 
     @available_if(_takes_tables)
     def partial_fit(self, X, y=None, *, align_to_previous: bool = False):
@@ -85,19 +94,28 @@ class GrowingEmbedder(GeodesicEmbedder):
         self._checked_parameters()
         return checked_rows(self, X, metric=self.metric, fitting=False)
 
-    def _append(self, table: np.ndarray) -> tuple[Literal["appended", "refit"], float]:
+    def _append(self, table: np.ndarray) -> tuple[Kind, float]:
         if not self._can_append(table):
             names = getattr(self, "feature_names_in_", None)
             self.fit(table)  # which forgets the names that an array has not
             if names is not None:
                 self.feature_names_in_ = names
             return "refit", 1.0
-        known = lists_of_graph(self.graph_, self._fit_rule.k)
-        lists, affected = appended_lists(table, known, metric=self.metric, n_jobs=self.n_jobs)
+        lists = appended_lists(table, self._known_lists(), metric=self.metric, n_jobs=self.n_jobs)
         graph = listed_graph(table, lists, metric=self.metric, on_disconnected=self.on_disconnected,
                              n_jobs=self.n_jobs)  # fmt: skip
-        self._embed_appended(table, graph)
-        return "appended", affected
+        affected = self._embed_appended(table, graph)
+        self._listed = graph, lists
+        return ("appended", 1.0) if affected is None else ("repaired", affected)
+
+    def _known_lists(self) -> Neighbors:
+        """The lists of the fitted rows: those of the last update, or found again in the graph."""
+        graph, lists = getattr(self, "_listed", None) or (None, None)
+        if lists is None or graph is not self.graph_:
+            lists = lists_of_graph(
+                self._known_rows().X, self.graph_, self._fit_rule.k, metric=self.metric, n_jobs=self.n_jobs
+            )
+        return lists
 
     def _can_append(self, table: np.ndarray) -> bool:
         """Whether the lists of the fitted rows are in the graph, and still what the parameters ask for."""
@@ -109,7 +127,7 @@ class GrowingEmbedder(GeodesicEmbedder):
     def _forget_update(self) -> None:
         """After a fit there is none."""
         self.__dict__.pop("update_", None)
-        self._ritz = None
+        self._ritz, self._paths, self._listed = None, None, None
 
     def _asked_rule(self) -> Any:
         """The rule that the parameters ask for now."""
@@ -119,26 +137,55 @@ class GrowingEmbedder(GeodesicEmbedder):
         """Whether weights of the graph are other than distances."""
         return False
 
-    def _embed_appended(self, table: np.ndarray, graph: NeighborGraph) -> None:
-        """Map from the last eigenvectors; by landmarks, shifted or in parts, as ``fit`` does."""
-        in_parts = graph.n_components > 1 and len(graph.bridges) == 0
+    def _embed_appended(self, table: np.ndarray, graph: NeighborGraph) -> float | None:
+        """Map from the last eigenvectors; by landmarks, shifted or in parts, as ``fit`` does.
+
+        The share of distances that were repaired; None where all were searched.
+        """
+        known = self.__dict__.pop("_paths", None)  # half changed after an error: nobody finds them then
+        in_parts = _is_in_parts(graph)
+        if self.n_landmarks is not None and self.landmarks_ is not None and not in_parts:
+            return self._embed_by_landmarks(table, graph)
         if self.n_landmarks is not None or self.positive or in_parts:
             self._embed_graph(table, graph)
-            return
-        start = self._start(len(table))
-        found, Z, variance, self._ritz = warm_map(graph, self.n_components, start, self.n_jobs)
+            return None
+        start, n_jobs = self._start(graph), self.n_jobs
+        G, rows, paths, affected = _grown(known if _is_of(known, self.graph_) else None, graph, n_jobs)
+        found, Z, variance, ritz = warm_map(graph, G, rows, self.n_components, start, n_jobs)
         self._keep(table, np.arange(len(table)), found, Z, variance)
+        self._ritz, self._paths = ritz, paths
+        return affected
 
-    def _start(self, n: int) -> np.ndarray:
-        """Vectors of the map before, 0 in the new rows, and fixed random ones beside them."""
-        d = self.n_components
+    def _embed_by_landmarks(self, table: np.ndarray, graph: NeighborGraph) -> float | None:
+        """Geodesics of rows that still are landmarks are repaired."""
+        known, affected = getattr(self, "_landmark_geodesics", None), None
+        if known is None or _is_in_parts(self.graph_):
+            self._embed_graph(table, graph)
+            return None
+
+        def paths(chosen: np.ndarray) -> np.ndarray:
+            nonlocal affected
+            G, affected = grown_rows(
+                known, self._landmark_nodes, self.graph_, graph, chosen, n_jobs=self.n_jobs
+            )
+            return G
+
+        self._embed_graph(table, graph, paths=paths)
+        return affected
+
+    def _start(self, graph: NeighborGraph) -> np.ndarray:
+        """Vectors of the map before, new rows at the mean of their neighbours; others are random."""
+        d, n = self.n_components, graph.n_rows
         start = np.random.default_rng(0).uniform(-1, 1, (n, _VECTORS * -(-(d + 6) // _VECTORS)))
         known = getattr(self, "_ritz", None)
         known = self._scaling.embedding if known is None else known
-        if known.shape[0] == len(self.embedding_) and known.shape[1] <= start.shape[1]:
+        n_known, width = known.shape
+        if n_known == len(self.embedding_) and width <= start.shape[1]:
             size = np.linalg.norm(known, axis=0)
-            start[:, : known.shape[1]] = 0.0
-            start[: len(known), : known.shape[1]] = known / np.where(size > 0, size, 1.0)
+            start[:n_known, :width] = known / np.where(size > 0, size, 1.0)
+            for row in range(n_known, n):
+                near = graph.indices[graph.indptr[row] : graph.indptr[row + 1]]
+                start[row, :width] = start[near[near < row], :width].sum(axis=0) / max((near < row).sum(), 1)
         return start
 
     def _turn_onto(self, old: np.ndarray) -> None:
@@ -151,3 +198,29 @@ class GrowingEmbedder(GeodesicEmbedder):
             scaling, embedding=scaling.embedding @ turn, projection=scaling.projection @ turn
         )
         self.embedding_ = self.embedding_ @ turn
+
+
+def _grown(
+    paths: GrowingPaths | None, graph: NeighborGraph, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray, GrowingPaths | None, float | None]:
+    """All geodesics, the order of their rows, what repairs them next time, and the share repaired now.
+
+    Where memory has no room for whole rows, nothing is kept; where nothing is repaired, the share is None.
+    """
+    affected = None
+    if paths is not None and paths.has_room(graph.n_rows):
+        affected = paths.grow(graph, n_jobs=n_jobs)
+    elif GrowingPaths.fit_memory(graph.n_rows):
+        paths = GrowingPaths(graph, n_jobs=n_jobs)
+    else:
+        sequence = PairSequence(graph, n_jobs=n_jobs)
+        return sequence.all_pairs(graph), sequence.rows, None, None
+    return paths.distances, paths.rows, paths, affected
+
+
+def _is_of(paths: GrowingPaths | None, graph: NeighborGraph) -> bool:
+    return paths is not None and paths.graph is graph
+
+
+def _is_in_parts(graph: NeighborGraph) -> bool:
+    return graph.n_components > 1 and len(graph.bridges) == 0

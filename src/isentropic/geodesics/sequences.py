@@ -9,6 +9,7 @@ from .._values import NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.halved_paths import halved_paths, wave_orders
 from ..kernels.paths import LANES
+from ..linalg import laid_out
 from .paths import _Numbered
 
 _BLOCKS = 24  # of sources: the more, the more is known from earlier ones; the fewer, the more run at once
@@ -41,20 +42,28 @@ class PairSequence:
         first = np.arange(0, n, LANES) // self._size * self._size  # node of the block of each group
         self._starts = np.concatenate([[0], np.cumsum(n - first)])
         self._orders = np.empty(self._starts[-1], np.int32)
-        self._distances = np.empty(n * (n - 1) // 2)
+        self._distances: np.ndarray | None = None
         with threads(n_jobs) as workers:
             wave_orders(numbered.indptr, numbered.indices, numbered.weights, first, self._starts, workers,
                         self._orders)  # fmt: skip
 
-    def all_pairs(self, graph: NeighborGraph) -> np.ndarray:
-        """Condensed distances between :attr:`rows`; the next call overwrites them."""
+    def all_pairs(self, graph: NeighborGraph, out: np.ndarray | None = None) -> np.ndarray:
+        """Condensed distances between :attr:`rows`, which the next call overwrites.
+
+        Of a square array ``out`` what lies right of the diagonal is filled instead.
+        """
+        n = len(self.rows)
+        if out is None:
+            self._distances = np.empty(n * (n - 1) // 2) if self._distances is None else self._distances
+            out = self._distances
+        entries, row_starts = laid_out(out, n)
         numbered = _in_order(_Numbered._permuted(graph, self.rows))
         for block in row_blocks(len(self.rows), "shortest paths", size=self._size):
             inner = _from_node(numbered, block.start)
             with threads(self._n_jobs) as workers:
                 halved_paths(*numbered, *inner, block.start, block.stop, self._orders, self._starts, workers,
-                             self._distances)  # fmt: skip
-        return self._distances
+                             row_starts, entries)  # fmt: skip
+        return out
 
 
 Csr = tuple[np.ndarray, np.ndarray, np.ndarray]

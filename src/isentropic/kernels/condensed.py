@@ -2,6 +2,9 @@
 
 The order is scipy's: the pair i < j is at ``i n - i (i + 1) / 2 + j - i - 1``, so what lies right of
 the diagonal in a row is contiguous. Half the memory of a square array, and half the traffic.
+
+Sums over all pairs read them at ``starts[i] + j``, so that they take a square array as well
+(:func:`square_starts`), of which they read the upper triangle.
 """
 
 from __future__ import annotations
@@ -19,6 +22,17 @@ def _row_start(i, n):
     return i * n - i * (i + 1) // 2 - i - 1
 
 
+def condensed_starts(n):
+    """Where each row starts in a condensed array: column ``j`` of row ``i`` is at ``starts[i] + j``."""
+    i = np.arange(n)
+    return i * n - i * (i + 1) // 2 - i - 1
+
+
+def square_starts(n, stride):
+    """Where each row starts in a square array whose rows are ``stride`` entries apart."""
+    return np.arange(n) * stride
+
+
 @kernel
 def _chunk_bounds(n):
     """Rows cut into chunks of about equally many entries each."""
@@ -29,7 +43,7 @@ def _chunk_bounds(n):
 
 
 @parallel_kernel
-def squared_times(distances, x):
+def squared_times(distances, starts, x):
     """``(D ∘ D) x`` for the triangle of ``D``. ``O(n^2)`` time, one pass over the triangle."""
     n = len(x)
     bounds = _chunk_bounds(n)
@@ -37,7 +51,7 @@ def squared_times(distances, x):
     for c in rows(CHUNKS):
         mine = partial[c]
         for i in range(bounds[c], bounds[c + 1]):
-            start = _row_start(i, n) + i + 1
+            start = starts[i] + i + 1
             row = distances[start : start + n - i - 1]
             later = x[i + 1 :]
             below = mine[i + 1 :]
@@ -58,50 +72,53 @@ def squared_times(distances, x):
 
 
 @parallel_kernel
-def fourth_power_sums(distances, n, unit):
+def fourth_power_sums(distances, starts, unit):
     """Per row ``i``: the sum over ``j > i`` of ``(d_ij / unit)^4``."""
+    n = len(starts)
     sums = np.zeros(n)
+    inverse = 1.0 / unit
     for i in rows(n):
-        start = _row_start(i, n)
+        row = distances[starts[i] + i + 1 : starts[i] + n]
         total = 0.0
-        for j in range(i + 1, n):
-            squared = (distances[start + j] / unit) ** 2
-            total += squared * squared
+        for j in range(len(row)):
+            scaled = row[j] * inverse
+            total += (scaled * scaled) * (scaled * scaled)
         sums[i] = total
     return sums
 
 
 @parallel_kernel
-def comoments(distances, Z):
+def comoments(distances, starts, coordinates):
     """Per row ``i``, of the pairs ``j > i``: count, means, and centred second moments.
 
     Columns: count, mean of d, mean of d', sum (d - mean)^2, sum (d' - mean)^2, and the mixed sum, with
-    ``d`` the given distance and ``d'`` the one between the rows of ``Z``.
+    ``d`` the given distance and ``d'`` the one between the columns of ``coordinates``.
     """
-    n, n_components = Z.shape
+    n_components, n = coordinates.shape
     moments = np.zeros((n, 6))
     for i in rows(n):
-        start = _row_start(i, n)
-        mapped = np.empty(n)
-        given_sum = 0.0
-        mapped_sum = 0.0
-        for j in range(i + 1, n):
-            total = 0.0
-            for c in range(n_components):
-                total += (Z[i, c] - Z[j, c]) ** 2
-            mapped[j] = np.sqrt(total)
-            given_sum += distances[start + j]
-            mapped_sum += mapped[j]
         count = n - i - 1
         if count == 0:
             continue
+        given = distances[starts[i] + i + 1 : starts[i] + n]
+        mapped = np.zeros(count)
+        for c in range(n_components):
+            mine, theirs = coordinates[c, i], coordinates[c, i + 1 :]
+            for j in range(len(mapped)):
+                mapped[j] += (mine - theirs[j]) ** 2
+        given_sum = 0.0
+        mapped_sum = 0.0
+        for j in range(len(given)):
+            mapped[j] = np.sqrt(mapped[j])
+            given_sum += given[j]
+            mapped_sum += mapped[j]
         given_mean = given_sum / count
         mapped_mean = mapped_sum / count
         given_square = 0.0
         mapped_square = 0.0
         mixed = 0.0
-        for j in range(i + 1, n):
-            a = distances[start + j] - given_mean
+        for j in range(len(given)):
+            a = given[j] - given_mean
             b = mapped[j] - mapped_mean
             given_square += a * a
             mapped_square += b * b

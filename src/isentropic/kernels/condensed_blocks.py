@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
-from .condensed import CHUNKS, _chunk_bounds, _row_start
+from .condensed import CHUNKS, _chunk_bounds
 
 COLUMNS = 8  # vectors of a block
 _TILE = 256  # columns of the triangle at a time: theirs of the vectors and of the products stay in L1
@@ -13,12 +13,11 @@ _ROWS = 4  # of the triangle at a time
 
 
 @kernel
-def _times_tile(distances, Q, first, last, start, stop, squared, mine):
+def _times_tile(distances, starts, Q, first, last, start, stop, squared, mine):
     """Add what rows ``first`` to ``last`` of the triangle contribute within columns ``start`` to ``stop``."""
-    n = Q.shape[1]
     for i in range(first, min(last, stop - 1)):
         begin = max(i + 1, start)
-        at = _row_start(i, n) + begin
+        at = starts[i] + begin
         row = distances[at : at + stop - begin]
         for j in range(len(row)):
             squared[j] = row[j] * row[j]
@@ -34,13 +33,13 @@ def _times_tile(distances, Q, first, last, start, stop, squared, mine):
 
 
 @kernel
-def _times_square(distances, Q, first, start, stop, squared, mine):
+def _times_square(distances, starts, Q, first, start, stop, squared, mine):
     """As :func:`_times_tile` for :data:`_ROWS` rows left of the tile, whose products are then read once."""
-    n = Q.shape[1]
     for r in range(_ROWS):
-        at = _row_start(first + r, n) + start
-        for j in range(stop - start):
-            squared[r, j] = distances[at + j] * distances[at + j]
+        at = starts[first + r]
+        row, mine_squared = distances[at + start : at + stop], squared[r]
+        for j in range(len(row)):
+            mine_squared[j] = row[j] * row[j]
     s0, s1, s2, s3 = squared[0], squared[1], squared[2], squared[3]
     for b in range(COLUMNS):
         later = Q[b, start:stop]
@@ -60,7 +59,7 @@ def _times_square(distances, Q, first, start, stop, squared, mine):
 
 
 @parallel_kernel
-def squared_times_block(distances, Q):
+def squared_times_block(distances, starts, Q):
     """``(D ∘ D) Q'`` for the triangle of ``D`` and the :data:`COLUMNS` rows of ``Q``, transposed as ``Q`` is.
 
     ``O(n^2)`` time, one pass over the triangle.
@@ -74,9 +73,9 @@ def squared_times_block(distances, Q):
             stop = min(start + _TILE, n)
             first, last = bounds[c], min(bounds[c + 1], start)
             for i in range(first, last - _ROWS + 1, _ROWS):
-                _times_square(distances, Q, i, start, stop, squared, partial[c])
+                _times_square(distances, starts, Q, i, start, stop, squared, partial[c])
                 first = i + _ROWS
-            _times_tile(distances, Q, first, bounds[c + 1], start, stop, squared[0], partial[c])
+            _times_tile(distances, starts, Q, first, bounds[c + 1], start, stop, squared[0], partial[c])
     out = np.zeros((COLUMNS, n))
     for b in rows(COLUMNS):
         for c in range(CHUNKS):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
-from .condensed import _row_start
 from .paths import LANES, _append_unreached, _renumber, _sweep, _wave_width, _waves
 
 
@@ -41,10 +40,10 @@ def wave_orders(indptr, indices, weights, first_of, starts, n_workers, out):
 
 
 @kernel
-def _known_columns(distances, n, n_known, first, last, known):
+def _known_columns(distances, row_starts, n_known, first, last, known):
     """``known[t, lane]``: the distance between node ``t`` and source ``first + lane``."""
     for t in range(n_known):
-        start = _row_start(t, n) + first
+        start = row_starts[t] + first
         for lane in range(last - first):
             known[t, lane] = distances[start + lane]
 
@@ -69,11 +68,11 @@ def _enter(indptr, indices, weights, n_known, known, first, last, place, D):
 
 @parallel_kernel
 def halved_paths(indptr, indices, weights, inner_indptr, inner_indices, inner_weights, n_known, stop,
-                 orders, starts, n_workers, out):  # fmt: skip
-    """Condensed rows ``n_known`` to ``stop``: those before are there.
+                 orders, starts, n_workers, row_starts, out):  # fmt: skip
+    """Rows ``n_known`` to ``stop`` right of the diagonal, column j of row i at ``row_starts[i] + j``.
 
-    ``inner`` is the graph of the nodes from ``n_known`` on, numbered from 0; ``orders`` are those of
-    :func:`wave_orders`. Neighbours of a node are in order.
+    Rows before are there. ``inner`` is the graph of the nodes from ``n_known`` on, numbered from 0;
+    ``orders`` are those of :func:`wave_orders`. Neighbours of a node are in order.
     """
     n = len(indptr) - 1
     n_inner = n - n_known
@@ -94,13 +93,13 @@ def halved_paths(indptr, indices, weights, inner_indptr, inner_indices, inner_we
             order = orders[at : at + n_inner]
             _renumber(inner_indptr, inner_indices, inner_weights, order, place, local_indptr, local_indices,
                       local_weights)  # fmt: skip
-            _known_columns(out, n, n_known, first, last, known)
+            _known_columns(out, row_starts, n_known, first, last, known)
             _enter(indptr, indices, weights, n_known, known, first, last, place, D)
             dirty[:] = True
             forward = True
             while _sweep(local_indptr, local_indices, local_weights, D, dirty, source, forward):
                 forward = not forward
             for s in range(first, last):
-                start = _row_start(s, n)
+                start = row_starts[s]
                 for j in range(s + 1, n):
                     out[start + j] = D[place[j - n_known], s - first]

@@ -13,7 +13,7 @@ from .._runtime import one_blas_thread
 from ..kernels._jit import threads
 from ..kernels.condensed import squared_times
 from .eigen import DENSE, SEED, start_vector
-from .scaling import WORTH_THREADS, Scaling, classical_scaling, lifted
+from .scaling import WORTH_THREADS, Scaling, classical_scaling, laid_out, lifted
 
 _COARSE, _FINE = 1e-2, 1e-5  # of an eigenvalue: the error of a vector, whose root has twice the digits
 _FAR = 1e-2  # relative growth of the constant above which a coarse vector will do
@@ -57,7 +57,7 @@ def _least(distances: np.ndarray, n: int) -> float:
 
 def _gram(entries: np.ndarray, x: np.ndarray) -> np.ndarray:
     """``-1/2 H (D ∘ D) H x`` for the triangle of D."""
-    product = squared_times(entries, x - x.mean())
+    product = squared_times(*laid_out(entries, len(x)), x - x.mean())
     return -0.5 * (product - product.mean())
 
 

@@ -12,7 +12,6 @@ from .._runtime import one_blas_thread
 _PASSES = 12  # blocks of a basis; then it starts again from its best vectors
 _RESTARTS = 8
 _OF_LARGEST = 1e-8  # of the largest eigenvalue: a residual below it is an eigenpair
-_OF_GAP = 1e-9  # of the gap to the next value: the residual over the gap is the error of a vector
 _FLOOR = 1e-13  # of the largest eigenvalue: no residual falls below rounding
 
 
@@ -21,12 +20,13 @@ class NotSettled(Exception):
 
 
 def block_eigenpairs(
-    times: Callable[[np.ndarray], np.ndarray], start: np.ndarray, count: int
+    times: Callable[[np.ndarray], np.ndarray], start: np.ndarray, count: int, *, error: float = 1e-9
 ) -> tuple[np.ndarray, np.ndarray]:
     """The algebraically largest eigenpairs of ``Q -> times(Q)``, as many as ``start`` (n, p) has columns.
 
-    The first ``count`` of them have residuals below 1e-8 of the largest eigenvalue and 1e-9 of the gap to the
-    next value (or rounding, where that gap is as small); the others are Ritz pairs, a start for a matrix near
+    The first ``count`` of them have residuals below 1e-8 of the largest eigenvalue and, as that bounds the
+    ``error`` of a vector, below that times the gap to the next value (or rounding, where the gap is as
+    small); the others are Ritz pairs, a start for a matrix near
     this one. A pass is one call of ``times``: from near vectors 3 to 6, from random ones 6 to 10. Raises
     :class:`NotSettled` after 96 passes.
 
@@ -45,7 +45,7 @@ def block_eigenpairs(
                 values, turn = _ritz(basis, products)
                 vectors, images = basis @ turn[:, :width], products @ turn[:, :width]
                 residuals = np.linalg.norm(images[:, :count] - vectors[:, :count] * values[:count], axis=0)
-                if _settled(values, residuals):
+                if _settled(values, residuals, error):
                     return values[:width], vectors
                 if basis.shape[1] + width > len(start):
                     break
@@ -62,12 +62,12 @@ def _ritz(basis: np.ndarray, products: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return values[::-1], turn[:, ::-1]
 
 
-def _settled(values: np.ndarray, residuals: np.ndarray) -> bool:
+def _settled(values: np.ndarray, residuals: np.ndarray, error: float) -> bool:
     size = float(np.abs(values).max())
     if size == 0:
         return True
     gap = float((-np.diff(values[: len(residuals) + 1])).min())
-    return bool((residuals <= max(min(_OF_LARGEST * size, _OF_GAP * gap), _FLOOR * size)).all())
+    return bool((residuals <= max(min(_OF_LARGEST * size, error * gap), _FLOOR * size)).all())
 
 
 def _orthogonal(block: np.ndarray, basis: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
 """Classical scaling: coordinates from distances, without forming the centred matrix.
 
 With ``D`` the distances, ``B = -1/2 H (D ∘ D) H`` and ``H = I - 11'/n``. ``B`` is only ever applied to
-a vector, through the upper triangle of ``D``.
+a vector, through the upper triangle of ``D``. Distances are condensed, or a square array of which the lower
+triangle is not read.
 """
 
 from __future__ import annotations
@@ -12,12 +13,20 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from .._errors import NegativeEigenvalueWarning, require, warn
 from .._runtime import one_blas_thread, require_memory
 from .._state import Absent, Array, Double, Number, State, Tuple
 from ..kernels._jit import threads
-from ..kernels.condensed import combined_comoments, comoments, fourth_power_sums, squared_times
+from ..kernels.condensed import (
+    combined_comoments,
+    comoments,
+    condensed_starts,
+    fourth_power_sums,
+    square_starts,
+    squared_times,
+)
 from ..kernels.condensed_blocks import COLUMNS, squared_times_block
 from ..kernels.placement import project_squared
 from .eigen import DENSE, top_eigenpairs
@@ -72,9 +81,9 @@ def classical_scaling(
     >>> np.round(scaling.embedding[:, 0], 6).tolist()
     [-1.333333, -0.333333, 1.666667]
     """
-    _require_pairs(distances, n)
+    entries = laid_out(distances, n)
     with threads(n_jobs if n > WORTH_THREADS else 1):
-        times = _centred(partial(squared_times, distances))
+        times = _centred(partial(squared_times, *entries))
         pairs = top_eigenpairs(times, n, min(n_components, n))
     return _scaled(distances, n, n_components, pairs, n_jobs)
 
@@ -85,14 +94,15 @@ def warm_scaling(
     n_components: int,
     start: np.ndarray | None = None,
     *,
+    error: float = 1e-9,
     n_jobs: int | None = None,
 ) -> tuple[Scaling, np.ndarray]:
-    """As :func:`classical_scaling`, by block Krylov iteration from vectors of distances near these.
+    """As :func:`classical_scaling` up to the ``error``, by block Krylov iteration from vectors near.
 
     Beside the scaling, vectors (n, 8 or more) to start the next one with. From such a start it takes 4 to 6
     readings of the distances, where the iteration of a single vector takes 20.
     """
-    _require_pairs(distances, n)
+    entries = laid_out(distances, n)
     width = COLUMNS * -(-(n_components + _GUARDS) // COLUMNS)
     if start is None:
         start = np.random.default_rng(0).uniform(-1, 1, (n, width))
@@ -101,11 +111,11 @@ def warm_scaling(
 
     def product(Q: np.ndarray) -> np.ndarray:
         blocks = (np.ascontiguousarray(Q[:, c : c + COLUMNS].T) for c in range(0, width, COLUMNS))
-        return np.vstack([squared_times_block(distances, block) for block in blocks]).T
+        return np.vstack([squared_times_block(*entries, block) for block in blocks]).T
 
     try:
         with threads(n_jobs if n > WORTH_THREADS else 1):
-            values, vectors = block_eigenpairs(_centred(product), start, n_components)
+            values, vectors = block_eigenpairs(_centred(product), start, n_components, error=error)
     except NotSettled:
         return classical_scaling(distances, n, n_components, n_jobs=n_jobs), start
     pairs = values[:n_components], fixed_signs(vectors[:, :n_components])
@@ -126,7 +136,7 @@ def _scaled(distances: np.ndarray, n: int, n_components: int, pairs, n_jobs: int
     """Coordinates and bounds from the leading eigenpairs."""
     values, vectors = pairs
     with threads(n_jobs if n > WORTH_THREADS else 1):
-        means = squared_times(distances, np.ones(n)) / n
+        means = squared_times(*laid_out(distances, n), np.ones(n)) / n
         exact = (euclidean_defect(distances, n),) * 2 if n <= _EXACT else None
         defect = exact or _defect_bounds(distances, means, values)
     values, vectors = _padded(values, n_components), _padded(vectors.T, n_components).T
@@ -144,11 +154,16 @@ def _scaled(distances: np.ndarray, n: int, n_components: int, pairs, n_jobs: int
     return Scaling(values, embedding, projection, means, defect)
 
 
-def _require_pairs(distances: np.ndarray, n: int) -> None:
-    """Kernels walk the triangle without looking at its length."""
+def laid_out(distances: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The entries, flat, and where each row starts: kernels walk them without looking at their length."""
+    if distances.shape == (n, n) and n > 1 and distances.strides[1] == distances.itemsize:
+        stride = distances.strides[0] // distances.itemsize  # rows may be parts of longer ones
+        flat = as_strided(distances, ((n - 1) * stride + n,), (distances.itemsize,))
+        return flat, square_starts(n, stride)
     n_pairs = n * (n - 1) // 2
     must_be = f"the {n_pairs:,} distances of {n:,} rows, in the order of scipy's pdist"
     require(distances.shape == (n_pairs,), "distances", must_be, f"shape {distances.shape}")
+    return distances, condensed_starts(n)
 
 
 def _padded(rows: np.ndarray, count: int) -> np.ndarray:
@@ -175,7 +190,7 @@ def _defect_bounds(distances: np.ndarray, means: np.ndarray, values: np.ndarray)
     unit = np.sqrt(largest)  # of distance: fourth powers of others may overflow
     means, values = means / largest, values / largest
     trace = 0.5 * float(means.sum())
-    fourth = 2.0 * float(fourth_power_sums(distances, n, unit).sum())
+    fourth = 2.0 * float(fourth_power_sums(*laid_out(distances, n), unit).sum())
     squares = 0.25 * (fourth - 2.0 * n * float(means @ means) + float(means.sum()) ** 2)
     known = float(np.abs(values[values < 0]).sum())
     s = trace - float(values.sum())
@@ -203,9 +218,9 @@ def euclidean_defect(distances: np.ndarray, n: int) -> float:
     from scipy.linalg import eigvalsh
     from scipy.spatial.distance import squareform
 
-    _require_pairs(distances, n)
+    laid_out(distances, n)
     require_memory(32 * n * n, f"The whole spectrum of {n:,} rows", "Take a sample of them.")
-    squared = squareform(distances, checks=False) ** 2
+    squared = (squareform(distances, checks=False) if distances.ndim == 1 else distances) ** 2
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
     # Short, and next to kernels: two threads of BLAS take the cores from each other for a second.
     with one_blas_thread() if n <= _EXACT else nullcontext():
@@ -216,9 +231,9 @@ def euclidean_defect(distances: np.ndarray, n: int) -> float:
 
 def residual_variance(distances: np.ndarray, Z: np.ndarray, *, n_jobs: int | None = None) -> float:
     """``1 - corr(d, d')^2`` over all pairs, d' the distances between the rows of ``Z``. ``O(n^2)`` time."""
-    _require_pairs(distances, len(Z))
+    entries = laid_out(distances, len(Z))
     with threads(n_jobs):
-        given, mapped, mixed = combined_comoments(comoments(distances, np.ascontiguousarray(Z)))
+        given, mapped, mixed = combined_comoments(comoments(*entries, np.ascontiguousarray(Z.T)))
     return unexplained(given, mapped, mixed)
 
 

@@ -20,7 +20,8 @@ class Isomap(GrowingEmbedder):
     ``y = -1/2 L^(-1/2) V' (g^2 - mean of each row of G^2)``, by itself.
 
     Cost: ``O(n^2 (k + log n))`` time and ``4 n^2`` bytes; with l landmarks ``O(l n (k + log n))`` and
-    ``8 l n`` bytes.
+    ``8 l n`` bytes. ``partial_fit`` keeps ``10 n^2`` bytes where memory has room, and no file takes them: one
+    more row then costs ``O(n^2)`` time, five times less than a fit.
 
     Parameters
     ----------
@@ -66,7 +67,7 @@ class Isomap(GrowingEmbedder):
     graph_ : NeighborGraph
         The graph of the fitted rows; its weights are the conformal ones where these are asked for.
     update_ : Update
-        After ``partial_fit``: what was done, the share of old rows with a new neighbour, and the seconds.
+        After ``partial_fit``: what was done, the share of old distances searched again, and the seconds.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.

@@ -5,39 +5,88 @@ from __future__ import annotations
 import numpy as np
 
 from .._values import NeighborGraph, Neighbors
-from ..distances import Metric, metric_name
+from ..distances import EUCLIDEAN, Metric, distances_between, metric_name
+from .index import lists_in_rows
 from .search import nearest_among
 
+_FEW, _FEW_FEATURES = 4_000_000, 100_000_000  # distances, and differences: all are taken, without an index
 
-def lists_of_graph(graph: NeighborGraph, k: int) -> Neighbors:
-    """The ``k`` nearest of every row, found again in the union of all lists: in its row, none is nearer.
+
+def lists_of_graph(
+    X: np.ndarray, graph: NeighborGraph, k: int, *, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> Neighbors:
+    """The ``k`` nearest of every row of ``X``, found again in the union of all lists: none is nearer.
 
     ``O(n k log k)`` time. The graph is of that ``k``, with its distances for weights; bridges are longer.
     """
     row = np.repeat(np.arange(graph.n_rows), np.diff(graph.indptr))
     order = np.lexsort((graph.indices, graph.weights, row))
-    chosen = order[(graph.indptr[:-1, None] + np.arange(k)).ravel()].reshape(-1, k)
-    return Neighbors(graph.indices[chosen], graph.weights[chosen], "", exact=True)
+    # One more than k, to see whether it is as far; the last of a list of k is listed twice.
+    more = np.minimum(np.arange(k + 1), np.diff(graph.indptr)[:, None] - 1)
+    chosen = order[graph.indptr[:-1, None] + more]
+    distances = graph.weights[chosen]
+    distances[np.diff(graph.indptr) == k, k] = np.inf
+    return _first(X, graph.indices[chosen], distances, k, metric, n_jobs)
 
 
 def appended_lists(
     X: np.ndarray, known: Neighbors, *, metric: Metric = "euclidean", n_jobs: int | None = None
-) -> tuple[Neighbors, float]:
-    """The lists of all rows, of which the first have the ``known`` lists, and the share of these that change.
+) -> Neighbors:
+    """The lists of all rows, of which the first have the ``known`` lists.
 
     A new row enters a list where it is nearer than the last, ties going to the lower index, as a search of
     all rows would find. ``O(b n m)`` time for b new rows.
     """
     n, k = known.indices.shape
-    indices, distances = nearest_among(X[n:], X, k, metric=metric, selves=np.arange(n, len(X)), n_jobs=n_jobs)
-    near, gaps = nearest_among(X[:n], X[n:], min(k, len(X) - n), metric=metric, n_jobs=n_jobs)
+    indices, distances, near, gaps = _new_lists(X, n, k, metric, n_jobs)
     both = np.hstack([known.distances, gaps])
-    first = np.argsort(both, axis=1, kind="stable")[:, :k]  # known rows come first among equally far ones
-    merged = np.take_along_axis(np.hstack([known.indices, near + np.int32(n)]), first, axis=1)
-    lists = Neighbors(
-        np.concatenate([merged, indices]).astype(np.int32),
-        np.concatenate([np.take_along_axis(both, first, axis=1), distances]),
-        metric_name(metric),
-        exact=True,
+    order = np.argsort(both, axis=1, kind="stable")  # known rows come first among equally far ones
+    merged = np.take_along_axis(np.hstack([known.indices, near + np.int32(n)]), order, axis=1)
+    missing = k + 1 - distances.shape[1]
+    return _first(
+        X,
+        np.concatenate([merged[:, : k + 1], np.pad(indices, ((0, 0), (0, missing)))]),
+        np.concatenate(
+            [
+                np.take_along_axis(both, order, axis=1)[:, : k + 1],
+                np.pad(distances, ((0, 0), (0, missing)), constant_values=np.inf),
+            ]
+        ),
+        k,
+        metric,
+        n_jobs,
     )
-    return lists, float((first >= k).any(axis=1).mean())
+
+
+def _new_lists(X: np.ndarray, n: int, k: int, metric: Metric, n_jobs: int | None):
+    """Lists of the rows from ``n`` on among all, and of the rows before among these: k, or one more."""
+    selves, b = np.arange(n, len(X)), len(X) - n
+    if b * len(X) > _FEW or b * X.size > _FEW_FEATURES:
+        nearest = nearest_among(X[n:], X, k, metric=metric, selves=selves, n_jobs=n_jobs)
+        return *nearest, *nearest_among(X[:n], X[n:], min(k + 1, b), metric=metric, n_jobs=n_jobs)
+    D = distances_between(X[n:], X, metric, n_jobs)
+    nearest = _lists_of(D, selves, min(k + 1, len(X) - 1), n_jobs)
+    return *nearest, *_lists_of(np.ascontiguousarray(D[:, :n].T), np.full(n, -1), min(k + 1, b), n_jobs)
+
+
+def _lists_of(D: np.ndarray, selves: np.ndarray, k: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+    indices, distances = np.empty((len(D), k), np.int32), np.empty((len(D), k))
+    lists_in_rows(D, selves, indices, distances, n_jobs)
+    return indices, distances
+
+
+def _first(
+    X: np.ndarray, indices: np.ndarray, distances: np.ndarray, k: int, metric: Metric, n_jobs: int | None
+) -> Neighbors:
+    """The first ``k`` of lists of one more.
+
+    A search tells by squares who is nearer, of which two may have one root: where the last of a list is as
+    far as the next, it is asked.
+    """
+    last, lists, lengths = distances[:, k - 1], indices[:, :k].astype(np.int32), distances[:, :k].copy()
+    doubtful = np.flatnonzero((distances[:, k] == last) & (last > 0))
+    if metric in EUCLIDEAN and len(doubtful):
+        lists[doubtful], lengths[doubtful] = nearest_among(
+            X[doubtful], X, k, metric=metric, selves=doubtful, n_jobs=n_jobs
+        )
+    return Neighbors(lists, lengths, metric_name(metric), exact=True)
