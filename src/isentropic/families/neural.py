@@ -171,7 +171,7 @@ class Lessons:
     """Batches of rows that a network learns from, and rows that are held back."""
 
     rows: ScaledRows
-    learnt: np.ndarray  # numbers of rows, ascending
+    learnt: np.ndarray  # numbers of rows
     held: np.ndarray
     size: int  # of a batch
 

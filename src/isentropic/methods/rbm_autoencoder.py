@@ -83,7 +83,7 @@ class RBMAutoencoder(AutoencoderEmbedder):
         layers=None,
         pretrain_epochs=50,
         max_epochs=200,
-        weight_decay=1e-5,
+        weight_decay=5e-4,
         precision="single",
         random_state=None,
         n_jobs=None,

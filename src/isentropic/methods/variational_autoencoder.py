@@ -100,7 +100,7 @@ class VariationalAutoencoder(AutoencoderEmbedder):
         layers=(256, 64),
         beta=1.0,
         max_epochs=200,
-        weight_decay=1e-5,
+        weight_decay=5e-4,
         precision="single",
         random_state=None,
         n_jobs=None,
