@@ -45,8 +45,10 @@ def draw_codebook(axes, model, title):
     """Every node as the digit of its row, at its place."""
     side = round(np.sqrt(len(model.places_)))
     order = np.lexsort((model.places_[:, 0], -model.places_[:, 1]))  # from the top, from the left
-    cells = model.codebook_[order].reshape(side, side, CELL, CELL).swapaxes(1, 2)
-    axes.imshow(cells.reshape(side * CELL, side * CELL), cmap="Greys", vmin=0, vmax=16)
+    digits = model.codebook_[order].reshape(side, side, CELL, CELL)
+    # with a margin, so that they do not touch
+    cells = np.pad(digits, [(0, 0), (0, 0), (1, 1), (1, 1)]).swapaxes(1, 2)
+    axes.imshow(cells.reshape(side * (CELL + 2), -1), cmap="Greys", vmin=0, vmax=16)
     axes.set_title(title, loc="left", color=palette.INK)
     axes.set_axis_off()
 
