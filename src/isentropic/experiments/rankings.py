@@ -43,6 +43,8 @@ class Ranking:
     nemenyi: Floats
     uncorrected: Floats  # two-sided normal tests of mean ranks
     means: tuple[float, ...]
+    data: tuple[str, ...]  # the data sets of the blocks, each once, in order
+    scores: Floats  # data sets by methods: means over the blocks of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,24 +105,25 @@ def _ranking(name: str, column: str, cells: Sequence[CellResult], by_data: bool)
         value = _value(one, column)
         if value is not None:
             rows.setdefault((one.cell.dataset, one.cell.measure), {})[one.cell.method] = value
-    methods, blocks, scores = _complete(rows)
-    if by_data:
-        data = list(dict.fromkeys(dataset for dataset, _ in blocks))
-        members = [[i for i, block in enumerate(blocks) if block[0] == one] for one in data]
-        scores = np.array([scores[rows].mean(axis=0) for rows in members]) if data else scores
+    methods, blocks, cells_of = _complete(rows)
+    data = tuple(dict.fromkeys(dataset for dataset, _ in blocks))
+    members = [[i for i, block in enumerate(blocks) if block[0] == one] for one in data]
+    means = np.array([cells_of[at].mean(axis=0) for at in members])
+    scores = means if by_data else cells_of
     if len(methods) < _FEWEST_METHODS or len(scores) < _FEWEST_BLOCKS or np.ptp(scores, axis=1).max() == 0:
         return None
-    n_data = len({dataset for dataset, _ in blocks})
     return Ranking(
         name,
         column,
         by_data,
-        f"{n_data} data sets" if by_data else f"{len(scores)} cells of {n_data} data sets",
+        f"{len(data)} data sets" if by_data else f"{len(scores)} cells of {len(data)} data sets",
         rank_test(scores, methods),
         critical_difference(len(methods), len(scores)),
         pairwise(scores, "nemenyi"),
         pairwise(scores, "normal"),
         tuple(scores.mean(axis=0).tolist()),
+        data,
+        means,
     )
 
 

@@ -20,6 +20,7 @@ def survives(results: Sequence[TableResult], found: Sequence[Ranking]) -> tuple[
     names = dict.fromkeys(ranking.name for ranking in found)
     for name in names:
         said += _ranked([ranking for ranking in found if ranking.name == name])
+    said += [] if names else _honest(results)
     for result in results:
         said += [*_permuted(result), *_random(result), *result.facts]
     said += _absent(results)
@@ -47,14 +48,16 @@ def _ranked(group: Sequence[Ranking]) -> list[str]:
     columns = {ranking.column: ranking for ranking in group if ranking.by_data}
     name, said = group[0].name, []
     if "printed" in columns:
-        said.append(f"{name}: {_leader(columns['printed'])} as printed ({columns['printed'].blocks}).")
+        printed = columns["printed"]
+        said.append(f"{name} as printed ({printed.blocks}): {_leader(printed)}.")
     if "ours" in columns:
-        said.append(f"{name}, the same protocol run again: {_leader(columns['ours'])}.")
+        ours = columns["ours"]
+        said.append(f"{name}, the same protocol run again ({ours.blocks}): {_leader(ours)}.")
     if "honest" in columns:
         honest = columns["honest"]
-        told = f"{name}, on rows that were not seen: {_leader(honest)} ({honest.blocks})."
+        told = f"{name} on rows that were not seen ({honest.blocks}): {_leader(honest)}."
         if "printed" in columns:
-            told += _place(_first(columns["printed"]), honest)
+            told += _place(columns["printed"], honest)
         said.append(told)
     return said
 
@@ -80,17 +83,41 @@ def _leader(ranking: Ranking) -> str:
     return f"{told}; it differs from {apart} of {others} others (Nemenyi, p < .05)"
 
 
-def _place(method: str, honest: Ranking) -> str:
-    """Where the printed leader stands honestly."""
-    test = honest.test
+def _place(printed: Ranking, honest: Ranking) -> str:
+    """Where the printed leader stands honestly, and what is printed for it on the same data."""
+    method, test = _first(printed), honest.test
     if method not in test.methods or _first(honest) == method:
         return ""
     at, first = test.methods.index(method), int(np.argmin(test.average_ranks))
     p = p_value(float(honest.nemenyi[at, first]))
     return (
         f" {method}, printed as first, has mean {number(honest.means[at])} and mean rank "
-        f"{test.average_ranks[at]:.2f} (p = {p} against the first)."
+        f"{test.average_ranks[at]:.2f} (p = {p} against the first{_printed_there(printed, honest, method)})."
     )
+
+
+def _printed_there(printed: Ranking, honest: Ranking, method: str) -> str:
+    shared = [i for i, data in enumerate(printed.data) if data in honest.data]
+    values = printed.scores[shared, printed.test.methods.index(method)]
+    return f"; {number(float(values.mean()))} is printed on these" if len(values) else ""
+
+
+def _honest(results: Sequence[TableResult]) -> list[str]:
+    """Of tables that rank nothing: by measure, what is printed and what rows give that were not seen."""
+    pairs: dict[str, list[tuple[float, float]]] = {}
+    for one in (one for result in results for one in result.cells):
+        if one.cell.printed is not None and one.honest is not None:
+            pairs.setdefault(one.cell.measure, []).append((one.cell.printed, one.honest))
+    said = []
+    for measure, values in pairs.items():
+        found = np.array(values)
+        printed, honest = found.mean(axis=0)
+        lost = _interval(found[:, 1] - found[:, 0])
+        said.append(
+            f"{measure}: mean {number(printed)} as printed, {number(honest)} on rows that were not seen "
+            f"({len(found)} cells, difference {lost})."
+        )
+    return said
 
 
 # ---- what chance gives ---------------------------------------------------------------------------
@@ -136,14 +163,21 @@ def _by_method(result: TableResult, column: str) -> dict[str, list[CellResult]]:
 
 def _spread(values: Floats) -> str:
     """Mean with its 95% interval over data sets, and from where to where."""
+    if len(values) < 2:
+        return f"{number(float(values.mean()))} (one data set)"
+    ends = f"{number(float(values.min()))} to {number(float(values.max()))}"
+    return f"{_interval(values)} over {len(values)} data sets ({ends})"
+
+
+def _interval(values: Floats) -> str:
+    """Mean and half of its 95% interval (Student's t)."""
     mean = float(values.mean())
     if len(values) < 2:
-        return f"{number(mean)} (one data set)"
+        return number(mean)
     from scipy.stats import t
 
     half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
-    ends = f"{number(float(values.min()))} to {number(float(values.max()))}"
-    return f"{number(mean)} ± {number(half)} over {len(values)} data sets ({ends})"
+    return f"{number(mean)} ± {number(half)}"
 
 
 def _absent(results: Sequence[TableResult]) -> list[str]:

@@ -1,4 +1,4 @@
-"""``experiment_page``: tables that were run again, or one's own, on one page that needs no network."""
+"""``tables_page``: tables that were run again, or one's own, on one page that needs no network."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMES = {
 }
 
 
-def experiment_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str, Any]) -> str:
+def tables_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str, Any]) -> str:
     """Chapters as one HTML file: what survives, every number with its company, the statistics, the nulls.
 
     The same arguments give the same bytes. All text is escaped; no script runs and nothing is fetched (a
@@ -41,11 +41,16 @@ def experiment_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str,
 
 
 def _chapter(chapter: Chapter) -> dict[str, Any]:
+    tables = [_table(result) for result in chapter.results]
+    told: set[str] = set()
+    for table in tables:  # a note that several tables share stands with the first of them
+        table["note"] = "" if table["note"] in told else table["note"]
+        told.add(table["note"])
     return {
         "name": chapter.name,
         "title": chapter.title,
         "sentences": chapter.sentences,
-        "tables": [_table(result) for result in chapter.results],
+        "tables": tables,
         "rankings": [_ranking(ranking) for ranking in chapter.rankings],
         "p_values": [_printed(one) for one in chapter.p_values],
     }
@@ -107,13 +112,15 @@ def _block(block: tuple[str, str], n_data: int, n_measures: int) -> str:
 
 def _cell(one: CellResult, shown: Sequence[str], reasons: Sequence[str]) -> dict[str, Any]:
     digits = one.cell.digits
+    ran = one.ours is not None or one.honest is not None
     lines = []
     for column in shown:
         value = _value(one, column)
         text = "" if value is None else number(value, digits)
         if column == "honest" and value is not None and one.low is not None and one.high is not None:
-            text += f" ± {number((one.high - one.low) / 2, digits)}"
-        lines.append({"column": column, "text": text})
+            text += f" ({number(one.low, digits)}–{number(one.high, digits)})"
+        if text or (column in ("ours", "honest") and ran):
+            lines.append({"column": column, "text": text})
     return {
         "lines": lines,
         "agreement": one.agreement,
