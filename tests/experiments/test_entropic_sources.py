@@ -76,8 +76,10 @@ def test_mean_accuracy_of_pca():
 
 @data
 def test_kde_isomap_at_its_percentile():
-    ((theirs, value),) = ours("000:9", "bolts", "K-ISO-F", parameters=[17, 18], classifiers=[]).values()
-    assert value == pytest.approx(theirs, abs=0.002)
+    found = ours("000:9", "bolts", "K-ISO-F", "K-ISO-SIL", parameters=[18], classifiers=[])
+    assert len(found) == 2
+    for theirs, value in found.values():
+        assert value == pytest.approx(theirs, abs=0.002)
 
 
 @data
@@ -144,7 +146,8 @@ def test_the_printed_parameter_is_the_best_on_the_test_half(two_groups, monkeypa
 def test_permuted_labels_of_plain_maps_are_chance(two_groups):
     """PCA does not see the labels: permuting them leaves nothing."""
     found = entropic_protocol.permuted("any", "PCA", "kappa", ["KNN"], measure="kappa", repeats=8)
-    assert abs(found["mean"]) < 0.25
+    assert abs(found["max"]) < 0.25
+    assert found["max low"] < found["max"] < found["max high"]
     true = entropic_protocol.classified("any", "PCA", [None], "kappa", ["KNN"], measure="kappa")
     assert true["mean"] > 0.8
 
@@ -172,7 +175,8 @@ def test_symmetric_sne_says_that_it_diverges(two_groups):
 
 
 @pytest.mark.parametrize(
-    "method", ["PCA", "KPCA", "ISOMAP", "LLE", "LE", "LPP", "PNN-LPP", "ISOMAP-KL", "K-ISO-F"]
+    "method",
+    ["PCA", "KPCA", "ISOMAP", "joined ISOMAP", "LLE", "LE", "LPP", "PNN-LPP", "ISOMAP-KL", "K-ISO-F"],
 )
 def test_every_map_is_of_all_rows_in_the_plane(two_groups, method):
     X, y = two_groups
