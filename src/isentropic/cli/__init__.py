@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import _failure, datasets, embed, methods, path, quality, report, transform
+from . import _failure, datasets, embed, experiment, methods, path, quality, report, reproduce, transform
 
 app = typer.Typer(
     name="isentropic",
@@ -22,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (embed, transform, path, quality, report, methods, datasets):
+for _command in (embed, transform, path, quality, report, reproduce, experiment, methods, datasets):
     app.command(_command.__name__.rpartition(".")[2])(_failure.reported(_command.main))
 
 

@@ -7,6 +7,7 @@ Each is called with what JSON can say, so that tasks of any table, and of a user
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,13 @@ from .._errors import require_count, require_one_of
 from .._values import Floats
 from ..comparison.presets import grid_of
 from ..datasets import load
+from ..datasets.sources import read_source
 from ..methods.random_projection import RandomProjection
 from .protocols import Protocol, Scores, honest_scores, permuted_null
 from .values import Refused
 
 RAW = "raw"  # the standardised rows themselves, no map: what every map is held against
+_TARGETS = ("target", "class", "label")
 _TRIED = 5  # values of a parameter, where the grid is "auto"
 
 
@@ -99,10 +102,22 @@ def random_projections(
 
 def _table(source: str, target: str | None) -> tuple[Floats, Any, bool]:
     """Rows as they are, NaN where a value is missing, and a target; whether that is a number."""
-    table = load(source, target, nominal="coded", missing="keep", scaling="none")
+    found = target or _usual_target(source)
+    table = load(source, found, nominal="coded", missing="keep", scaling="none")
     if table.y is None:
         raise Refused(f"{table.name} has no target, so that there is nothing to tell apart. Name one.")
     return table.X, table.y, not table.class_names
+
+
+def _usual_target(source: str) -> str | None:
+    """Of a file that knows none: the column that is called so, else the last; None where the source knows."""
+    if not Path(source).is_file():
+        return None
+    raw = read_source(Path(source), None, frozenset(), None, 0)
+    if raw.target is not None:
+        return None
+    columns = [str(name) for name in raw.frame.columns]
+    return next((name for name in columns if name.lower() in _TARGETS), columns[-1])
 
 
 def _protocol(given: dict[str, Any], numeric: bool, method: str) -> Protocol:

@@ -1,0 +1,184 @@
+"""What survives of a source, in plain words and with intervals, computed from its tables run again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from .._values import Floats
+from .rankings import Ranking
+from .results import FAR, NEAR, CellResult, TableResult
+
+_LEVEL = 0.05
+
+
+def survives(results: Sequence[TableResult], found: Sequence[Ranking]) -> tuple[str, ...]:
+    """First sentences of a page: how much is met, who leads and whether honestly, what chance gives."""
+    said = [*_counts(results)]
+    names = dict.fromkeys(ranking.name for ranking in found)
+    for name in names:
+        said += _ranked([ranking for ranking in found if ranking.name == name])
+    for result in results:
+        said += [*_permuted(result), *_random(result), *result.facts]
+    said += _absent(results)
+    return tuple(said)
+
+
+def _counts(results: Sequence[TableResult]) -> list[str]:
+    compared = [one for result in results for one in result.compared]
+    if not compared:
+        return []
+    same = sum(result.n_same for result in results)
+    near, far = (sum(one.agreement == kind for one in compared) for kind in (NEAR, FAR))
+    text = f"Of {len(compared):,} printed numbers that were computed again, {same:,} are met"
+    if near or far:
+        text += f"; {near:,} are off by at most .02, and {far:,} by more"
+    untold = sum(one.agreement == FAR and not one.reason for one in compared)
+    return [f"{text}.", *([f"{untold:,} of these have no reason here."] if untold else [])]
+
+
+# ---- who leads -----------------------------------------------------------------------------------
+
+
+def _ranked(group: Sequence[Ranking]) -> list[str]:
+    """Of one group of tables: the leader as printed, run again, and on rows that were not seen."""
+    columns = {ranking.column: ranking for ranking in group if ranking.by_data}
+    name, said = group[0].name, []
+    if "printed" in columns:
+        said.append(f"{name}: {_leader(columns['printed'])} as printed ({columns['printed'].blocks}).")
+    if "ours" in columns:
+        said.append(f"{name}, the same protocol run again: {_leader(columns['ours'])}.")
+    if "honest" in columns:
+        honest = columns["honest"]
+        told = f"{name}, on rows that were not seen: {_leader(honest)} ({honest.blocks})."
+        if "printed" in columns:
+            told += _place(_first(columns["printed"]), honest)
+        said.append(told)
+    return said
+
+
+def _first(ranking: Ranking) -> str:
+    return ranking.test.methods[int(np.argmin(ranking.test.average_ranks))]
+
+
+def _leader(ranking: Ranking) -> str:
+    """Who is first, how far from the next, and which of the others differ by Nemenyi's test."""
+    test = ranking.test
+    order = np.argsort(test.average_ranks, kind="stable")
+    first, second = int(order[0]), int(order[1])
+    told = (
+        f"{test.methods[first]} is first with mean {number(ranking.means[first])} and mean rank "
+        f"{test.average_ranks[first]:.2f}, before {test.methods[second]} with {number(ranking.means[second])}"
+        f" and {test.average_ranks[second]:.2f}"
+    )
+    others = len(test.methods) - 1
+    apart = int((ranking.nemenyi[first] < _LEVEL).sum())
+    if test.friedman_p >= _LEVEL:
+        return f"{told}; the methods do not differ (Friedman p = {p_value(test.friedman_p)})"
+    return f"{told}; it differs from {apart} of {others} others (Nemenyi, p < .05)"
+
+
+def _place(method: str, honest: Ranking) -> str:
+    """Where the printed leader stands honestly."""
+    test = honest.test
+    if method not in test.methods or _first(honest) == method:
+        return ""
+    at, first = test.methods.index(method), int(np.argmin(test.average_ranks))
+    p = p_value(float(honest.nemenyi[at, first]))
+    return (
+        f" {method}, printed as first, has mean {number(honest.means[at])} and mean rank "
+        f"{test.average_ranks[at]:.2f} (p = {p} against the first)."
+    )
+
+
+# ---- what chance gives ---------------------------------------------------------------------------
+
+
+def _permuted(result: TableResult) -> list[str]:
+    said = []
+    for method, cells in _by_method(result, "permuted").items():
+        values = np.array([one.permuted for one in cells], float)
+        told = (
+            f"{_table(result)}, {method} with labels at random, which mean nothing: "
+            f"{cells[0].cell.measure} {_spread(values)}"
+        )
+        printed = [one.cell.printed for one in cells if one.cell.printed is not None]
+        said.append(told + (f"; printed {number(float(np.mean(printed)))} on these." if printed else "."))
+    return said
+
+
+def _random(result: TableResult) -> list[str]:
+    said = []
+    for method, cells in _by_method(result, "random").items():
+        pairs = np.array([(one.random, one.cell.printed) for one in cells if one.cell.printed is not None])
+        if len(pairs) < 3:
+            continue
+        mean, printed = pairs.mean(axis=0)
+        told = (
+            f"{_table(result)}: random projections, the best chosen on the test half as {method} is, have "
+            f"mean {number(mean)} where {number(printed)} is printed for {method} ({len(pairs)} data sets"
+        )
+        if min(np.ptp(pairs, axis=0)) > 0:
+            told += f", correlation {number(float(np.corrcoef(pairs.T)[0, 1]))}"
+        said.append(f"{told}).")
+    return said
+
+
+def _by_method(result: TableResult, column: str) -> dict[str, list[CellResult]]:
+    found: dict[str, list[CellResult]] = {}
+    for one in result.cells:
+        if getattr(one, column) is not None:
+            found.setdefault(one.cell.method, []).append(one)
+    return found
+
+
+def _spread(values: Floats) -> str:
+    """Mean with its 95% interval over data sets, and from where to where."""
+    mean = float(values.mean())
+    if len(values) < 2:
+        return f"{number(mean)} (one data set)"
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
+    ends = f"{number(float(values.min()))} to {number(float(values.max()))}"
+    return f"{number(mean)} ± {number(half)} over {len(values)} data sets ({ends})"
+
+
+def _absent(results: Sequence[TableResult]) -> list[str]:
+    missing = {(data, reason) for result in results for data, _, _, reason in result.failures}
+    names = sorted({data for data, _ in missing})
+    n_failed = sum(len(result.failures) for result in results)
+    if not n_failed:
+        return []
+    shown = ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+    return [f"{n_failed:,} pieces of work gave nothing ({shown}): each has its reason below."]
+
+
+def _table(result: TableResult) -> str:
+    return f"{result.table.source}:{result.table.name}"
+
+
+# ---- numbers in words ----------------------------------------------------------------------------
+
+
+def number(value: float, digits: int = 3) -> str:
+    """
+    >>> number(0.7536), number(-0.25, 2), number(1.0), number(12.3456)
+    ('.754', '-.25', '1.000', '12.346')
+    """
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+
+
+def p_value(p: float) -> str:
+    """
+    >>> p_value(0.0425), p_value(2.9e-12), p_value(0.9999), p_value(0.0)
+    ('.043', '2.9e-12', '> .999', '0')
+    """
+    if p == 0:
+        return "0"
+    if p > 0.999:
+        return "> .999"
+    return number(p) if p >= 0.001 else f"{p:.1e}"
