@@ -14,7 +14,7 @@ from isentropic import Isomap
 from isentropic._errors import DisconnectedGraphWarning, InvalidInputError
 from isentropic._values import Inflate
 from isentropic.experiments.catalogue import tables_of
-from isentropic.experiments.isomap_protocol import table_rows
+from isentropic.experiments.isomap_protocol import space_measures, table_rows
 from isentropic.experiments.running import run
 from isentropic.experiments.values import Cell
 
@@ -62,6 +62,11 @@ def test_what_differs_has_its_reason():
     found = off("5.9", "Original")
     assert {(cell.dataset, cell.method, cell.measure) for cell in found} <= set(table.reasons)
     assert found
+
+
+def test_without_a_grid_there_is_no_score():
+    found = space_measures("Iris", "PCA", 1, None, "global", [])
+    assert set(found) == {"1-NN", "Data size", "Reduction time", "Kruskal's stress"}
 
 
 def test_times_are_shown_and_not_compared():

@@ -7,19 +7,18 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.manifold import LocallyLinearEmbedding, SpectralEmbedding
+from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 
 from .._errors import require_one_of
-from .._values import Floats, Inflate, Integers
+from .._values import Floats, Integers
 from ..methods.entropic_isomap import EntropicIsomap
-from ..methods.isomap import Isomap
 from ..methods.kde_isomap import KDEIsomap
 from ..methods.lpp import LPP
 from ..methods.set_sne import SEtSNE
 from ..methods.sgt_sne import SGtSNE
 from ..methods.tsne import TSNE
 from ..methods.umap import UMAP
-from .entropic_program import published_kde_map, published_kl_map, published_sne_map
+from .entropic_program import published_isomap, published_kde_map, published_kl_map, published_sne_map
 
 BANDWIDTHS: dict[str, float | str] = {"K-ISO-F": 0.1, "K-ISO-SIL": "silverman", "K-ISO-SC": "scott"}
 LEARNING = ("LDA", "SGt-SNE", "SEt-SNE")  # see the classes of all rows
@@ -80,7 +79,8 @@ def _student_map(X: Floats, k: int) -> Floats:
 _UNSUPERVISED = {
     "PCA": lambda X, k: PCA(2).fit_transform(X),
     "KPCA": lambda X, k: KernelPCA(2, kernel="rbf").fit_transform(X),  # gamma = 1/m
-    "ISOMAP": lambda X, k: Isomap(k, on_disconnected=Inflate(0.0)).fit_transform(X),
+    "ISOMAP": published_isomap,
+    "joined ISOMAP": lambda X, k: Isomap(n_neighbors=k).fit_transform(X),  # parts joined, since version 1.0
     "LLE": lambda X, k: LocallyLinearEmbedding(n_neighbors=k, random_state=0).fit_transform(X),
     "LE": lambda X, k: SpectralEmbedding(
         affinity="nearest_neighbors", n_neighbors=k, random_state=0

@@ -16,12 +16,24 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import kneighbors_graph
 
+from .._values import Inflate
 from ..affinities import conditional_affinities
 from ..divergences import bandwidth_floors, kde_divergences
 from ..methods.entropic_isomap import EntropicIsomap
+from ..methods.isomap import Isomap
 from .values import Refused
 
 DENSE = 1_000  # rows; beyond that the graphs are connected, and our own stages do the same work faster
+
+
+def published_isomap(X: np.ndarray, k: int) -> np.ndarray:
+    """ISOMAP by the lists of scikit-learn's search, whose order of equal distances is its own."""
+    if len(X) > DENSE:
+        return Isomap(k, on_disconnected=Inflate(0.0)).fit_transform(X)
+    near = kneighbors_graph(X, k, mode="distance").toarray()
+    near = np.maximum(near, near.T)
+    heads, tails = np.nonzero(np.triu(near, 1))
+    return _scaled(len(X), heads, tails, near[heads, tails])
 
 
 def published_kl_map(X: np.ndarray, k: int) -> np.ndarray:

@@ -13,8 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.metrics import silhouette_score
 
+from .._values import Integers
 from .battery import half_scores
 from .entropic_maps import library_map, published_map
+from .protocols import permuted_null
 from .sets import prepared
 
 Scores = dict[str, float]
@@ -83,14 +85,18 @@ def permuted(
     repeats: int = 3,
     alphabetical: bool = False,
 ) -> Scores:
-    """The same with the classes permuted among all rows, before the map sees them: means over ``repeats``."""
+    """The best classifier's score where classes are permuted among all rows, before the map sees them.
+
+    The mean over ``repeats``, with the ends of its 95% interval. Nothing can be learnt from such labels.
+    """
     X, y = prepared(source, alphabetical)
-    found = []
-    for seed in range(repeats):
-        mixed = np.random.default_rng(seed).permutation(y)
-        Z = published_map(method, X, mixed)
-        found.append(_summed(half_scores(Z, mixed, classifiers, battery=battery, measure=measure)))
-    return {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+
+    def score(labels: Integers) -> float:
+        Z = published_map(method, X, labels)
+        return max(half_scores(Z, labels, classifiers, battery=battery, measure=measure).values())
+
+    null = permuted_null(score, y, repeats)
+    return {"max": null.mean, "max low": null.low, "max high": null.high}
 
 
 def random_projections(

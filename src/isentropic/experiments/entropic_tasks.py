@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from .protocols import SIX
 from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, Cell, Task
 
 _WORKS = "isentropic.experiments.entropic_protocol"
 LIBRARY = "(library)"  # marks a column of what the library itself computes, which no source prints
-EIGHT = ("KNN", "SVM", "NB", "DT", "QDA", "MLP", "GPC", "RFC")
-SIX = ("KNN", "SVM", "NB", "DT", "QDA", "RFC")  # those that are fast enough for a null of many maps
 THREE = ("KNN", "SVM", "QDA")
 RAW = "raw rows"  # a column of no map at all: what every map is held against
 _HONEST_WORK = "isentropic.experiments.honest_work:honest"
-_REPEATS, _QUICK_REPEATS = 10, 2
+_REPEATS, _QUICK_REPEATS = 10, 3
 _QUICK_JUDGES = ("KNN", "SVM", "NB")
 # A method of the sources: its name in the registry and what is fixed. The rest the training rows choose.
 _REGISTERED: dict[str, tuple[str, dict[str, Any]]] = {

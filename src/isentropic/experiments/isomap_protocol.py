@@ -64,7 +64,10 @@ def space_measures(
     stress: str,
     grid: Sequence[Mapping[str, Any]],
 ) -> dict[str, float]:
-    """The measures of one space: the data themselves (``n_components=None``), or a map of all rows."""
+    """The measures of one space: the data themselves (``n_components=None``), or a map of all rows.
+
+    Without a ``grid`` there is no score.
+    """
     X, y = table_rows(dataset)
     start = time.process_time()
     with warnings.catch_warnings():
@@ -77,6 +80,8 @@ def space_measures(
         found["Kruskal's stress"] = (
             kruskal_stress(X, Z) if stress == "global" else neighborhood_stress(X, Z, n_neighbors or 0)
         )
+    if not grid:
+        return found
     start = time.process_time()
     found["Score"] = old_grid_score(Z, y, grid, numeric=dataset in NUMERIC)
     found["GridSearch time"] = time.process_time() - start
