@@ -35,7 +35,7 @@ def of(dataset, method, protocol):
 
 def planted(value, span=0.0):
     """An outcome with all measures equal, and a width that ties give them."""
-    sides = {"": value, " worst": value - span, " best": value + span}
+    sides = {"": value, " low": value - span, " high": value + span}
     return Outcome({name + side: number for name in ALL for side, number in sides.items()})
 
 
