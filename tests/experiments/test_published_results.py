@@ -172,7 +172,7 @@ def test_sentences_say_who_leads_and_who_does_not(result):
         "small:1 as printed (5 data sets): SGt-SNE is first with mean .970 and mean rank 1.00"
     )
     assert ", before LDA with .820 and 2.00; it differs from" in printed
-    assert again.startswith("small:1, the same protocol run again (4 data sets): SGt-SNE is first")
+    assert again.startswith("small:1 by the same protocol run again (4 data sets): SGt-SNE is first")
     assert "on rows that were not seen (4 data sets): LDA is first" in honest
     assert "SGt-SNE, printed as first, has mean .618 and mean rank 3.00 (p = " in honest
     assert "against the first; .96" in honest  # what is printed on the four data sets that are here
@@ -188,14 +188,16 @@ def test_tables_that_rank_nothing_tell_what_honest_rows_give():
     table = small_table()
     cells = tuple(replace(cell, measure="1-NN") for cell in table.cells)
     table = replace(
-        table, cells=cells, ours=measured(cells, {"1-NN": "mean"}), facts=lambda found: ("A fact.",)
+        table,
+        cells=cells,
+        ours=measured(cells, {"1-NN": "mean"}),
+        facts=lambda found: ("A fact.",),
+        honest="without labels",
     )
     (chapter,) = chapters_of([table], run(table.tasks(False)))
     assert chapter.rankings == ()
     line = next(one for one in chapter.sentences if one.startswith("1-NN: mean"))
-    assert line.startswith(
-        "1-NN: mean .834 as printed, .724 on rows that were not seen (12 cells, difference -.110 ± "
-    )
+    assert line.startswith("1-NN: mean .834 as printed, .724 without labels (12 cells, difference -.110 ± ")
     assert "A fact." in chapter.sentences
 
 

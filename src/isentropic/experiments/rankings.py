@@ -15,6 +15,7 @@ from .results import CellResult, TableResult
 from .statistics import RankTest, critical_difference, pairwise, rank_test
 
 RANKED = ("accuracy", "kappa", "silhouette", "score", *EIGHT)  # measures of which more is better
+COLUMNS_IN_WORDS = MappingProxyType({"printed": "as printed", "ours": "by the same protocol run again"})
 _FEWEST_METHODS, _FEWEST_BLOCKS = 3, 3
 # tables that a source ranks together, by the name that its p-values have
 _TOGETHER: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = MappingProxyType(
@@ -36,6 +37,7 @@ class Ranking:
 
     name: str  # the tables, as the source numbers them
     column: str  # "printed", "ours" or "honest"
+    how: str  # that column in words
     by_data: bool  # whether a block is a data set, and not one of several cells of it
     blocks: str  # how many, in words
     test: RankTest
@@ -72,9 +74,11 @@ def rankings(results: Sequence[TableResult]) -> tuple[Ranking, ...]:
     for name, group in _groups(results):
         cells = [one for result in group for one in result.cells if one.cell.measure in RANKED]
         several = len({one.cell.measure for one in cells}) > 1
-        for column in ("printed", "ours", "honest"):
+        told = {**COLUMNS_IN_WORDS, "honest": group[0].table.honest}
+        for column in told:
             made = [
-                _ranking(name, column, cells, by_data) for by_data in ((False, True) if several else (True,))
+                _ranking(name, column, told[column], cells, by_data)
+                for by_data in ((False, True) if several else (True,))
             ]
             found += [one for one in made if one is not None]
     return tuple(found)
@@ -98,7 +102,7 @@ def _value(one: CellResult, column: str) -> float | None:
     return one.cell.printed if column == "printed" else getattr(one, column)
 
 
-def _ranking(name: str, column: str, cells: Sequence[CellResult], by_data: bool) -> Ranking | None:
+def _ranking(name: str, column: str, how: str, cells: Sequence[CellResult], by_data: bool) -> Ranking | None:
     """None where there are too few methods or blocks to rank."""
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for one in cells:
@@ -115,6 +119,7 @@ def _ranking(name: str, column: str, cells: Sequence[CellResult], by_data: bool)
     return Ranking(
         name,
         column,
+        how,
         by_data,
         f"{len(data)} data sets" if by_data else f"{len(scores)} cells of {len(data)} data sets",
         rank_test(scores, methods),

@@ -46,18 +46,11 @@ def _counts(results: Sequence[TableResult]) -> list[str]:
 def _ranked(group: Sequence[Ranking]) -> list[str]:
     """Of one group of tables: the leader as printed, run again, and on rows that were not seen."""
     columns = {ranking.column: ranking for ranking in group if ranking.by_data}
-    name, said = group[0].name, []
-    if "printed" in columns:
-        printed = columns["printed"]
-        said.append(f"{name} as printed ({printed.blocks}): {_leader(printed)}.")
-    if "ours" in columns:
-        ours = columns["ours"]
-        said.append(f"{name}, the same protocol run again ({ours.blocks}): {_leader(ours)}.")
-    if "honest" in columns:
-        honest = columns["honest"]
-        told = f"{name} on rows that were not seen ({honest.blocks}): {_leader(honest)}."
-        if "printed" in columns:
-            told += _place(columns["printed"], honest)
+    said = []
+    for column, ranking in columns.items():
+        told = f"{ranking.name} {ranking.how} ({ranking.blocks}): {_leader(ranking)}."
+        if column == "honest" and "printed" in columns:
+            told += _place(columns["printed"], ranking)
         said.append(told)
     return said
 
@@ -104,17 +97,19 @@ def _printed_there(printed: Ranking, honest: Ranking, method: str) -> str:
 
 def _honest(results: Sequence[TableResult]) -> list[str]:
     """Of tables that rank nothing: by measure, what is printed and what rows give that were not seen."""
-    pairs: dict[str, list[tuple[float, float]]] = {}
-    for one in (one for result in results for one in result.cells):
-        if one.cell.printed is not None and one.honest is not None:
-            pairs.setdefault(one.cell.measure, []).append((one.cell.printed, one.honest))
+    pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for result in results:
+        for one in result.cells:
+            if one.cell.printed is not None and one.honest is not None:
+                key = (one.cell.measure, result.table.honest)
+                pairs.setdefault(key, []).append((one.cell.printed, one.honest))
     said = []
-    for measure, values in pairs.items():
+    for (measure, how), values in pairs.items():
         found = np.array(values)
         printed, honest = found.mean(axis=0)
         lost = _interval(found[:, 1] - found[:, 0])
         said.append(
-            f"{measure}: mean {number(printed)} as printed, {number(honest)} on rows that were not seen "
+            f"{measure}: mean {number(printed)} as printed, {number(honest)} {how} "
             f"({len(found)} cells, difference {lost})."
         )
     return said

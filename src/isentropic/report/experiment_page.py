@@ -17,12 +17,13 @@ from .scores import seconds
 
 _FACTS = ("command", "versions", "seconds", "date", "quick", "folder")
 _COLUMNS = ("printed", "ours", "honest", "permuted", "random")
-_MOST_DIAGRAM = 40  # methods that a diagram can name
-_NAMES = {
-    "printed": "as printed",
-    "ours": "the same protocol run again",
-    "honest": "on rows that were not seen",
+_LEGEND = {
+    "printed": "printed",
+    "ours": "ours, by the same protocol",
+    "permuted": "the same with labels at random",
+    "random": "the best of as many random projections",
 }
+_MOST_DIAGRAM = 40  # methods that a diagram can name
 
 
 def tables_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str, Any]) -> str:
@@ -76,7 +77,7 @@ def _table(result: TableResult) -> dict[str, Any]:
         "name": result.table.name,
         "title": result.table.title,
         "what": _what(data, measures),
-        "columns": shown,
+        "columns": [_LEGEND.get(column, f"honest, {result.table.honest} (95% interval)") for column in shown],
         "across": heads if by_method else methods,
         "down": methods if by_method else heads,
         "grid": [list(line) for line in zip(*grid, strict=True)] if by_method and grid else grid,
@@ -149,7 +150,7 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
     ]
     return {
         "name": ranking.name,
-        "how": _NAMES[ranking.column],
+        "how": ranking.how,
         "blocks": ranking.blocks,
         "first": first,
         "friedman": p_value(test.friedman_p),
