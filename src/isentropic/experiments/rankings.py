@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,6 +16,7 @@ from .results import CellResult, TableResult
 from .statistics import RankTest, critical_difference, pairwise, rank_test
 
 RANKED = ("accuracy", "kappa", "silhouette", "score", *EIGHT)  # measures of which more is better
+LEVEL = 0.05
 COLUMNS_IN_WORDS = MappingProxyType({"printed": "as printed", "ours": "by the same protocol run again"})
 _FEWEST_METHODS, _FEWEST_BLOCKS = 3, 3
 # tables that a source ranks together, by the name that its p-values have
@@ -62,6 +64,22 @@ class PrintedP:
     by_data: float | None  # likewise, with one block for each data set
     n_blocks: int
     n_data: int
+
+    @property
+    def claims(self) -> bool:
+        """Whether it is below .05 as printed, be it as "< 1e-3"."""
+        return float(self.printed.lstrip("< ")) < LEVEL
+
+    @property
+    def lost(self) -> bool:
+        """Whether it is not so by the test as it is defined, over data sets."""
+        return self.claims and self.by_data is not None and self.by_data >= LEVEL
+
+    @property
+    def is_uncorrected(self) -> bool:
+        """Whether it is what a normal test without correction gives, to two digits."""
+        given = self.uncorrected
+        return given is not None and math.isclose(float(self.printed.lstrip("< ")), given, rel_tol=0.02)
 
 
 def rankings(results: Sequence[TableResult]) -> tuple[Ranking, ...]:

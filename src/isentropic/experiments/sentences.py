@@ -8,18 +8,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._values import Floats
-from .rankings import Ranking
+from .rankings import LEVEL, PrintedP, Ranking
 from .results import FAR, NEAR, CellResult, TableResult
 
-_LEVEL = 0.05
 
-
-def survives(results: Sequence[TableResult], found: Sequence[Ranking]) -> tuple[str, ...]:
+def survives(
+    results: Sequence[TableResult], found: Sequence[Ranking], p_values: Sequence[PrintedP] = ()
+) -> tuple[str, ...]:
     """First sentences of a page: how much is met, who leads and whether honestly, what chance gives."""
     said = [*_counts(results)]
     names = dict.fromkeys(ranking.name for ranking in found)
     for name in names:
         said += _ranked([ranking for ranking in found if ranking.name == name])
+    said += _claims(p_values)
     said += [] if names else _honest(results)
     for result in results:
         said += [*_permuted(result), *_random(result), *result.facts]
@@ -70,8 +71,8 @@ def _leader(ranking: Ranking) -> str:
         f" and {test.average_ranks[second]:.2f}"
     )
     others = len(test.methods) - 1
-    apart = int((ranking.nemenyi[first] < _LEVEL).sum())
-    if test.friedman_p >= _LEVEL:
+    apart = int((ranking.nemenyi[first] < LEVEL).sum())
+    if test.friedman_p >= LEVEL:
         return f"{told}; the methods do not differ (Friedman p = {p_value(test.friedman_p)})"
     return f"{told}; it differs from {apart} of {others} others (Nemenyi, p < .05)"
 
@@ -113,6 +114,22 @@ def _honest(results: Sequence[TableResult]) -> list[str]:
             f"({len(found)} cells, difference {lost})."
         )
     return said
+
+
+def _claims(p_values: Sequence[PrintedP]) -> list[str]:
+    """How many printed p-values stand, and what they are."""
+    claimed, pairs = [one for one in p_values if one.claims], [one for one in p_values if " vs " in one.pair]
+    if not claimed:
+        return []
+    lost = sum(one.lost for one in claimed)
+    told = (
+        f"Of {len(claimed)} printed p-values below .05, {lost} are not below it by the test that they name, "
+        "with one block for each data set"
+    )
+    alike = sum(one.is_uncorrected for one in pairs)
+    if alike:
+        told += f"; {alike} of {len(pairs)} for pairs are those of a normal test without correction"
+    return [f"{told}."]
 
 
 # ---- what chance gives ---------------------------------------------------------------------------

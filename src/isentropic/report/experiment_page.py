@@ -169,11 +169,9 @@ def _p(values: Any, test: Any, name: str) -> str:
 def _printed(one: PrintedP) -> dict[str, Any]:
     values = {"uncorrected": one.uncorrected, "as_defined": one.as_defined, "by_data": one.by_data}
     texts = {name: "" if value is None else p_value(value) for name, value in values.items()}
-    lost = one.as_defined is not None and one.by_data is not None and max(one.as_defined, one.by_data) >= 0.05
-    claimed = not one.printed.startswith((".", "0.")) or float(one.printed) < 0.05
     return {
         "table": one.table, "test": one.test, "pair": one.pair, "printed": one.printed, **texts,
-        "n_blocks": one.n_blocks, "n_data": one.n_data, "lost": lost and claimed,
+        "n_blocks": one.n_blocks, "n_data": one.n_data, "lost": one.lost,
     }  # fmt: skip
 
 
