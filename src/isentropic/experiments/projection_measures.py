@@ -21,13 +21,13 @@ def four_measures(X: Floats, Z: Floats, y: Integers) -> dict[str, float]:
 
     The hit counts the row itself: ``(1 + same class among the 6 nearest others) / 7``. Shepard is
     ``(rho + 1) / 2``, rho that of Spearman over all pairs of distances. Ties are broken by row number;
-    "NAME worst" and "NAME best" are the extremes over all orders of ties, each row taken by itself.
+    "NAME low" and "NAME high" are the extremes over all orders of ties, each row taken by itself.
     ``O(n^2 (m + log n))`` time.
 
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(60, 3)), np.repeat([0, 1], 30)
     >>> found = four_measures(X, X[:, :2], y)
-    >>> round(found["trustworthiness"], 3), found["trustworthiness worst"] == found["trustworthiness"]
+    >>> round(found["trustworthiness"], 3), found["trustworthiness low"] == found["trustworthiness"]
     (0.848, True)
     >>> four_measures(X, X, y)["continuity"]
     1.0
@@ -39,11 +39,11 @@ def four_measures(X: Floats, Z: Floats, y: Integers) -> dict[str, float]:
         "neighborhood hit": neighborhood_hit(Z, y),
         "shepard": (0.5 + 0.5 * spearman_rho(X, Z, n_pairs=None).value,) * 3,
     }
-    value, worst, best = np.mean([values[name] for name in MEASURES], axis=0).tolist()
-    values[MEAN] = value, worst, best
+    value, low, high = np.mean([values[name] for name in MEASURES], axis=0).tolist()
+    values[MEAN] = value, low, high
     found: dict[str, float] = {}
-    for name, (value, worst, best) in values.items():
-        found |= {name: value, f"{name} worst": worst, f"{name} best": best}
+    for name, (value, low, high) in values.items():
+        found |= {name: value, f"{name} low": low, f"{name} high": high}
     return found
 
 
@@ -82,4 +82,4 @@ def _hits(Z: DistanceRows, y: Integers, rows: Integers, k: int) -> Floats:
 
 def extremes(measures: Mapping[str, float], name: str) -> tuple[float, float]:
     """The least and the greatest value of a measure over all orders of ties."""
-    return measures[f"{name} worst"], measures[f"{name} best"]
+    return measures[f"{name} low"], measures[f"{name} high"]
