@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import IsentropicWarning, warn
+from .._errors import IsentropicWarning, require, warn
 from .._runtime import row_blocks
 from .._state import Double, OneOf, State, StateError, Value
 from .._values import Knn, NeighborGraph, NeighborRule, Percentile, Radius
@@ -74,6 +74,15 @@ class LaplacianEmbedder(SpectralEmbedder):
             raise StateError("graph_.kind", "must be one whose weights are distances")
         if self._fit_metric != "euclidean":
             raise StateError("_fit_metric", "must be euclidean")
+
+
+def require_degrees(degrees: np.ndarray, graph: NeighborGraph, t: Any) -> None:
+    """Refuse a width by which the weights of a row are all 0."""
+    lonely = int(np.count_nonzero(degrees == 0))
+    median = float(np.median(graph.weights)) ** 2
+    must_be = f"so large that every row has a weight (the median squared edge is {median:.4g})"
+    hint = f"All weights of {lonely} rows are 0. Take t='auto', a larger t, or t=inf; or leave out far rows."
+    require(lonely == 0, "t", must_be, t, hint)
 
 
 def undone(walk: np.ndarray) -> np.ndarray:
