@@ -1,0 +1,103 @@
+"""ISOMAP over several neighbourhoods in a selection: together, as each would be alone."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from isentropic import Isomap, Knn, Radius, Selected
+from isentropic.selection import select
+
+VALUES = [6, 20, 8]
+
+
+class Alone(Isomap):
+    """Fits each set by itself."""
+
+    def _maps_over(self, X, sets, n_jobs):
+        return None
+
+
+class Counted(Isomap):
+    """Counts the fits that are alone."""
+
+    fits = 0
+
+    def fit(self, X, y=None):
+        Counted.fits += 1
+        return super().fit(X, y)
+
+
+@pytest.fixture
+def rows(roll):
+    Counted.fits = 0
+    return roll[:200]
+
+
+def sets_of(name, values):
+    return [{name: value} for value in values]
+
+
+@pytest.mark.parametrize(
+    "given", [VALUES, [Knn(9), Knn(7)], [Radius(9.0), Radius(6.0), Radius(7.0)]], ids=str
+)
+def test_maps_are_those_of_fits_in_the_order_of_the_sets(rows, given):
+    name = "n_neighbors" if given is VALUES else "neighbors"
+    sets = sets_of(name, given)
+    found = dict(Isomap(n_components=3)._maps_over(rows, sets, None))
+    assert sorted(found) == list(range(len(given)))
+    for place, params in enumerate(sets):
+        Z = Isomap(n_components=3, **params).fit(rows).embedding_
+        assert_allclose(found[place], Z, atol=1e-8 * np.abs(Z).max())
+
+
+@pytest.mark.parametrize("criterion", ["rnx_auc", "kendall_tau"])
+def test_scores_and_choice_are_those_of_separate_fits(rows, criterion):
+    together = select(Counted(), rows, {"n_neighbors": VALUES}, criterion=criterion)
+    assert Counted.fits == 0
+    alone = select(Alone(), rows, {"n_neighbors": VALUES}, criterion=criterion)
+    assert_allclose([t.score for t in together.trials], [t.score for t in alone.trials], atol=1e-8)
+    assert [t.params for t in together.trials] == sets_of("n_neighbors", VALUES)
+    assert together.params == alone.params
+
+
+def test_selected_fits_once(rows):
+    selected = Selected(Counted(), {"n_neighbors": VALUES}).fit(rows)
+    assert Counted.fits == 1
+    assert_array_equal(selected.embedding_, Isomap(**selected.best_params_).fit(rows).embedding_)
+
+
+def test_threads_change_nothing(rows):
+    one, two = (select(Isomap(), rows, {"n_neighbors": VALUES}, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert [t.score for t in one.trials] == [t.score for t in two.trials]
+
+
+@pytest.mark.parametrize(
+    ("options", "sets"),
+    [
+        ({"conformal": True}, sets_of("n_neighbors", VALUES)),
+        ({"positive": True}, sets_of("n_neighbors", VALUES)),
+        ({"n_landmarks": 20}, sets_of("n_neighbors", VALUES)),
+        ({"on_disconnected": "largest"}, sets_of("n_neighbors", VALUES)),
+        ({"neighbors": Radius(6.0)}, sets_of("n_neighbors", VALUES)),
+        ({}, [{"n_neighbors": 6}, {"n_components": 1}]),
+        ({}, [{"n_neighbors": 6, "n_components": 1}, {"n_neighbors": 8, "n_components": 1}]),
+        ({}, sets_of("n_neighbors", [6, 500])),
+        ({}, sets_of("n_neighbors", [6, 6])),
+        ({}, sets_of("neighbors", [Knn(6, approximate=True), Knn(8, approximate=True)])),
+    ],
+    ids=str,
+)
+def test_what_only_a_fit_does_is_left_to_it(rows, options, sets):
+    assert Isomap(**options)._maps_over(rows, sets, None) is None
+
+
+def test_a_set_that_fails_spoils_no_other(rows):
+    found = select(Counted(), rows, {"n_neighbors": [6, 0, 8]})
+    assert [t.score is None for t in found.trials] == [False, True, False]
+    assert "n_neighbors" in found.trials[1].reason
+    parts = np.concatenate([rows[:100], rows[:100] + 900.0])
+    Counted.fits = 0
+    found = select(Counted(on_disconnected="raise"), parts, {"n_neighbors": [6, 120]})
+    assert "DisconnectedGraphError" in found.trials[0].reason
+    assert found.params == {"n_neighbors": 120}
+    assert Counted.fits == 2  # each alone, once the path had failed
