@@ -93,18 +93,14 @@ def _peak() -> float:
 
 
 def run_cases(module: str, cases: dict[str, Case]) -> None:
-    """Measure every case (or those named on the command line), print the tables, keep them."""
+    """Measure every case (or those named on the command line), print and keep each table."""
     usual = [name for name, case in cases.items() if not case.only_by_name]
-    chosen = sys.argv[1:] or usual
-    lines = [_heading(next(iter(cases.values())).peers)]
-    for name in chosen:
+    for name in sys.argv[1:] or usual:
         case = cases[name]
-        taken = _take_turns(module, case)
-        table = _table(name, taken)
+        beside = os.getloadavg()[0]
+        table = _table(name, f"{_day()}, {_conditions(case.repeats, beside)}", _take_turns(module, case))
         print(table, flush=True)
-        lines.append(table)
-    if set(usual) <= set(chosen):
-        _keep(module, "\n".join(lines))
+        _keep(module, _heading(case.peers), list(cases), name, table)
 
 
 def _take_turns(module: str, case: Case) -> dict[str, list[dict[str, float]]]:
@@ -118,7 +114,7 @@ def _take_turns(module: str, case: Case) -> dict[str, list[dict[str, float]]]:
     return taken
 
 
-def _table(name: str, taken: dict[str, list[dict[str, float]]]) -> str:
+def _table(name: str, told: str, taken: dict[str, list[dict[str, float]]]) -> str:
     medians = {
         contender: {key: statistics.median(run[key] for run in runs) for key in runs[0]}
         for contender, runs in taken.items()
@@ -143,26 +139,40 @@ def _table(name: str, taken: dict[str, list[dict[str, float]]]) -> str:
             f"{found['added']:.0f}", f"{found['added'] / peer['added']:.2f}" if peer["added"] else "",
             *(f"{found[key]:.4g}" for key in extra),
         ])  # fmt: skip
-    return f"\n**{name}**\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"**{name}** ({told})\n\n{lines}\n"
+
+
+def _day() -> str:
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def _conditions(repeats: int, beside: float) -> str:
+    """How a table was taken: seconds mean little where other processes wanted the cores too."""
+    runs = "one run" if repeats == 1 else f"medians of {repeats} runs"
+    return f"{runs}, load {beside:.1f} before" + (": read CPU seconds" if beside > 1.0 else "")
 
 
 def _heading(packages: tuple[str, ...]) -> str:
     versions = ", ".join(f"{package} {version(package)}" for package in packages)
-    day = datetime.datetime.now(datetime.UTC).date().isoformat()
     return (
-        f"{day}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}. Medians of runs in "
-        "fresh processes, warm; times and sizes against the first line of each table."
+        f"{os.cpu_count()} cores, Python {platform.python_version()}, {versions}. Runs in fresh "
+        "processes, warm; times and sizes against the first line of each table."
     )
 
 
-def _keep(module: str, text: str) -> None:
-    """Replace this module's section of RESULTS.md."""
-    title = f"## {module.rsplit('.', 1)[-1]}"
+def _keep(module: str, heading: str, order: list[str], name: str, table: str) -> None:
+    """Replace this case's table in its module's section of RESULTS.md; tables stand in the cases' order."""
+    title = module.rsplit(".", 1)[-1]
     old = RESULTS.read_text(encoding="utf-8") if RESULTS.exists() else "# Benchmarks\n"
-    head, *sections = old.split("\n## ")
-    kept = [section for section in sections if not f"## {section}".startswith(f"{title}\n")]
-    sections = sorted([*kept, f"{title[3:]}\n\n{text.strip()}\n"])
-    RESULTS.write_text("\n## ".join([head.rstrip() + "\n", *sections]), encoding="utf-8")
+    head, *others = old.split("\n## ")
+    sections = {section.partition("\n")[0]: section.partition("\n")[2] for section in others}
+    kept = [part for part in sections.get(title, "").split("\n**")[1:] if part.partition("**")[0] in order]
+    tables = {part.partition("**")[0]: f"**{part.rstrip()}\n" for part in kept} | {name: table}
+    inside = "\n".join(tables[name] for name in order if name in tables)
+    sections[title] = f"\n{heading}\n\n{inside}"
+    text = "\n## ".join([head.rstrip() + "\n", *(f"{key}\n{sections[key]}" for key in sorted(sections))])
+    RESULTS.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
