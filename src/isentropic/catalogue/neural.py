@@ -11,7 +11,8 @@ _SCHOLZ = "Scholz, Kaplan, Guy, Kopka and Selbig (2005), Non-linear PCA: missing
 NEURAL = (
     Method("nonlinear-pca", "isentropic.methods.nonlinear_pca:NonlinearPCA",
            "A bent surface through the rows, also where values are missing.", "neural",
-           "O(n m h); O(n (m + d))", _SCHOLZ, precomputed=False, draws_above=0, max_rows=100_000),
+           "O(n m h); O(n (m + d))", _SCHOLZ, out_of_sample="optimised", precomputed=False, draws_above=0,
+           max_rows=100_000),
     Method("autoencoder", "isentropic.methods.autoencoder:Autoencoder",
            "A network that gives each row again, through a few units.", "neural", "O(n w); O(n d + w)",
            _HINTON, precomputed=False, draws_above=0),

@@ -83,7 +83,7 @@ class RBMAutoencoder(AutoencoderEmbedder):
         layers=None,
         pretrain_epochs=50,
         max_epochs=200,
-        weight_decay=5e-4,
+        weight_decay=1e-5,
         precision="single",
         random_state=None,
         n_jobs=None,
@@ -105,7 +105,7 @@ class RBMAutoencoder(AutoencoderEmbedder):
         stack = stacked(sizes, lessons, pretrain_epochs, settings.random, settings.dtype)
         layers = stack.unrolled()
         lesson = Reconstruction(layers, lessons, settings.weight_decay)
-        trained = train(layers.vector, lesson, settings.schedule, settings.random)
+        trained = train(layers.vector, lesson, lessons.schedule(settings.max_epochs), settings.random)
         half = len(settings.layers) + 1
         self._keep_both(lessons, layers[:half], layers[half:], trained)
         self.free_energy_gaps_ = stack.gaps
