@@ -36,6 +36,7 @@ FEW = 50  # rows: a network learns fewer by heart
 _BATCH = 128  # rows at most
 _LEAST_BATCH = 8
 _STEPS = 20  # of an epoch at least, where that leaves batches of some rows
+_PATIENCE, _PATIENT_STEPS = 5, 500  # epochs and steps without progress that end the training at a rate
 _PLACED_AT_ONCE = 512
 
 
@@ -126,7 +127,7 @@ class AutoencoderEmbedder(NetworkEmbedder, DecodingEmbedder):
         return Settings(
             checked_components(self.n_components),
             checked_layers(layers if self.layers is None else self.layers),
-            Schedule(require_count("max_epochs", self.max_epochs)),
+            require_count("max_epochs", self.max_epochs),
             require_number("weight_decay", self.weight_decay, "a number of at least 0"),
             PRECISIONS[self.precision],
             generator(self.random_state),
@@ -160,7 +161,7 @@ class Settings:
 
     n_components: int
     layers: tuple[int, ...]  # units of the hidden ones, of the encoder
-    schedule: Schedule
+    max_epochs: int
     weight_decay: float
     dtype: type
     random: np.random.RandomState
@@ -171,7 +172,7 @@ class Lessons:
     """Batches of rows that a network learns from, and rows that are held back."""
 
     rows: ScaledRows
-    learnt: np.ndarray  # numbers of rows, ascending
+    learnt: np.ndarray  # numbers of rows
     held: np.ndarray
     size: int  # of a batch
 
@@ -182,6 +183,11 @@ class Lessons:
         warn_of_few(n)
         held, learnt = held_and_learnt(n, _HELD, random, fewest=FEW, most=_MOST_HELD)
         return cls(rows, learnt, held, min(_BATCH, max(_LEAST_BATCH, len(learnt) // _STEPS)))
+
+    def schedule(self, max_epochs: int) -> Schedule:
+        """An end after five epochs without progress, or 500 steps where those are more."""
+        steps = max(len(self.learnt) // self.size, 1)
+        return Schedule(max_epochs, patience=max(_PATIENCE, _PATIENT_STEPS // steps))
 
     def batches(self, random: np.random.RandomState) -> Iterator[np.ndarray]:
         for numbers in drawn_batches(self.learnt, self.size, random):

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._runtime import row_blocks
-from ..distances import rows_per_block
+
+_BLOCK = 2**18  # numbers that are read at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class ScaledRows:
 
     def blocks(self) -> Iterator[np.ndarray]:
         """All rows in order, in blocks."""
-        for first in range(0, len(self.X), size := rows_per_block(self.X.shape[1])):
+        for first in range(0, len(self.X), size := _rows_at_once(self.X)):
             yield self.take(slice(first, first + size))
 
 
@@ -68,5 +69,9 @@ def scaled(X: np.ndarray, origin: np.ndarray, unit: float) -> np.ndarray:
 
 
 def _doubles(X: np.ndarray) -> Iterator[np.ndarray]:
-    for block in row_blocks(len(X), "reading rows", size=rows_per_block(X.shape[1])):
+    for block in row_blocks(len(X), "reading rows", size=_rows_at_once(X)):
         yield X[block].astype(np.float64, copy=False)
+
+
+def _rows_at_once(X: np.ndarray) -> int:
+    return max(1, _BLOCK // X.shape[1])

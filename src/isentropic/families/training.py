@@ -37,8 +37,9 @@ class Schedule:
     """How long to train: at one rate after the other, from the best parameters so far."""
 
     max_epochs: int
-    patience: int = 10  # epochs without progress that end a rate
+    patience: int = 5  # epochs without progress that end a rate
     rates: tuple[float, ...] = (1e-3, 1e-4)  # the second takes the noise of the first out
+    anew: bool = False  # Adam begins anew with every epoch: longer steps, which a small network gains from
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ def train(vector: np.ndarray, lesson: Lesson, schedule: Schedule, random: np.ran
             vector[:] = best
             adam, idle = Adam(vector, rate), 0
             while idle < schedule.patience and next(epochs, None) is not None:
+                adam = Adam(vector, rate) if schedule.anew else adam
                 for batch in lesson.batches(random):
                     adam.step(lesson.slopes(batch))
                 errors.append(lesson.error())
@@ -87,11 +89,12 @@ def held_and_learnt(
     if n < fewest:
         return order, order
     n_held = min(int(np.ceil(share * n)), n if most is None else most)
-    return order[:n_held], np.sort(order[n_held:])
+    learnt = order[n_held:]
+    return order[:n_held], np.sort(learnt) if n > _WINDOW else learnt  # in the order in which they lie
 
 
 def drawn_batches(rows: np.ndarray, size: int, random: np.random.RandomState) -> Iterator[np.ndarray]:
-    """All of ``rows``, numbers in ascending order, in batches that are drawn anew.
+    """All of ``rows``, numbers, in batches that are drawn anew.
 
     Of a table of many rows, which may lie on a disk, runs of rows that lie together come in a drawn order,
     and windows of some of them are mixed: as good as drawn at will, and read as fast as in order.
@@ -104,6 +107,6 @@ def drawn_batches(rows: np.ndarray, size: int, random: np.random.RandomState) ->
         for first in range(0, len(mixed), _WINDOW):
             random.shuffle(mixed[first : first + _WINDOW])
     # A last batch of a few rows would be mostly noise: such rows join the one before.
-    edges = [*range(0, max(len(mixed) - size // 2, 1), size), len(mixed)]
+    edges = [*range(0, max(len(mixed) - (size - 1) // 2, 1), size), len(mixed)]
     for first, last in pairwise(edges):
         yield mixed[first:last]

@@ -1,4 +1,4 @@
-"""Levenberg-Marquardt: the place of a row whose decoded form is nearest to it, each row by itself.
+"""Damped Newton (Levenberg-Marquardt): rows placed where they are decoded best, each row by itself.
 
 The decoder gives ``g(z) = b + V' a``, ``a = tanh(c + W' z)``, or ``a = c + W' z`` where it is not ``bent``.
 A loop that adds up writes to no array: else the compiler keeps two versions of it, which add up in another
@@ -31,7 +31,10 @@ def _decode(x, z, decoder, bent, penalty, units, away):
 
 @kernel
 def _linearise(x, z, decoder, bent, penalty, units, away, J, normal, slope):
-    """``J' J + penalty I`` over what is known of x, and ``J' away - penalty z``, J the slope of g at z."""
+    """Half the Hessian of the cost over what is known of x, and half its slope downhill, by J, that of g.
+
+    ``J' J + penalty I - sum_f away_f g_f''`` and ``J' away - penalty z``.
+    """
     inner, outer = decoder[0], decoder[2]
     d, h = len(z), len(units)
     bends = np.empty((d, h))
@@ -45,11 +48,20 @@ def _linearise(x, z, decoder, bent, penalty, units, away, J, normal, slope):
         slope[c] = dot(J[c], away, 0, len(x)) - penalty * z[c]
         for e in range(c + 1):
             normal[c, e] = dot(J[c], J[e], 0, len(x)) + (penalty if c == e else 0.0)
+    if bent:
+        for u in range(h):
+            pull = 0.0
+            for f in range(len(x)):
+                pull += outer[f, u] * away[f]
+            pull *= 2.0 * units[u]
+            for c in range(d):
+                for e in range(c + 1):
+                    normal[c, e] += pull * bends[c, u] * inner[u, e]
 
 
 @kernel
 def _settle(x, z, decoder, bent, penalty):
-    """Damped Gauss-Newton steps from z, in place, until they no longer matter; returns the cost."""
+    """Damped Newton steps from z, in place, until they no longer matter; returns the cost."""
     d, h, m = len(z), len(decoder[1]), len(x)
     units, away, J = np.empty(h), np.empty(m), np.empty((d, m))
     normal, factor = np.zeros((d, d)), np.zeros((d, d))
@@ -61,7 +73,7 @@ def _settle(x, z, decoder, bent, penalty):
             _linearise(x, z, decoder, bent, penalty, units, away, J, normal, slope)
             trace = 0.0
             for c in range(d):
-                trace += normal[c, c]
+                trace += abs(normal[c, c])
             damping = 1e-3 * trace if damping < 0.0 else damping
         if not trace > 0.0 or damping > 1e6 * trace:
             break

@@ -16,8 +16,8 @@ class Autoencoder(AutoencoderEmbedder):
     encoder f has hidden ``layers`` and linear outputs, the decoder g the same in reverse. Without hidden
     layers it finds the plane of PCA. The features are centred and divided by one number, so that errors are
     those of the table. Adam takes batches of up to 128 rows; a tenth of the rows, 10,000 at most, is held
-    back: ten epochs without progress on them end the training at a rate of 0.001, then at a tenth of it. The
-    weights are those of the best epoch.
+    back: five epochs, and 500 steps, without progress on them end the training at a rate of 0.001, then at a
+    tenth of it. The weights are those of the best epoch.
 
     Cost: ``O(n w)`` time an epoch for w weights, ``O(w)`` memory beyond the table and the map: the table may
     lie on a disk (``numpy.memmap``), also in single precision. A new row: ``O(w)``.
@@ -75,7 +75,7 @@ class Autoencoder(AutoencoderEmbedder):
         layers=(256, 64),
         activation="relu",
         max_epochs=200,
-        weight_decay=1e-5,
+        weight_decay=5e-4,
         precision="single",
         random_state=None,
         n_jobs=None,
@@ -95,7 +95,7 @@ class Autoencoder(AutoencoderEmbedder):
         layers = mirrored(X.shape[1], settings, self.activation)
         lessons = Lessons.of(rows, settings.random)
         lesson = Reconstruction(layers, lessons, settings.weight_decay)
-        trained = train(layers.vector, lesson, settings.schedule, settings.random)
+        trained = train(layers.vector, lesson, lessons.schedule(settings.max_epochs), settings.random)
         half = len(settings.layers) + 1
         self._keep_both(lessons, layers[:half], layers[half:], trained)
         return self

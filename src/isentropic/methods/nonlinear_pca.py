@@ -101,6 +101,10 @@ class NonlinearPCA(DecodingEmbedder):
         max_iter = require_count("max_iter", self.max_iter)
         X = checked_rows(self, X)
         _require_known(X)
+        empty = np.flatnonzero(np.isnan(X).all(axis=0))[:5].tolist()
+        require(
+            not empty, "X", "known in some row for each feature", f"none in columns {empty}", "Drop them."
+        )
         random, centred = generator(self.random_state), CentredRows.of(X)
         spread = float(np.sqrt(np.nanmean(centred.rows**2))) or 1.0
         rows = centred.rows / spread
@@ -190,7 +194,7 @@ class _Surface:
 
 
 def _require_known(X: np.ndarray) -> None:
-    """Every row and every feature says something."""
+    """Every row says something."""
     known = ~np.isnan(X)
     empty = np.flatnonzero(~known.any(axis=1))[:5].tolist()
     require(not empty, "X", "known in some feature for each row", f"none in rows {empty}", "Drop them.")

@@ -105,7 +105,7 @@ class RBMAutoencoder(AutoencoderEmbedder):
         stack = stacked(sizes, lessons, pretrain_epochs, settings.random, settings.dtype)
         layers = stack.unrolled()
         lesson = Reconstruction(layers, lessons, settings.weight_decay)
-        trained = train(layers.vector, lesson, settings.schedule, settings.random)
+        trained = train(layers.vector, lesson, lessons.schedule(settings.max_epochs), settings.random)
         half = len(settings.layers) + 1
         self._keep_both(lessons, layers[:half], layers[half:], trained)
         self.free_energy_gaps_ = stack.gaps

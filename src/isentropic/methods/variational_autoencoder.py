@@ -100,7 +100,7 @@ class VariationalAutoencoder(AutoencoderEmbedder):
         layers=(256, 64),
         beta=1.0,
         max_epochs=200,
-        weight_decay=1e-5,
+        weight_decay=5e-4,
         precision="single",
         random_state=None,
         n_jobs=None,
@@ -122,7 +122,7 @@ class VariationalAutoencoder(AutoencoderEmbedder):
         encoder = Layers.drawn((m, *hidden, 2 * d), bent, settings.random, settings.dtype)
         decoder = Layers.drawn((d, *hidden[::-1], m), bent, settings.random, settings.dtype)
         network = VariationalNetwork(encoder, decoder, lessons, beta, settings.weight_decay)
-        trained = train(network.vector, network, settings.schedule, settings.random)
+        trained = train(network.vector, network, lessons.schedule(settings.max_epochs), settings.random)
         self._keep_both(lessons, network.encoder, network.decoder, trained)
         self._state_bounds(network)
         return self
