@@ -175,6 +175,8 @@ def test_the_interval_is_the_corrected_one():
     assert found["KNN"] == pytest.approx(np.mean(values))
     assert found["KNN high"] - found["KNN"] == pytest.approx(half)
     assert Repeats(({"KNN": 0.5},), 5, 5).measures() == {"KNN": 0.5}
+    wide = Repeats(({"KNN": 0.2}, {"KNN": 1.0}), 5, 5, (0.0, 1.0)).measures()
+    assert (wide["KNN low"], wide["KNN high"]) == (0.0, 1.0)
     assert Repeats(({"KNN": 0.5, "QDA": 0.5}, {"KNN": 0.7}), 5, 5).measures().keys() == {
         "KNN", "KNN low", "KNN high"
     }  # fmt: skip

@@ -108,10 +108,13 @@ def test_a_dead_process_keeps_no_claim(store):
     assert ready.get()
     with store.claimed(task(1)) as ours:
         assert not ours
+    assert len([*OutcomeStore.at(store.folder).folder.glob(".*.claim")]) == 1  # it lives, and is left alone
     os.kill(process.pid, signal.SIGKILL)
     process.join()
     with store.claimed(task(1)) as ours:
         assert ours
+    (store.folder / ".of-one-that-died.claim").touch()
+    assert [*OutcomeStore.at(store.folder).folder.iterdir()] == []
 
 
 def test_a_name_that_was_removed_in_between_is_no_lock(store, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from ._terminal import show_json
 
 if TYPE_CHECKING:
     from ..experiments.chapters import Chapter
+    from ..experiments.rankings import Ranking
     from ..experiments.values import Outcome, PublishedTable, Task
 
 PAGES = (".html", ".htm")
@@ -101,7 +103,7 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
 
     from .._io import atomic_write
     from ..experiments.results import COLUMNS, as_rows
-    from ..report import experiment_page
+    from ..report import tables_page
     from ._report_document import versions
 
     facts = {
@@ -119,12 +121,21 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
     with atomic_write(asked.out.with_suffix(".csv")) as file:
         file.write(text.getvalue().encode())
     with atomic_write(asked.out) as file:
-        file.write(experiment_page(asked.title, chapters, facts).encode(errors="backslashreplace"))
+        file.write(tables_page(asked.title, chapters, facts).encode(errors="backslashreplace"))
+
+
+def _test(ranking: Ranking) -> dict[str, object]:
+    """Its test for JSON, which has no infinity: F is that where every block ranks alike."""
+    from dataclasses import asdict
+
+    fields = asdict(ranking.test)
+    return {
+        **fields,
+        "iman_davenport": None if math.isinf(fields["iman_davenport"]) else fields["iman_davenport"],
+    }
 
 
 def _document(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> dict[str, object]:
-    from dataclasses import asdict
-
     return {
         "out": str(asked.out),
         "folder": str(asked.folder),
@@ -145,7 +156,7 @@ def _document(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked:
                     for result in chapter.results
                 ],
                 "rankings": [
-                    {"tables": one.name, "column": one.column, "blocks": one.blocks, **asdict(one.test)}
+                    {"tables": one.name, "column": one.column, "blocks": one.blocks, **_test(one)}
                     for one in chapter.rankings
                 ],
             }

@@ -40,4 +40,5 @@ def _chapter(
     results = tuple(collected(table, outcomes, quick) for table in tables)
     found = rankings(results)
     title = SOURCES[source].title if source in SOURCES else tables[0].title
-    return Chapter(source, title, survives(results, found), results, found, printed_p(found))
+    p_values = printed_p(found)
+    return Chapter(source, title, survives(results, found, p_values), results, found, p_values)

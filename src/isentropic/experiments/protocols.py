@@ -30,6 +30,8 @@ CHOICES = ("quality", "folds")
 _INNER = 3  # folds of the training rows
 _NEIGHBORS = 7  # of the regressor that judges a map by numbers
 
+_RANGES = {"accuracy": (0.0, 1.0), "kappa": (-1.0, 1.0), "r2": (-math.inf, 1.0)}
+
 Scores = dict[str, float]
 
 
@@ -51,7 +53,7 @@ class Protocol:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_one_of("measure", self.measure, ("accuracy", "kappa", "r2"))
+        require_one_of("measure", self.measure, _RANGES)
         require_one_of("choose", self.choose, CHOICES)
         require_count("n_repeats", self.n_repeats)
         require_number("test_share", self.test_share, "a share between 0 and 1", above=0.0, below=1.0)
@@ -77,6 +79,7 @@ class Repeats:
     scores: tuple[Scores, ...]
     n_train: int
     n_test: int
+    range: tuple[float, float] = (-math.inf, math.inf)  # what the measure can be
 
     def measures(self) -> Scores:
         """Means over splits, each with the ends of its 95% interval: ``name``, ``name low``, ``name high``.
@@ -92,7 +95,9 @@ class Repeats:
             found[name] = float(values.mean())
             if len(values) > 1:
                 half = _half_width(values, 1 / len(values) + self.n_test / self.n_train)
-                found |= {f"{name} low": found[name] - half, f"{name} high": found[name] + half}
+                low, high = (-1.0, 1.0) if name == "silhouette" else self.range
+                found[f"{name} low"] = max(found[name] - half, low)
+                found[f"{name} high"] = min(found[name] + half, high)
         return found
 
 
@@ -134,7 +139,7 @@ def honest_scores(
         _judged(*_mapped(estimator, X, target, split, protocol, sets, needs_y), target, split, protocol)
         for split in splits
     )
-    return Repeats(scores, len(splits[0].train), len(splits[0].test))
+    return Repeats(scores, len(splits[0].train), len(splits[0].test), _RANGES[protocol.measure])
 
 
 def _mapped(

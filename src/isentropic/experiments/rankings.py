@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,6 +16,8 @@ from .results import CellResult, TableResult
 from .statistics import RankTest, critical_difference, pairwise, rank_test
 
 RANKED = ("accuracy", "kappa", "silhouette", "score", *EIGHT)  # measures of which more is better
+LEVEL = 0.05
+COLUMNS_IN_WORDS = MappingProxyType({"printed": "as printed", "ours": "by the same protocol run again"})
 _FEWEST_METHODS, _FEWEST_BLOCKS = 3, 3
 # tables that a source ranks together, by the name that its p-values have
 _TOGETHER: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = MappingProxyType(
@@ -36,6 +39,7 @@ class Ranking:
 
     name: str  # the tables, as the source numbers them
     column: str  # "printed", "ours" or "honest"
+    how: str  # that column in words
     by_data: bool  # whether a block is a data set, and not one of several cells of it
     blocks: str  # how many, in words
     test: RankTest
@@ -43,6 +47,8 @@ class Ranking:
     nemenyi: Floats
     uncorrected: Floats  # two-sided normal tests of mean ranks
     means: tuple[float, ...]
+    data: tuple[str, ...]  # the data sets of the blocks, each once, in order
+    scores: Floats  # data sets by methods: means over the blocks of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,22 @@ class PrintedP:
     n_blocks: int
     n_data: int
 
+    @property
+    def claims(self) -> bool:
+        """Whether it is below .05 as printed, be it as "< 1e-3"."""
+        return float(self.printed.lstrip("< ")) < LEVEL
+
+    @property
+    def lost(self) -> bool:
+        """Whether it is not so by the test as it is defined, over data sets."""
+        return self.claims and self.by_data is not None and self.by_data >= LEVEL
+
+    @property
+    def is_uncorrected(self) -> bool:
+        """Whether it is what a normal test without correction gives, to two digits."""
+        given = self.uncorrected
+        return given is not None and math.isclose(float(self.printed.lstrip("< ")), given, rel_tol=0.02)
+
 
 def rankings(results: Sequence[TableResult]) -> tuple[Ranking, ...]:
     """Of every group of tables that ranks methods: by what is printed, by ours, by the honest column.
@@ -70,9 +92,11 @@ def rankings(results: Sequence[TableResult]) -> tuple[Ranking, ...]:
     for name, group in _groups(results):
         cells = [one for result in group for one in result.cells if one.cell.measure in RANKED]
         several = len({one.cell.measure for one in cells}) > 1
-        for column in ("printed", "ours", "honest"):
+        told = {**COLUMNS_IN_WORDS, "honest": group[0].table.honest}
+        for column in told:
             made = [
-                _ranking(name, column, cells, by_data) for by_data in ((False, True) if several else (True,))
+                _ranking(name, column, told[column], cells, by_data)
+                for by_data in ((False, True) if several else (True,))
             ]
             found += [one for one in made if one is not None]
     return tuple(found)
@@ -96,31 +120,33 @@ def _value(one: CellResult, column: str) -> float | None:
     return one.cell.printed if column == "printed" else getattr(one, column)
 
 
-def _ranking(name: str, column: str, cells: Sequence[CellResult], by_data: bool) -> Ranking | None:
+def _ranking(name: str, column: str, how: str, cells: Sequence[CellResult], by_data: bool) -> Ranking | None:
     """None where there are too few methods or blocks to rank."""
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for one in cells:
         value = _value(one, column)
         if value is not None:
             rows.setdefault((one.cell.dataset, one.cell.measure), {})[one.cell.method] = value
-    methods, blocks, scores = _complete(rows)
-    if by_data:
-        data = list(dict.fromkeys(dataset for dataset, _ in blocks))
-        members = [[i for i, block in enumerate(blocks) if block[0] == one] for one in data]
-        scores = np.array([scores[rows].mean(axis=0) for rows in members]) if data else scores
+    methods, blocks, cells_of = _complete(rows)
+    data = tuple(dict.fromkeys(dataset for dataset, _ in blocks))
+    members = [[i for i, block in enumerate(blocks) if block[0] == one] for one in data]
+    means = np.array([cells_of[at].mean(axis=0) for at in members])
+    scores = means if by_data else cells_of
     if len(methods) < _FEWEST_METHODS or len(scores) < _FEWEST_BLOCKS or np.ptp(scores, axis=1).max() == 0:
         return None
-    n_data = len({dataset for dataset, _ in blocks})
     return Ranking(
         name,
         column,
+        how,
         by_data,
-        f"{n_data} data sets" if by_data else f"{len(scores)} cells of {n_data} data sets",
+        f"{len(data)} data sets" if by_data else f"{len(scores)} cells of {len(data)} data sets",
         rank_test(scores, methods),
         critical_difference(len(methods), len(scores)),
         pairwise(scores, "nemenyi"),
         pairwise(scores, "normal"),
         tuple(scores.mean(axis=0).tolist()),
+        data,
+        means,
     )
 
 

@@ -10,6 +10,7 @@ from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, Cell, Outcome, Publishe
 
 SAME, NEAR, FAR, UNKNOWN = "same", "near", "far", "unknown"
 _NEAR = 0.02  # that two programs differ by where one draws without a seed
+_ROUNDING = 1e-9  # what decimal numbers lose in binary
 _PROTOCOLS = (PUBLISHED, HONEST, PERMUTED, RANDOM)
 
 
@@ -48,12 +49,6 @@ class TableResult:
     def n_same(self) -> int:
         """How many of them agree within their tolerance."""
         return sum(one.agreement == SAME for one in self.cells)
-
-    def has(self, column: str) -> bool:
-        """Whether any cell has something there: "printed", "ours", "honest", "permuted", "random"."""
-        if column == "printed":
-            return any(one.cell.printed is not None for one in self.cells)
-        return any(getattr(one, column) is not None for one in self.cells)
 
 
 def collected(table: PublishedTable, outcomes: Mapping[Task, Outcome], quick: bool = False) -> TableResult:
@@ -97,8 +92,8 @@ def agreement(printed: float | None, ours: float | None, tolerance: float) -> st
     """
     if printed is None or ours is None or not math.isfinite(tolerance):
         return UNKNOWN
-    apart = abs(ours - printed)
-    if apart <= tolerance + 1e-9:
+    apart = abs(ours - printed) - _ROUNDING
+    if apart <= tolerance:
         return SAME
     return NEAR if apart <= max(_NEAR, _NEAR * abs(printed)) else FAR
 

@@ -8,18 +8,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._values import Floats
-from .rankings import Ranking
+from .rankings import LEVEL, PrintedP, Ranking
 from .results import FAR, NEAR, CellResult, TableResult
 
-_LEVEL = 0.05
 
-
-def survives(results: Sequence[TableResult], found: Sequence[Ranking]) -> tuple[str, ...]:
+def survives(
+    results: Sequence[TableResult], found: Sequence[Ranking], p_values: Sequence[PrintedP] = ()
+) -> tuple[str, ...]:
     """First sentences of a page: how much is met, who leads and whether honestly, what chance gives."""
     said = [*_counts(results)]
     names = dict.fromkeys(ranking.name for ranking in found)
     for name in names:
         said += _ranked([ranking for ranking in found if ranking.name == name])
+    said += _claims(p_values)
+    said += [] if names else _honest(results)
     for result in results:
         said += [*_permuted(result), *_random(result), *result.facts]
     said += _absent(results)
@@ -45,16 +47,11 @@ def _counts(results: Sequence[TableResult]) -> list[str]:
 def _ranked(group: Sequence[Ranking]) -> list[str]:
     """Of one group of tables: the leader as printed, run again, and on rows that were not seen."""
     columns = {ranking.column: ranking for ranking in group if ranking.by_data}
-    name, said = group[0].name, []
-    if "printed" in columns:
-        said.append(f"{name}: {_leader(columns['printed'])} as printed ({columns['printed'].blocks}).")
-    if "ours" in columns:
-        said.append(f"{name}, the same protocol run again: {_leader(columns['ours'])}.")
-    if "honest" in columns:
-        honest = columns["honest"]
-        told = f"{name}, on rows that were not seen: {_leader(honest)} ({honest.blocks})."
-        if "printed" in columns:
-            told += _place(_first(columns["printed"]), honest)
+    said = []
+    for column, ranking in columns.items():
+        told = f"{ranking.name} {ranking.how} ({ranking.blocks}): {_leader(ranking)}."
+        if column == "honest" and "printed" in columns:
+            told += _place(columns["printed"], ranking)
         said.append(told)
     return said
 
@@ -74,23 +71,65 @@ def _leader(ranking: Ranking) -> str:
         f" and {test.average_ranks[second]:.2f}"
     )
     others = len(test.methods) - 1
-    apart = int((ranking.nemenyi[first] < _LEVEL).sum())
-    if test.friedman_p >= _LEVEL:
+    apart = int((ranking.nemenyi[first] < LEVEL).sum())
+    if test.friedman_p >= LEVEL:
         return f"{told}; the methods do not differ (Friedman p = {p_value(test.friedman_p)})"
     return f"{told}; it differs from {apart} of {others} others (Nemenyi, p < .05)"
 
 
-def _place(method: str, honest: Ranking) -> str:
-    """Where the printed leader stands honestly."""
-    test = honest.test
+def _place(printed: Ranking, honest: Ranking) -> str:
+    """Where the printed leader stands honestly, and what is printed for it on the same data."""
+    method, test = _first(printed), honest.test
     if method not in test.methods or _first(honest) == method:
         return ""
     at, first = test.methods.index(method), int(np.argmin(test.average_ranks))
     p = p_value(float(honest.nemenyi[at, first]))
     return (
         f" {method}, printed as first, has mean {number(honest.means[at])} and mean rank "
-        f"{test.average_ranks[at]:.2f} (p = {p} against the first)."
+        f"{test.average_ranks[at]:.2f} (p = {p} against the first{_printed_there(printed, honest, method)})."
     )
+
+
+def _printed_there(printed: Ranking, honest: Ranking, method: str) -> str:
+    shared = [i for i, data in enumerate(printed.data) if data in honest.data]
+    values = printed.scores[shared, printed.test.methods.index(method)]
+    return f"; {number(float(values.mean()))} is printed on these" if len(values) else ""
+
+
+def _honest(results: Sequence[TableResult]) -> list[str]:
+    """Of tables that rank nothing: by measure, what is printed and what rows give that were not seen."""
+    pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for result in results:
+        for one in result.cells:
+            if one.cell.printed is not None and one.honest is not None:
+                key = (one.cell.measure, result.table.honest)
+                pairs.setdefault(key, []).append((one.cell.printed, one.honest))
+    said = []
+    for (measure, how), values in pairs.items():
+        found = np.array(values)
+        printed, honest = found.mean(axis=0)
+        lost = _interval(found[:, 1] - found[:, 0])
+        said.append(
+            f"{measure}: mean {number(printed)} as printed, {number(honest)} {how} "
+            f"({len(found)} cells, difference {lost})."
+        )
+    return said
+
+
+def _claims(p_values: Sequence[PrintedP]) -> list[str]:
+    """How many printed p-values stand, and what they are."""
+    claimed, pairs = [one for one in p_values if one.claims], [one for one in p_values if " vs " in one.pair]
+    if not claimed:
+        return []
+    lost = sum(one.lost for one in claimed)
+    told = (
+        f"Of {len(claimed)} printed p-values below .05, {lost} are not below it by the test that they name, "
+        "with one block for each data set"
+    )
+    alike = sum(one.is_uncorrected for one in pairs)
+    if alike:
+        told += f"; {alike} of {len(pairs)} for pairs are those of a normal test without correction"
+    return [f"{told}."]
 
 
 # ---- what chance gives ---------------------------------------------------------------------------
@@ -136,14 +175,21 @@ def _by_method(result: TableResult, column: str) -> dict[str, list[CellResult]]:
 
 def _spread(values: Floats) -> str:
     """Mean with its 95% interval over data sets, and from where to where."""
+    if len(values) < 2:
+        return f"{number(float(values.mean()))} (one data set)"
+    ends = f"{number(float(values.min()))} to {number(float(values.max()))}"
+    return f"{_interval(values)} over {len(values)} data sets ({ends})"
+
+
+def _interval(values: Floats) -> str:
+    """Mean and half of its 95% interval (Student's t)."""
     mean = float(values.mean())
     if len(values) < 2:
-        return f"{number(mean)} (one data set)"
+        return number(mean)
     from scipy.stats import t
 
     half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
-    ends = f"{number(float(values.min()))} to {number(float(values.max()))}"
-    return f"{number(mean)} ± {number(half)} over {len(values)} data sets ({ends})"
+    return f"{number(mean)} ± {number(half)}"
 
 
 def _absent(results: Sequence[TableResult]) -> list[str]:

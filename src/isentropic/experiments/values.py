@@ -95,3 +95,4 @@ class PublishedTable:
     reasons: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     note: str = ""
     facts: Callable[[Mapping[Task, Outcome]], tuple[str, ...]] | None = None
+    honest: str = "on rows that were not seen"  # what the honest column is of, in words

@@ -1,4 +1,4 @@
-"""``experiment_page``: tables that were run again, or one's own, on one page that needs no network."""
+"""``tables_page``: tables that were run again, or one's own, on one page that needs no network."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from .scores import seconds
 
 _FACTS = ("command", "versions", "seconds", "date", "quick", "folder")
 _COLUMNS = ("printed", "ours", "honest", "permuted", "random")
-_MOST_DIAGRAM = 40  # methods that a diagram can name
-_NAMES = {
-    "printed": "as printed",
-    "ours": "the same protocol run again",
-    "honest": "on rows that were not seen",
+_LEGEND = {
+    "printed": "printed",
+    "ours": "ours, by the same protocol",
+    "permuted": "the same with labels at random",
+    "random": "the best of as many random projections",
 }
+_MOST_DIAGRAM = 40  # methods that a diagram can name
 
 
-def experiment_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str, Any]) -> str:
+def tables_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str, Any]) -> str:
     """Chapters as one HTML file: what survives, every number with its company, the statistics, the nulls.
 
     The same arguments give the same bytes. All text is escaped; no script runs and nothing is fetched (a
@@ -41,11 +42,16 @@ def experiment_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str,
 
 
 def _chapter(chapter: Chapter) -> dict[str, Any]:
+    tables = [_table(result) for result in chapter.results]
+    told: set[str] = set()
+    for table in tables:  # a note that several tables share stands with the first of them
+        table["note"] = "" if table["note"] in told else table["note"]
+        told.add(table["note"])
     return {
         "name": chapter.name,
         "title": chapter.title,
         "sentences": chapter.sentences,
-        "tables": [_table(result) for result in chapter.results],
+        "tables": tables,
         "rankings": [_ranking(ranking) for ranking in chapter.rankings],
         "p_values": [_printed(one) for one in chapter.p_values],
     }
@@ -71,7 +77,7 @@ def _table(result: TableResult) -> dict[str, Any]:
         "name": result.table.name,
         "title": result.table.title,
         "what": _what(data, measures),
-        "columns": shown,
+        "columns": [_LEGEND.get(column, f"honest, {result.table.honest} (95% interval)") for column in shown],
         "across": heads if by_method else methods,
         "down": methods if by_method else heads,
         "grid": [list(line) for line in zip(*grid, strict=True)] if by_method and grid else grid,
@@ -107,13 +113,15 @@ def _block(block: tuple[str, str], n_data: int, n_measures: int) -> str:
 
 def _cell(one: CellResult, shown: Sequence[str], reasons: Sequence[str]) -> dict[str, Any]:
     digits = one.cell.digits
+    ran = one.ours is not None or one.honest is not None
     lines = []
     for column in shown:
         value = _value(one, column)
         text = "" if value is None else number(value, digits)
         if column == "honest" and value is not None and one.low is not None and one.high is not None:
-            text += f" ± {number((one.high - one.low) / 2, digits)}"
-        lines.append({"column": column, "text": text})
+            text += f" ({number(one.low, digits)}–{number(one.high, digits)})"
+        if text or (column in ("ours", "honest") and ran):
+            lines.append({"column": column, "text": text})
     return {
         "lines": lines,
         "agreement": one.agreement,
@@ -142,7 +150,7 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
     ]
     return {
         "name": ranking.name,
-        "how": _NAMES[ranking.column],
+        "how": ranking.how,
         "blocks": ranking.blocks,
         "first": first,
         "friedman": p_value(test.friedman_p),
@@ -161,11 +169,9 @@ def _p(values: Any, test: Any, name: str) -> str:
 def _printed(one: PrintedP) -> dict[str, Any]:
     values = {"uncorrected": one.uncorrected, "as_defined": one.as_defined, "by_data": one.by_data}
     texts = {name: "" if value is None else p_value(value) for name, value in values.items()}
-    lost = one.as_defined is not None and one.by_data is not None and max(one.as_defined, one.by_data) >= 0.05
-    claimed = not one.printed.startswith((".", "0.")) or float(one.printed) < 0.05
     return {
         "table": one.table, "test": one.test, "pair": one.pair, "printed": one.printed, **texts,
-        "n_blocks": one.n_blocks, "n_data": one.n_data, "lost": lost and claimed,
+        "n_blocks": one.n_blocks, "n_data": one.n_data, "lost": one.lost,
     }  # fmt: skip
 
 
