@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic import Isomap, Knn, Radius, Selected
+from isentropic import Isomap, Knn, Radius, Selected, compare
 from isentropic.selection import select
 
 VALUES = [6, 20, 8]
@@ -101,3 +101,16 @@ def test_a_set_that_fails_spoils_no_other(rows):
     assert "DisconnectedGraphError" in found.trials[0].reason
     assert found.params == {"n_neighbors": 120}
     assert Counted.fits == 2  # each alone, once the path had failed
+
+
+def test_a_comparison_tries_them_together(rows, monkeypatch):
+    asked = []
+    shared = Isomap._maps_over
+    monkeypatch.setattr(
+        Isomap, "_maps_over", lambda self, *given: asked.append(given) or shared(self, *given)
+    )
+    (run,) = compare(rows, methods=["isomap"], preset="standard")
+    ((_, sets, _),) = asked
+    assert [dict(trial.params) for trial in run.trials] == list(sets)
+    alone = select(Alone(), rows, list(sets))
+    assert_allclose([trial.score for trial in run.trials], [t.score for t in alone.trials], atol=1e-8)
