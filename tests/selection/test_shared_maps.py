@@ -4,33 +4,29 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic import Isomap, Knn, Radius, Selected
+from isentropic import Isomap, Knn, Radius, Selected, compare
 from isentropic.selection import select
 
 VALUES = [6, 20, 8]
 
 
 class Alone(Isomap):
-    """Fits each set by itself."""
-
-    def _maps_over(self, X, sets, n_jobs):
-        return None
-
-
-class Counted(Isomap):
-    """Counts the fits that are alone."""
-
-    fits = 0
-
-    def fit(self, X, y=None):
-        Counted.fits += 1
-        return super().fit(X, y)
+    """A class of its own may fit otherwise: each set is fitted by itself."""
 
 
 @pytest.fixture
 def rows(roll):
-    Counted.fits = 0
     return roll[:200]
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """The numbers of neighbours that were fitted alone."""
+    found, fit = [], Isomap.fit
+    monkeypatch.setattr(
+        Isomap, "fit", lambda self, X, y=None: found.append(self.n_neighbors) or fit(self, X, y)
+    )
+    return found
 
 
 def sets_of(name, values):
@@ -51,18 +47,19 @@ def test_maps_are_those_of_fits_in_the_order_of_the_sets(rows, given):
 
 
 @pytest.mark.parametrize("criterion", ["rnx_auc", "kendall_tau"])
-def test_scores_and_choice_are_those_of_separate_fits(rows, criterion):
-    together = select(Counted(), rows, {"n_neighbors": VALUES}, criterion=criterion)
-    assert Counted.fits == 0
+def test_scores_and_choice_are_those_of_separate_fits(rows, fits, criterion):
+    together = select(Isomap(), rows, {"n_neighbors": VALUES}, criterion=criterion)
+    assert fits == []
     alone = select(Alone(), rows, {"n_neighbors": VALUES}, criterion=criterion)
+    assert sorted(fits) == sorted(VALUES)
     assert_allclose([t.score for t in together.trials], [t.score for t in alone.trials], atol=1e-8)
     assert [t.params for t in together.trials] == sets_of("n_neighbors", VALUES)
     assert together.params == alone.params
 
 
-def test_selected_fits_once(rows):
-    selected = Selected(Counted(), {"n_neighbors": VALUES}).fit(rows)
-    assert Counted.fits == 1
+def test_selected_fits_once(rows, fits):
+    selected = Selected(Isomap(), {"n_neighbors": VALUES}).fit(rows)
+    assert len(fits) == 1
     assert_array_equal(selected.embedding_, Isomap(**selected.best_params_).fit(rows).embedding_)
 
 
@@ -91,13 +88,26 @@ def test_what_only_a_fit_does_is_left_to_it(rows, options, sets):
     assert Isomap(**options)._maps_over(rows, sets, None) is None
 
 
-def test_a_set_that_fails_spoils_no_other(rows):
-    found = select(Counted(), rows, {"n_neighbors": [6, 0, 8]})
+def test_a_set_that_fails_spoils_no_other(rows, fits):
+    found = select(Isomap(), rows, {"n_neighbors": [6, 0, 8]})
     assert [t.score is None for t in found.trials] == [False, True, False]
     assert "n_neighbors" in found.trials[1].reason
     parts = np.concatenate([rows[:100], rows[:100] + 900.0])
-    Counted.fits = 0
-    found = select(Counted(on_disconnected="raise"), parts, {"n_neighbors": [6, 120]})
+    fits.clear()
+    found = select(Isomap(on_disconnected="raise"), parts, {"n_neighbors": [6, 120]})
     assert "DisconnectedGraphError" in found.trials[0].reason
     assert found.params == {"n_neighbors": 120}
-    assert Counted.fits == 2  # each alone, once the path had failed
+    assert sorted(fits) == [6, 120]  # each alone, once the path had failed
+
+
+def test_a_comparison_tries_them_together(rows, monkeypatch):
+    asked = []
+    shared = Isomap._maps_over
+    monkeypatch.setattr(
+        Isomap, "_maps_over", lambda self, *given: asked.append(given) or shared(self, *given)
+    )
+    (run,) = compare(rows, methods=["isomap"], preset="standard")
+    ((_, sets, _),) = asked
+    assert [dict(trial.params) for trial in run.trials] == list(sets)
+    alone = select(Alone(), rows, list(sets))
+    assert_allclose([trial.score for trial in run.trials], [t.score for t in alone.trials], atol=1e-8)

@@ -148,6 +148,8 @@ class Isomap(GrowingEmbedder):
 
         None where these sets, or the other parameters, ask for what only a fit of its own does.
         """
+        if type(self) is not Isomap:  # which may fit otherwise
+            return None
         names = {name for params in sets for name in params}
         plain = not (self.conformal or self.positive) and self.n_landmarks is None
         asked = names == {"neighbors"} or (names == {"n_neighbors"} and self.neighbors is None)
