@@ -18,7 +18,7 @@ _SAMPLE = 64  # sources whose lost distances are counted before any is repaired
 _BLOCK = 256  # sources in the first call; the next ones take as many as fit a quarter of a second
 # Costs of an entry of G: of one that is lost, of a source searched by itself, of a hub that is tried, where
 # 1 is that of a search of all pairs, each from one end.
-_LOST, _SEARCHED, _TRIED = 10.0, 2.5, 0.03
+_LOST, _SEARCHED, _TRIED = 15.0, 2.3, 0.008
 _HEAVY = _SEARCHED / _LOST  # share of nodes: a source that lost more is searched from the start
 
 
