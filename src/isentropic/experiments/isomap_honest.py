@@ -25,7 +25,7 @@ def honest_space(
     """The same space, learnt from four fifths of the rows and judged on the others, ``n_repeats`` times.
 
     Means and spreads of columns, the map, its own spread and the parameters of the SVM (by inner folds) come
-    from the training rows; the others are placed. Stress is of the training rows, as the map is.
+    from the training rows; the others are placed. Stress is that of the placed rows, after the best scaling.
     """
     X, y = table_rows(dataset)
     is_number = dataset in ("K", *NUMERIC)
@@ -39,9 +39,10 @@ def honest_space(
         found = {}
         if n_components is not None:
             model = reducer(reduction, n_components, n_neighbors)
-            rows, known = known, model.fit_transform(known)
-            found["Kruskal's stress"] = kruskal_stress(rows, known, kind="scaled")
-            places, new = Moments.of(known), model.transform(new)
+            known, rows = model.fit_transform(known), new
+            new = model.transform(rows)
+            found["Kruskal's stress"] = kruskal_stress(rows, new, kind="scaled")
+            places = Moments.of(known)
             known, new = places.scaled(known), places.scaled(new)
         taught, true = y[split.train], y[split.test]
         found["1-NN"] = float(nearest.fit(known, taught).score(new, true))
