@@ -209,6 +209,21 @@ def test_sentences_say_who_leads_and_who_does_not(result):
     assert absent == "3 pieces of work gave nothing (lost): each has its reason below."
 
 
+def test_one_is_said_as_one():
+    table = small_table()
+    some = {
+        task: o
+        for task, o in run(table.tasks(False)).items()
+        if task.method == "PCA" or task.dataset == "iris"
+    }
+    said = survives([collected(replace(table, reasons={}), some)], ())
+    assert said[:2] == (
+        "Of 6 printed numbers that were computed again, 4 are met; 1 is off by at most .02, and 1 by more.",
+        "1 of these has no reason here.",
+    )
+    assert said[-1] == "1 piece of work gave nothing (lost): each has its reason below."
+
+
 def test_tables_that_rank_nothing_tell_what_honest_rows_give():
     table = small_table()
     cells = tuple(replace(cell, measure="1-NN") for cell in table.cells)
