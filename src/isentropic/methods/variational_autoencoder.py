@@ -53,7 +53,7 @@ class VariationalAutoencoder(AutoencoderEmbedder):
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
-        Means; the standard normal distribution is where they should be.
+        Means. Their spread tells how far the places are from the standard normal that `sample` draws from.
     elbo_ : float
         Of all rows, per row in nats, in the unit of the data and with ``beta = 1``: at most the mean
         logarithm of the likelihood.
@@ -133,7 +133,7 @@ class VariationalAutoencoder(AutoencoderEmbedder):
         with one_blas_thread():
             bound = network.bound(lessons.rows.blocks(), _DRAWS)
             held = network.bound(lessons.blocks(lessons.held), _DRAWS)
-        self.elbo_, self.held_out_elbo_ = bound.value() - unit, held.value() - unit
+        self.elbo_, self.held_out_elbo_ = float(bound.value() - unit), float(held.value() - unit)
         self.divergences_ = np.maximum(bound.divergences, 0.0)  # rounding may leave less than nothing
         self.noise_variance_ = network.noise * self._unit**2
 
