@@ -39,6 +39,7 @@ def small_table():
 
     reasons = {
         ("", "LDA", ""): "Another program.",
+        ("", "PCA", ""): "Wider, so not said where a narrower one is known.",
         ("car", "PCA", ""): "A copy error.",
         ("", "", "accuracy"): "Widest.",
     }

@@ -130,6 +130,13 @@ def test_cells_of_one_data_set_are_one_block():
     assert over_data.means == pytest.approx(means)
 
 
+def test_a_method_with_few_numbers_does_not_cost_the_others_their_blocks():
+    table = small_table()
+    cells = (*table.cells, Cell("iris", "UMAP", "accuracy", 0.5))
+    (found,) = rankings([collected(replace(table, cells=cells, ours=measured(cells)), {})])
+    assert (found.blocks, found.test.methods) == ("5 data sets", METHODS)
+
+
 def test_what_ranks_nothing_is_left_out():
     table = small_table()
     two = tuple(cell for cell in table.cells if cell.method != "LDA")

@@ -83,6 +83,12 @@ def test_reasons_name_cells_that_are_there():
             assert method in {"", *methods, *everywhere}
 
 
+def test_of_the_printed_columns_without_labels_t_sne_is_best_on_eight_tables():
+    means = printed_scores()[MEAN].drop(index="UMAP", level=1)  # what the note says
+    best = [means[name].idxmax() for name in DATASETS]
+    assert best.count("T-SNE") == 8
+
+
 # ---- facts ---------------------------------------------------------------------------------------
 
 
@@ -132,7 +138,7 @@ def test_ranks_are_among_techniques_that_saw_no_labels():
     by_mean = {cell.method: value for cell, value in ours.items() if cell.measure == MEAN}
     assert "UMAP" not in by_mean
     assert by_mean["pca"] == 1.0
-    assert sorted(by_mean.values())[0] == 1.0
+    assert sum(by_mean.values()) == pytest.approx(len(by_mean) * (len(by_mean) + 1) / 2)  # no rank is theirs
     assert TABLES[RANKED].ours(outcomes({"pca": 2.0}), PUBLISHED) == {}
 
 

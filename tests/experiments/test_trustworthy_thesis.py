@@ -40,6 +40,12 @@ def test_every_tau_has_one_task_of_the_published_protocol(name):
     assert set(table.tasks(True)) <= set(table.tasks(False))
 
 
+def test_a_degree_of_zero_is_left_out_of_a_set():
+    sets = {task.method: task.arguments["parameters"] for task in TABLES["4.5"].tasks(False)}
+    assert sets["MSDD 0+1"] == {"degrees": [1]}
+    assert sets["MSDD 9+10+11"] == {"degrees": [9, 10, 11]}
+
+
 def test_seconds_are_never_compared():
     times = [cell for table in TABLES.values() for cell in table.cells if cell.measure == "time"]
     assert {cell.tolerance for cell in times} == {math.inf}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -83,8 +83,3 @@ def in_words(span: tuple[float, float] | None) -> str:
     unit = unit or 1.0
     low, high = math.floor(span[0] / unit), math.ceil(span[1] / unit)
     return f"{low} to {high} {name} left" if low < high else f"{high} {name} left"
-
-
-def total_seconds(outcomes: Iterable[Outcome]) -> float:
-    """Of all work, by whichever process."""
-    return sum(outcome.seconds for outcome in outcomes)

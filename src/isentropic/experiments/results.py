@@ -50,12 +50,6 @@ class TableResult:
         """How many of them agree within their tolerance."""
         return sum(one.agreement == SAME for one in self.cells)
 
-    def has(self, column: str) -> bool:
-        """Whether any cell has something there: "printed", "ours", "honest", "permuted", "random"."""
-        if column == "printed":
-            return any(one.cell.printed is not None for one in self.cells)
-        return any(getattr(one, column) is not None for one in self.cells)
-
 
 def collected(table: PublishedTable, outcomes: Mapping[Task, Outcome], quick: bool = False) -> TableResult:
     """Read the numbers of a table from the outcomes of its tasks; what failed is a reason.

@@ -41,8 +41,11 @@ class OutcomeStore:
 
     @classmethod
     def at(cls, folder: str | Path) -> OutcomeStore:
-        """Make the folder, and refuse now one that takes no files."""
-        return cls(Path(folder), KeptFiles.at(folder))
+        """Make the folder, and refuse now one that takes no files; claims of the dead are removed."""
+        files = KeptFiles.at(folder)
+        for path in Path(folder).glob(".*.claim"):
+            _release(path, _locked(path))
+        return cls(Path(folder), files)
 
     def read(self, task: Task) -> Outcome | None:
         """What was kept of a task; None, with a warning, where the file is not as it was written."""
@@ -62,10 +65,7 @@ class OutcomeStore:
         try:
             yield file is not None
         finally:
-            if file is not None:
-                with suppress(OSError):
-                    path.unlink()  # before the lock goes: a lock of a name that is gone is none
-                os.close(file)
+            _release(path, file)
 
 
 def key_of(task: Task) -> str:
@@ -100,6 +100,14 @@ def _locked(path: Path) -> int | None:
             if os.path.samestat(os.fstat(file), os.stat(path)):
                 return file
         os.close(file)  # who had it removed the name in between: it is a lock of nothing
+
+
+def _release(path: Path, file: int | None) -> None:
+    """Give back a lock that is ours."""
+    if file is not None:
+        with suppress(OSError):
+            path.unlink()  # before the lock goes: a lock of a name that is gone is none
+        os.close(file)
 
 
 def _lock(file: int) -> bool:
