@@ -145,28 +145,31 @@ def kept(store, tasks):
 
 
 def test_killed_twenty_times_nothing_finished_is_lost_or_begun_again(store, tmp_path):
-    """Two processes share the work, and one of them is killed, twenty times."""
-    log, draws = tmp_path / "log", random.Random(0)
-    tasks = [task(i, log=str(log), seconds=0.02) for i in range(60)]
+    """Two processes share the work, and both are killed in the middle of it, twenty times."""
+    log, draws, n = tmp_path / "log", random.Random(0), 200
+    tasks = [task(i, log=str(log), seconds=0.01) for i in range(n)]
     finished = set()
     for _ in range(20):
         before = len(begun(log))
         pair = [forked(run, tasks, store) for _ in range(2)]
-        time.sleep(draws.uniform(0.02, 0.15))
+        while len(begun(log)) < before + 3:  # by two processes: one is finished
+            time.sleep(0.005)
+        time.sleep(draws.uniform(0.0, 0.02))
         for process in pair:
-            os.kill(process.pid, signal.SIGKILL)
+            assert process.is_alive()
+            process.kill()
             process.join()
         assert finished.isdisjoint(begun(log)[before:])
         now = kept(store, tasks)
         assert finished <= now
         finished = now
-    assert 0 < len(finished)
+    assert 20 <= len(finished)
     before = len(begun(log))
     found = run(tasks, store)
-    assert sorted(begun(log)[before:]) == sorted(set(range(60)) - finished)  # each of the others once
-    assert [found[one].measures["third"] for one in tasks] == [i / 3 for i in range(60)]
+    assert sorted(begun(log)[before:]) == sorted(set(range(n)) - finished)  # each of the others once
+    assert [found[one].measures["third"] for one in tasks] == [i / 3 for i in range(n)]
     assert run(tasks, store) == found
-    assert len(begun(log)) == before + 60 - len(finished)
+    assert len(begun(log)) == before + n - len(finished)
 
 
 def test_two_processes_share_the_work(store, tmp_path):

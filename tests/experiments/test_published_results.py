@@ -130,6 +130,13 @@ def test_cells_of_one_data_set_are_one_block():
     assert over_data.means == pytest.approx(means)
 
 
+def test_a_method_with_few_numbers_does_not_cost_the_others_their_blocks():
+    table = small_table()
+    cells = (*table.cells, Cell("iris", "UMAP", "accuracy", 0.5))
+    (found,) = rankings([collected(replace(table, cells=cells, ours=measured(cells)), {})])
+    assert (found.blocks, found.test.methods) == ("5 data sets", METHODS)
+
+
 def test_what_ranks_nothing_is_left_out():
     table = small_table()
     two = tuple(cell for cell in table.cells if cell.method != "LDA")
@@ -200,6 +207,21 @@ def test_sentences_say_who_leads_and_who_does_not(result):
     assert "have mean .958 where .96" in random
     assert random.endswith("is printed for SGt-SNE (4 data sets, correlation 1.000).")
     assert absent == "3 pieces of work gave nothing (lost): each has its reason below."
+
+
+def test_one_is_said_as_one():
+    table = small_table()
+    some = {
+        task: o
+        for task, o in run(table.tasks(False)).items()
+        if task.method == "PCA" or task.dataset == "iris"
+    }
+    said = survives([collected(replace(table, reasons={}), some)], ())
+    assert said[:2] == (
+        "Of 6 printed numbers that were computed again, 4 are met; 1 is off by at most .02, and 1 by more.",
+        "1 of these has no reason here.",
+    )
+    assert said[-1] == "1 piece of work gave nothing (lost): each has its reason below."
 
 
 def test_tables_that_rank_nothing_tell_what_honest_rows_give():

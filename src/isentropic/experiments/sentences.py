@@ -36,9 +36,12 @@ def _counts(results: Sequence[TableResult]) -> list[str]:
     near, far = (sum(one.agreement == kind for one in compared) for kind in (NEAR, FAR))
     text = f"Of {len(compared):,} printed numbers that were computed again, {same:,} are met"
     if near or far:
-        text += f"; {near:,} are off by at most .02, and {far:,} by more"
+        text += f"; {near:,} {'is' if near == 1 else 'are'} off by at most .02, and {far:,} by more"
     untold = sum(one.agreement == FAR and not one.reason for one in compared)
-    return [f"{text}.", *([f"{untold:,} of these have no reason here."] if untold else [])]
+    return [
+        f"{text}.",
+        *([f"{untold:,} of these {'has' if untold == 1 else 'have'} no reason here."] if untold else []),
+    ]
 
 
 # ---- who leads -----------------------------------------------------------------------------------
@@ -199,7 +202,8 @@ def _absent(results: Sequence[TableResult]) -> list[str]:
     if not n_failed:
         return []
     shown = ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
-    return [f"{n_failed:,} pieces of work gave nothing ({shown}): each has its reason below."]
+    pieces = "1 piece" if n_failed == 1 else f"{n_failed:,} pieces"
+    return [f"{pieces} of work gave nothing ({shown}): each has its reason below."]
 
 
 def _table(result: TableResult) -> str:
