@@ -68,6 +68,8 @@ def test_the_page_has_every_number_and_its_reason(page):
     assert "has no attribute 'not_there'" in words
     assert "isentropic reproduce small" in words
     assert "Friedman p =" in words
+    assert "Means, p-values and effects against SGt-SNE" in words
+    assert "4–0–0 1.00" in words  # on four data sets the honest leader beats each of the others
     first = words.text.index("What survives")
     after = " ".join(words.text[first:])
     assert after.index("Of 12 printed numbers") < after.index("Every number")

@@ -46,6 +46,8 @@ class Ranking:
     difference: float  # critical, at the level .05
     nemenyi: Floats
     uncorrected: Floats  # two-sided normal tests of mean ranks
+    conover: Floats
+    wilcoxon: Floats  # corrected by Holm
     means: tuple[float, ...]
     data: tuple[str, ...]  # the data sets of the blocks, each once, in order
     scores: Floats  # data sets by methods: means over the blocks of each
@@ -144,6 +146,8 @@ def _ranking(name: str, column: str, how: str, cells: Sequence[CellResult], by_d
         critical_difference(len(methods), len(scores)),
         pairwise(scores, "nemenyi"),
         pairwise(scores, "normal"),
+        pairwise(scores, "conover"),
+        pairwise(scores, "wilcoxon"),
         tuple(scores.mean(axis=0).tolist()),
         data,
         means,

@@ -12,6 +12,7 @@ from ..experiments.rank_layout import RankLayout, rank_layout
 from ..experiments.rankings import PrintedP, Ranking
 from ..experiments.results import CellResult, TableResult
 from ..experiments.sentences import number, p_value
+from ..experiments.statistics import effect
 from .rendering import asset, template
 from .scores import seconds
 
@@ -137,14 +138,12 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
     test = ranking.test
     layout = rank_layout(test.methods, test.average_ranks, ranking.difference)
     first = layout.marks[0].name
-    at = test.methods.index(first)
     rows = [
         {
             "name": mark.name,
             "rank": f"{mark.rank:.2f}",
             "mean": number(ranking.means[test.methods.index(mark.name)]),
-            "uncorrected": "" if mark.name == first else _p(ranking.uncorrected[at], test, mark.name),
-            "nemenyi": "" if mark.name == first else _p(ranking.nemenyi[at], test, mark.name),
+            "against": [] if mark.name == first else _against(ranking, first, mark.name),
         }
         for mark in layout.marks
     ]
@@ -162,8 +161,14 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _p(values: Any, test: Any, name: str) -> str:
-    return p_value(float(values[test.methods.index(name)]))
+def _against(ranking: Ranking, first: str, name: str) -> list[str]:
+    """The first against another: p-values of four tests, wins, ties and losses over data sets, effect."""
+    methods = ranking.test.methods
+    at = methods.index(first), methods.index(name)
+    tests = (ranking.uncorrected, ranking.nemenyi, ranking.conover, ranking.wilcoxon)
+    found = effect(ranking.scores, methods, first, name)
+    counts = f"{found.wins}–{found.ties}–{found.losses}"
+    return [*(p_value(float(values[at])) for values in tests), counts, number(found.rank_biserial, 2)]
 
 
 def _printed(one: PrintedP) -> dict[str, Any]:
