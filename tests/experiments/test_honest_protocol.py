@@ -4,8 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_classification
+from sklearn import decomposition
+from sklearn.datasets import load_wine, make_classification
+from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from isentropic import LDA, PCA, RandomProjection, registry
 from isentropic._errors import InvalidInputError
@@ -157,6 +161,16 @@ def test_the_map_is_at_unit_variance_by_the_training_rows():
 
     protocol = Protocol(("SVM",), n_repeats=2)
     assert honest_scores(Tiny(2), X, y, protocol).scores == honest_scores(PCA(2), X, y, protocol).scores
+
+
+def test_scores_are_those_of_a_pipeline_of_scikit_learn():
+    """Agreement, split by split: scaled, reduced, scaled, judged, all fitted to the training rows."""
+    X, y = load_wine(return_X_y=True)
+    drawn = StratifiedShuffleSplit(3, test_size=89, random_state=0).split(X, y)
+    parts = (StandardScaler(), decomposition.PCA(2), StandardScaler(), KNeighborsClassifier(7))
+    expected = [make_pipeline(*parts).fit(X[a], y[a]).score(X[b], y[b]) for a, b in drawn]
+    found = honest_scores(PCA(2), X, y, Protocol(("KNN",), n_repeats=3)).scores
+    assert [scores["KNN"] for scores in found] == expected
 
 
 def test_moments_of_columns_with_gaps_and_of_constant_ones():
