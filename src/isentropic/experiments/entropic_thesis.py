@@ -86,8 +86,8 @@ def kappa_table() -> PublishedTable:
         },
         ("parity5", "LDA", ""): "Both classes have the same mean in every feature: LDA has no direction.",
         ("car", "LDA", ""): "A forest without a seed is the best classifier: .468 with ours.",
-        ("servo", "LDA", ""): "Not explained: .909 by the SVM, one row of 84 away.",
-        ("prnn_fglass", "LDA", ""): "Not explained: .369 by the SVM, one row of 107 away.",
+        ("servo", "LDA", ""): "Not explained: .909 at best, by the SVM.",
+        ("prnn_fglass", "LDA", ""): "Not explained: .369 at best, by the SVM.",
     }
     return PublishedTable(
         SOURCE, "6", "Largest kappa of eight classifiers, on the test half", cells, _kappa_tasks,
