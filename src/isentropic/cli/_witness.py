@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._errors import FileFormatError, IsentropicError
-from .._io import refusal
 
 if TYPE_CHECKING:
     from .._values import Floats
@@ -34,6 +33,9 @@ def witness_of(estimator: Any, X: Floats) -> Witness | None:
 
     n, m = X.shape
     chosen = X[np.linspace(0, n - 1, max(2, min(_ROWS, n, _MOST // m))).astype(np.int64)]
+    chosen = chosen[np.isfinite(chosen).all(axis=1)]  # rows with holes are left to those without
+    if not len(chosen):
+        return None
     return placed_by(estimator, (chosen + np.roll(chosen, 1, axis=0)) / 2)
 
 
@@ -49,6 +51,8 @@ def placed_by(estimator: Any, rows: Floats) -> Witness | None:
 def read_witness(extra: dict[str, Any], estimator: Any, path: Path) -> Witness | None:
     """As it was saved; None where there is none."""
     import numpy as np
+
+    from .._io import refusal
 
     if "witness" not in extra:
         return None

@@ -33,7 +33,7 @@ def table_rows(dataset: str) -> tuple[Floats, np.ndarray]:
 
     >>> X, y = table_rows("K")
     >>> X.shape, sorted(set(y.tolist()))
-    ((1000, 2), [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5])
+    ((1000, 2), [-6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6])
     """
     if dataset == "K":
         return _correlated_plane()

@@ -77,7 +77,7 @@ class DissimilarityLE(ClassLearner, LaplacianEmbedder):
     --------
     >>> from isentropic import DissimilarityLE, datasets
     >>> iris = datasets.load("builtin:iris", scaling="standard")
-    >>> eigenmaps = DissimilarityLE(15, dissimilarity="dis2").fit(iris.X[::2], iris.y[::2])
+    >>> eigenmaps = DissimilarityLE(40, dissimilarity="dis2").fit(iris.X[::2], iris.y[::2])
     >>> eigenmaps.transform(iris.X[1::2]).shape  # without labels
     (75, 2)
     """
