@@ -112,7 +112,7 @@ def geodesic(k):
     return Geodesic(k)
 
 
-UNFOLDED = {
+SHORT_RANGE = {
     "PCA": ours("pca", neighbours_kept),
     "CCA": ours("cca", neighbours_kept),
     "CCA, published rule": ours("cca", neighbours_kept, rule="stochastic"),
@@ -149,9 +149,9 @@ SCULPTED = {
 CASES = {
     case.name: case
     for case in (
-        Case("CCA and CDA, roll of 300", small_roll, UNFOLDED, warm_up=60, repeats=1),
+        Case("CCA and CDA, roll of 300", small_roll, SHORT_RANGE, warm_up=60, repeats=1),
         Case("CDA, roll of four clusters", cluster_roll, UNROLLED, warm_up=60, repeats=1),
-        Case("CCA, 10,000 digits", digits(10_000), {"CCA": UNFOLDED["CCA"]}, warm_up=300, repeats=1),
+        Case("CCA, 10,000 digits", digits(10_000), {"CCA": SHORT_RANGE["CCA"]}, warm_up=300, repeats=1),
         Case("TCIE, strip with a hole", strip, FLATTENED, warm_up=100, repeats=1),
         Case("RankVisu, iris, k = 30", iris, RANKS, warm_up=60, repeats=1),
         Case("RankVisu, iris, k = 10", iris, FEW_RANKS, warm_up=60, repeats=1),

@@ -61,6 +61,21 @@ def path(arrays):
     return {"cpu": time.process_time() - began, "map": found.embeddings[4]}
 
 
+def chosen(together):
+    def run(arrays):
+        from isentropic import Isomap
+        from isentropic.selection import select
+
+        class Alone(Isomap):
+            """Another class may fit otherwise: its sets are fitted one by one."""
+
+        began = time.process_time()
+        found = select(Isomap() if together else Alone(), arrays["X"], {"n_neighbors": VALUES})
+        return {"cpu": time.process_time() - began, "chosen": found.params["n_neighbors"]}
+
+    return run
+
+
 def _timed(call):
     cpu, wall = time.process_time(), time.perf_counter()
     call()
@@ -132,6 +147,15 @@ CASES = {
     for case in (
         Case("path, roll, n = 5,000", roll(5000), {"10 fits": fits, "isomap_path": path}, warm_up=1200),
         Case("path, digits", digits, {"10 fits": fits, "isomap_path": path}, warm_up=1200),
+        *(
+            Case(
+                f"selection, {name}",
+                data,
+                {"each alone": chosen(False), "together": chosen(True)},
+                warm_up=1200,
+            )
+            for name, data in (("roll, n = 3,000", roll(3000)), ("digits", digits))
+        ),
         *(
             Case(
                 f"{name}, {b} rows more", data, {"fit": refitted(b), "partial_fit": appended(b)}, warm_up=1200

@@ -19,7 +19,8 @@ import warnings
 
 import numpy as np
 
-from .entropic_data import table
+from isentropic.experiments.sets import prepared as table
+
 from .mnist_data import digits
 from .runner import Case, run_cases
 

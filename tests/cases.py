@@ -16,6 +16,7 @@ from isentropic import (
     UMAP,
     ClassicalMDS,
     ClassIsomap,
+    Diffusion,
     DiffusionMaps,
     Dis3,
     EntropicIsomap,
@@ -65,6 +66,12 @@ SMALL = {
     "set-sne": {"max_iter": 250, "scale": "match"},  # without, nats come to squares that have a unit
     "supervised-umap": {"n_epochs": 100},
     "trimap": {"max_iter": 100},
+    "autoencoder": {"layers": (8,), "max_epochs": 10},
+    "nonlinear-pca": {"max_iter": 100},
+    "rbm-autoencoder": {"layers": (8,), "pretrain_epochs": 2, "max_epochs": 10},
+    "variational-autoencoder": {"layers": (8,), "max_epochs": 10},
+    "parametric-t-sne": {"layers": (16,), "max_epochs": 4},
+    "parametric-umap": {"layers": (16,), "max_epochs": 4},
     "parametric": {"layers": (8,), "max_epochs": 2, "synthetic": 50},
 }
 # Known to be in the units of the data. A method that is not named here may have its own, or none.
@@ -96,8 +103,8 @@ IN_UNITS = {
     "parameter-free-sdd",
 }
 # Their optimisers end in the same place when every step has the same digits.
-_UNFOLDING = {"cca", "cda", "dd-hds", "rankvisu", "tcie"}
-_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon", *_UNFOLDING}
+_SHORT_RANGE = {"cca", "cda", "dd-hds", "rankvisu", "tcie"}
+_BY_STRESS = {"metric-mds", "elastic-scaling", "sammon", "geodesic-sammon", *_SHORT_RANGE}
 SETTLING = {"sdd", "multi-sdd", "parameter-free-sdd", *_BY_STRESS, "parametric"}
 
 NAMES = tuple(METHODS_AND_STUB)
@@ -105,6 +112,7 @@ GIVEN = {f"{name} of distances": name for name in NAMES if METHODS_AND_STUB[name
 VARIANTS = {
     "whitened": PCA(whiten=True),
     "linear kernel": KernelPCA(kernel="linear"),
+    "kernel through landmarks": KernelPCA(n_landmarks=40),
     "pursuit": RobustPCA(solver="pcp"),
     "holes allowed": ProbabilisticPCA(missing="em"),
     "manhattan": Isomap(metric="manhattan"),
@@ -133,6 +141,7 @@ VARIANTS = {
     "a real degree": SDD(2.5, 3, scale=1.5),
     "manhattan sdd": ParameterFreeSDD(metric="manhattan"),
     "geodesic sdd": ParameterFreeSDD(metric=Geodesic()),
+    "diffusion sdd": ParameterFreeSDD(metric=Diffusion(t=8, alpha=0.5)),
     "drawn pairs": ParameterFreeSDD(pairs=8, max_iter=20),
     "momentum": ParameterFreeSDD(init="random", optimizer=Momentum(50)),
     "symmetric laplacian": LaplacianEigenmaps(laplacian="symmetric"),
@@ -152,7 +161,7 @@ VARIANTS = {
     "edges between classes": SGtSNE(5, penalise="edges", squared=False, unlabelled="posterior", max_iter=100),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
-_SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "drawn pairs", "momentum"}
+_SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "diffusion sdd", "drawn pairs", "momentum"}
 _DRAWN = {"manhattan pacmap", "cosine pacmap", "geodesic umap", "umap of given lists"}  # by their seed
 _LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes"}
 

@@ -58,7 +58,8 @@ class Specimen:
 def specimen_names():
     from isentropic.registry import METHODS
 
-    return [*METHODS, "selected", "isomap-of-distances", "isomap-of-parts", "sdd-of-geodesics"]
+    special = "isomap-of-distances", "isomap-of-parts", "sdd-of-geodesics", "mds-of-diffusion"
+    return [*METHODS, "selected", *special]
 
 
 def _unfitted(name):
@@ -70,6 +71,7 @@ def _unfitted(name):
         "isomap-of-distances": lambda: isentropic.Isomap(4, metric="precomputed"),
         "isomap-of-parts": lambda: isentropic.Isomap(2, on_disconnected="largest"),
         "sdd-of-geodesics": lambda: isentropic.SDD(2, metric=isentropic.Geodesic(4)),
+        "mds-of-diffusion": lambda: isentropic.MetricMDS(2, metric=isentropic.Diffusion(4, t=3)),
     }
     return special[name]() if name in special else isentropic.make(name, **TINY.get(name, {}))
 

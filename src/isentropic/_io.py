@@ -36,12 +36,16 @@ _LEAST_ROOM = 4096  # bytes of any file
 _METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
 VALUES = frozenset(
     {
-        *(f"isentropic._values.{kind.__name__}" for kind in (*STAGES.values(), NeighborGraph, Neighbors)),
+        *(f"{kind.__module__}.{kind.__name__}" for kind in (*STAGES.values(), NeighborGraph, Neighbors)),
         "isentropic.affinities.inner_products.InnerProduct",
         "isentropic.dissimilarities.classes.ClassGaussians",
-        *(f"isentropic.dissimilarities.measures.{kind}" for kind in ("Added", "Exponential", "Shrunk")),
+        *(
+            f"isentropic.dissimilarities.measures.{kind}"
+            for kind in ("Added", "Directed", "Exponential", "Shrunk")
+        ),
         "isentropic.families.growing.Update",
         "isentropic.families.input_rows.KnownRows",
+        "isentropic.families.networks.Layers",
         "isentropic.linalg.scaling.Scaling",
         "isentropic.selection.values.Selection",
         "isentropic.selection.values.Trial",

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from ._class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
 from ._state import Array, Flag, Maybe, Number, OneOf, Starts, State, Text, Value, Whole
 
 Floats = npt.NDArray[np.float64]
@@ -90,11 +91,12 @@ class Landmarks:
 class Inflate:
     """A policy for a graph in parts, for reproduction only.
 
-    Missing distances become ``factor`` times the largest one there is.
+    Missing distances become ``factor`` times the largest one there is. 0 puts the parts on top of each other,
+    as programs do whose matrix of shortest paths holds 0 where there is none.
     """
 
     factor: float = 10.0
-    _state = State(factor=Number(above=0))
+    _state = State(factor=Number(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,34 @@ class Geodesic:
 
 
 @dataclass(frozen=True, slots=True)
+class Diffusion:
+    """A metric: how differently walks of ``t`` steps over the neighbour graph spread from two rows.
+
+    ``(sum_l (P^t_il - P^t_jl)^2 / phi_l)^1/2``, as :class:`DiffusionMaps` has it, with its ``sigma`` and
+    ``alpha``; the rest is as in :class:`Geodesic`. Rows whose walks do not meet are all about equally far:
+    take a larger ``t`` to see them apart. ``O(t)`` products with the graph for each row.
+    """
+
+    neighbors: int | NeighborRule = 10
+    t: int = 1
+    sigma: float | Literal["auto"] = "auto"
+    alpha: float = 0.0
+    metric: str = "euclidean"
+    on_disconnected: str = "bridge"
+    _state = State(
+        neighbors=OneOf(Whole(1), Value(Knn), Value(Radius), Value(Percentile)),
+        t=Whole(1),
+        sigma=OneOf(Number(above=0, infinite=True), Text("auto")),
+        alpha=Number(0, most=1),
+        metric=Text(),
+        on_disconnected=Text("bridge", "raise"),
+    )
+
+
+GraphMetric = Geodesic | Diffusion  # metrics over the neighbour graph of the rows
+
+
+@dataclass(frozen=True, slots=True)
 class Momentum:
     """An optimiser, for reproduction only: gradient descent with momentum and gains, as published for SDD."""
 
@@ -125,47 +155,6 @@ class Momentum:
     _state = State(max_iter=Whole(0), learning_rate=Number(above=0), momentum=Number(0))
 
 
-@dataclass(frozen=True, slots=True)
-class Dis1:
-    """Of classes: ``sqrt(1 - exp(-d^2 / beta))`` within one, ``exp(d^2 / 2 beta) - alpha`` between two.
-
-    ``beta="auto"`` is the mean squared distance. With ``alpha=0`` all rows of a class come before any other.
-    """
-
-    alpha: float = 0.5
-    beta: float | Literal["auto"] = "auto"
-    _state = State(alpha=Number(0, most=1), beta=OneOf(Number(above=0), Text("auto")))
-
-
-@dataclass(frozen=True, slots=True)
-class Dis2:
-    """Of classes: ``d / psi`` within one, ``d`` between two."""
-
-    psi: float = 2.0
-    _state = State(psi=Number(1))
-
-
-@dataclass(frozen=True, slots=True)
-class Dis3:
-    """Of classes: ``d`` within one, ``d + mu max d`` between two."""
-
-    mu: float = 0.1
-    _state = State(mu=Number(0, most=1))
-
-
-@dataclass(frozen=True, slots=True)
-class ClassDivergence:
-    """Of classes: ``d + alpha s DE``, DE the divergence between the Gaussians of the classes.
-
-    ``scale="match"`` has the largest ``s DE`` equal the largest d; None adds nats to lengths, s = 1.
-    """
-
-    alpha: float = 0.1
-    divergence: str = "kl"
-    scale: Literal["match"] | None = "match"
-    _state = State(alpha=Number(0, most=1), divergence=Text(), scale=Maybe(Text("match")))
-
-
 # by the names that the command line takes, which a saved model may hold and the package exports
 STAGES: Mapping[str, type] = MappingProxyType(
     {
@@ -173,9 +162,11 @@ STAGES: Mapping[str, type] = MappingProxyType(
         for choice in (
             Can,
             ClassDivergence,
+            Diffusion,
             Dis1,
             Dis2,
             Dis3,
+            Dis4,
             Geodesic,
             Inflate,
             Knn,

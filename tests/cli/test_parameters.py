@@ -4,7 +4,19 @@ import math
 
 import pytest
 
-from isentropic import PCA, Can, Geodesic, Isomap, Knn, Landmarks, Momentum, Percentile, Pnn, Radius
+from isentropic import (
+    PCA,
+    Can,
+    Diffusion,
+    Geodesic,
+    Isomap,
+    Knn,
+    Landmarks,
+    Momentum,
+    Percentile,
+    Pnn,
+    Radius,
+)
 from isentropic._errors import InvalidInputError
 from isentropic._values import Inflate
 from isentropic.cli._parameters import parse_parameters, parse_value, with_seed_and_jobs
@@ -50,6 +62,7 @@ def test_words_and_numbers(text, value):
         ("landmarks:300,rule=random", Landmarks(300, rule="random")),
         ("inflate:3", Inflate(3)),
         ("geodesic:12", Geodesic(12)),
+        ("diffusion:12,t=8,sigma=2.5", Diffusion(12, t=8, sigma=2.5)),
         ("momentum:50,learning_rate=3", Momentum(50, learning_rate=3)),
     ],
 )

@@ -292,3 +292,16 @@ def test_equal_maps_are_told_together(roll):
 def test_a_verdict_does_not_depend_on_the_way_through_json(roll):
     runs = compare(roll[:150], methods=["pca", "isomap"], tune=False)
     assert verdict([Run.from_json(run.to_json()) for run in runs]) == verdict(runs)
+
+
+def test_the_first_sentence_needs_no_measure_to_be_known(rng):
+    """How many of the ten nearest on the map are among the ten nearest in the table: counted by hand."""
+    X = rng.normal(size=(120, 3)) @ np.diag([3.0, 2.0, 0.7])
+    found = verdict(compare(X, methods={"two columns": lambda X: X[:, :2]}, tune=False))
+    near = [np.argsort(np.linalg.norm(A[:, None] - A, axis=2), axis=1)[:, 1:11] for A in (X, X[:, :2])]
+    kept = np.mean([len(set(a) & set(b)) for a, b in zip(*near, strict=True)])
+    said = (
+        f"Of the 10 nearest rows on this map, about {kept:.0f} are really among the 10 nearest in the table"
+    )
+    assert 1 < kept < 9.5
+    assert f"two columns. {said} (by chance: fewer than 1)." in f"{found.headline} {' '.join(found.reasons)}"

@@ -89,3 +89,44 @@ def test_auto_leaves_sets_of_one_unit_as_they_are():
     assert load("builtin:swiss-roll").scaling == load("builtin:digits").scaling == "none"
     assert load("builtin:wine").scaling == "standard"
     assert load("builtin:swiss-roll", scaling="standard").scaling == "standard"
+
+
+def _squared_gaps(X):
+    return ((X[:, None] - X[None]) ** 2).sum(axis=2)
+
+
+@pytest.mark.parametrize("rule", ["standard", "robust"])
+@pytest.mark.parametrize("shares", [(50, 50), (98, 2), (40, 30, 20, 9, 1)])
+def test_levels_weigh_together_as_one_column(rule, shares):
+    """Two rows drawn at random lie as far apart by a column of text as by a standardised number."""
+    words = np.repeat([f"level {i}" for i in range(len(shares))], shares)
+    table = load(pd.DataFrame({"kind": words}), scaling=rule)
+    gaps = _squared_gaps(table.X)
+    assert gaps.mean() == pytest.approx(2.0)
+    different = words[:, None] != words
+    np.testing.assert_allclose(gaps[different], gaps[different][0])  # a rare level is no farther than others
+
+
+def test_two_even_levels_are_as_far_apart_as_zero_and_one():
+    words, bits = np.repeat(["a", "b"], 25), np.repeat([0, 1], 25)
+    apart = _squared_gaps(load(pd.DataFrame({"kind": words})).X)
+    np.testing.assert_allclose(apart, _squared_gaps(load(pd.DataFrame({"bit": bits})).X), atol=1e-12)
+
+
+def test_levels_lie_one_apart_between_0_and_1():
+    table = load(pd.DataFrame({"kind": ["a", "b", "c", "a"]}), scaling="minmax")
+    np.testing.assert_allclose(_squared_gaps(table.X)[0], [0, 1, 1, 0])
+
+
+def test_levels_with_holes_are_scaled_by_those_that_are_there():
+    whole = load(pd.DataFrame({"kind": ["a", "b", "b", "c"], "x": [1.0, 2.0, 3.0, 4.0]}))
+    holes = pd.DataFrame({"kind": ["a", "b", None, "b", "c"], "x": [1.0, 2.0, 2.5, 3.0, 4.0]})
+    kept = load(holes, missing="keep")
+    np.testing.assert_allclose(kept.X[[0, 1, 3, 4], :3], whole.X[:, :3])
+    assert np.isnan(kept.X[2, :3]).all()
+
+
+def test_a_column_of_one_level_is_zero():
+    with pytest.warns(TableWarning, match="constant"):
+        table = load(pd.DataFrame({"kind": ["a"] * 4, "x": [1.0, 2.0, 3.0, 4.0]}))
+    np.testing.assert_array_equal(table.X[:, 0], 0.0)

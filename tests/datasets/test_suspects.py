@@ -1,4 +1,4 @@
-"""Identifiers and dates among the columns are named, and nothing else is."""
+"""What names rows is left out, dates among the columns are named, and nothing else is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isentropic._errors import TableWarning
+from isentropic._errors import InvalidInputError, TableWarning
 from isentropic.datasets import load
 
 N = 30
@@ -26,13 +26,61 @@ RNG = np.random.default_rng(0)
     ],
 )
 @pytest.mark.parametrize("nominal", ["onehot", "coded"])
-def test_identifiers_are_named(name, values, nominal):
+def test_what_names_rows_is_left_out_and_names_them(name, values, nominal):
     frame = pd.DataFrame({name: values, "x": RNG.normal(size=N)})
-    with pytest.warns(
-        TableWarning, match=f"look like identifiers count as features: '{name}'. Leave them out"
-    ):
+    with pytest.warns(TableWarning, match=f"are no features: '{name}'. '{name}' names the rows; keep="):
         table = load(frame, nominal=nominal)
-    assert table.X.shape[1] >= 2  # kept
+    assert table.feature_names == ("x",)
+    assert table.row_names == tuple(map(str, values))
+    assert table.preparation.index == name
+    again = load(frame, preparation=table.preparation)  # new rows are treated alike, without a word
+    np.testing.assert_array_equal(again.X, table.X)
+    assert again.row_names == table.row_names
+
+
+def test_a_column_that_is_kept_is_a_feature():
+    frame = pd.DataFrame({"rank": np.arange(N), "x": RNG.normal(size=N)})
+    table = load(frame, keep=["rank"])
+    assert table.feature_names == ("rank", "x")
+    assert load(frame, keep="rank").feature_names == table.feature_names
+    with pytest.raises(InvalidInputError, match="rnak"):
+        load(frame, keep=["rnak"])
+    with pytest.raises(InvalidInputError, match="keep must be other columns than drop"):
+        load(frame, keep=["rank"], drop=["rank"])
+
+
+def test_words_name_rows_before_numbers_do():
+    frame = pd.DataFrame(
+        {"nr": np.arange(N), "who": [f"person {i}" for i in range(N)], "x": RNG.normal(size=N)}
+    )
+    with pytest.warns(TableWarning, match="'nr', 'who'. 'who' names the rows"):
+        table = load(frame)
+    assert table.row_names[3] == "person 3"
+    assert table.preparation.drop == ("nr",)
+
+
+def test_given_names_of_rows_stay():
+    frame = pd.DataFrame(
+        {"nr": np.arange(N), "town": [f"town {i}" for i in range(N)], "x": RNG.normal(size=N)}
+    )
+    with pytest.warns(TableWarning, match="are no features: 'nr'. keep="):
+        table = load(frame, index="town")
+    assert table.row_names[0] == "town 0"
+    with pytest.warns(TableWarning, match="are no features: 'nr'. keep="):
+        table = load(frame.set_index("town"))
+    assert table.row_names[0] == "town 0"
+
+
+def test_names_with_a_repetition_are_left_out_but_name_nothing():
+    who = [f"person {max(i, 1)}" for i in range(N)]
+    with pytest.warns(TableWarning, match="are no features: 'who'. keep="):
+        table = load(pd.DataFrame({"who": who, "x": RNG.normal(size=N)}))
+    assert table.row_names == tuple(map(str, range(N)))
+    assert table.feature_names == ("x",)
+
+
+def test_a_table_of_nothing_else_is_left_as_it_is():
+    assert load(pd.DataFrame({"row": np.arange(N)})).X.shape == (N, 1)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 from assertions import assert_same_bits
-from isentropic import Geodesic, Knn
+from isentropic import Diffusion, Geodesic, Knn
 from isentropic.families.drawn_lists import (
     distances_to,
     least_width,
@@ -18,6 +18,7 @@ from isentropic.families.drawn_lists import (
 from isentropic.families.pair_distances import Distances
 from isentropic.neighbors import nearest_neighbors
 from naive_layouts import naive_draws
+from naive_walks import naive_diffusion, naive_walk
 
 
 def test_other_rows_are_all_of_them_and_never_the_row_itself():
@@ -64,13 +65,18 @@ def test_where_all_others_are_near_nothing_is_drawn():
     assert sorted(rows_beyond(0, 0, near, [1], 2)[0]) == [-1, 2]
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", "chebyshev", "precomputed", Geodesic(6)])
+@pytest.mark.parametrize(
+    "metric", ["euclidean", "cosine", "chebyshev", "precomputed", Geodesic(6), Diffusion(6, t=2)]
+)
 def test_distances_are_those_of_the_metric(rng, metric):
     X = rng.normal(size=(40, 3))
     others = other_rows(0, 0, 40, 5)
     given = cdist(X, X) if metric == "precomputed" else X
     distances = Distances.of(given, metric, random_state=0, n_jobs=None)
-    if isinstance(metric, Geodesic):
+    if isinstance(metric, Diffusion):
+        P, phi, _ = naive_walk(X, 6, "auto", 0.0)
+        D = naive_diffusion(P, phi, 2)
+    elif isinstance(metric, Geodesic):
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import shortest_path
 

@@ -8,12 +8,13 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 
 import laws
-from isentropic import METHODS, Geodesic, Knn, Neighbors
+from isentropic import METHODS, Diffusion, Geodesic, Knn, Neighbors
 from isentropic._errors import InvalidInputError, NeighborsClippedWarning, TableWarning
 from isentropic._runtime import generator
 from isentropic.affinities import neighbor_graph
 from isentropic.families.neighbor_maps import NeighborEmbedder
 from isentropic.neighbors import nearest_neighbors
+from naive_walks import naive_diffusion, naive_walk
 
 
 class MeanMap(NeighborEmbedder):
@@ -40,7 +41,7 @@ class MeanMap(NeighborEmbedder):
 
 MAPS = ("t-sne", "sne", "global-t-sne", "multiscale-sne", "multiscale-t-sne", "umap", "pacmap", "trimap")
 X, NEW = laws.numbers(0, 60), laws.numbers(1, 9)
-GEODESIC = Geodesic(5)
+GEODESIC, DIFFUSION = Geodesic(5), Diffusion(5, t=3, sigma=2.0, alpha=0.5)
 
 
 def nearest(D, own):
@@ -62,11 +63,22 @@ def over_graph(new=None):
     return np.array([(D[i, near][:, None] + G[near]).min(axis=0) for i, near in enumerate(entries)])
 
 
+def spread_over_graph(new=None):
+    P, phi, q = naive_walk(X, 5, 2.0, 0.5)
+    if new is None:
+        return naive_diffusion(P, phi, 3)
+    first, D = np.zeros((len(new), 60)), cdist(new, X)
+    for i, near in enumerate(np.argsort(D, axis=1, kind="stable")[:, :6]):
+        first[i, near] = np.exp(-(D[i, near] ** 2) / 2.0) / np.sqrt(q[near])
+    return naive_diffusion(P, phi, 3, first / first.sum(axis=1, keepdims=True))
+
+
 CASES = {
     "euclidean": ("euclidean", X, NEW, cdist(X, X), cdist(NEW, X)),
     "manhattan": ("manhattan", X, NEW, cdist(X, X, "cityblock"), cdist(NEW, X, "cityblock")),
     "precomputed": ("precomputed", cdist(X, X), cdist(NEW, X), cdist(X, X), cdist(NEW, X)),
     "geodesic": (GEODESIC, X, NEW, over_graph(), over_graph(NEW)),
+    "diffusion": (DIFFUSION, X, NEW, spread_over_graph(), spread_over_graph(NEW)),
 }
 
 

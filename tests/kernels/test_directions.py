@@ -1,4 +1,4 @@
-"""Cosine and correlation distances, and layers of a network, against numpy."""
+"""Cosine and correlation distances against numpy."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
 
 from isentropic.kernels.directions import LANES, direction_pairs, direction_rows, direction_tiles
-from isentropic.kernels.layers import write_layer
 
 
 def laid_out(X, centred):
@@ -34,12 +33,3 @@ def test_rows_without_a_direction():
     for left, right, expected in ((zero, zero, 0.25), (zero, other, 0.5), (other, other, 0.0)):
         direction_rows(*left, *right, 0.25, 0.5, out)
         assert out[0, 0] == expected
-
-
-@pytest.mark.parametrize("rectified", [False, True])
-def test_a_layer(rectified, rng):
-    X, weights, bias = rng.normal(size=(19, 4)), rng.normal(size=(4, 5)), rng.normal(size=5)
-    out = np.empty((19, 5))
-    write_layer(X, weights, bias, rectified, out)
-    expected = X @ weights + bias
-    assert_allclose(out, np.maximum(expected, 0.0) if rectified else expected, atol=1e-14)

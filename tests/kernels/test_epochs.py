@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
 from isentropic.kernels.draws import drawn_below, drawn_key, next_key
-from isentropic.kernels.epochs import fuzzy_epoch
+from isentropic.kernels.epochs import fuzzy_epoch, fuzzy_slopes
 from isentropic.objectives.fuzzy import force_table
 from naive_layouts import naive_draws, naive_fuzzy_step, naive_pull_cost, naive_push_cost
 
@@ -98,3 +98,46 @@ def test_threads_change_no_bit(rng):
             outs.append(epoch_of(Z, W)[0])
     assert_same_bits(outs[1], outs[0])
     assert_same_bits(outs[2], outs[0])
+
+
+def slopes_of(Z, W, *, seed=5, epoch=3, draws=6, push=5.0):
+    sparse, out = csr_array(W), np.empty(Z.shape, single)
+    edges = sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data.astype(single)
+    fuzzy_slopes(Z.astype(single), *edges, W.sum(axis=1).astype(single), force_table(A, B), seed, epoch,
+                 draws, single(push), out)  # fmt: skip
+    return out
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_slopes_are_the_forces_of_the_twin_the_other_way(rng, d):
+    n = 70
+    Z, W = (4 * rng.normal(size=(n, d))).astype(single).astype(float), graph(rng, n)
+    forces, _ = naive_fuzzy_step(Z, W, A, B, [naive_draws(5, 3, i, n, 6) for i in range(n)], 5.0)
+    assert_allclose(slopes_of(Z, W), -forces, atol=2e-3 * np.abs(forces).max())
+
+
+def test_slopes_are_differences_of_a_row_s_own_cost(rng):
+    n = 25
+    Z, W = 6.0 * rng.permutation(np.stack(np.divmod(np.arange(n), 5), axis=1)).astype(float), graph(rng, n)
+    drawn = [naive_draws(5, 3, i, n, 6) for i in range(n)]
+
+    def cost(i, z):  # rows are six apart or more: neither the bound of a push nor the softening counts
+        pulls = sum(W[i, j] * naive_pull_cost(z - Z[j], A, B) for j in np.flatnonzero(W[i]))
+        pushes = sum(naive_push_cost(z - Z[j], A, B) for j in drawn[i] if j != i)
+        return pulls + 5.0 * W[i].sum() / 6 * pushes
+
+    slopes = slopes_of(Z, W)
+    for i in range(n):
+        for c in range(2):
+            step = 1e-4 * np.eye(2)[c]
+            expected = (cost(i, Z[i] + step) - cost(i, Z[i] - step)) / 2e-4
+            assert slopes[i, c] == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+def test_threads_change_no_bit_of_slopes(rng):
+    Z, W = rng.normal(size=(400, 2)), graph(rng, 400)
+    outs = []
+    for n_jobs in (1, 2):
+        with threads(n_jobs):
+            outs.append(slopes_of(Z, W))
+    assert_same_bits(outs[1], outs[0])

@@ -50,6 +50,30 @@ def test_radii_find_the_maps_of_fits(rows):
     assert_same_as_fits(path, [Isomap(neighbors=value).fit(rows) for value in path.neighbors])
 
 
+@pytest.mark.filterwarnings("ignore::isentropic.DisconnectedGraphWarning")
+def test_radii_of_parts_of_duplicates_and_of_given_distances(rows):
+    X = np.concatenate([rows[:150], rows[:10], rows[:20] + 60.0])
+    values = [Radius(4.0), Radius(7.0), Radius(90.0)]
+    path = isomap_path(X, values)
+    assert path.n_parts[0] > path.n_parts[1] > path.n_parts[2] == 1
+    assert_same_as_fits(path, [Isomap(neighbors=value).fit(X) for value in values])
+    D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    assert_allclose(isomap_path(D, values, metric="precomputed").geodesic_sum, path.geodesic_sum, rtol=1e-9)
+    assert path.sizes.tolist() == [4.0, 7.0, 90.0]
+
+
+@pytest.mark.parametrize(("noise", "seed", "first"), [(0.0, 1, None), (0.3, 1, 4.8), (0.5, 0, 4.0)])
+def test_radii_raise_the_alarm_at_the_first_edge_from_sheet_to_sheet(noise, seed, first):
+    X, turn = make_swiss_roll(1000, noise=noise, random_state=seed)
+    radii = (3.4, 3.6, 3.8, 4.0, 4.4, 4.8)
+    D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    leap = D[np.abs(turn[:, None] - turn) > 3].min()  # a turn is 6.3
+    assert next((radius for radius in radii if leap < radius), None) == first
+    path = isomap_path(X, [Radius(radius) for radius in radii])
+    assert [radius.eps for radius in path.short_circuits[:1]] == ([] if first is None else [first])
+    assert first is None or path.chosen.eps < first
+
+
 def test_of_few_rows_and_of_given_distances(rows):
     X = rows[:60]
     D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))

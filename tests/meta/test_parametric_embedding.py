@@ -16,8 +16,8 @@ from sklearn.utils import get_tags
 
 from isentropic import PCA, ParameterFreeSDD, ParametricEmbedding
 from isentropic._errors import InvalidInputError, IsentropicWarning
+from isentropic.families.networks import Layers
 from isentropic.meta import parametric_embedding
-from isentropic.meta.training import trained
 
 DIGITS = load_digits().data
 TRAIN, TEST = DIGITS[::2], DIGITS[1::2]
@@ -64,13 +64,20 @@ def quick(embedder=None, **parameters):
     return ParametricEmbedding(embedder, layers=(8,), max_epochs=2, **parameters)
 
 
+class Shown(Exception):
+    """What a network was shown, instead of its training."""
+
+
 def lessons(monkeypatch, network, X):
     """How many rows the network was shown."""
-    shown = []
-    monkeypatch.setattr(parametric_embedding, "trained", lambda net, rows, *_: shown.append(len(rows)) or 0)
-    with pytest.raises(AttributeError, match="coefs_"):  # it was not trained
+
+    def told(vector, lesson, *_):
+        raise Shown(len(lesson.rows))
+
+    monkeypatch.setattr(parametric_embedding, "train", told)
+    with pytest.raises(Shown) as caught:
         network.fit(X)
-    return shown[0]
+    return caught.value.args[0]
 
 
 @pytest.mark.parametrize(
@@ -117,18 +124,26 @@ def test_a_seed_is_not_shared_with_the_caller():
     assert_array_equal(one, quick(random_state=5).fit_transform(TRAIN[:60]))
 
 
-def test_the_best_epoch_counts():
-    """Of two rates, the second starts from the best weights of the first and never ends with worse ones."""
-    X = TRAIN[:200] / 8
-    targets = PCA().fit_transform(X) / 4
-    errors = []
-    for most in (1, 5, 20):
-        seed = np.random.RandomState(1)
-        network = MLPRegressor(hidden_layer_sizes=(8,), max_iter=1, warm_start=True, random_state=seed)
-        assert trained(network, X, targets, most, np.random.RandomState(2)) <= most
-        held = np.random.RandomState(2).permutation(200)[:40]
-        errors.append(((network.predict(X[held]) - targets[held]) ** 2).mean())
-    assert errors[0] > errors[1] > errors[2]
+def test_more_epochs_learn_more():
+    losses = [
+        ParametricEmbedding(PCA(), layers=(8,), max_epochs=most, synthetic=0).fit(TRAIN).loss_
+        for most in (1, 5, 20)
+    ]
+    assert losses[0] > losses[1] > losses[2]
+
+
+def test_it_learns_as_well_as_a_network_of_scikit_learn():
+    """Of the same layers, rate, batches and decay, for as many epochs."""
+    ours = ParametricEmbedding(PCA(), layers=(32,), max_epochs=20, synthetic=0).fit(TRAIN)
+    low, extent = ours.target_embedding_.min(axis=0), np.ptp(ours.target_embedding_, axis=0).max()
+    scaled = (TRAIN - TRAIN.mean(axis=0)) / TRAIN.std(axis=0).max()
+    peer = MLPRegressor(
+        hidden_layer_sizes=(32,), alpha=0.003, batch_size=32, max_iter=20, tol=0, random_state=0
+    )
+    with pytest.warns(UserWarning, match="Maximum iterations"):
+        peer.fit(scaled, (ours.target_embedding_ - low) / extent)
+    theirs = ((peer.predict(scaled) - (ours.target_embedding_ - low) / extent) ** 2).mean()
+    assert ours.loss_ < 1.2 * theirs
 
 
 def test_distances_are_not_mixed():
@@ -194,10 +209,10 @@ def test_what_is_no_estimator_is_refused(embedder):
 
 
 def test_ctrl_c_ends_the_training(monkeypatch):
-    def interrupted(self, *args):
+    def interrupted(self, *args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(MLPRegressor, "_backprop", interrupted)
+    monkeypatch.setattr(Layers, "backward", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ParametricEmbedding(PCA(), layers=(4,)).fit(TRAIN[:30])
 

@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 
 import isentropic
+import laws
 from assertions import assert_same_bits
 from isentropic import (
     TSNE,
@@ -16,6 +17,7 @@ from isentropic import (
     Dis1,
     Dis2,
     Dis3,
+    Dis4,
     Knn,
     SEtSNE,
     SGtSNE,
@@ -60,10 +62,12 @@ ALL = {
     "dis3": SupervisedTSNE(PERPLEXITY, dissimilarity=Dis3(0.2), max_iter=STEPS),
     "umap": SupervisedUMAP(K, n_epochs=60),
 }
+# of rows in which one column is not like the others: it is the logarithm of a factor
+ALONG_A_COLUMN = SupervisedTSNE(PERPLEXITY, dissimilarity=Dis4(1), max_iter=STEPS)
 
 
 def with_(name, **parameters):
-    estimator = ALL[name]
+    estimator = {**ALL, "dis4": ALONG_A_COLUMN}[name]
     return type(estimator)(**{**estimator.get_params(), **parameters})
 
 
@@ -133,6 +137,52 @@ def plain_dissimilarity(name, d, same):
     if name == "dis2":
         return same * d / 3 + (1 - same) * d
     return d + (1 - same) * 0.2 * cdist(X, X).max()
+
+
+def test_affinities_of_directed_distances_are_those_of_the_twin():
+    def plain(A, same):
+        d = cdist(A[:, [0, 2]], X[:, [0, 2]])
+        return same * d * np.exp(A[:, 1, None] - X[:, 1]) + (1 - same) * d
+
+    for labels in (Y.astype(object), HALF):
+        known = np.array([label is not None for label in labels])
+        fitted = with_("dis4", max_iter=0).fit(X, labels)
+        shares = shares_of(NEW, "votes", labels, round(np.sqrt(known.sum())))
+        order, near = naive_lists(plain(NEW, shares[:, CODES])[:, known], LISTED)
+        found = fitted._listed_among_fitted(NEW, LISTED)
+        assert (found[0] == np.flatnonzero(known)[order]).all()
+        assert_allclose(found[1], near, rtol=1e-9)
+    fitted = with_("dis4", max_iter=0).fit(X, Y)
+    cost = naive_student(joint_of(plain(X, (Y[:, None] == Y).astype(float))), fitted.embedding_)[0]
+    assert fitted.kl_divergence_ == pytest.approx(cost, rel=1e-8)
+
+
+def test_a_constant_column_leaves_plain_t_sne_of_the_others():
+    level = np.column_stack([X, np.full(60, 0.5)])
+    start = RNG.normal(size=(60, 2))
+    directed = with_("dis4", dissimilarity=Dis4(3), init=start).fit(level, Y)
+    assert_same_bits(directed.embedding_, TSNE(PERPLEXITY, init=start, max_iter=STEPS).fit(X).embedding_)
+
+
+def test_new_rows_and_saved_models_of_directed_distances(tmp_path):
+    fitted = with_("dis4").fit(X, HALF)
+    laws.assert_fitted_rows_stay(fitted, X)
+    laws.assert_rows_by_themselves(fitted.transform, NEW)
+    isentropic.save(fitted, tmp_path / "model.skops")
+    assert_same_bits(isentropic.load(tmp_path / "model.skops").transform(NEW), fitted.transform(NEW))
+    assert_same_bits(with_("dis4", n_jobs=1).fit(X, HALF).embedding_, fitted.embedding_)
+    assert np.isfinite(fitted.transform(NEW + np.array([0.0, 1e4, 0.0]))).all()
+
+
+def test_directed_distances_are_refused_where_they_have_no_column():
+    with pytest.raises(InvalidInputError, match="dissimilarity must be dis1, dis2 or dis3 where distances"):
+        with_("dis4", metric="precomputed").fit(cdist(X, X), Y)
+    with pytest.raises(InvalidInputError, match="column must be one that spans at most 100, got"):
+        with_("dis4").fit(X * [1.0, 1e3, 1.0], Y)
+    with pytest.raises(InvalidInputError, match="column must be one of 1, and not the only one, got 0"):
+        with_("dis4", dissimilarity=Dis4(0)).fit(X[:, :1], Y)
+    with pytest.raises(InvalidInputError, match="dissimilarity must be one of dis1, dis2, dis3, divergence"):
+        isentropic.SupervisedIsomap(dissimilarity=Dis4(0)).fit(X, Y)
 
 
 @pytest.mark.parametrize("name", ["dis1", "dis2", "dis3"])
@@ -383,6 +433,8 @@ def test_given_distances_are_those_of_the_table():
         ("sgt", {"n_neighbors": 0}, "n_neighbors must be a positive integer"),
         ("sgt", {"n_components": 0}, "n_components must be a positive integer"),
         ("sgt", {"unlabelled": "guess"}, "unlabelled must be one of votes"),
+        ("dis4", {"dissimilarity": Dis4(-1)}, "column must be the number of a column, from 0, got -1"),
+        ("dis4", {"dissimilarity": Dis4(3)}, "column must be one of 3, and not the only one, got 3"),
         ("dis1", {"dissimilarity": "dis5"}, "dissimilarity must be one of dis1"),
         ("dis1", {"perplexity": 0.5}, "perplexity must be a number of at least 1"),
         ("umap", {"target_weight": 0}, "target_weight must be a number above 0 and at most 1"),

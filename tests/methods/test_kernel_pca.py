@@ -8,7 +8,7 @@ from sklearn.decomposition import KernelPCA as KernelPCAOfScikitLearn
 
 import laws
 from assertions import assert_same_bits, assert_same_up_to_sign
-from isentropic import PCA, ClassicalMDS, IsentropicWarning, KernelPCA, datasets, load, save
+from isentropic import PCA, ClassicalMDS, IsentropicWarning, KernelPCA, Landmarks, datasets, load, save
 from isentropic._errors import InvalidInputError, NegativeEigenvalueWarning
 from isentropic.affinities import InnerProduct
 
@@ -89,6 +89,58 @@ def test_what_no_inner_product_has_is_zero_and_said_to_be(rng):
         assert not KernelPCA(kernel="linear").fit(line).embedding_[:, 1].any()
 
 
+# ---- through landmarks ---------------------------------------------------------------------------
+
+
+@KINDS
+def test_landmarks_make_the_map_of_the_kernel_of_nystroem(options):
+    fitted = KernelPCA(3, n_landmarks=30, **options).fit(IRIS)
+    K = fitted._product.between(np.vstack([IRIS, NEW]), IRIS[fitted.landmarks_], 1)
+    W = fitted._product.between(IRIS[fitted.landmarks_], IRIS[fitted.landmarks_], 1)
+    approximate = K @ np.linalg.pinv(W, rcond=1e-10, hermitian=True) @ K[:150].T
+    centring = np.eye(150) - 1 / 150
+    values, vectors = np.linalg.eigh(centring @ approximate[:150] @ centring)
+    values, vectors = values[:-4:-1], vectors[:, :-4:-1]
+    assert_allclose(fitted.eigenvalues_, values, rtol=1e-7)
+    expected = (approximate - approximate[:150].mean(axis=0)) @ centring @ vectors / np.sqrt(values)
+    found = np.vstack([fitted.embedding_, fitted.transform(NEW)])
+    assert_same_up_to_sign(found, expected, rtol=0, atol=1e-6 * laws.width(expected))
+
+
+@KINDS
+def test_where_landmarks_are_all_there_is_the_map_is_exact(options):
+    X = np.unique(IRIS, axis=0)
+    twice = np.vstack([X, X])
+    full, through = KernelPCA(**options).fit(twice), KernelPCA(n_landmarks=len(X), **options).fit(twice)
+    assert sorted(through.landmarks_ % len(X)) == list(range(len(X)))
+    assert_allclose(through.embedding_, full.embedding_, atol=1e-6 * laws.width(full.embedding_))
+    assert_allclose(through.transform(NEW), full.transform(NEW), atol=1e-5 * laws.width(full.embedding_))
+    all_rows = KernelPCA(n_landmarks=len(IRIS), **options).fit(IRIS)
+    assert all_rows.landmarks_ is None
+    assert_same_bits(all_rows.embedding_, KernelPCA(**options).fit(IRIS).embedding_)
+
+
+@pytest.mark.parametrize("rule", ["maxmin", "random"])
+def test_more_landmarks_come_nearer_to_the_map_of_all_rows(rule):
+    full = KernelPCA().fit(IRIS).embedding_
+    gaps = []
+    for count in (10, 40, 100):
+        Z = KernelPCA(n_landmarks=Landmarks(count, rule)).fit(IRIS).embedding_
+        Z = Z * np.sign((Z * full).sum(axis=0))
+        gaps.append(np.linalg.norm(Z - full) / np.linalg.norm(full))
+    assert gaps[0] > 2 * gaps[1] > 4 * gaps[2]
+    assert gaps[2] < 1e-3
+
+
+def test_landmarks_that_lack_a_coordinate_say_so():
+    line = np.column_stack([np.arange(30.0), np.zeros(30)])
+    with pytest.warns(IsentropicWarning, match="rank of 1 around its mean: the last 1 of 2 coordinates are"):
+        fitted = KernelPCA(kernel="linear", n_landmarks=6).fit(line)
+    assert not fitted.embedding_[:, 1].any()
+    with pytest.raises(InvalidInputError, match="n_landmarks must be None where kernels are given"):
+        KernelPCA(kernel="precomputed", n_landmarks=6).fit(np.eye(30))
+
+
 @pytest.mark.parametrize(
     ("estimator", "X", "message"),
     [
@@ -97,6 +149,7 @@ def test_what_no_inner_product_has_is_zero_and_said_to_be(rng):
             IRIS,
             "kernel must be one of linear, poly, rbf, precomputed, got 'cosine'",
         ),
+        (KernelPCA(n_landmarks=3), IRIS, r"n_landmarks must be an integer of at least n_components \+ 2 = 4"),
         (KernelPCA(gamma=0), IRIS, "gamma must be 'auto' or a positive number, got 0"),
         (KernelPCA(degree=0), IRIS, "degree must be a positive integer, got 0"),
         (KernelPCA(kernel="poly", degree=9), 1e60 * IRIS, "kernel 'poly' must be finite between all rows"),

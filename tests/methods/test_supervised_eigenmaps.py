@@ -13,6 +13,7 @@ from honest import accuracy
 from isentropic import (
     Dis2,
     DisconnectedGraphWarning,
+    DissimilarityLE,
     InvalidInputError,
     IsentropicWarning,
     LaplacianEigenmaps,
@@ -253,3 +254,87 @@ def test_rows_without_a_class_are_in_the_graph():
 def test_bad_parameters_are_refused(estimator, message):
     with pytest.raises(InvalidInputError, match=message):
         estimator.fit(IRIS, SPECIES)
+
+
+# ---- plain eigenmaps of a dissimilarity -------------------------------------------------------------
+
+
+def naive_dissimilarity_le(D, k, d=2):
+    """Dense: the union of the k nearest by D, heat of the mean square of an edge, the generalised problem."""
+    order = np.argsort(D + np.diag(np.full(len(D), np.inf)), axis=1, kind="stable")[:, :k]
+    joined = np.zeros(D.shape, bool)
+    joined[np.arange(len(D))[:, None], order] = True
+    joined |= joined.T
+    t = (D[joined] ** 2).mean()
+    W = np.where(joined, np.exp(-(D**2) / t), 0.0)
+    degrees = W.sum(axis=1)
+    values, vectors = eigh(np.diag(degrees) - W, np.diag(degrees))
+    return values[1 : d + 1], weighted_unit(vectors[:, 1 : d + 1], degrees), t
+
+
+def printed_dissimilarity(kind, d, share):
+    within, between = PRINTED[kind]
+    width = (pdist(WINE) ** 2).mean()
+    return share * within(d, width) + (1 - share) * between(d, width, pdist(WINE).max())
+
+
+@quiet
+@pytest.mark.parametrize(("kind", "k"), [("dis1", 70), ("dis2", 60), ("dis3", 70)])
+def test_plain_eigenmaps_of_a_dissimilarity_are_those_of_the_twin(kind, k):
+    same = (CULTIVARS[:, None] == CULTIVARS).astype(float)
+    values, Z, t = naive_dissimilarity_le(printed_dissimilarity(kind, cdist(WINE, WINE), same), k)
+    fitted = DissimilarityLE(k, dissimilarity=kind).fit(WINE, CULTIVARS)
+    assert not len(fitted.graph_.bridges)
+    assert_allclose(fitted.eigenvalues_, values, rtol=1e-8)
+    assert_same_up_to_sign(fitted.embedding_, Z, rtol=0, atol=1e-6)
+    new = WINE[::20] + 0.05
+    votes = CULTIVARS[np.argsort(cdist(new, WINE), axis=1, kind="stable")[:, :k]]
+    shares = np.stack([(votes == c).mean(axis=1) for c in range(3)], axis=1)[:, CULTIVARS]
+    D = printed_dissimilarity(kind, cdist(new, WINE), shares)
+    for row, place in zip(D, fitted.transform(new), strict=True):
+        near = np.argsort(row, kind="stable")[:k]
+        w = np.exp(-(row[near] ** 2) / t)
+        expected = w @ fitted.embedding_[near] / w.sum() / (1 - fitted.eigenvalues_)
+        assert_allclose(place, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_without_classes_that_count_it_is_laplacian_eigenmaps():
+    fitted = DissimilarityLE(12, dissimilarity=Dis2(1.0)).fit(WINE, CULTIVARS)
+    plain = LaplacianEigenmaps(12).fit(WINE)
+    assert_allclose(fitted.embedding_, plain.embedding_, atol=1e-8)
+    assert_allclose(fitted.eigenvalues_, plain.eigenvalues_, rtol=1e-9)
+
+
+def test_classes_that_fall_apart_are_bridged_or_refused():
+    with pytest.warns(IsentropicWarning):
+        bridged = DissimilarityLE(5, dissimilarity="dis1").fit(IRIS, SPECIES)
+    assert len(bridged.graph_.bridges) == bridged.graph_.n_components - 1 > 0
+    assert np.isfinite(bridged.transform(IRIS + 0.01)).all()
+    with pytest.raises(DisconnectedGraphError):
+        DissimilarityLE(5, on_disconnected="raise").fit(IRIS, SPECIES)
+
+
+@quiet
+def test_rows_without_a_class_are_placed_by_those_that_have_one():
+    some = SPECIES.astype(float)
+    some[::3] = np.nan
+    fitted = DissimilarityLE(20, dissimilarity="dis3").fit(IRIS, some)
+    alone = DissimilarityLE(20, dissimilarity="dis3").fit(IRIS[~np.isnan(some)], some[~np.isnan(some)])
+    assert fitted.graph_.n_rows == 100
+    assert_allclose(fitted.transform(IRIS[1:40:3] + 0.02), alone.transform(IRIS[1:40:3] + 0.02), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"t": 0.0}, "t must be 'auto' or a positive number"),
+        ({"dissimilarity": "dis9"}, "dissimilarity must be one of dis1"),
+        ({"on_disconnected": "largest"}, "on_disconnected must be one of bridge, raise"),
+        ({"unlabelled": "guess"}, "unlabelled must be one of votes"),
+        ({"t": 1e-9}, "t must be so large that every row has a weight"),
+    ],
+)
+@quiet
+def test_bad_parameters_of_eigenmaps_of_a_dissimilarity(parameters, said):
+    with pytest.raises(InvalidInputError, match=said):
+        DissimilarityLE(**parameters).fit(WINE, CULTIVARS)

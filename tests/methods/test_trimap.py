@@ -60,6 +60,31 @@ def test_triplets_are_what_they_are_said_to_be(rng):
     )
 
 
+def test_published_weights_are_logarithms_below_the_largest(rng):
+    excess = rng.normal(size=(20, 6)) * 5
+    near, far = rng.integers(20, size=(2, 20, 6))
+    far[3, 2] = -1
+    there = far >= 0
+    triplets, largest = weighted_triplets(near, far, excess, "published")
+    assert largest == excess[there].max()
+    expected = np.log(1 + 500 * np.exp(excess) / np.exp(excess[there]).max())
+    assert_allclose(triplets.weights[there], expected[there], rtol=1e-6)
+    assert triplets.weights[3, 2] == 0
+    huge, _ = weighted_triplets(near, far, 1e5 * excess, "published")
+    assert np.isfinite(huge.weights).all()
+
+
+def test_published_weights_make_a_map_that_places_rows(fitted):
+    model = TriMap(weights="published", random_state=0).fit(DIGITS)
+    assert trustworthiness(DIGITS, model.embedding_, n_neighbors=15) > 0.9
+    assert np.abs(model.embedding_ - fitted.embedding_).max() > 0.1
+    moved = model.transform(DIGITS[:50] + 1e-9)
+    away = np.linalg.norm(moved - model.embedding_[:50], axis=1) / np.ptp(model.embedding_, axis=0).max()
+    assert np.median(away) < 0.03
+    with pytest.raises(InvalidInputError, match="weights must be one of tempered, published, got 'old'"):
+        TriMap(weights="old").fit(DIGITS)
+
+
 def test_violated_triplets_are_counted(rng, fitted):
     Z = rng.normal(size=(30, 2))
     near, far = rng.integers(30, size=(2, 30, 4))

@@ -42,6 +42,7 @@ def test_the_cost_of_t_sne_is_that_of_its_twin(d, dof):
     assert_allclose(gradient, difference(lambda z: naive_student(P, z, dof)[0], Z), atol=1e-6)
     _, more = naive_student(3 * P, Z, dof)
     assert_allclose(4 * cost.slopes(Z, 3.0), more, atol=1e-12)
+    assert_allclose(4 * cost.slopes(Z, 3.0), difference(lambda z: cost.divergence(z, 3.0), Z), atol=1e-6)
 
 
 def difference(function, Z):

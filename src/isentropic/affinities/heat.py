@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array, diags_array, eye_array
 
 from .._errors import is_real, require
 from .._values import NeighborGraph
+from ..linalg import normalized_adjacency
 
 
 def checked_heat(t: Any, name: str = "t") -> Any:
@@ -72,6 +73,40 @@ def bridged_heat(
         weights[bridging] = np.median(weights[~bridging])
     W = csr_array((weights, graph.indices, graph.indptr), shape=(graph.n_rows, graph.n_rows))
     return csr_array(W + eye_array(graph.n_rows)) if loops else W
+
+
+def heat_walk(graph: NeighborGraph, width: float, alpha: float) -> tuple[csr_array, np.ndarray, np.ndarray]:
+    """A walk by heat weights and loops over ``(q_i q_j)^alpha``, q their sums (Coifman and Lafon).
+
+    In its symmetric form, ``D^1/2 P D^-1/2``; D; and ``q^-alpha``.
+
+    >>> import numpy as np
+    >>> from isentropic import neighbor_graph
+    >>> heat_walk(neighbor_graph(np.array([[0.0], [1.0]]), 1), np.inf, 0.0)[0].toarray().round(2).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    W = bridged_heat(graph, width, loops=True)
+    shares = np.asarray(W.sum(axis=1)).ravel() ** -alpha
+    scale = diags_array(shares)
+    walk, degrees = normalized_adjacency(csr_array(scale @ W @ scale))
+    return walk, degrees, shares
+
+
+def step_weights(
+    distances: np.ndarray, width: float, terms: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """``exp(-(d^2 / width + terms - c))`` of new rows (b, k), infinitely far ones 0, and c, the least, (b,).
+
+    c leaves the nearest a weight, however far it is.
+
+    >>> import numpy as np
+    >>> step_weights(np.array([[1e3, 1e3, np.inf]]), 1.0)[0].tolist()
+    [[1.0, 1.0, 0.0]]
+    """
+    there = np.isfinite(distances)
+    squared = np.where(there, np.where(there, distances, 0.0) / np.sqrt(width), np.inf) ** 2 + terms
+    least = squared.min(axis=1, keepdims=True)
+    return np.exp(-(squared - least)), least[:, 0]
 
 
 def bridging_edges(graph: NeighborGraph) -> np.ndarray:

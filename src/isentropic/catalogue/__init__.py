@@ -8,10 +8,12 @@ from .kinds import FAMILIES, Family, Method, family_of
 from .lattices import LATTICES
 from .linear import LINEAR
 from .neighbours import NEIGHBOURS
+from .neural import NEURAL
+from .parametric import PARAMETRIC
 from .spectral import SPECTRAL
 from .stress import STRESS
 from .wrappers import WRAPPERS
 
 __all__ = ["BUILT_IN", "FAMILIES", "Family", "Method", "family_of"]
 
-BUILT_IN = (*LINEAR, *SPECTRAL, *STRESS, *GEODESIC, *NEIGHBOURS, *LATTICES, *WRAPPERS)
+BUILT_IN = (*LINEAR, *SPECTRAL, *STRESS, *GEODESIC, *NEIGHBOURS, *LATTICES, *NEURAL, *PARAMETRIC, *WRAPPERS)

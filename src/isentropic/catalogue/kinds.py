@@ -61,7 +61,7 @@ FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for famil
            ("explained_variance_ratio_",)),
     Family("stress", "Large distances are kept first: rows that look close may be neighbours only by "
            "crowding.", (*_SCALED, "cost_", "stress_")),
-    Family("unfolding", "Short distances are true, long ones need not be: a surface may be torn, and rows "
+    Family("short-range", "Short distances are true, long ones need not be: a surface may be torn, and rows "
            "that the map has far apart may be neighbours.", ("cost_", "error_")),
     Family("geodesic", "Distances follow the neighbour graph: an edge across a gap folds the map, and a gap "
            "between parts has no true width.", _SCALED),
@@ -72,6 +72,8 @@ FAMILIES: Mapping[str, Family] = MappingProxyType({family.name: family for famil
     Family("neighbours", "Sizes of clusters and the gaps between them mean nothing; neighbourhoods do."),
     Family("lattice", "Rows stand on the nodes of a grid: its even spacing is no distance of the data, which "
            "the U-matrix or the magnification shows.", ("quantization_error_", "topographic_error_")),
+    Family("neural", "A network bends and stretches as it likes: gaps and sizes of clusters mean little, and "
+           "rows unlike all fitted ones land anywhere.", ("reconstruction_error_", "held_out_error_")),
     Family("wrapper", "It is read as the map that it mimics, and errs where that one does.", ("loss_",),
            alone=False),
 )})  # fmt: skip

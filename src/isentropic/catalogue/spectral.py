@@ -16,6 +16,7 @@ _RIDDER = "de Ridder and others (2003), Supervised locally linear embedding, ICA
 _ZHANG_SQ = "Zhang (2009), Enhanced supervised locally linear embedding, Pattern Recognition Letters 30"
 _CLASSES = "Cervati Neto (2024), Dimensionality reduction-based metric learning, thesis, section 3.1"
 _RADUCANU = "Raducanu and Dornaika (2012), A supervised non-linear DR approach, Pattern Recognition 45"
+_HAJDERANJ = "Hajderanj (2022), thesis, chapter 6"
 
 SPECTRAL = (
     Method("kernel-pca", "isentropic.methods.kernel_pca:KernelPCA", "PCA in the space of a kernel.",
@@ -56,6 +57,10 @@ SPECTRAL = (
     Method("supervised-le", "isentropic.methods.supervised_le:SupervisedLE",
            "Near rows of a class together, of other classes apart.", "spectral", "O(n^2 m); O(n^2)",
            _RADUCANU, needs_y=True, precomputed=False, max_rows=10_000, figures=("peak_",)),
+    Method("dissimilarity-le", "isentropic.methods.dissimilarity_le:DissimilarityLE",
+           "Laplacian eigenmaps by dissimilarities that part the classes.", "spectral",
+           "O(n^2 m); O(n (k + m))", _HAJDERANJ, needs_y=True, precomputed=False, max_rows=50_000,
+           figures=("n_separating_",)),
     Method("stochastic-le", "isentropic.methods.stochastic_le:StochasticLE",
            "Laplacian eigenmaps with weaker edges between classes.", "spectral",
            "O(n (k + m) log n + c m^3); O(n k + c m^2)", _CLASSES, needs_y=True, precomputed=False,

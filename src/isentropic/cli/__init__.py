@@ -1,4 +1,4 @@
-"""The command line, one file per subcommand: ``isentropic embed | transform | path | quality | ...``.
+"""The command line, one file per subcommand: ``isentropic embed | transform | update | path | ...``.
 
 Every module here imports typer and the standard library at its top, nothing else: the help must
 come at once.
@@ -12,7 +12,21 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import _failure, datasets, embed, methods, path, quality, report, transform
+from . import (
+    _failure,
+    compare_maps,
+    datasets,
+    embed,
+    experiment,
+    methods,
+    path,
+    quality,
+    report,
+    reproduce,
+    transform,
+    update,
+    verify,
+)
 
 app = typer.Typer(
     name="isentropic",
@@ -22,8 +36,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (embed, transform, path, quality, report, methods, datasets):
-    app.command(_command.__name__.rpartition(".")[2])(_failure.reported(_command.main))
+_COMMANDS = (
+    embed,
+    transform,
+    update,
+    path,
+    quality,
+    compare_maps,
+    report,
+    verify,
+    reproduce,
+    experiment,
+    methods,
+    datasets,
+)
+for _command in _COMMANDS:
+    app.command(_command.__name__.rpartition(".")[2].replace("_", "-"))(_failure.reported(_command.main))
 
 
 def _show_version(wanted: bool) -> None:

@@ -37,6 +37,10 @@ Target = Annotated[
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out; may be repeated.")
 ]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A feature, though it looks like names of rows; may be repeated."),
+]
 Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")]
 Nominal = Annotated[str, typer.Option(metavar="RULE", help="Text columns: onehot or coded.")]
 Missing = Annotated[str, typer.Option(metavar="RULE", help="Missing values: raise, drop, mean or keep.")]
@@ -49,7 +53,7 @@ _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
     "isentropic.config_context(memory_limit=...)": "--memory GIB",
 }
-_TABLE_OPTIONS = ("target", "drop", "index", "nominal", "missing", "scaling")
+_TABLE_OPTIONS = ("target", "drop", "keep", "index", "nominal", "missing", "scaling")
 # name='value', name='value' or 'other', name=['value'], name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(
     rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .._values import Table
+    from ..datasets import Preparation
 
 TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 FIGURES = (".png", ".svg", ".pdf")
@@ -71,12 +72,18 @@ def require_suffix(option: str, path: Path, known: Sequence[str]) -> None:
 
 def coordinates_frame(Z: Any, columns: Sequence[str], table: Table) -> pd.DataFrame:
     """Row name, coordinates, target: the columns of an output file."""
+    return named_frame(Z, columns, table.row_names, table.labels, table.preparation)
+
+
+def named_frame(
+    Z: Any, columns: Sequence[str], names: Sequence[str], labels: Any, preparation: Preparation
+) -> pd.DataFrame:
+    """As :func:`coordinates_frame`, of rows that may be those of several tables."""
     import pandas as pd
 
-    preparation = table.preparation
-    named: dict[str, Any] = {preparation.index or "row": table.row_names}
-    if table.labels is not None:
-        named[preparation.target or "target"] = table.labels
+    named: dict[str, Any] = {preparation.index or "row": names}
+    if labels is not None:
+        named[preparation.target or "target"] = labels
     frame = pd.DataFrame(Z, columns=list(columns))
     for position, (name, values) in enumerate(named.items()):
         # a table that was embedded before may have a column of the same name

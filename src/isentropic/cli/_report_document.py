@@ -56,7 +56,7 @@ def facts_of(
     preset = PRESETS[told.preset]
     return {
         "command": told.command,
-        "versions": _versions(),
+        "versions": versions(),
         "seconds": round(seconds, 3),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "preset": told.preset if told.by_preset else None,
@@ -87,7 +87,8 @@ def _misreadings(runs: Sequence[Run]) -> dict[str, str]:
     return {run.method: family_of(METHODS[run.method]).misread for run in runs if run.method in METHODS}
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of ours, of Python, and of the libraries that numbers depend on."""
     from importlib.metadata import version
 
     libraries = {name: version(name) for name in _LIBRARIES}

@@ -57,13 +57,14 @@ def _plain(value: Any) -> Any:
 def show_summary(summary: Summary, *, quiet: bool, as_json: bool) -> None:
     """Print JSON, or lines unless the reader wants quiet."""
     if as_json:
-        show_json(_document(summary))
+        show_json(document_of(summary))
     elif not quiet:
         for line in _lines(summary):
             typer.echo(line)
 
 
-def _document(summary: Summary) -> dict[str, Any]:
+def document_of(summary: Summary) -> dict[str, Any]:
+    """A summary for programs."""
     return {
         "table": summary.table.name,
         "method": summary.method,

@@ -10,11 +10,13 @@ import typer
 
 from .._errors import require
 from ._computation import computing, prompt_interrupt
+from ._models import Rows, SavedModel
 from ._options import (
     AsJson,
     Drop,
     Index,
     Jobs,
+    Keep,
     Memory,
     Missing,
     Nominal,
@@ -30,6 +32,7 @@ from ._output import Files, coordinates_frame, require_outputs, write_figure, wr
 from ._parameters import parse_parameters, with_seed_and_jobs
 from ._summary import Summary, facts_of, show_summary
 from ._terminal import reporting
+from ._witness import witness_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +45,8 @@ Parameters = Annotated[
     typer.Option("--param", "-p", metavar="KEY=VALUE", help="A parameter of the method; may be repeated."),
 ]
 Save = Annotated[
-    Path | None, typer.Option(metavar="MODEL", help="Keep the model, for 'isentropic transform'.")
+    Path | None,
+    typer.Option(metavar="MODEL", help="Keep the model, for 'isentropic transform' and 'update'."),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where the method draws at random.")]
 
@@ -56,6 +60,7 @@ def main(  # long, with a line for each option
     plot: Plot = None,
     target: Target = None,
     drop: Drop = None,
+    keep: Keep = None,
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
@@ -84,8 +89,8 @@ def main(  # long, with a line for each option
 
         with prompt_interrupt():
             table = load(
-                source, target, drop=drop or (), index=index, nominal=nominal, missing=missing,
-                scaling=scaling, n_samples=samples,
+                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                missing=missing, scaling=scaling, n_samples=samples,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files)
@@ -124,9 +129,8 @@ def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files) -> N
     frame = coordinates_frame(Z, estimator.get_feature_names_out(), table)
     write_frame(frame, files.out)
     if files.save is not None:
-        from .._io import save
-
-        save(estimator, files.save, extra={"method": method, "preparation": table.preparation.to_json()})
+        witness = witness_of(estimator, table.X)
+        SavedModel(estimator, method, table.preparation, Rows.of(table), witness).write(files.save)
     if files.plot is not None:
         _draw(frame.iloc[:, 1 : 1 + Z.shape[1]], f"{table.name}, {method}", table, files.plot)
 

@@ -16,6 +16,7 @@ from ._options import (
     Drop,
     Index,
     Jobs,
+    Keep,
     Memory,
     Missing,
     Nominal,
@@ -55,6 +56,7 @@ def main(  # long, with a line for each option
     plot: Figure = None,
     target: Target = None,
     drop: Drop = None,
+    keep: Keep = None,
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
@@ -82,8 +84,8 @@ def main(  # long, with a line for each option
 
         with prompt_interrupt():
             table = load(
-                source, target, drop=drop or (), index=index, nominal=nominal, missing=missing,
-                scaling=scaling, n_samples=samples,
+                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                missing=missing, scaling=scaling, n_samples=samples,
             )  # fmt: skip
         began = time.perf_counter()
         with computing("path"):

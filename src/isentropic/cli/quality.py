@@ -20,6 +20,7 @@ from ._options import (
     Drop,
     Index,
     Jobs,
+    Keep,
     Memory,
     Missing,
     Nominal,
@@ -72,6 +73,7 @@ def main(  # long, with a line for each option
     plot: Figure = None,
     target: Target = None,
     drop: Drop = None,
+    keep: Keep = None,
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
@@ -100,8 +102,8 @@ def main(  # long, with a line for each option
 
         with prompt_interrupt():
             table = load(
-                source, target, drop=drop or (), index=index, nominal=nominal, missing=missing,
-                scaling=scaling, n_samples=samples,
+                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                missing=missing, scaling=scaling, n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()

@@ -20,6 +20,7 @@ from ._options import (
     Drop,
     Index,
     Jobs,
+    Keep,
     Memory,
     Missing,
     Nominal,
@@ -81,6 +82,7 @@ def main(  # long, with a line for each option
     out: Page = Path("report.html"),
     folder: Folder = None,
     drop: Drop = None,
+    keep: Keep = None,
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
@@ -112,15 +114,15 @@ def main(  # long, with a line for each option
 
         with prompt_interrupt():
             table = load(
-                source, target, drop=drop or (), index=index, nominal=nominal, missing=missing,
-                scaling=scaling, n_samples=samples,
+                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                missing=missing, scaling=scaling, n_samples=samples,
             )  # fmt: skip
         _require_table(table)
         _require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
-            "index": index, "nominal": nominal, "missing": missing, "scaling": scaling, "samples": samples,
-            "seed": seed,
+            "keep": keep, "index": index, "nominal": nominal, "missing": missing, "scaling": scaling,
+            "samples": samples, "seed": seed,
         }  # fmt: skip
         told = Told(source, out, folder, given, asked.preset, methods is None, seed)
         runs, resumed = _compared(table, asked, shown=not quiet)

@@ -3,6 +3,8 @@
 from .comparing import compare
 from .dimension import Dimensions, intrinsic_dimension
 from .drawings import Drawing, Mark, Picture, drawing
+from .explaining import explain
+from .explanations import Difference, Explanation
 from .label_tests import label_permutation_test
 from .label_values import LabelTest
 from .presets import PRESETS, Preset
@@ -11,8 +13,10 @@ from .standings import Standing
 from .verdicts import Fact, Verdict, verdict
 
 __all__ = [
+    "Difference",
     "Dimensions",
     "Drawing",
+    "Explanation",
     "Fact",
     "LabelTest",
     "Mark",
@@ -25,6 +29,7 @@ __all__ = [
     "Verdict",
     "compare",
     "drawing",
+    "explain",
     "intrinsic_dimension",
     "label_permutation_test",
     "verdict",

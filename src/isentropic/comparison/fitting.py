@@ -97,7 +97,9 @@ class Split:
         return found[0] if found else None
 
     @classmethod
-    def several(cls, classes: Integers, seed: int, count: int | None = None) -> tuple[Split, ...]:
+    def several(
+        cls, classes: Integers, seed: int, count: int | None = None, share: float = HELD_OUT
+    ) -> tuple[Split, ...]:
         """So many, each drawn anew, the first that of :meth:`of`; by default until 200 rows are held out.
 
         A class of one row is never held out: nothing could tell it.
@@ -108,7 +110,7 @@ class Split:
             return ()
         able = named[counts[classes[named]] > 1]
         able = able if len(able) else named
-        n_test = max(round(HELD_OUT * len(able)), 1)
+        n_test = max(round(share * len(able)), 1)
         n_classes = len(np.unique(classes[able]))
         stratified = n_classes < len(able) and n_classes <= min(n_test, len(able) - n_test)
         splitter = StratifiedShuffleSplit if stratified else ShuffleSplit

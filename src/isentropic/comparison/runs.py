@@ -22,12 +22,12 @@ from .._fields import (
     require_fields,
     several,
 )
+from .._kept import SEAL
 from .._values import Floats
 from ..quality import Quality
 from ..selection import Trial
 from .label_values import LabelTest, is_label_test
 
-SEAL = "seal"  # the field that a folder of runs adds
 _FORMAT = "isentropic.run/1"
 _SHARE = maybe(several(is_number, 3))  # with its interval
 _FIELDS = {

@@ -122,6 +122,23 @@ def score(run: Run, name: str) -> float | None:
 # ---- words -------------------------------------------------------------------------------------
 
 
+def in_plain_words(run: Run) -> str:
+    """How many neighbours on the map are neighbours in the table, for those who never heard of R_NX.
+
+    The share is Q_NX(k), as of 10 rows; by chance k^2 / (n - 1) of k are.
+    """
+    assert run.quality is not None
+    k, n = run.quality.n_neighbors[0], run.quality.n
+    kept, chance = k * float(run.quality.curves.q_nx[k - 1]), k * k / (n - 1)
+    by_chance = "fewer than 1" if chance < 0.95 else f"about {chance:.0f}"
+    if k == 1:
+        return f"For {kept:.0%} of the rows the nearest on this map is the nearest in the table."
+    return (
+        f"Of the {k} nearest rows on this map, about {kept:.0f} are really among the {k} nearest in the "
+        f"table (by chance: {by_chance})."
+    )
+
+
 def _text(run: Run, keeps: str, worthless: bool, unrelated: bool) -> str:
     said = _of_data(run, keeps, worthless, unrelated)
     labels = labels_of(run)

@@ -21,7 +21,7 @@ from ..quality.map_differences import spread
 from .class_verdicts import about_classes
 from .criticisms import Fact, worst_facts
 from .runs import Run
-from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, local_name, score, standing
+from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, in_plain_words, local_name, score, standing
 
 _DIGITS = 6  # scores that agree so far are equal: the earlier map is preferred
 _KEPT_GROUPS = 0.5  # R_NX of neighbourhoods that are kept at least by half
@@ -133,7 +133,8 @@ def _headline(
     if recommended is not None:
         run = runs[recommended]
         chosen = ", ".join(f"{name}={value}" for name, value in run.params.items())
-        return f"Recommended: {run.method}{f' ({chosen})' if chosen else ''}. {standings[recommended].text}"
+        name = f"{run.method}{f' ({chosen})' if chosen else ''}"
+        return f"Recommended: {name}. {in_plain_words(run)} {standings[recommended].text}"
     if shown is None:
         return "No map is to be trusted: every method failed."
     if any(s.unrelated for s in standings):
@@ -166,7 +167,8 @@ def _reasons(
 ) -> tuple[str, ...]:
     reasons = []
     if recommended is None and shown is not None:
-        reasons.append(f"The best of them, {standings[shown].text}")
+        plain = in_plain_words(runs[shown]) if standings[shown].keeps else ""
+        reasons.append(f"The best of them, {standings[shown].text} {plain}".rstrip())
     elif recommended is not None:
         by_tau = standings[recommended].keeps == "global"
         reasons.append(_why(runs, standings, recommended, by_tau))

@@ -38,6 +38,13 @@ class Encoded:
         """How many features a column became."""
         return len(column.feature_names(self.nominal))
 
+    def levels(self) -> list[slice]:
+        """The features of each column that became one for each of its levels."""
+        if self.nominal != "onehot":
+            return []
+        spans = zip(self.columns, self.firsts.tolist(), strict=True)
+        return [slice(a, a + self.width(column)) for column, a in spans if column.kind == "nominal"]
+
     def missing_counts(self) -> dict[str, int]:
         """Missing values of each column that has any."""
         return self._counts(np.isnan(self.X[:, self.firsts]))

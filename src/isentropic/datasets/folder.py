@@ -123,7 +123,7 @@ def read_set(entry: FolderSet) -> RawTable:
     declared[_TARGET] = _categories(frame[_TARGET], None, path)
     for column, values in declared.items():
         frame[column] = values
-    return RawTable(frame, entry.name, _TARGET)
+    return RawTable(frame, entry.name, _TARGET, declared=True)
 
 
 def _categories(column: pd.Series, levels: Any, path: Path) -> pd.Categorical:

@@ -14,7 +14,7 @@ def read_openml(word: str) -> RawTable:
     bunch = _fetch(word)
     targets = list(bunch.target_names or [])
     name = str((bunch.details or {}).get("name", word))
-    return RawTable(bunch.frame, name, targets[0] if len(targets) == 1 else None)
+    return RawTable(bunch.frame, name, targets[0] if len(targets) == 1 else None, declared=True)
 
 
 def _fetch(word: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +28,7 @@ class RawTable:
     target: str | None = None
     one_unit: bool = False  # all features share one unit: scaling "auto" leaves them as they are
     has_labels: bool = False
+    declared: bool = False  # the source says which columns are features: none is taken for names of rows
 
 
 def checked(raw: RawTable) -> RawTable:
@@ -39,7 +40,7 @@ def checked(raw: RawTable) -> RawTable:
             f"{raw.name} must have at least one row, got none. Check that the source holds more than column "
             "names."
         )
-    return RawTable(frame, raw.name, raw.target, raw.one_unit, raw.has_labels)
+    return replace(raw, frame=frame)
 
 
 def require_few(n_columns: int, path: Path) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import pandas as pd
 
 from .._errors import InvalidInputError, require
+from .columns import is_number
 from .notices import listed, no_such_column, notice, plural
 from .preparation import Preparation
 from .raw import RawTable
+from .suspects import names_every_row, row_naming_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,22 +23,32 @@ class Roles:
 
     target: str | None
     drop: tuple[str, ...]
+    keep: tuple[str, ...]
     index: str | None
 
     @classmethod
-    def of(cls, target: str | os.PathLike[str] | None, drop: Iterable[str], index: str | None) -> Self:
-        """The roles, checked against each other; one name to drop may stand by itself."""
+    def of(
+        cls,
+        target: str | os.PathLike[str] | None,
+        drop: Iterable[str],
+        keep: Iterable[str],
+        index: str | None,
+    ) -> Self:
+        """The roles, checked against each other; one name to drop or to keep may stand by itself."""
         is_name = target is None or isinstance(target, (str, os.PathLike))
         require(is_name, "target", "the name of a column, as text", target)
         wanted = None if target is None else os.fspath(target)
-        left_out = (drop,) if isinstance(drop, str) else tuple(drop)
-        for name in left_out:
-            require(isinstance(name, str), "drop", "names of columns", name)
+        left_out, kept = ((names,) if isinstance(names, str) else tuple(names) for names in (drop, keep))
+        for what, names in (("drop", left_out), ("keep", kept)):
+            for name in names:
+                require(isinstance(name, str), what, "names of columns", name)
+        both = [name for name in kept if name in left_out]
+        require(not both, "keep", "other columns than drop", both)
         require(index is None or isinstance(index, str), "index", "the name of a column", index)
         for what, column in (("target", wanted), ("index", index)):
             require(column is None or column not in left_out, what, "a column that is not dropped", column)
         require(index is None or index != wanted, "index", "another column than the target", index)
-        return cls(wanted, left_out, index)
+        return cls(wanted, left_out, kept, index)
 
     def text_columns(self, preparation: Preparation | None) -> frozenset[str]:
         """Columns whose text matters to the letter, as in '007': names of rows and known levels."""
@@ -61,12 +73,8 @@ class Parts:
 
 
 def split(raw: RawTable, roles: Roles) -> Parts:
-    """Divide a table that is fitted; every column named must be there."""
+    """Divide a table that is fitted."""
     frame, target = raw.frame, _target_name(raw, roles)
-    for what, names in (("target", [target]), ("drop", roles.drop), ("index", [roles.index])):
-        for name in names:
-            if name is not None and name not in frame.columns:
-                raise no_such_column(what, raw.name, name, frame.columns)
     taken = {*roles.drop, target, roles.index} - {None}
     features = frame.drop(columns=list(taken)) if taken else frame
     if raw.target in features.columns and roles.target is not None:
@@ -80,6 +88,48 @@ def split(raw: RawTable, roles: Roles) -> Parts:
             f"{listed(frame.columns)}: drop fewer of them."
         )
     return Parts(features, None if target is None else frame[target], _row_names(raw, roles.index))
+
+
+def require_columns(raw: RawTable, roles: Roles) -> None:
+    """Raise for a column that is named and not there."""
+    asked = {
+        "target": [_target_name(raw, roles)],
+        "drop": roles.drop,
+        "keep": roles.keep,
+        "index": [roles.index],
+    }
+    for what, names in asked.items():
+        for name in names:
+            if name is not None and name not in raw.frame.columns:
+                raise no_such_column(what, raw.name, name, raw.frame.columns)
+
+
+def without_names_of_rows(raw: RawTable, roles: Roles) -> Roles:
+    """The roles, with columns left out that number or name the rows; the first that can becomes the index."""
+    if raw.one_unit:
+        return roles
+    frame = raw.frame
+    taken = {*roles.drop, _target_name(raw, roles), raw.target, roles.index}
+    found = row_naming_columns(frame[[name for name in frame.columns if name not in taken]], roles.keep)
+    if not found:
+        return roles
+    if raw.declared:
+        notice(
+            f"columns that number or name the rows count as features, as {raw.name} declares them: "
+            f"{listed(found)}. Leave them out with drop=[...]."
+        )
+        return roles
+    has_names = roles.index is not None or not isinstance(frame.index, pd.RangeIndex)
+    words_first = sorted(found, key=lambda name: is_number(frame[name].dtype))
+    new_names = (name for name in words_first if names_every_row(frame[name]))
+    index = roles.index if has_names else next(new_names, None)
+    left_out = tuple(name for name in found if name != index)
+    use = "" if has_names or index is None else f"{index!r} names the rows; "
+    notice(
+        f"columns that number or name the rows are no features: {listed(found)}. {use}keep=[...] counts them "
+        "as features."
+    )
+    return replace(roles, drop=(*roles.drop, *left_out), index=index)
 
 
 def _target_name(raw: RawTable, roles: Roles) -> str | None:

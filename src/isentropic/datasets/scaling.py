@@ -1,4 +1,9 @@
-"""Scaling: a centre and a scale per feature. A constant feature becomes 0, never NaN."""
+"""Scaling: a centre and a scale per feature. A constant feature becomes 0, never NaN.
+
+The 0/1 features of the levels of one column weigh together as one column does. Each standardised by itself,
+a level that one row in a hundred has would lie ten standard deviations from all others, and a column would
+count as many times as it has levels.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +33,18 @@ class Scale:
         return X
 
 
-def fit_scale(X: Floats, rule: str, names: Sequence[str]) -> Scale:
-    """Mean and standard deviation, minimum and range, or median and interquartile range; ``O(n m)``."""
+def fit_scale(X: Floats, rule: str, names: Sequence[str], levels: Sequence[slice] = ()) -> Scale:
+    """Mean and standard deviation, minimum and range, or median and interquartile range; ``O(n m)``.
+
+    ``levels`` are the features that one column of text became. With shares p of the levels they are divided
+    by sqrt(sum p (1 - p)), so that two rows drawn at random lie as far apart as in a standardised column; for
+    "minmax" by sqrt(2), so that rows of different levels lie 1 apart.
+    """
     m = X.shape[1]
     if rule == "none":
         return Scale(np.zeros(m), np.ones(m))
+    if levels:
+        return _with_levels(X, rule, names, levels)
     if np.isnan(X.sum()):  # values that are missing: each feature by those that are there
         there = (column[~np.isnan(column)][:, None] for column in X.T)
         parts = [fit_scale(part, rule, [name]) for part, name in zip(there, names, strict=True)]
@@ -57,6 +69,28 @@ def fit_scale(X: Floats, rule: str, names: Sequence[str]) -> Scale:
             "moves them to their median and leaves their spread. scaling='standard' has no such exception."
         )
     return Scale(centre, np.where(flat, 1.0, scale))
+
+
+def _with_levels(X: Floats, rule: str, names: Sequence[str], levels: Sequence[slice]) -> Scale:
+    centre, scale = np.zeros(X.shape[1]), np.full(X.shape[1], np.sqrt(2.0))
+    is_number = np.ones(X.shape[1], dtype=bool)
+    for column in levels:
+        is_number[column] = False
+        shares = _shares(X[:, column])
+        if rule != "minmax":
+            spread = float(np.sqrt((shares * (1.0 - shares)).sum()))
+            centre[column], scale[column] = shares, spread or 1.0
+    chosen = np.flatnonzero(is_number).tolist()
+    if chosen:
+        numbers = fit_scale(X[:, chosen], rule, [names[j] for j in chosen])
+        centre[chosen], scale[chosen] = numbers.centre, numbers.scale
+    return Scale(centre, scale)
+
+
+def _shares(rows: Floats) -> Floats:
+    """Share of the rows that have each level, of those that have any that is known."""
+    there = rows[~np.isnan(rows[:, 0])]
+    return column_means(there) if len(there) else np.zeros(rows.shape[1])
 
 
 def _centre_and_scale(X: Floats, rule: str, low: Floats, high: Floats) -> tuple[Floats, Floats]:

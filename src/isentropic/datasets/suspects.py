@@ -1,39 +1,72 @@
-"""Columns that are probably no measurements: identifiers and dates. They are kept, and named in a warning."""
+"""Columns that are no measurements: what names the rows is left out, dates are named in a warning."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 
 from .._values import Floats
-from .columns import Column
+from .columns import is_number
 from .encoding import Encoded
 from .notices import listed, notice
 
 _FEWEST = 10  # rows below which distinct values say nothing
-_NEARLY = 0.95  # share of distinct values that makes a column called "id" an identifier
+_NEARLY = 0.95  # share of distinct values that makes a text, or a column called "id", a name
 _IDENTIFIER_NAME = re.compile(
     r"(?i:(^|.*[\W_])(id|uuid|guid|key|nbr|nr|number|index))|.*[a-z](Id|ID)|Unnamed: \d+"
 )
 _DATE_NAME = re.compile(r"(?i:(^|.*[\W_])(date|datetime|timestamp))|.*[a-z](Date|Timestamp)")
 
 
+def row_naming_columns(features: pd.DataFrame, keep: Sequence[str]) -> list[str]:
+    """Columns that tell rows apart and measure nothing: text with hardly a repetition, numbers of rows.
+
+    A table of nothing else is left as it is. Numbers are those from a to a + n - 1, in any order, or whole
+    ones under a name like "id" with hardly a repetition.
+    """
+    if len(features) < _FEWEST:
+        return []
+    found = [name for name in features.columns if name not in keep and _names_rows(features[name], name)]
+    return found if len(found) < features.shape[1] else []
+
+
+def names_every_row(values: pd.Series) -> bool:
+    """Whether each row has a value, and none has that of another."""
+    return bool(values.notna().all()) and values.nunique() == len(values)
+
+
+def _names_rows(values: pd.Series, name: str) -> bool:
+    n = len(values)
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return values.nunique() == n  # levels were declared: all of them different, or it is a feature
+    if not is_number(values.dtype):
+        is_text = pd.api.types.infer_dtype(values, skipna=True) == "string"
+        return is_text and values.nunique() >= _NEARLY * n and not _is_measured(values)
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    called_so = _IDENTIFIER_NAME.fullmatch(name) is not None
+    spread = numbers.max() - numbers.min()
+    if not called_so and spread != n - 1:  # NaN, and so no name, where a value is missing
+        return False
+    return _whole(numbers) and len(np.unique(numbers)) >= (_NEARLY * n if called_so else n)
+
+
+def _is_measured(words: pd.Series) -> bool:
+    """Text that is numbers or dates in most rows: a feature, or for its reader to refuse."""
+    some = words.dropna().astype(str).head(1_000)
+    digits = some.str.fullmatch(r"\s*[+-]?[\d.,:/T Z-]+([eE][+-]?\d+)?\s*")
+    return bool(digits.mean() > 0.5)
+
+
 def name_suspects(encoded: Encoded) -> None:
-    """Warn of identifiers and of dates among the columns."""
-    low, high = encoded.X.min(axis=0)[encoded.firsts], encoded.X.max(axis=0)[encoded.firsts]
-    spans = list(zip(encoded.columns, encoded.firsts, low.tolist(), high.tolist(), strict=True))
-    identifiers = [
-        column.name for column, first, a, b in spans if _is_identifier(encoded, column, first, b - a)
-    ]
-    if identifiers:
-        notice(
-            f"columns that look like identifiers count as features: {listed(identifiers)}. "
-            "Leave them out with drop=[...], or name the rows with index=..."
-        )
+    """Warn of dates among the columns."""
     dates = [column.name for column in encoded.columns if column.kind == "date"]
     if dates:
         notice(f"dates count as features, in days since 1970: {listed(dates)}. drop=[...] leaves them out.")
+    low, high = encoded.X.min(axis=0)[encoded.firsts], encoded.X.max(axis=0)[encoded.firsts]
+    spans = zip(encoded.columns, encoded.firsts, low.tolist(), high.tolist(), strict=True)
     coded = [
         column.name
         for column, first, a, b in spans
@@ -41,25 +74,6 @@ def name_suspects(encoded: Encoded) -> None:
     ]
     if coded:
         notice(f"columns that look like dates count as numbers: {listed(coded)}. drop=[...] leaves them out.")
-
-
-def _is_identifier(encoded: Encoded, column: Column, first: int, spread: float) -> bool:
-    n = len(encoded.X)
-    if n < _FEWEST or column.kind == "date":
-        return False
-    if column.kind == "nominal":
-        return len(column.levels) >= n and _all_differ(encoded.X[:, first : first + encoded.width(column)])
-    called_so = _IDENTIFIER_NAME.fullmatch(column.name) is not None
-    if not called_so and spread != n - 1:  # NaN, and so no identifier, where a value is missing
-        return False
-    values = encoded.X[:, first]
-    return _whole(values) and len(np.unique(values)) >= (_NEARLY * n if called_so else n)
-
-
-def _all_differ(codes: Floats) -> bool:
-    if codes.shape[1] == 1:
-        return len(np.unique(codes)) == len(codes)
-    return bool((codes.sum(axis=0) <= 1).all())  # one-hot: no level has two rows
 
 
 def _is_date(name: str, values: Floats, low: float, high: float) -> bool:

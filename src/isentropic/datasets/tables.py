@@ -15,7 +15,7 @@ from .missing import complete_rows
 from .notices import listed, notice
 from .preparation import MISSING, NOMINAL, Preparation, feature_names
 from .raw import RawTable
-from .roles import Roles, fitted_parts, split
+from .roles import Roles, fitted_parts, require_columns, split, without_names_of_rows
 from .scaling import SCALINGS, fit_scale
 from .sources import read_source
 from .suspects import name_suspects
@@ -27,6 +27,7 @@ def load(
     target: str | os.PathLike[str] | None = None,
     *,
     drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
     index: str | None = None,
     nominal: str = "onehot",
     missing: str = "raise",
@@ -49,8 +50,10 @@ def load(
         of images finds the labels next to it; an NPZ file those called ``y``.
     drop
         Columns to leave out.
+    keep
+        Columns that count as features though they look like names of the rows.
     index
-        Column that names the rows.
+        Column that names the rows. Where none is named, one that looks like it is taken, with a notice.
     nominal
         Text and categories as one feature per level (``"onehot"``), or as ``"coded"`` numbers in the
         order of the levels.
@@ -71,8 +74,10 @@ def load(
     Notes
     -----
     In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Dates become days
-    since 1970. Dates, identifiers, constant columns and words among numbers are kept and named in a
-    :class:`TableWarning`. Whole numbers as a target are classes, up to 100 of them.
+    since 1970. Columns that number or name the rows are left out and named in a :class:`TableWarning`; dates,
+    constant columns and words among numbers are kept and named so. Whole numbers as a target are classes, up
+    to 100 of them. The levels of one column weigh together as one column does: with shares p they are divided
+    by sqrt(sum p (1 - p)).
 
     Examples
     --------
@@ -88,12 +93,12 @@ def load(
     >>> flat.feature_names
     ('rooms', 'heating=gas', 'heating=oil')
     >>> load(pd.DataFrame({"rooms": [3], "heating": ["oil"]}), preparation=flat.preparation).X.round(2)
-    array([[ 0.  , -1.41,  1.41]])
+    array([[ 0., -1.,  1.]])
     """
     require_one_of("nominal", nominal, NOMINAL)
     require_one_of("missing", missing, MISSING)
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
-    roles = Roles.of(target, drop, index)
+    roles = Roles.of(target, drop, keep, index)
     if preparation is not None:
         _require_no_second_choice(preparation, roles, nominal, scaling)
     raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
@@ -107,6 +112,7 @@ def _require_no_second_choice(preparation: Preparation, roles: Roles, nominal: s
     require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
     for name, is_left in (
         ("drop", not roles.drop),
+        ("keep", not roles.keep),
         ("nominal", nominal == "onehot"),
         ("scaling", scaling == "auto"),
     ):
@@ -115,6 +121,8 @@ def _require_no_second_choice(preparation: Preparation, roles: Roles, nominal: s
 
 def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, scaling: str) -> Table:
     """Decide how the columns become numbers, and make them so."""
+    require_columns(raw, roles)
+    roles = without_names_of_rows(raw, roles)
     parts = split(raw, roles)
     columns = describe_columns(parts.features, nominal)
     classes = () if parts.target is None else class_names(parts.target)
@@ -125,7 +133,7 @@ def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, scaling: str) 
     if scaling == "auto":
         scaling = "none" if raw.one_unit else "standard"
     names = feature_names(columns, nominal)
-    scale = fit_scale(rows.X, scaling, names)
+    scale = fit_scale(rows.X, scaling, names, encoded.levels())
     if scaling != "none":
         _name_constants(rows.X, encoded, scaling)
     preparation = Preparation(

@@ -11,16 +11,18 @@ from .classes import (
     posterior,
     votes,
 )
-from .lists import ClassIndex
+from .lists import ClassIndex, DirectedIndex
 from .measures import (
     CHOICES,
     Added,
     ClassDistance,
+    Directed,
     Exponential,
     Shrunk,
     checked_dissimilarity,
     checked_scale,
     directed_distances,
+    fitted_column,
     fitted_dissimilarity,
     same_class,
 )
@@ -32,6 +34,8 @@ __all__ = [
     "ClassDistance",
     "ClassGaussians",
     "ClassIndex",
+    "Directed",
+    "DirectedIndex",
     "Exponential",
     "Shrunk",
     "checked_dissimilarity",
@@ -41,6 +45,7 @@ __all__ = [
     "directed_distances",
     "expected_between",
     "expected_shares",
+    "fitted_column",
     "fitted_dissimilarity",
     "largest_distance",
     "mean_between",

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_number, require_one_of
-from .._state import Array, Double, State
-from .._values import ClassDivergence, Dis1, Dis2, Dis3
+from .._class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
+from .._errors import require, require_count, require_number, require_one_of
+from .._state import Array, Double, State, Whole
 from ..distances import Metric
 from .classes import class_aware_distances, expected_shares
 from .spreads import largest_distance, mean_squared_distance
 
+MOST_SPREAD = 100.0  # of the column of dis4: exp of it, squared and times distances, is still a number
 CHOICES = {"dis1": Dis1, "dis2": Dis2, "dis3": Dis3, "divergence": ClassDivergence}
 
 
@@ -76,6 +77,18 @@ class Added:
         return d + np.take_along_axis(expected_shares(shares, self.lengths), tails, axis=1)
 
 
+@dataclass(frozen=True, slots=True)
+class Directed:
+    """dis4, by a column of the rows: it needs both rows, so that the nearest of a class may be any of it."""
+
+    column: int
+    _state = State(column=Whole(0))
+
+    def split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The columns that distances are of, and the one that they are weighed by."""
+        return np.ascontiguousarray(np.delete(X, self.column, axis=1)), X[:, self.column]
+
+
 ClassDistance = Exponential | Shrunk | Added
 
 
@@ -99,8 +112,11 @@ def directed_distances(
     return share * d * np.exp(heads - tails) + (1 - share) * d
 
 
-def checked_dissimilarity(choice: Any) -> Any:
-    """The value of a choice that may be given by name, its numbers checked."""
+def checked_dissimilarity(choice: Any, *, directed: bool = False) -> Any:
+    """The value of a choice that may be given by name, its numbers checked; ``directed`` allows dis4."""
+    if directed and isinstance(choice, Dis4):
+        require_count("column", choice.column, "the number of a column, from 0", least=0)
+        return choice
     hint = "Or give Dis1(...), Dis2(...), Dis3(...) or ClassDivergence(...)."
     if isinstance(choice, str):
         require_one_of("dissimilarity", choice, CHOICES, hint)
@@ -140,6 +156,18 @@ def fitted_dissimilarity(
         return Shrunk(float(choice.psi))
     longest = largest_distance(X, metric, n_jobs)
     return Added(choice.mu * longest * (1.0 - np.eye(count)))
+
+
+def fitted_column(choice: Dis4, X: np.ndarray, metric: Metric) -> Directed:
+    """dis4 of a table that has its column, and others beside it."""
+    must_be = "dis1, dis2 or dis3 where distances are given, which have no columns"
+    require(metric != "precomputed", "dissimilarity", must_be, choice)
+    m = X.shape[1]
+    require(choice.column < m and m > 1, "column", f"one of {m}, and not the only one", choice.column)
+    spread = float(np.ptp(X[:, choice.column]))
+    hint = "Scale the column: it is the logarithm of a factor."
+    require(spread <= MOST_SPREAD, "column", f"one that spans at most {MOST_SPREAD:g}", spread, hint)
+    return Directed(int(choice.column))
 
 
 def checked_scale(scale: Any) -> None:

@@ -18,7 +18,7 @@ from .metrics import (
 )
 from .pairs import DrawnPairs, drawn_pairs, pair_distances
 from .sources import Points, all_equal, distance_rows, taken
-from .walks import walk_distances
+from .walks import Walks
 
 __all__ = [
     "BY_DIFFERENCES",
@@ -29,6 +29,7 @@ __all__ = [
     "DrawnPairs",
     "Metric",
     "Points",
+    "Walks",
     "all_equal",
     "checked_distance_matrix",
     "checked_distance_rows",
@@ -47,5 +48,4 @@ __all__ = [
     "rows_per_block",
     "store_distances",
     "taken",
-    "walk_distances",
 ]

@@ -7,7 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._errors import IsentropicError
+
 PUBLISHED, HONEST, PERMUTED, RANDOM = "published", "honest", "permuted", "random-projections"
+
+
+class Refused(IsentropicError):
+    """Raised by work that ends without a number on purpose: the table is too large for the method, say.
+
+    The reason is kept as a result is. Whatever else is raised is a reason too, but tried again next time.
+    """
 
 
 @dataclass(frozen=True)
@@ -16,7 +25,9 @@ class Task:
 
     ``work`` names the function that does it, as "module:function"; it is called with ``arguments``, which are
     what JSON can say, and gives its measures by name. So a task can be sent to another process, found again
-    by its words, and started over after it was killed.
+    by its words, and started over after it was killed. ``data`` names the sources that the work reads, as
+    ``isentropic.datasets.load`` takes them, or files: other content of theirs is another task. A work is a
+    pure function of its arguments and of these: what it draws, it draws by a seed.
 
     >>> task = Task("002", "5.3", "Iris", "ISOMAP", PUBLISHED, "somewhere:measured", {"n_neighbors": 30})
     >>> task.words()
@@ -30,6 +41,10 @@ class Task:
     protocol: str
     work: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    data: tuple[str, ...] = ()
+
+    def __hash__(self) -> int:
+        return hash(self.words())
 
     def words(self) -> str:
         """All that tells it from other tasks, the same in every process."""
@@ -64,7 +79,10 @@ class PublishedTable:
     """A table of a source: its cells, the work that gives ours, and how one is read from the other.
 
     ``ours`` takes the outcomes of the tasks of one protocol and gives a number to each cell that it can;
-    ``reasons`` says, for a cell or a whole method, why ours differs from what is printed.
+    ``reasons`` says, for a cell or a whole method, why ours differs from what is printed. ``name`` is what
+    the source calls it, without the word: "7", "II", "5.3"; the command line takes 000:7 and 000:table7.
+    ``note`` is Markdown: paragraphs, of which the first says what survives. ``facts`` gives sentences
+    that are computed from the outcomes of all protocols, to stand above the note.
     """
 
     source: str
@@ -73,7 +91,8 @@ class PublishedTable:
     cells: tuple[Cell, ...]
     tasks: Callable[[bool], tuple[Task, ...]]  # of all protocols; True: the quick form
     ours: Callable[[Mapping[Task, Outcome], str], Mapping[Cell, float]]
-    reasons: Mapping[tuple[str, str, str], str] = field(
-        default_factory=dict
-    )  # (dataset or "", method or "", measure or "")
+    # by (dataset or "", method or "", measure or "")
+    reasons: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     note: str = ""
+    facts: Callable[[Mapping[Task, Outcome]], tuple[str, ...]] | None = None
+    honest: str = "on rows that were not seen"  # what the honest column is of, in words

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .._class_choices import ClassDivergence
 from .._errors import require, require_one_of
 from .._runtime import require_memory
-from .._values import ClassDivergence
 from ..dissimilarities import (
     Added,
     ClassDistance,

@@ -10,7 +10,6 @@ from .._runtime import row_blocks
 from .._values import Neighbors
 from ..distances import distances_between, rows_per_block
 from ..distances.pairs import pair_distances
-from ..geodesics import from_rows
 from ..kernels._jit import threads
 from ..kernels.partners import draw_beyond, draw_others
 from .pair_distances import Distances
@@ -50,7 +49,7 @@ def distances_to(distances: Distances, others: np.ndarray) -> np.ndarray:
     n, count = others.shape
     out = np.empty((n, count))
     single = None
-    if distances.graph is None:
+    if distances.over is None:
         single = pair_distances(distances.X, distances.metric, distances.n_jobs)
     size = max(1, _PAIRS_AT_ONCE // count) if single is not None else rows_per_block(n)
     for block in row_blocks(n, "drawn rows", size=size):
@@ -58,8 +57,8 @@ def distances_to(distances: Distances, others: np.ndarray) -> np.ndarray:
         if single is not None:
             out[block] = single(np.repeat(rows, count), others[block].ravel()).reshape(len(rows), count)
             continue
-        if distances.graph is not None:
-            D = from_rows(distances.graph, rows, n_jobs=distances.n_jobs)
+        if distances.over is not None:
+            D = distances.over.rows(rows, distances.n_jobs)
         else:
             D = distances_between(distances.X[rows], distances.X, distances.metric, distances.n_jobs)
         out[block] = np.take_along_axis(np.asarray(D), others[block], axis=1)

@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 
 from .._errors import require
 from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
-from .._values import Geodesic
+from .._values import Diffusion, Geodesic
 from ..distances import checked_metric
 from ..quality.labels import class_codes, missing_classes
 from .input_rows import checked_rows
@@ -53,7 +53,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     )
     _parameters = State(
         n_components=Whole(1),
-        metric=OneOf(Checked(checked_metric), Value(Geodesic)),
+        metric=OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion)),
         n_jobs=Maybe(Whole(zero=False)),
     )
 
@@ -62,9 +62,10 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if "fit" in vars(cls):
             cls.fit = _all_or_nothing(cls.fit)
 
-    def fit_transform(self, X, y=None) -> np.ndarray:
-        """Fit, and return the coordinates of the rows of ``X``."""
-        return self.fit(X, y).embedding_.copy()  # what is done to the result must not move the fitted map
+    def fit_transform(self, X, y=None, **options) -> np.ndarray:
+        """Fit, with what else ``fit`` takes, and return the coordinates of the rows of ``X``."""
+        fitted = self.fit(X, y, **options)
+        return fitted.embedding_.copy()  # what is done to the result must not move the fitted map
 
     def _labelled(self, X, y, *, metric="euclidean") -> tuple[np.ndarray, np.ndarray]:
         """Rows, and the class of each as a number from 0; ``classes_`` keeps what the classes are called."""

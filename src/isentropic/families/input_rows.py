@@ -9,7 +9,7 @@ from sklearn.utils.validation import validate_data
 
 from .._errors import require, require_count
 from .._state import Array, Maybe, State, StateError
-from .._values import Geodesic
+from .._values import GraphMetric
 from ..distances import (
     LARGEST,
     Metric,
@@ -25,12 +25,15 @@ from ..distances import (
 def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> np.ndarray:
     """``X`` as contiguous doubles: finite, dense, at least two rows to fit; square when precomputed.
 
-    An estimator that says so in its tags takes NaN for a value that is missing.
+    An estimator that says so in its tags takes NaN for a value that is missing. One that reads its table in
+    batches (``_in_batches``) gets it as it is, in single precision too, on a disk if it lies there.
     """
     checked_metric(metric)
     holes = estimator.__sklearn_tags__().input_tags.allow_nan
+    as_it_is = getattr(estimator, "_in_batches", False)
     X = validate_data(
-        estimator, X, dtype=np.float64, order="C", reset=fitting, ensure_min_samples=2 if fitting else 1,
+        estimator, X, dtype=[np.float64, np.float32] if as_it_is else np.float64,
+        order=None if as_it_is else "C", reset=fitting, ensure_min_samples=2 if fitting else 1,
         ensure_all_finite="allow-nan" if holes else True,
     )  # fmt: skip
     checked_magnitude(X[~np.isnan(X)] if holes else X, metric=metric, fitting=fitting)
@@ -44,9 +47,9 @@ def checked_components(n_components: int) -> int:
     return require_count("n_components", n_components)
 
 
-def metric_of_rows(metric: Metric | Geodesic) -> Metric:
-    """The metric between rows of the table; of geodesics, that of their graph."""
-    return metric.metric if isinstance(metric, Geodesic) else metric
+def metric_of_rows(metric: Metric | GraphMetric) -> Metric:
+    """The metric between rows of the table; of distances over a graph, that of the graph."""
+    return metric.metric if isinstance(metric, GraphMetric) else metric
 
 
 def require_columns(model, rows: np.ndarray) -> None:

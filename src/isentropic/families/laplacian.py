@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import IsentropicWarning, warn
+from .._errors import IsentropicWarning, require, warn
 from .._runtime import row_blocks
 from .._state import Double, OneOf, State, StateError, Value
 from .._values import Knn, NeighborGraph, NeighborRule, Percentile, Radius
+from ..affinities import step_weights
 from ..distances import rows_per_block
 from ..neighbors import as_rule, distance_graph, entry_lists, warn_of_isolated
 from .geodesic import subgraph
@@ -57,17 +58,13 @@ class LaplacianEmbedder(SpectralEmbedder):
         for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(Z))):
             entries = entry_lists(X[block], self._rows_fitted(), self.graph_, rule, n_jobs=self.n_jobs)
             isolated += entries.isolated
-            there, near = np.isfinite(entries.distances), entries.indices
-            squared = (
-                np.where(there, np.where(there, entries.distances, 0.0) / np.sqrt(self._width), np.inf) ** 2
-            )
-            if terms is not None:
-                squared += terms(X[block], near)
-            least = squared.min(axis=1, keepdims=True)  # so that the nearest has a weight, however far
-            weights = np.exp(-(squared - least)) * (1.0 if shares is None else shares[near])
+            near = entries.indices
+            more = 0.0 if terms is None else terms(X[block], near)
+            weights, least = step_weights(entries.distances, self._width, more)
+            weights *= 1.0 if shares is None else shares[near]
             sums = np.cumsum(weights, axis=1)[:, -1]
             means[block] = np.cumsum(weights[:, :, None] * Z[near], axis=1)[:, -1] / sums[:, None]
-            degrees[block] = sums * np.exp(-least[:, 0])
+            degrees[block] = sums * np.exp(-least)
         warn_of_isolated(isolated, len(X))
         return means, degrees
 
@@ -77,6 +74,15 @@ class LaplacianEmbedder(SpectralEmbedder):
             raise StateError("graph_.kind", "must be one whose weights are distances")
         if self._fit_metric != "euclidean":
             raise StateError("_fit_metric", "must be euclidean")
+
+
+def require_degrees(degrees: np.ndarray, graph: NeighborGraph, t: Any) -> None:
+    """Refuse a width by which the weights of a row are all 0."""
+    lonely = int(np.count_nonzero(degrees == 0))
+    median = float(np.median(graph.weights)) ** 2
+    must_be = f"so large that every row has a weight (the median squared edge is {median:.4g})"
+    hint = f"All weights of {lonely} rows are 0. Take t='auto', a larger t, or t=inf; or leave out far rows."
+    require(lonely == 0, "t", must_be, t, hint)
 
 
 def undone(walk: np.ndarray) -> np.ndarray:

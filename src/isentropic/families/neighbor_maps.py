@@ -15,20 +15,21 @@ import numpy as np
 from .._errors import TableWarning, require, require_one_of, warn
 from .._runtime import row_blocks
 from .._state import Maybe, State, Value, Whole
-from .._values import Geodesic, Knn, Neighbors
+from .._values import GraphMetric, Knn, Neighbors
 from ..distances import EUCLIDEAN, Metric, metric_name, rows_per_block
-from ..geodesics import from_rows
 from ..kernels._jit import threads
 from ..kernels.row_descent import settle_rows
 from ..neighbors import RowIndex, clipped_neighbors, lists_in_rows, nearest_neighbors
+from .graph_distances import OverGraph, kind_of
 from .input_rows import (
     checked_components,
     checked_coordinates,
     checked_rows,
     metric_of_rows,
 )
-from .pair_distances import DistanceKeeper, Distances
+from .pair_distances import Distances
 from .starts import given_start, landmark_start, principal_start, roughened
+from .warm_starts import WarmStart, WarmStarter
 
 _FLAT = 1e-9  # of the largest spread of a coordinate: rounding
 _ROUGH = 1e-2  # of the same: the noise that takes the place of a coordinate without extent
@@ -36,7 +37,7 @@ _PLACED_AT_ONCE = 4096  # new rows
 _ALL_EQUAL = "All rows are equal, and so are their places. Look for a column that tells them apart."
 
 
-class NeighborEmbedder(DistanceKeeper):
+class NeighborEmbedder(WarmStarter):
     """A map that keeps neighbourhoods, and the lists of neighbours that it is made from.
 
     The constructor of a method stores ``metric``, ``neighbors`` (lists that the user gives, or None),
@@ -62,8 +63,8 @@ class NeighborEmbedder(DistanceKeeper):
         """The ``k`` nearest of every row: given, or found; all the others where there are no more."""
         if self.neighbors is not None:
             return _given_lists(self.neighbors, k, len(distances.X), self.metric)
-        if distances.graph is not None:
-            return _geodesic_lists(distances, k)
+        if distances.over is not None:
+            return _lists_over_graph(distances.over, k, distances.n_jobs)
         return nearest_neighbors(distances.X, Knn(k), metric=self.metric, random_state=seed,
                                  n_jobs=self.n_jobs)  # fmt: skip
 
@@ -85,11 +86,15 @@ class NeighborEmbedder(DistanceKeeper):
             index = self._index_of_rows = RowIndex(self._known_rows().X, self._fit_metric)
         return index
 
-    def _start(self, distances: Distances, random: np.random.RandomState) -> np.ndarray:
+    def _start(
+        self, distances: Distances, random: np.random.RandomState, warm: WarmStart | None = None
+    ) -> np.ndarray:
         """Where the descent begins, in a scale of its own: principal components, noise, or what is given.
 
         Of distances that are no table of features, classical scaling takes the place of components.
         """
+        if warm is not None:
+            return self._warm_places(warm, distances.X)
         n, d = len(distances.X), self.n_components
         if not isinstance(self.init, str):
             Z = given_start(self.init, n, d, self._starts)
@@ -135,7 +140,7 @@ def settled_among(cost, Z: np.ndarray, rows, weights, far, shape, n_jobs: int | 
     return out
 
 
-def _given_lists(given: Neighbors, k: int, n: int, metric: Metric | Geodesic) -> Neighbors:
+def _given_lists(given: Neighbors, k: int, n: int, metric: Metric | GraphMetric) -> Neighbors:
     """Lists of the user's, of this metric: a row names others, each once, nearest first."""
     hint = "nearest_neighbors(X, Knn(k)) makes such lists."
     require(isinstance(given, Neighbors), "neighbors", "None or lists of neighbours", given, hint)
@@ -154,7 +159,7 @@ def _given_lists(given: Neighbors, k: int, n: int, metric: Metric | Geodesic) ->
     )
     must_be = "other rows, each once, nearest first, at finite distances"
     require(sound, "neighbors", must_be, "lists that are not", hint)
-    wanted = "geodesic" if isinstance(metric, Geodesic) else metric_name(metric)
+    wanted = kind_of(metric).name if isinstance(metric, GraphMetric) else metric_name(metric)
     # a matrix does not say which metric it is of
     known = given.metric == wanted or wanted == "precomputed" or {given.metric, wanted} <= set(EUCLIDEAN)
     require(known, "neighbors", f"lists of the metric {wanted!r}", given.metric, hint)
@@ -162,14 +167,12 @@ def _given_lists(given: Neighbors, k: int, n: int, metric: Metric | Geodesic) ->
     return replace(given, indices=indices[:, :k].astype(np.int32), distances=distances[:, :k].astype(float))
 
 
-def _geodesic_lists(distances: Distances, k: int) -> Neighbors:
-    """The nearest rows by the ways over the graph: ``O(n^2 (k + log n))`` time, some rows at a time."""
-    graph, n = distances.graph, len(distances.X)
-    assert graph is not None
+def _lists_over_graph(over: OverGraph, k: int, n_jobs: int | None) -> Neighbors:
+    """The nearest rows by distances over a graph, of some rows at a time."""
+    graph, n = over.graph, over.graph.n_rows
     k = clipped_neighbors(k, n - 1)
     indices, near = np.empty((n, k), np.int32), np.empty((n, k))
     for block in row_blocks(n, "neighbours", size=rows_per_block(n)):
         rows = np.arange(block.start, block.stop)
-        D = from_rows(graph, rows, n_jobs=distances.n_jobs)
-        lists_in_rows(D, rows, indices[block], near[block], distances.n_jobs)
-    return Neighbors(indices, near, "geodesic", exact=graph.exact, recall=graph.recall)
+        lists_in_rows(over.rows(rows, n_jobs), rows, indices[block], near[block], n_jobs)
+    return Neighbors(indices, near, over.name, exact=graph.exact, recall=graph.recall)

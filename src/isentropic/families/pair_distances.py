@@ -6,19 +6,19 @@ What an estimator keeps to find them again for new rows is kept by :class:`Dista
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from .._errors import require
 from .._runtime import require_memory, row_blocks
 from .._state import Maybe, State, StateError, Value
-from .._values import Geodesic, NeighborGraph, NeighborRule
+from .._values import GraphMetric, NeighborGraph
 from ..distances import EUCLIDEAN, Metric, condensed_distances, distances_between, pair_distances
-from ..geodesics import all_pairs, from_neighbors
 from ..kernels._jit import threads
 from ..kernels.degrees import paired_distances
-from ..neighbors import RowIndex, as_rule, distance_graph, entry_lists, warn_of_isolated
 from ..objectives import AllPairs, DrawnPairs
+from .graph_distances import OverGraph, built, over_graph
 from .placement import RowKeeper
 
 ALL_UP_TO = 8_000  # rows: all their pairs, 32 million, are summed in a fifth of a second
@@ -40,55 +40,45 @@ class Distances:
     """The distances between rows that a method works from."""
 
     X: np.ndarray  # a table, or a square matrix
-    metric: Metric  # that of the graph for geodesics
-    graph: NeighborGraph | None  # geodesics run over it
-    rule: NeighborRule | None
+    metric: Metric  # that of the graph, where they are over one
+    over: OverGraph | None
     n_jobs: int | None
-    index: RowIndex | None = None  # of the rows, where new ones enter the graph
 
     @classmethod
-    def of(cls, X: np.ndarray, metric: Metric | Geodesic, *, random_state, n_jobs: int | None) -> Distances:
-        if not isinstance(metric, Geodesic):
-            return cls(X, metric, None, None, n_jobs)
-        rule = as_rule(metric.neighbors)
-        policies = ("bridge", "raise")
-        must_be = f"one of {', '.join(policies)} for geodesic distances"
-        require(metric.on_disconnected in policies, "on_disconnected", must_be, metric.on_disconnected)
-        graph = distance_graph(X, rule, metric=metric.metric, on_disconnected=metric.on_disconnected,
-                               random_state=random_state, n_jobs=n_jobs)  # fmt: skip
-        return cls(X, metric.metric, graph, rule, n_jobs, RowIndex(X, metric.metric))
-
-    @classmethod
-    def again(
-        cls, X: np.ndarray, metric: Metric | Geodesic, graph: NeighborGraph | None, *, n_jobs
+    def of(
+        cls, X: np.ndarray, metric: Metric | GraphMetric, *, random_state, n_jobs: int | None
     ) -> Distances:
-        """From a table and a graph that are there already."""
-        if isinstance(metric, Geodesic):
-            return cls(X, metric.metric, graph, as_rule(metric.neighbors), n_jobs, RowIndex(X, metric.metric))
-        return cls(X, metric, None, None, n_jobs)
+        if not isinstance(metric, GraphMetric):
+            return cls(X, metric, None, n_jobs)
+        return cls(X, metric.metric, built(X, metric, random_state=random_state, n_jobs=n_jobs), n_jobs)
+
+    @property
+    def graph(self) -> NeighborGraph | None:
+        return None if self.over is None else self.over.graph
 
     def among(self, rows: np.ndarray) -> Distances:
-        """Those between some of the rows; not for geodesics, whose ways lead over all of them."""
-        assert self.graph is None
+        """Those between some of the rows; not over a graph, where ways lead over all of them."""
+        assert self.over is None
         return replace(self, X=self.X[np.ix_(rows, rows)] if self.metric == "precomputed" else self.X[rows])
 
     @property
     def euclidean(self) -> bool:
-        return self.graph is None and self.metric in EUCLIDEAN
+        return self.over is None and self.metric in EUCLIDEAN
 
     def all(self) -> AllPairs:
         """All pairs: ``4 n^2`` bytes, and as many for the attractions."""
         n = len(self.X)
         require_memory(8 * n * n, f"All pairs of {n:,} rows", "Draw pairs: pairs=128.")
-        if self.graph is not None:
-            return AllPairs(n, all_pairs(self.graph, n_jobs=self.n_jobs))
+        if self.over is not None:
+            return AllPairs(n, self.over.condensed(self.n_jobs))
         return AllPairs(n, condensed_distances(self.X, self.metric, self.n_jobs))
 
     def drawn(self, shifts: np.ndarray, order: np.ndarray) -> DrawnPairs:
         """The rows next to each other but for a shift: ``8 n`` bytes a shift, twice with the attractions."""
         n, count = len(self.X), len(shifts)
         hint = 'Take pairs="all".'
-        require(self.graph is None, "pairs", "'all' or 'auto' for geodesic distances", 2 * count, hint)
+        kind = "" if self.over is None else self.over.name
+        require(self.over is None, "pairs", f"'all' or 'auto' for {kind} distances", 2 * count, hint)
         require_memory(16 * n * count, f"{2 * count} partners of {n:,} rows each", "Draw fewer pairs.")
         out = np.empty((count, n))
         if self.euclidean:
@@ -103,7 +93,7 @@ class Distances:
 
     def of_pairs(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Distances of rows (p,) to rows (p,), one by one; not over a graph."""
-        assert self.graph is None
+        assert self.over is None
         out, measure = np.empty(len(first)), pair_distances(self.X, self.metric, self.n_jobs)
         if measure is not None:
             for block in row_blocks(len(first), "distances", size=2**16):
@@ -137,15 +127,16 @@ class Distances:
             largest = max(largest, float(away[row]))
         return largest
 
+    def of_rows(self, rows: np.ndarray, others: np.ndarray | slice) -> np.ndarray:
+        """Distances of some of the rows to others of them: (b, r)."""
+        if self.over is not None:
+            return self.over.rows(rows, self.n_jobs)[:, others]
+        return self.to_references(self.X[rows], others)
+
     def to_references(self, X: np.ndarray, rows: np.ndarray | slice) -> np.ndarray:
-        """Distances of new rows to some of the rows: (b, r). For geodesics, over the graph."""
-        if self.graph is not None:
-            assert self.index is not None
-            assert self.rule is not None
-            entries = entry_lists(X, self.index, self.graph, self.rule, n_jobs=self.n_jobs)
-            warn_of_isolated(entries.isolated, len(X))
-            found = from_neighbors(self.graph, entries.indices, entries.distances, n_jobs=self.n_jobs)
-            return found[:, rows]
+        """Distances of new rows to some of the rows: (b, r)."""
+        if self.over is not None:
+            return self.over.of_new(X, self.n_jobs)[:, rows]
         if self.metric == "precomputed":
             return X[:, rows]
         return distances_between(X, self.X[rows], self.metric, self.n_jobs)
@@ -155,15 +146,27 @@ class DistanceKeeper(RowKeeper):
     """Keeps what the distances of new rows to the fitted ones are found by: rows, metric, and a graph."""
 
     _state = State(_graph=Maybe(Value(NeighborGraph, n="n")))
+    _found_again: tuple[str, ...] = ("_over_again",)
+    _over_again: OverGraph | None
+
+    def _remember(self, X: np.ndarray, classes: np.ndarray | None = None) -> None:
+        super()._remember(X, classes)
+        self._over_again = None
 
     def _distances_again(self) -> Distances:
-        known = self._known_rows()
+        known: Any = self._known_rows()
         fitted = np.empty((0, 0)) if known is None else known.X
-        return Distances.again(fitted, self._fit_metric, self._graph, n_jobs=self.n_jobs)
+        metric, over = self._fit_metric, getattr(self, "_over_again", None)
+        if not isinstance(metric, GraphMetric):
+            return Distances(fitted, metric, None, self.n_jobs)
+        if over is None:
+            assert self._graph is not None
+            over = self._over_again = over_graph(fitted, metric, self._graph)
+        return Distances(fitted, metric.metric, over, self.n_jobs)
 
     def _require_sound(self) -> None:
         super()._require_sound()
-        if (self._graph is None) == isinstance(self._fit_metric, Geodesic):
-            raise StateError("_graph", "must be there for geodesic distances, and for no others")
+        if (self._graph is None) == isinstance(self._fit_metric, GraphMetric):
+            raise StateError("_graph", "must be there for distances over a graph, and for no others")
         if self._graph is not None and not self._graph.is_distance:
             raise StateError("_graph.kind", "must be one whose weights are distances")

@@ -19,13 +19,14 @@ from sklearn.utils import check_random_state
 from .._errors import is_real, is_whole, require, require_count, require_number, require_one_of
 from .._runtime import generator, row_blocks
 from .._state import Array, Double, Number, State, Whole
-from .._values import Geodesic, Momentum
+from .._values import GraphMetric, Momentum
 from ..distances import Distinct, distinct_rows, rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import Minimum, lbfgs, momentum_descent
 from .input_rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
-from .pair_distances import ALL_UP_TO, PARTNERS, DistanceKeeper, Distances, drawn_shifts
+from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
 from .starts import given_start, principal_start, random_start, scaled_start
+from .warm_starts import WarmStart, WarmStarter
 
 _REFERENCES = 2048  # fitted rows that a new one is placed against
 _PLACED_AT_ONCE = 64  # new rows
@@ -103,7 +104,7 @@ def minimised(objective: Objective, start: np.ndarray, optimizer: Callable[..., 
     return Minimum(objective.out_of_order(found.point), max(found.value, 0.0), found.n_iter, found.converged)
 
 
-class PairsEmbedder(DistanceKeeper):
+class PairsEmbedder(WarmStarter):
     """A map that minimises an objective over pairs of rows, and the placement of new rows."""
 
     _state = State(  # new rows are placed against r of the fitted ones
@@ -140,7 +141,7 @@ class PairsEmbedder(DistanceKeeper):
         """Where new rows go that are at ``distances`` (b, r) from the references: ``Z`` (r, d), in units."""
         raise NotImplementedError
 
-    def _problem(self, X, scale: float, *, merged: bool = False) -> Problem:
+    def _problem(self, X, scale: float, *, merged: bool = False, warm: WarmStart | None = None) -> Problem:
         """Rows and parameters checked, distances, unit, start; equal rows ``merged`` into one, or not."""
         scale = require_number("scale", scale, "a positive number", above=0)
         checked_components(self.n_components)
@@ -162,7 +163,7 @@ class PairsEmbedder(DistanceKeeper):
             pairs = distances.all()
             pairs = pairs.among(groups.rows) if groups and pairs.n > n else pairs
         unit = distances.largest(pairs) / scale
-        start = self._start(distances, pairs, unit, random, groups)
+        start = self._start(distances, pairs, unit, random, groups, self._given(X, warm))
         return Problem(every, pairs, unit, start, seed, groups)
 
     def _partners(self, n: int) -> int | None:
@@ -170,8 +171,8 @@ class PairsEmbedder(DistanceKeeper):
         asked = self.pairs
         if isinstance(asked, str):
             require_one_of("pairs", asked, ("auto", "all"), hint="Or give a number of partners of each row.")
-            geodesic = isinstance(self.metric, Geodesic)
-            return None if asked == "all" or n <= ALL_UP_TO or geodesic else PARTNERS
+            over_graph = isinstance(self.metric, GraphMetric)
+            return None if asked == "all" or n <= ALL_UP_TO or over_graph else PARTNERS
         asked = require_count("pairs", asked, "'auto', 'all' or a number of partners of at least 2", least=2)
         return None if asked >= n - 1 else 2 * ((asked + 1) // 2)  # as many ahead as behind
 
@@ -187,11 +188,23 @@ class PairsEmbedder(DistanceKeeper):
         tol = require_number("tol", self.tol, "a number from 0 to below 1", below=1)
         return partial(lbfgs, max_iter=max_iter, tol=tol)
 
-    def _start(self, distances: Distances, pairs, unit: float, random, groups=None) -> np.ndarray:
+    def _optimizer_from(self, warm: WarmStart | None) -> partial[Minimum]:
+        """The optimiser, with as many steps as an earlier map asks for."""
+        optimizer = self._checked_optimizer()
+        return optimizer if warm is None or warm.steps is None else partial(optimizer, max_iter=warm.steps)
+
+    def _given(self, X: np.ndarray, warm: WarmStart | None) -> np.ndarray | None:
+        """The start of all rows where it is no matter of the data: an earlier map, or what ``init`` gives."""
+        if warm is not None:
+            return self._warm_places(warm, X)
+        if isinstance(self.init, str):
+            return None
+        return given_start(self.init, len(X), self.n_components, ("pca", "random"))
+
+    def _start(self, distances: Distances, pairs, unit: float, random, groups, given) -> np.ndarray:
         n, d = pairs.n, self.n_components
-        if not isinstance(self.init, str):
-            Z = given_start(self.init, n if groups is None else len(groups.members), d, ("pca", "random"))
-            Z = Z if groups is None else Z[groups.rows]
+        if given is not None:
+            Z = given if groups is None else given[groups.rows]
             if unit == 0:
                 return np.zeros((n, d))
             width = float(np.ptp(Z, axis=0).max() / unit)

@@ -20,6 +20,7 @@ from ..objectives import Field
 from ..optim import Minimum, lbfgs
 from .neighbor_maps import NeighborEmbedder
 from .pair_distances import Distances
+from .warm_starts import WarmStart
 
 _PLACED_AT_ONCE = 256  # new rows
 _MARGIN = 32  # nodes of a field around the map
@@ -34,6 +35,7 @@ class Listed:
     lists: Neighbors
     perplexities: np.ndarray
     random: np.random.RandomState
+    warm: WarmStart | None = None  # the earlier map from which the descent goes on
 
 
 class PerplexityEmbedder(NeighborEmbedder):
@@ -46,8 +48,8 @@ class PerplexityEmbedder(NeighborEmbedder):
     )
     _pair_bytes = 40  # of lists, affinities and forces, where the descent holds all pairs
 
-    def _lists_of(self, X, perplexities: Callable[[int], list[float]] | None = None) -> Listed:
-        """Rows and lists, as long as the largest perplexity needs them.
+    def _lists_of(self, X, perplexities: Callable[[int], list[float]] | None = None, *, warm=None) -> Listed:
+        """Rows and lists, as long as the largest perplexity needs them; ``warm`` is an earlier map.
 
         ``perplexities`` are those for a number of rows, where there is no parameter for one.
         """
@@ -59,7 +61,7 @@ class PerplexityEmbedder(NeighborEmbedder):
         chosen = [checked_perplexity(self.perplexity, n)] if perplexities is None else perplexities(n)
         distances = self._distances_of(X, seed)
         lists = self._listed(distances, listed_for(max(chosen), n), seed)
-        return Listed(distances, lists, np.array(chosen, float), random)
+        return Listed(distances, lists, np.array(chosen, float), random, warm)
 
     def _affinities(self, given: Listed) -> np.ndarray:
         """Conditional affinities of the one perplexity: (n, k), rows of sum 1."""
@@ -84,8 +86,10 @@ class PerplexityEmbedder(NeighborEmbedder):
         return lbfgs(objective, start, max_iter=times * max_iter, tol=tol)
 
     def _scaled_start(self, given: Listed, spread: float) -> np.ndarray:
-        """The start, its widest coordinate with this standard deviation."""
-        Z = self._start(given.distances, given.random)
+        """The start, its widest coordinate with this standard deviation; an earlier map as large as it is."""
+        Z = self._start(given.distances, given.random, given.warm)
+        if given.warm is not None:
+            return Z
         Z = Z / np.abs(Z).max()
         Z -= Z.mean(axis=0)
         return Z * (spread / Z.std(axis=0).max())

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._state import Absent, Checked, OneOf, State, StateError, Value
-from .._values import Geodesic
+from .._values import Diffusion, Geodesic
 from ..distances import checked_metric
 from ..kernels._jit import threads
 from .embedder import Embedder
@@ -65,7 +65,7 @@ class RowKeeper(Placer):
     """
 
     _state = State(
-        _fit_metric=OneOf(Checked(checked_metric), Value(Geodesic)),
+        _fit_metric=OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion)),
         _known=Absent(Value(KnownRows, n="n", m="m")),
     )
     _known: Any  # KnownRows, or None where distances are given

@@ -24,6 +24,7 @@ from ..optim import Minimum, averaged_descent, lbfgs
 from .degree_search import Trial
 from .faithfulness import Tau, distance_tau
 from .pairs import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised
+from .warm_starts import WarmStart
 
 _PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
 
@@ -41,15 +42,21 @@ class SameDegreeEmbedder(PairsEmbedder):
         _means=Absent(Tuple(Array("g", above=0), Array("g", above=0))),
     )
 
-    def fit(self, X, y=None):
-        """Distances, start, minimum."""
-        trials = self._trials(X, _PARAMETER_FREE_SCALE)
+    _refines = True
+
+    def fit(self, X, y=None, *, init=None):
+        """Distances, start, minimum.
+
+        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
+        or an array.
+        """
+        trials = self._trials(X, _PARAMETER_FREE_SCALE, self._warm_start(X, init))
         self._keep_trial(trials, trials.fit((_PARAMETER_FREE_DEGREE,), score=False))
         return self
 
-    def _trials(self, X, scale: float) -> DegreeTrials:
-        optimizer = self._checked_optimizer()
-        problem = self._problem(X, scale)
+    def _trials(self, X, scale: float, warm: WarmStart | None) -> DegreeTrials:
+        optimizer = self._optimizer_from(warm)
+        problem = self._problem(X, scale, warm=warm)
         return DegreeTrials(problem, optimizer, np.empty(problem.pairs.distances.size))
 
     def _keep_trial(self, trials: DegreeTrials, chosen: Trial) -> None:

@@ -60,14 +60,14 @@ def landmark_start(distances: Distances, n_components: int, random: np.random.Ra
     """Classical scaling of some rows, by which the others are placed (landmark MDS)."""
     n = len(distances.X)
     references = np.sort(random.permutation(n)[:_REFERENCES])
-    between = distances.to_references(distances.X[references], references)
+    between = distances.of_rows(references, references)
     condensed = squareform(between, checks=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NegativeEigenvalueWarning)  # only a start
         scaling = classical_scaling(condensed, len(references), n_components, n_jobs=distances.n_jobs)
     Z = np.empty((n, n_components))
     for block in row_blocks(n, "start", size=4096):
-        Z[block] = scaling.place(distances.to_references(distances.X[block], references))
+        Z[block] = scaling.place(distances.of_rows(np.arange(n)[block], references))
     return Z
 
 

@@ -22,6 +22,7 @@ from ..kernels.stress_rows import stress_starts
 from ..objectives import DrawnPairs, Stress, weight_floor
 from ..optim import Minimum, averaged_descent
 from .pairs import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised
+from .warm_starts import WarmStart
 
 _TOL_OF_DRAWN = 1e-3  # beyond that, a map fits the pairs that were drawn at the cost of all others
 
@@ -57,11 +58,16 @@ class StressEmbedder(PairsEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Distances, start, minimum."""
-        optimizer = self._checked_optimizer()
+    def fit(self, X, y=None, *, init=None):
+        """Distances, start, minimum.
+
+        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
+        or an array.
+        """
+        warm = self._warm_start(X, init)
+        optimizer = self._optimizer_from(warm)
         self._exponent()
-        problem = self._problem_in_units(X)
+        problem = self._problem_in_units(X, warm)
         minimum = Minimum(problem.start, 0.0, 0, True)
         if problem.unit:
             minimum = self._minimum(problem, optimizer)
@@ -109,9 +115,9 @@ class StressEmbedder(PairsEmbedder):
             np.divide(pairs.distances, problem.unit, out=pairs.distances)
             yield self._stress(replace(problem, pairs=pairs))
 
-    def _problem_in_units(self, X) -> Problem:
+    def _problem_in_units(self, X, warm: WarmStart | None = None) -> Problem:
         """Equal rows merged, and distances in multiples of the largest, as the start is."""
-        problem = self._problem(X, 1.0, merged=True)
+        problem = self._problem(X, 1.0, merged=True, warm=warm)
         if problem.unit:
             np.divide(problem.pairs.distances, problem.unit, out=problem.pairs.distances)
         return problem

@@ -9,6 +9,8 @@ from .drawn_lists import distances_to, other_rows, rows_beyond
 from .drawn_maps import Near
 
 _RANDOM_WEIGHT = 0.1
+_PUBLISHED = 500.0  # what the largest weighs, in the published rule, before its logarithm
+RULES = ("tempered", "published")
 _OUTLIERS, _PAIRS = 0, 1  # what rows are drawn for
 
 
@@ -42,13 +44,25 @@ def drawn_triplets(
     )
 
 
-def weighted_triplets(near: np.ndarray, far: np.ndarray, excess: np.ndarray) -> tuple[Triplets, float]:
-    """Weights by the tempered logarithm ``2 (sqrt(1 + x) - 1)`` of the excess beyond the least; the least."""
+def weighted_triplets(
+    near: np.ndarray, far: np.ndarray, excess: np.ndarray, rule: str = "tempered"
+) -> tuple[Triplets, float]:
+    """Triplets that weigh by a rule, and the excess that it counts from: the least, or the largest."""
     there = far >= 0
-    least = float(excess[there].min()) if there.any() else 0.0
-    weights = np.where(there, tempered(excess - least), 0.0)
-    return Triplets(near, np.maximum(far, 0), weights.astype(np.float32)), least
+    end = np.min if rule == "tempered" else np.max
+    origin = float(end(excess[there])) if there.any() else 0.0
+    weights = np.where(there, triplet_weights(excess, origin, rule), 0.0)
+    return Triplets(near, np.maximum(far, 0), weights.astype(np.float32)), origin
 
 
-def tempered(excess: np.ndarray) -> np.ndarray:
-    return 2.0 * (np.sqrt(1.0 + np.maximum(excess, 0.0)) - 1.0)
+def triplet_weights(excess: np.ndarray, origin: float, rule: str) -> np.ndarray:
+    """The tempered logarithm ``2 (sqrt(1 + x) - 1)`` of the excess x beyond the least; or, as published,
+    ``log(1 + 500 exp(x))`` of that below the largest.
+
+    >>> triplet_weights(np.array([0.0, 3.0]), 0.0, "tempered").tolist()
+    [0.0, 2.0]
+    """
+    beyond = excess - origin
+    if rule == "tempered":
+        return 2.0 * (np.sqrt(1.0 + np.maximum(beyond, 0.0)) - 1.0)
+    return np.log1p(_PUBLISHED * np.exp(np.minimum(beyond, 0.0)))

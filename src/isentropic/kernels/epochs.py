@@ -93,3 +93,17 @@ def fuzzy_epoch(Z, speeds, out, indptr, indices, weights, degrees, forces, seed,
             else:
                 stiffness = _gather(i, d, Z, indptr, indices, weights, forces, key, draws, each, total)
                 _move(i, d, Z, speeds, out, total, stiffness, rate, momentum, farthest)
+
+
+@parallel_kernel
+def fuzzy_slopes(Z, indptr, indices, weights, degrees, forces, seed, epoch, draws, push, out):
+    """The gradient at every row of a map into ``out``: what :func:`fuzzy_epoch` gathers, the other way."""
+    n, d = Z.shape
+    for block in rows((n + _ROWS - 1) // _ROWS):
+        total = np.empty(d, np.float32)
+        for i in range(block * _ROWS, min((block + 1) * _ROWS, n)):
+            each = push * degrees[i] / np.float32(draws)
+            key = drawn_key(seed, epoch, i)
+            _gather(i, d, Z, indptr, indices, weights, forces, key, draws, each, total)
+            for c in range(d):
+                out[i, c] = -total[c]

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from .._errors import is_whole, require, require_count, require_one_of
+from .._errors import require_count, require_one_of
 from .._runtime import generator
-from .._values import Knn, NeighborGraph, Radius
+from .._values import Knn, Radius
 from ..distances import Metric
-from ..geodesics import PairSequence
-from ..linalg import Scaling, fixed_signs, procrustes_correlation, residual_variance, warm_scaling
-from ..neighbors import (
-    checked_table,
-    directed_within,
-    first_neighbors,
-    joined_graph,
-    listed_graph,
-    nearest_neighbors,
-)
+from ..families.neighborhood_paths import checked_values, path_steps
+from ..linalg import procrustes_correlation, residual_variance
+from ..neighbors import checked_table
 from ..quality import Curves
 from ..quality.inputs import both_sides
 from ..quality.rank_sums import rank_sums
@@ -85,19 +76,15 @@ def isomap_path(
     >>> bool(path.residual_variance.max() < 0.01)
     True
     """
-    values = _checked_values(n_neighbors)
+    values = checked_values(n_neighbors)
     require_count("n_components", n_components)
     require_one_of("on_disconnected", on_disconnected, ("bridge", "raise"))
     X = checked_table(X, values[-1], metric, fewest=3)
     options: dict[str, Any] = {"metric": metric, "on_disconnected": on_disconnected, "n_jobs": n_jobs}
-    longest, *shorter = _graphs(X, values, random_state, options)
-    sequence = PairSequence(longest, n_jobs=n_jobs)
-    found, start = [], None
-    for graph in (*reversed(shorter), longest):
-        G = sequence.all_pairs(graph)
-        scaling, start = warm_scaling(G, len(X), n_components, start, n_jobs=n_jobs)
-        variance = residual_variance(G, scaling.embedding, n_jobs=n_jobs)
-        found.append((graph.n_components, float(G.sum()), variance, _in_rows(scaling, sequence.rows)))
+    found = []
+    for step in path_steps(X, values, n_components, random_state=random_state, **options):
+        variance = residual_variance(step.geodesics, step.in_order.embedding, n_jobs=n_jobs)
+        found.append((step.graph.n_components, float(step.geodesics.sum()), variance, step.scaling))
     parts, sums, variances, scalings = zip(*found, strict=True)
     maps = tuple(scaling.embedding for scaling in scalings)
     pairs = pairwise(maps)
@@ -112,55 +99,6 @@ def isomap_path(
         euclidean_defect=np.array([scaling.euclidean_defect for scaling in scalings]),
         n_parts=np.array(parts),
     )
-
-
-def _checked_values(given: Any) -> list[Any]:
-    """Growing numbers of neighbours, or growing radii, without repeats."""
-    must_be = "several numbers of neighbours, or several Radius"
-    require(
-        isinstance(given, list | tuple | range | np.ndarray) and len(given) > 0, "n_neighbors", must_be, given
-    )
-    for value in given:
-        require(is_whole(value) or isinstance(value, Knn | Radius), "n_neighbors", must_be, given)
-    radii = [value for value in given if isinstance(value, Radius)]
-    if radii:
-        require(len(radii) == len(given), "n_neighbors", must_be, given, "Take two paths.")
-        return sorted(set(radii), key=lambda radius: radius.eps)
-    rules = [value if isinstance(value, Knn) else Knn(int(value)) for value in given]
-    for rule in rules:
-        require_count("n_neighbors", rule.k)
-    alike = len({(rule.approximate, rule.exact_below) for rule in rules}) == 1
-    require(alike, "n_neighbors", "of one kind of search", given)
-    return sorted(set(rules), key=lambda rule: rule.k)
-
-
-def _graphs(
-    X: np.ndarray, values: list[Any], random_state, options: dict[str, Any]
-) -> Iterator[NeighborGraph]:
-    """The graph of each value, the last one first: one search finds the lists of all."""
-    largest, metric, n_jobs = values[-1], options["metric"], options["n_jobs"]
-    if isinstance(largest, Knn):
-        lists = nearest_neighbors(X, largest, metric=metric, random_state=random_state, n_jobs=n_jobs)
-        for value in reversed(values):
-            yield listed_graph(X, first_neighbors(lists, value.k), **options)
-        return
-    edges = directed_within(X, largest, metric, n_jobs)
-    for value in reversed(values):
-        yield joined_graph(X, _nearer(edges, value.eps), value.kind, **options)
-
-
-def _nearer(edges: csr_array, eps: float) -> csr_array:
-    """The edges shorter than ``eps``; edges of length 0 stay."""
-    near = edges.data < eps
-    indptr = np.concatenate([[0], np.cumsum(near)])[edges.indptr]
-    return csr_array((edges.data[near], edges.indices[near], indptr), shape=edges.shape)
-
-
-def _in_rows(scaling: Scaling, rows: np.ndarray) -> Scaling:
-    """Coordinates in the order of the table, their signs as those of a fit."""
-    Z = np.empty_like(scaling.embedding)
-    Z[rows] = scaling.embedding
-    return replace(scaling, embedding=fixed_signs(Z))
 
 
 def _area(X: np.ndarray, Z: np.ndarray, metric: Metric, random_state: Any, n_jobs: int | None) -> float:

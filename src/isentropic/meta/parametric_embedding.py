@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.neural_network import MLPRegressor
 from sklearn.utils import get_tags
 
-from .._errors import IsentropicWarning, is_whole, require, require_count, require_number
+from .._errors import IsentropicWarning, require, require_count, require_number
 from .._runtime import generator, row_blocks
 from .._state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
 from ..families.faithfulness import table_tau
 from ..families.input_rows import checked_components, checked_rows
+from ..families.networks import Layers
+from ..families.neural import checked_layers
 from ..families.placement import Placer
 from ..families.same_degree import SameDegreeEmbedder
-from ..kernels._jit import threads
-from ..kernels.layers import write_layer
-from .training import trained
+from ..families.training import Schedule, drawn_batches, held_and_learnt, train
 
 _ENOUGH = 4500  # rows, fitted and synthetic: with fewer, a network of these layers learns them by heart
 _FARTHEST = 0.5  # that a synthetic row lies off its own, in multiples of the way between two others
 _FAR_OFF = 1.5  # from the middle of the map, in extents: an embedder that puts a synthetic row there is lost
 _ROWS_AT_ONCE = 512
+_HELD = 0.2  # of the rows
+_FEWEST_TO_HOLD = 20  # rows: the share of fewer says nothing
+_PATIENCE = 3  # epochs without progress, at each rate
+_BATCH = 32  # rows
 
 
 class ParametricEmbedding(Placer):
@@ -132,7 +136,7 @@ class ParametricEmbedding(Placer):
         """The embedder's map, and a network that gives it."""
         checked_components(self.n_components)
         random = generator(self.random_state)
-        network = self._network(random)
+        sizes, weight_decay = self._checked()
         given, X = X, checked_rows(self, X)
         teacher, target = self._taught(given if hasattr(given, "iloc") else X, y, random)
         self._centre = X.mean(axis=0)
@@ -145,8 +149,8 @@ class ParametricEmbedding(Placer):
             between, places = self._synthetic(teacher, given, _mixed_rows(X, count, random), target)
             lesson = np.concatenate([lesson, self._scaled(between)])
             answers = np.concatenate([answers, places])
-        self.n_epochs_ = trained(network, lesson, answers, int(self.max_epochs), random)
-        self._weights, self._biases = list(network.coefs_), list(network.intercepts_)
+        layers = self._trained((X.shape[1], *sizes, target.shape[1]), lesson, answers, weight_decay, random)
+        self._weights, self._biases = (list(part) for part in zip(*layers.parts(), strict=True))
         self.target_embedding_ = target
         self._n_features_out = target.shape[1]
         self.embedding_ = self._place(X)
@@ -172,23 +176,30 @@ class ParametricEmbedding(Placer):
         Z = self.transform(X)
         return table_tau(checked_rows(self, X, fitting=False), Z, n_jobs=self.n_jobs).value
 
-    def _network(self, random: np.random.RandomState) -> MLPRegressor:
-        sizes = tuple(self.layers) if np.iterable(self.layers) else (self.layers,)
-        positive = len(sizes) > 0 and all(is_whole(size) and size > 0 for size in sizes)
-        require(positive, "layers", "a sequence of positive integers", self.layers)
+    def _checked(self) -> tuple[tuple[int, ...], float]:
+        """The units of the hidden layers, and the decay."""
+        sizes = checked_layers(self.layers)
+        require(len(sizes) > 0, "layers", "a sequence of positive integers", self.layers)
         require_count("max_epochs", self.max_epochs)
-        weight_decay = require_number("weight_decay", self.weight_decay, "a number of at least 0")
         if not (isinstance(self.synthetic, str) and self.synthetic == "auto"):
             require_count("synthetic", self.synthetic, "'auto' or a number of rows", least=0)
-        return MLPRegressor(
-            hidden_layer_sizes=sizes,
-            activation="relu",
-            solver="adam",
-            alpha=weight_decay,
-            max_iter=1,  # and warm: a fit is an epoch
-            warm_start=True,
-            random_state=random,
-        )
+        return sizes, require_number("weight_decay", self.weight_decay, "a number of at least 0")
+
+    def _trained(
+        self,
+        sizes: tuple[int, ...],
+        rows: np.ndarray,
+        answers: np.ndarray,
+        weight_decay: float,
+        random: np.random.RandomState,
+    ) -> Layers:
+        """A network that gives the answers for the rows."""
+        held, learnt = held_and_learnt(len(rows), _HELD, random, fewest=_FEWEST_TO_HOLD)
+        layers = Layers.drawn(sizes, (*("relu" for _ in sizes[2:]), "linear"), random)
+        lesson = _Answers(layers, rows, answers, held, learnt, weight_decay)
+        schedule = Schedule(int(self.max_epochs), patience=_PATIENCE, anew=True)
+        self.n_epochs_ = train(layers.vector, lesson, schedule, random).n_epochs
+        return layers
 
     def _count_of_synthetic(self, teacher, X: np.ndarray) -> int:
         if self.synthetic == 0 or not hasattr(teacher, "transform"):
@@ -247,15 +258,38 @@ class ParametricEmbedding(Placer):
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         """What the network gives for each row."""
+        activations = (*("relu" for _ in self._weights[1:]), "linear")
+        layers = Layers.of(self._weights, self._biases, activations)
         Z = np.empty((len(X), self._n_features_out))
         for block in row_blocks(len(X), "network", size=_ROWS_AT_ONCE):
-            layer = self._scaled(X[block])
-            for i, (weights, bias) in enumerate(zip(self._weights, self._biases, strict=True)):
-                given, layer = layer, np.empty((len(layer), len(bias)))
-                with threads(self.n_jobs):
-                    write_layer(given, weights, bias, i < len(self._weights) - 1, layer)
-            Z[block] = layer
+            Z[block] = layers.place(self._scaled(X[block]), self.n_jobs)
         return self._low + self._extent * Z
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """The lesson: half the squared difference from the answers, summed over coordinates, and weight decay."""
+
+    layers: Layers
+    rows: np.ndarray
+    answers: np.ndarray
+    held: np.ndarray  # numbers of rows
+    learnt: np.ndarray
+    weight_decay: float
+
+    def batches(self, random: np.random.RandomState):
+        return drawn_batches(self.learnt, _BATCH, random)
+
+    def slopes(self, batch: np.ndarray) -> np.ndarray:
+        outputs = self.layers.forward(self.rows[batch])
+        gradient = np.zeros_like(self.layers.vector)
+        self.layers.backward(outputs, (outputs[-1] - self.answers[batch]) / len(batch), gradient)
+        self.layers.decay(self.weight_decay / len(batch), gradient)
+        return gradient
+
+    def error(self) -> float:
+        found = self.layers.forward(self.rows[self.held])[-1]
+        return float(((found - self.answers[self.held]) ** 2).mean())
 
 
 def _mixed_rows(X: np.ndarray, count: int, random: np.random.RandomState) -> np.ndarray:

@@ -28,7 +28,7 @@ _STAGES_OF_NEW, _FIRST_OF_NEW = 10, 3.0  # radii for a new row: how many, and th
 
 
 class CurvilinearComponentAnalysis(StressEmbedder):
-    """Unfolds: distances are kept between rows near in the map, and what is far may tear (CCA, CDA).
+    """Short distances first: they are kept between rows near in the map, and what is far may tear (CCA, CDA).
 
     Minimises ``sum (d_ij - e_ij)^2 [e_ij <= radius]`` with d the distances in the data and e those in the
     map. The radius shrinks in stages from the largest distance to its end; within a stage the pairs that
@@ -54,7 +54,7 @@ class CurvilinearComponentAnalysis(StressEmbedder):
         the radius, with rates from 0.5 to 0.005.
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
         neighbour graph: CDA.

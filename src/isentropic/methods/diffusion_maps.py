@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
 from .._errors import IsentropicWarning, require, require_count, require_number, warn
 from .._state import Array, Double, Number, State, Whole
-from .._values import DistanceRows, Knn, NeighborGraph
-from ..affinities import bridged_heat, checked_heat, heat_width
-from ..distances import walk_distances
+from .._values import DistanceRows, Knn
+from ..affinities import checked_heat, heat_walk, heat_width
+from ..distances import Walks
 from ..families.input_rows import checked_components, checked_rows
 from ..families.laplacian import LaplacianEmbedder, tell_of_alternating, undone
 from ..families.side_by_side import checked_parts
 from ..families.spectral import padded
-from ..linalg import leading_eigenpairs, least_eigenvalue, normalized_adjacency
+from ..linalg import leading_eigenpairs, least_eigenvalue
 
 
 class DiffusionMaps(LaplacianEmbedder):
@@ -127,7 +127,7 @@ class DiffusionMaps(LaplacianEmbedder):
         X = checked_rows(self, X)
         graph, fitted, rule = self._graph_of_fitted(X)
         width = heat_width(graph, sigma)
-        walk, degrees, shares = _walk(graph, width, alpha)
+        walk, degrees, shares = heat_walk(graph, width, alpha)
         count = min(n_components, graph.n_rows - 1)
         values, vectors = leading_eigenpairs(walk, count, known=np.sqrt(degrees))
         left_out = _left_out(walk, values[:count], steps)
@@ -147,8 +147,8 @@ class DiffusionMaps(LaplacianEmbedder):
         hint = "Rows in separate parts have no diffusion distance."
         everyone = len(self._fitted) == len(self.embedding_)
         require(everyone, "on_disconnected", "'bridge' or 'raise'", "largest", hint)
-        walk, degrees, _ = _walk(self.graph_, self._width, self._fit_alpha)
-        return walk_distances(walk, degrees, self._steps)
+        walk, degrees, _ = heat_walk(self.graph_, self._width, self._fit_alpha)
+        return Walks(walk, degrees, self._steps).source()
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         # One neighbour more: a row that moves onto a fitted one sees it and its neighbours.
@@ -156,15 +156,6 @@ class DiffusionMaps(LaplacianEmbedder):
         rule = replace(rule, k=rule.k + 1) if isinstance(rule, Knn) else rule
         means, _ = self._step(X, self.embedding_[self._fitted], rule, self._shares)
         return means / undone(self.eigenvalues_)
-
-
-def _walk(graph: NeighborGraph, width: float, alpha: float) -> tuple[csr_array, np.ndarray, np.ndarray]:
-    """The walk in its symmetric form, ``D^1/2 P D^-1/2``; D; and ``q^-alpha``."""
-    W = bridged_heat(graph, width, loops=True)
-    shares = np.asarray(W.sum(axis=1)).ravel() ** -alpha
-    scale = diags_array(shares)
-    walk, degrees = normalized_adjacency(csr_array(scale @ W @ scale))
-    return walk, degrees, shares
 
 
 def _left_out(walk: csr_array, values: np.ndarray, steps: int) -> float:

@@ -35,10 +35,10 @@ class GlobalTSNE(StudentEmbedder):
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts, scaled to a standard deviation of 0.01; for metrics other than the
         Euclidean, ``"pca"`` is classical scaling.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
-        neighbour graph.
+        neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     neighbors : Neighbors, optional
         Lists of neighbours that are known already, ``3 perplexity`` a row or more.
     max_iter : int
@@ -103,11 +103,15 @@ class GlobalTSNE(StudentEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Neighbours, affinities, all distances, start, minimum."""
+    def fit(self, X, y=None, *, init=None):
+        """Neighbours, affinities, all distances, start, minimum.
+
+        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
+        or an array.
+        """
         must_be = "a number of at least 0"
         weight = require_number("global_weight", self.global_weight, must_be, hint="Take 0 for t-SNE.")
-        given = self._lists_of(X)
+        given = self._lists_of(X, warm=self._warm_start(X, init))
         n = len(given.distances.X)
         P = joint_affinities(given.lists, self._affinities(given), n_jobs=self.n_jobs)
         condensed = 2.0 * squareform(P.toarray(), checks=False)  # of unordered pairs

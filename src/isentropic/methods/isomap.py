@@ -8,6 +8,7 @@ from .._errors import require_flag
 from .._state import Absent, Array, Maybe, OneOf, State, Value
 from .._values import Knn, Percentile, Radius
 from ..families.growing import GrowingEmbedder, Update
+from ..families.neighborhood_paths import maps_of_values
 from ..neighbors import as_rule, conformal_entries, conformal_graph, distance_graph, entry_lists
 
 
@@ -141,6 +142,22 @@ class Isomap(GrowingEmbedder):
         self._embed_graph(X, graph)
         self._forget_update()
         return self
+
+    def _maps_over(self, X, sets, n_jobs):
+        """Maps of several sizes of the neighbourhood together, each with its place in ``sets``; or None.
+
+        None where these sets, or the other parameters, ask for what only a fit of its own does.
+        """
+        if type(self) is not Isomap:  # which may fit otherwise
+            return None
+        names = {name for params in sets for name in params}
+        plain = not (self.conformal or self.positive) and self.n_landmarks is None
+        asked = names == {"neighbors"} or (names == {"n_neighbors"} and self.neighbors is None)
+        if not (plain and asked and self.on_disconnected in ("bridge", "raise")):
+            return None
+        given = [value for params in sets for value in params.values()]
+        return maps_of_values(X, given, self.n_components, metric=self.metric,
+                              on_disconnected=self.on_disconnected, n_jobs=n_jobs)  # fmt: skip
 
     def _asked_rule(self):
         return as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)

@@ -7,17 +7,19 @@ import warnings
 import numpy as np
 
 from .._errors import IsentropicWarning, NegativeEigenvalueWarning, require
-from .._runtime import require_memory, row_blocks
-from .._state import Array, State, StateError, Value
+from .._runtime import one_blas_thread, require_memory, row_blocks
+from .._state import Absent, Array, State, StateError, Value
 from ..affinities import InnerProduct
 from ..distances import LARGEST, rows_per_block
 from ..families.input_rows import checked_components, checked_rows
+from ..families.landmarks import checked_landmarks, chosen_landmarks
 from ..families.placement import Placer
 from ..kernels._jit import threads
 from ..kernels.placement import project_centred
-from ..linalg import top_eigenpairs
+from ..linalg import fixed_signs, top_eigenpairs
 
 _ZERO = 1e-12  # of the largest eigenvalue
+_LEAST = 1e-10  # of the largest of the kernels between landmarks: below, their features are rounding
 
 
 class KernelPCA(Placer):
@@ -28,7 +30,11 @@ class KernelPCA(Placer):
     ``sum_j (k_j - mean_j) v_j / sqrt(eigenvalue)``, which of a fitted row is its place. The linear kernel is
     PCA, ``-1/2 D^2`` classical MDS.
 
-    Cost: ``O(n^2 (m + i))`` time for i iterations, ``8 n^2`` bytes, estimated before they are taken.
+    With landmarks all is done in the span of these, in which a row is what its kernels K_l to them say:
+    the kernel of two rows is ``K_l W^-1 K_l'``, W that between landmarks (Nyström).
+
+    Cost: ``O(n^2 (m + i))`` time for i iterations, ``8 n^2`` bytes, estimated before they are taken; with l
+    landmarks ``O(n l (l + m) + l^3)`` and ``8 l^2``.
 
     Parameters
     ----------
@@ -43,6 +49,10 @@ class KernelPCA(Placer):
         Of ``"poly"``.
     coef0 : float
         Of ``"poly"``.
+    n_landmarks : int or Landmarks, optional
+        Landmarks, spread out over the rows, or ``Landmarks(n, "random")``; None takes all rows.
+    random_state : int, RandomState or None
+        For landmarks drawn at random. None is a fixed seed: two runs agree.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -51,6 +61,8 @@ class KernelPCA(Placer):
     embedding_ : array of shape (n, n_components)
     eigenvalues_ : array of shape (n_components,)
         Largest first. Coordinates of those that are not positive are zero, with a warning.
+    landmarks_ : array of shape (l,) or None
+        The rows that are landmarks.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
@@ -69,37 +81,93 @@ class KernelPCA(Placer):
     _state = State(
         eigenvalues_=Array("d"),
         _product=Value(InnerProduct, columns="columns"),
-        _fit_X=Array("n", "columns", within=LARGEST, empty=True),
-        _means=Array("n"),
-        _projection=Array("n", "d"),
+        landmarks_=Absent(Array("r", dtype=np.int64, below="n")),
+        _fit_X=Array("r", "columns", within=LARGEST, empty=True),  # the landmarks, or all rows
+        _means=Array("r"),
+        _projection=Array("r", "d"),
     )
 
-    def __init__(self, n_components=2, *, kernel="rbf", gamma="auto", degree=3, coef0=1.0, n_jobs=None):
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        kernel="rbf",
+        gamma="auto",
+        degree=3,
+        coef0=1.0,
+        n_landmarks=None,
+        random_state=None,
+        n_jobs=None,
+    ):
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Kernels of all rows, centred; their leading eigenvectors; the place of every row."""
         X = checked_rows(self, X)
-        n_components, n = checked_components(self.n_components), len(X)
+        n_components = self._n_features_out = checked_components(self.n_components)
+        landmarks = checked_landmarks(self.n_landmarks, n_components, len(X))
         self._product = InnerProduct.of(X, self.kernel, self.gamma, self.degree, self.coef0)
-        require_memory(8 * n * n, f"All kernels of {n:,} rows", "Take landmark-isomap, or a sample.")
+        if landmarks is None:
+            self.landmarks_ = None
+            self._fit_all(X, n_components)
+            return self
+        must_be = "None where kernels are given, which are there already"
+        require(self.kernel != "precomputed", "n_landmarks", must_be, self.n_landmarks)
+        self.landmarks_ = chosen_landmarks(X, landmarks.n, landmarks.rule, random_state=self.random_state,
+                                           n_jobs=self.n_jobs)  # fmt: skip
+        self._fit_X = X[self.landmarks_]
+        with one_blas_thread():  # several take the cores from the kernels
+            self._fit_landmarks(X, n_components)
+        return self
+
+    def _fit_all(self, X: np.ndarray, n_components: int) -> None:
+        n, given = len(X), self.kernel == "precomputed"
+        require_memory(8 * n * n, f"All kernels of {n:,} rows", "Take landmarks: n_landmarks=1000.")
         K = self._product.between(X, X, self.n_jobs)
-        if self.kernel == "precomputed":
+        if given:
             _require_kernel(K)
         self._means = K.mean(axis=0)
         values, vectors = top_eigenpairs(self._centred_times(K), n, min(n_components, n))
-        self.eigenvalues_ = np.concatenate([values, np.zeros(n_components - len(values))])
-        self._keep_positive(vectors)
-        self._fit_X = X[:, :0].copy() if self.kernel == "precomputed" else X.copy()
-        self._n_features_out = n_components
+        positive = self._told_positive(values, n_components)
+        self._projection = np.zeros((n, n_components))
+        roots = np.sqrt(self.eigenvalues_[positive])
+        self._projection[:, positive] = vectors[:, positive[: vectors.shape[1]]] / roots
+        self._projection -= self._projection.mean(axis=0)
+        self._fit_X = X[:, :0].copy() if given else X.copy()
         with threads(self.n_jobs):
             self.embedding_ = project_centred(K, self._means, self._projection)
-        return self
+
+    def _fit_landmarks(self, X: np.ndarray, n_components: int) -> None:
+        """PCA of features ``K_l W^-1/2`` (Nyström): their products are the kernels between landmarks."""
+        n, count = len(X), len(self._fit_X)
+        require_memory(24 * count**2, f"Kernels of {count:,} landmarks", "Take fewer of them.")
+        W = self._product.between(self._fit_X, self._fit_X, self.n_jobs)
+        sizes, axes = np.linalg.eigh((W + W.T) / 2)
+        wide = sizes > _LEAST * sizes[-1]
+        features = axes[:, wide] / np.sqrt(sizes[wide])
+        near = W.mean(axis=0)  # taken off first, so that little is lost where all kernels are alike
+        sums, products = np.zeros(count), np.zeros((features.shape[1],) * 2)
+        for block in row_blocks(n, "kernels", size=rows_per_block(count)):
+            gaps = self._product.between(X[block], self._fit_X, self.n_jobs) - near
+            sums += gaps.sum(axis=0)
+            products += (gaps @ features).T @ (gaps @ features)
+        self._means = near + sums / n
+        mean = sums / n @ features
+        found, vectors = np.linalg.eigh(products - n * np.outer(mean, mean))
+        values, vectors = found[::-1][:n_components], vectors[:, ::-1][:, :n_components]
+        positive = self._told_positive(values, n_components)
+        self._projection = np.zeros((count, n_components))
+        self._projection[:, positive] = features @ vectors[:, positive[: len(values)]]
+        Z = self._place(X)
+        signs = np.where((fixed_signs(Z) * Z).sum(axis=0) < 0, -1.0, 1.0)
+        self._projection, self.embedding_ = self._projection * signs, Z * signs
 
     @staticmethod
     def _centred_times(K: np.ndarray):
@@ -109,9 +177,9 @@ class KernelPCA(Placer):
 
         return times
 
-    def _keep_positive(self, vectors: np.ndarray) -> None:
-        """Eigenvectors over the roots of their eigenvalues, centred, zero where those are not positive."""
-        values = self.eigenvalues_
+    def _told_positive(self, values: np.ndarray, n_components: int) -> np.ndarray:
+        """Keep the eigenvalues; which are positive, and a warning of others."""
+        values = self.eigenvalues_ = np.concatenate([values, np.zeros(n_components - len(values))])
         rounding = _ZERO * float(np.abs(values).max())
         positive, d = values > rounding, len(values)
         negative = values[values < -rounding]
@@ -123,9 +191,7 @@ class KernelPCA(Placer):
             lost = f"the last {d - positive.sum()} of {d} coordinates are zero"
             text = f"The kernel has a rank of {positive.sum()} around its mean: {lost}."
             warnings.warn(text, IsentropicWarning, stacklevel=3)
-        self._projection = np.zeros((len(vectors), d))
-        self._projection[:, positive] = vectors[:, positive[: vectors.shape[1]]] / np.sqrt(values[positive])
-        self._projection -= self._projection.mean(axis=0)
+        return positive
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         Z = np.empty((len(X), self._n_features_out))
@@ -136,6 +202,8 @@ class KernelPCA(Placer):
         return Z
 
     def _require_sound(self) -> None:
+        if getattr(self, "landmarks_", None) is None and len(self._means) != len(self.embedding_):
+            raise StateError("_means", "must be one for each row, where these are no landmarks")
         given = self._product.kind == "precomputed"
         columns, features = self._fit_X.shape[1], len(self._means) if given else self.n_features_in_
         if columns != (0 if given else features) or features != self.n_features_in_:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from .._errors import require, require_one_of
+from .._errors import require_one_of
 from .._state import Array, State, Text
-from .._values import NeighborGraph
 from ..affinities import bridged_heat, checked_heat, heat_width
 from ..families.input_rows import checked_components, checked_rows
-from ..families.laplacian import LaplacianEmbedder, tell_of_alternating, undone
+from ..families.laplacian import LaplacianEmbedder, require_degrees, tell_of_alternating, undone
 from ..families.side_by_side import checked_parts
 from ..families.spectral import padded
 from ..linalg import leading_eigenpairs, normalized_adjacency
@@ -112,7 +111,7 @@ class LaplacianEigenmaps(LaplacianEmbedder):
         width = heat_width(graph, t)
         W = bridged_heat(graph, width, shifted=self.laplacian == "random-walk")
         degrees = np.asarray(W.sum(axis=1)).ravel()
-        self._require_degrees(degrees, graph)
+        require_degrees(degrees, graph, self.t)
         A, known, size = self._operator(W, degrees)
         count = min(n_components, graph.n_rows - 1)
         values, vectors = leading_eigenpairs(A, count, known=known)
@@ -125,15 +124,6 @@ class LaplacianEigenmaps(LaplacianEmbedder):
             eigenvalues_=padded(changes[:count], n_components), **self._told(changes, count, size=2.0 * size),
         )  # fmt: skip
         return self
-
-    def _require_degrees(self, degrees: np.ndarray, graph: NeighborGraph) -> None:
-        lonely = int(np.count_nonzero(degrees == 0))
-        median = float(np.median(graph.weights)) ** 2
-        must_be = f"so large that every row has a weight (the median squared edge is {median:.4g})"
-        hint = (
-            f"All weights of {lonely} rows are 0. Take t='auto', a larger t, or t=inf; or leave out far rows."
-        )
-        require(lonely == 0, "t", must_be, self.t, hint)
 
     def _operator(self, W: csr_array, degrees: np.ndarray) -> tuple[csr_array, np.ndarray, float]:
         """A walk, its constant eigenvector, and what one less its eigenvalues is in units of."""

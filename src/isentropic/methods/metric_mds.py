@@ -26,10 +26,10 @@ class MetricMDS(StressEmbedder):
         By how much near pairs weigh more than far ones, at least 0.
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
-        neighbour graph.
+        neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     max_iter : int
         Steps of L-BFGS at most.
     tol : float
@@ -65,6 +65,8 @@ class MetricMDS(StressEmbedder):
     >>> round(mds.cost_**0.5, 4)  # normalised stress
     0.0327
     """
+
+    _refines = True
 
     def __init__(
         self,

@@ -31,8 +31,8 @@ class MultiSDD(SameDegreeEmbedder):
         What the largest distance counts as.
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
-    metric : str, callable or Geodesic
-        Any metric of scikit-learn, ``"precomputed"``, or ``Geodesic(k)``.
+    metric : str, callable, Geodesic or Diffusion
+        Any metric of scikit-learn, ``"precomputed"``, ``Geodesic(k)`` or ``Diffusion(k, t)``.
     max_iter : int
         Steps of L-BFGS at most.
     tol : float
@@ -110,10 +110,16 @@ class MultiSDD(SameDegreeEmbedder):
         self.degrees = degrees
         self.scale = scale
 
-    def fit(self, X, y=None):
-        """The best single degree, the sets around it, the best of those by tau."""
-        degrees = self._checked_degrees()
-        trials = self._trials(X, self.scale)
+    def fit(self, X, y=None, *, init=None):
+        """The best single degree, the sets around it, the best of those by tau.
+
+        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
+        or an array.
+        """
+        warm = self._warm_start(X, init)
+        refined = warm is not None and warm.steps is not None  # the map of some degrees, which stay
+        degrees = self.degrees_ if refined else self._checked_degrees()
+        trials = self._trials(X, self.scale, warm)
         self.degree_, self.selected_ = None, None
         if degrees is not None or trials.problem.unit == 0:
             chosen = trials.fit(degrees or (1, 2), score=False)

@@ -12,6 +12,7 @@ from .._runtime import require_memory
 from .._state import Array, Number, State, Tuple
 from ..families.pairs import Problem, minimised
 from ..families.stress import StressEmbedder
+from ..families.warm_starts import WarmStart
 from ..objectives import MonotoneStress
 from ..optim import Minimum, lbfgs
 
@@ -40,10 +41,10 @@ class NonmetricMDS(StressEmbedder):
     init : {"pca", "random"} or array of shape (n, n_components)
         ``"pca"`` is metric MDS from principal components, or, for metrics other than the Euclidean, from
         classical scaling. Coordinates that are given are where the search starts, and give the map its size.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
-        neighbour graph.
+        neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     max_iter : int
         Steps of L-BFGS at most.
     tol : float
@@ -99,15 +100,20 @@ class NonmetricMDS(StressEmbedder):
                          random_state=random_state, n_jobs=n_jobs)  # fmt: skip
         self.ties = ties
 
-    def fit(self, X, y=None):
-        """Distances, metric map, then the map and the increasing function together."""
+    def fit(self, X, y=None, *, init=None):
+        """Distances, metric map, then the map and the increasing function together.
+
+        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
+        or an array.
+        """
         require_one_of("ties", self.ties, ("primary", "secondary"))
-        optimizer, problem = self._checked_optimizer(), self._problem_in_units(X)
+        warm = self._warm_start(X, init)
+        optimizer, problem = self._optimizer_from(warm), self._problem_in_units(X, warm)
         minimum, knots = Minimum(problem.start, 0.0, 0, True), (np.zeros(1), np.zeros(1))
         if problem.unit:
             size = problem.pairs.distances.size
             require_memory(_BYTES * size, f"The order of {size:,} pairs", "Draw pairs: pairs=128.")
-            rough = self._metric_map(problem, optimizer)
+            rough = self._metric_map(problem, optimizer, warm)
             cost = MonotoneStress(problem.pairs, ties=self.ties, counts=problem.counts, n_jobs=self.n_jobs)
             minimum = _monotone_map(cost, rough, optimizer)
             knots = cost.knots(minimum.point, _KNOTS)
@@ -116,8 +122,8 @@ class NonmetricMDS(StressEmbedder):
         self._power, self._floor = 0.0, 0.0
         return self
 
-    def _metric_map(self, problem: Problem, optimizer: partial[Minimum]) -> Minimum:
-        if not isinstance(self.init, str) or optimizer.keywords["max_iter"] == 0:
+    def _metric_map(self, problem: Problem, optimizer: partial[Minimum], warm: WarmStart | None) -> Minimum:
+        if warm is not None or not isinstance(self.init, str) or optimizer.keywords["max_iter"] == 0:
             return Minimum(problem.start, 0.0, 0, True)
         return minimised(self._stress(problem), problem.start, _ROUGH)
 

@@ -23,8 +23,8 @@ class ParameterFreeSDD(SameDegreeEmbedder):
         Dimension of the map.
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
-    metric : str, callable or Geodesic
-        Any metric of scikit-learn, ``"precomputed"``, or ``Geodesic(k)``.
+    metric : str, callable, Geodesic or Diffusion
+        Any metric of scikit-learn, ``"precomputed"``, ``Geodesic(k)`` or ``Diffusion(k, t)``.
     max_iter : int
         Steps of L-BFGS at most.
     tol : float

@@ -23,7 +23,7 @@ class Sammon(StressEmbedder):
         Dimension of the map.
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
         neighbour graph (geodesic Sammon mapping, which starts from ISOMAP).
@@ -61,6 +61,8 @@ class Sammon(StressEmbedder):
     >>> round(Sammon().fit(load_iris().data).cost_, 6)
     0.003969
     """
+
+    _refines = True
 
     def _exponent(self) -> float:
         return 1.0

@@ -37,10 +37,10 @@ class SDD(SameDegreeEmbedder):
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
         ``"random"`` is a cloud, as small as published with ``Momentum()``: some end in a worse map.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
-        neighbour graph.
+        neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     max_iter : int
         Steps of L-BFGS at most.
     tol : float
@@ -115,10 +115,16 @@ class SDD(SameDegreeEmbedder):
         self.degree = degree
         self.scale = scale
 
-    def fit(self, X, y=None):
-        """Distances, a map for each degree that is tried, the best by tau."""
-        degrees = self._candidates()
-        trials = self._trials(X, self.scale)
+    def fit(self, X, y=None, *, init=None):
+        """Distances, a map for each degree that is tried, the best by tau.
+
+        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
+        or an array.
+        """
+        warm = self._warm_start(X, init)
+        refined = warm is not None and warm.steps is not None  # the map of one degree, which stays
+        degrees = [self.degree_] if refined else self._candidates()
+        trials = self._trials(X, self.scale, warm)
         tried = _tried(trials, degrees)
         chosen = best_of(tried)
         self.degree_ = chosen.degrees[0]

@@ -30,10 +30,10 @@ class SNE(GaussianEmbedder):
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts, scaled to a standard deviation of 0.1; for metrics other than the
         Euclidean, ``"pca"`` is classical scaling.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
-        neighbour graph.
+        neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     neighbors : Neighbors, optional
         Lists of neighbours that are known already, ``3 perplexity`` a row or more.
     max_iter : int
@@ -94,9 +94,13 @@ class SNE(GaussianEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Neighbours, affinities, start, minimum."""
-        given = self._lists_of(X)
+    def fit(self, X, y=None, *, init=None):
+        """Neighbours, affinities, start, minimum.
+
+        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
+        or an array.
+        """
+        given = self._lists_of(X, warm=self._warm_start(X, init))
         P = self._dense(given, self._affinities(given))
         cost = GaussianNeighbors(P, [_PRECISION], n_jobs=self.n_jobs)
         found = self._optimum(cost, self._scaled_start(given, _SPREAD))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from .._state import OneOf, State, Value, Whole
-from .._values import NeighborGraph
 from ..dissimilarities import Added, ClassIndex, Exponential, Shrunk, checked_dissimilarity
 from ..families.class_divergences import dissimilarity_of
+from ..families.class_graphs import class_graph
 from ..families.geodesic import GeodesicEmbedder
 from ..families.supervised import ClassLearner
-from ..neighbors import Entries, clipped_neighbors, directed_lists, joined_graph
+from ..neighbors import Entries, clipped_neighbors
 
 
 class SupervisedIsomap(ClassLearner, GeodesicEmbedder):
@@ -125,10 +123,8 @@ class SupervisedIsomap(ClassLearner, GeodesicEmbedder):
         table, classes = self._table(X, rows), codes[rows]
         k = clipped_neighbors(self.n_neighbors, len(rows) - 1)
         measure = dissimilarity_of(self.dissimilarity, table, classes, metric=self.metric, n_jobs=self.n_jobs)
-        near, lengths = ClassIndex(table, classes, self.metric).among(k, measure, self.n_jobs)
-        graph = joined_graph(table, directed_lists(near, lengths), "knn", metric=self.metric,
-                             on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)  # fmt: skip
-        graph = replace(graph, weights=weighed(graph, measure, classes))
+        graph = class_graph(table, classes, measure, k, metric=self.metric,
+                            on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)  # fmt: skip
         self._learn(X, codes, k, self.unlabelled)
         self._fit_measure, self._n_nearest = measure, k
         self._embed_graph(X, graph, rows)
@@ -152,9 +148,3 @@ class SupervisedIsomap(ClassLearner, GeodesicEmbedder):
             classes = self._codes[self._fitted]
             index = self._index_of_classes = ClassIndex(self._fit_X, classes, self._fit_metric)
         return index
-
-
-def weighed(graph: NeighborGraph, measure: Added | Exponential | Shrunk, classes: np.ndarray) -> np.ndarray:
-    """The dissimilarities of the ends of all edges, from their lengths in the data."""
-    heads = np.repeat(classes, np.diff(graph.indptr))
-    return measure.between(graph.weights, heads, classes[graph.indices])

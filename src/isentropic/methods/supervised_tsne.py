@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from .._state import OneOf, State, Value
+from .._class_choices import Dis4
+from .._state import OneOf, State, StateError, Value
 from .._values import Neighbors
-from ..dissimilarities import Added, ClassDistance, ClassIndex, Exponential, Shrunk, checked_dissimilarity
+from ..dissimilarities import (
+    Added,
+    ClassIndex,
+    Directed,
+    DirectedIndex,
+    Exponential,
+    Shrunk,
+    checked_dissimilarity,
+    fitted_column,
+)
 from ..distances import metric_name
 from ..families.class_divergences import dissimilarity_of
 from ..families.class_maps import ClassStudentMap
@@ -19,7 +31,8 @@ class SupervisedTSNE(ClassStudentMap):
     Affinities are ``exp(-D^2 / 2 sigma_i^2)`` of a dissimilarity D of rows and classes, with ``sigma_i``
     such that about ``perplexity`` rows count; the descent is t-SNE's. dis1 is
     ``sqrt(1 - exp(-d^2 / beta))`` within a class and ``exp(d^2 / 2 beta) - alpha`` between two, dis2
-    ``d / psi`` within, dis3 ``d + mu max d`` between. A new row has no class: D to a fitted row is the
+    ``d / psi`` within, dis3 ``d + mu max d`` between, and dis4, directed, ``d exp(v_i - v_j)`` within, v a
+    column of X. A new row has no class: D to a fitted row is the
     expectation over the classes that it may have, and it goes down its own part of the cost. So do, with all
     others, rows whose class is missing in ``y``: they see the rows that have one.
 
@@ -34,8 +47,10 @@ class SupervisedTSNE(ClassStudentMap):
         About how many neighbours count. None is 30, or a third of the other rows where there are fewer.
     n_components : int
         Dimension of the map.
-    dissimilarity : {"dis1", "dis2", "dis3", "divergence"}, Dis1, Dis2, Dis3 or ClassDivergence
-        As above, with ``Dis1(alpha, beta)``, ``Dis2(psi)``, ``Dis3(mu)`` for other numbers. The last adds
+    dissimilarity : {"dis1", "dis2", "dis3", "divergence"}, Dis1, Dis2, Dis3, Dis4 or ClassDivergence
+        As above, with ``Dis1(alpha, beta)``, ``Dis2(psi)``, ``Dis3(mu)`` for other numbers, and
+        ``Dis4(column)``, the column that d leaves out: rows of a class in which it is high are near to all of
+        the class. The last adds
         the divergence between the Gaussians of two classes to distances; it may be directed,
         ``ClassDivergence(divergence="directed-kl")``.
     unlabelled : {"votes", "posterior", "neutral"}
@@ -82,7 +97,9 @@ class SupervisedTSNE(ClassStudentMap):
     (75, 2)
     """
 
-    _state = State(_fit_measure=OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c")))
+    _state = State(
+        _fit_measure=OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c"), Value(Directed))
+    )
 
     def __init__(
         self,
@@ -109,15 +126,13 @@ class SupervisedTSNE(ClassStudentMap):
 
     def fit(self, X, y):
         """The dissimilarity, the nearest rows by it, affinities, start, descent."""
-        checked_dissimilarity(self.dissimilarity)
+        checked_dissimilarity(self.dissimilarity, directed=True)
         X, codes = self._taught(X, y, metric=self.metric)
         steps, rows = self._phases(), np.flatnonzero(codes >= 0)
         n_votes = max(round(np.sqrt(len(rows))), 1)
         frame, classes = self._frame(len(rows)), self._classes_of(X, codes, n_votes)
         table = X[np.ix_(rows, rows)] if self.metric == "precomputed" else X[rows]
-        measure = dissimilarity_of(self.dissimilarity, table, codes[rows], metric=self.metric, directed=True,
-                                   n_jobs=self.n_jobs)  # fmt: skip
-        index = ClassIndex(np.ascontiguousarray(table), codes[rows], self.metric)
+        index, measure = self._measured(np.ascontiguousarray(table), codes[rows])
         given = self._given(X, frame, self._class_lists(X, index, measure, classes, frame.listed))
         Z, cost = self._descended(given, self._affinities(given), steps)
         self._learn_pairs(X, classes, n_votes)
@@ -125,15 +140,23 @@ class SupervisedTSNE(ClassStudentMap):
         self._fit_measure = measure
         return self
 
+    def _measured(self, table: np.ndarray, codes: np.ndarray) -> tuple[Any, Any]:
+        """The rows that have a class, to be searched by a dissimilarity, and that."""
+        if isinstance(self.dissimilarity, Dis4):
+            measure = fitted_column(self.dissimilarity, table, self.metric)
+            return DirectedIndex(table, codes, self.metric), measure
+        found = dissimilarity_of(self.dissimilarity, table, codes, metric=self.metric, directed=True,
+                                 n_jobs=self.n_jobs)  # fmt: skip
+        return ClassIndex(table, codes, self.metric), found
+
     def _class_lists(
-        self, X: np.ndarray, index: ClassIndex, measure: ClassDistance, classes: FittedClasses, k: int
+        self, X: np.ndarray, index: Any, measure: Any, classes: FittedClasses, k: int
     ) -> Neighbors:
         """The k rows nearest to each by the dissimilarity, among those with a class."""
         rows, others = np.flatnonzero(classes.codes >= 0), np.flatnonzero(classes.codes < 0)
         indices, values = np.empty((len(X), k), np.int32), np.empty((len(X), k))
-        near, lengths = index.among(k, measure, self.n_jobs)
-        own = classes.codes[rows]
-        indices[rows], values[rows] = rows[near], measure.between(lengths, own[:, None], own[near])
+        near, values[rows] = index.listed(k, measure, self.n_jobs)
+        indices[rows] = rows[near]
         if len(others):
             new = X[np.ix_(others, rows)] if self.metric == "precomputed" else X[others]
             near, values[others] = index.nearest(new, k, measure, classes.guessed, self.n_jobs)
@@ -141,7 +164,19 @@ class SupervisedTSNE(ClassStudentMap):
         return Neighbors(indices, values, metric_name(self.metric), exact=True)
 
     def _listed_among_fitted(self, X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        rows, index = np.flatnonzero(self._codes >= 0), self._rows_by_class()
+        rows, index = np.flatnonzero(self._codes >= 0), self._fitted_index()
         new = np.ascontiguousarray(X[:, rows]) if self._fit_metric == "precomputed" else X
         near, values = index.nearest(new, k, self._fit_measure, self._shares(X), self.n_jobs)
         return rows[near], values
+
+    def _fitted_index(self) -> Any:
+        if not isinstance(self._fit_measure, Directed):
+            return self._rows_by_class()
+        labelled = np.flatnonzero(self._codes >= 0)
+        return DirectedIndex(self._known_rows().X[labelled], self._codes[labelled], self._fit_metric)
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        measure = self._fit_measure
+        if isinstance(measure, Directed) and not (measure.column < self.n_features_in_ > 1 and self._known):
+            raise StateError("_fit_measure.column", "must be a column of the rows, and not the only one")

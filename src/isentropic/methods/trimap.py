@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require_count
+from .._errors import require_count, require_one_of
 from .._runtime import row_blocks
-from .._state import Number, State
+from .._state import Number, State, Text
 from ..families.drawn_lists import small_start
 from ..families.drawn_maps import DrawnEmbedder
-from ..families.triplets import drawn_triplets, tempered, weighted_triplets
+from ..families.triplets import RULES, drawn_triplets, triplet_weights, weighted_triplets
 from ..kernels._jit import threads
 from ..kernels.row_costs import TRIPLETS
 from ..kernels.row_descent import settle_rows
@@ -43,13 +43,16 @@ class TriMap(DrawnEmbedder):
         Far rows for every near one.
     n_random : int
         Triplets of drawn rows, for every row.
+    weights : {"tempered", "published"}
+        As above, which is what the authors' program does today; or ``log(1 + 500 exp(x))``, x the same
+        difference less the largest of all, as they published it: few triplets then weigh much.
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts, made small. For metrics other than the Euclidean, ``"pca"`` is classical
         scaling of some rows, by which the others are placed.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
-        neighbour graph.
+        neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     neighbors : Neighbors, optional
         Lists to take instead of searching, such as ``nearest_neighbors`` makes: best with 50 more than
         ``n_inliers``.
@@ -87,7 +90,7 @@ class TriMap(DrawnEmbedder):
     True
     """
 
-    _state = State(violated_=Number(0), _least=Number())
+    _state = State(violated_=Number(0), _origin=Number(), _fit_weights=Text(*RULES))
     _first_of_width = 3
     _n_held = 64
 
@@ -98,6 +101,7 @@ class TriMap(DrawnEmbedder):
         *,
         n_outliers=4,
         n_random=3,
+        weights="tempered",
         init="pca",
         metric="euclidean",
         neighbors=None,
@@ -109,6 +113,7 @@ class TriMap(DrawnEmbedder):
         self.n_components = n_components
         self.n_outliers = n_outliers
         self.n_random = n_random
+        self.weights = weights
         self.init = init
         self.metric = metric
         self.neighbors = neighbors
@@ -121,16 +126,18 @@ class TriMap(DrawnEmbedder):
         k = require_count("n_inliers", self.n_inliers)
         counts = {name: require_count(name, getattr(self, name), "a number of rows", least=0)
                   for name in ("n_outliers", "n_random")}  # fmt: skip
+        require_one_of("weights", self.weights, RULES)
         n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
         X = self._checked_rows(X)
         k = clipped_neighbors(k, len(X) - 1, name="n_inliers")
         n_triplets = k * counts["n_outliers"] + counts["n_random"]
         near = self._near_of(X, k, _TRIPLET_BYTES * n_triplets, "Take fewer inliers or outliers.")
-        triplets, least = weighted_triplets(*drawn_triplets(near, **counts))
+        triplets, origin = weighted_triplets(*drawn_triplets(near, **counts), self.weights)
         start = small_start(self._start(near.distances, near.random))
         Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), start, n_steps, n_jobs=self.n_jobs)
         self._keep_drawn(near, Z, n_steps)
-        self._least, self.violated_ = least, triplets.violated(self.embedding_)
+        self._origin, self._fit_weights = origin, self.weights
+        self.violated_ = triplets.violated(self.embedding_)
         return self
 
     def _place(self, X: np.ndarray) -> np.ndarray:
@@ -140,7 +147,8 @@ class TriMap(DrawnEmbedder):
             rows, scaled, own = self._near_among_fitted(X[block])
             away = np.asarray(distances.to_references(X[block], self._far))
             away = (away / own[:, None]) * (away / self._widths[self._far])
-            weights = tempered(away[:, None, :] - scaled[:, :, None] - self._least)
+            excess = away[:, None, :] - scaled[:, :, None]
+            weights = triplet_weights(excess, self._origin, self._fit_weights)
             inlier = (rows[:, :, None] == self._far).any(axis=1)  # of the sample: no far row
             out[block] = self._settled(rows.astype(np.int64), np.where(inlier[:, None], 0.0, weights))
         return out

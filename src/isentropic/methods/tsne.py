@@ -36,10 +36,10 @@ class TSNE(StudentMap):
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the descent starts, scaled to a standard deviation of 1e-4; for metrics other than the
         Euclidean, ``"pca"`` is classical scaling.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
-        neighbour graph.
+        neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     neighbors : Neighbors, optional
         Lists of neighbours that are known already, ``3 perplexity`` a row or more.
     max_iter : int
@@ -104,15 +104,22 @@ class TSNE(StudentMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Neighbours, affinities, start, descent."""
+    _refines = True
+
+    def fit(self, X, y=None, *, init=None):
+        """Neighbours, affinities, start, descent.
+
+        ``init`` is an earlier map to go on from, at its own size, in a third of the steps: a fitted
+        estimator, a DataFrame of coordinates by row name, or an array.
+        """
         dof = require_number("dof", self.dof, "a positive number of at most 1e6", above=0, most=MOST_DOF)
         must_be = "a factor of at least 1"
         early = require_number("early_exaggeration", self.early_exaggeration, must_be, least=1.0)
         late = 1.0 if self.exaggeration is None else self.exaggeration
         late = require_number("exaggeration", late, "None or a positive factor", above=0)
-        steps = self._phases(early, late)
-        given = self._lists_of(X)
+        warm = self._warm_start(X, init)
+        steps = self._phases(early, late, warm)
+        given = self._lists_of(X, warm=warm)
         Z, cost = self._descended(given, self._affinities(given), steps, dof)
-        self._keep_student(given, Z, cost, self.max_iter)
+        self._keep_student(given, Z, cost, sum(count for count, _ in steps))
         return self

@@ -35,10 +35,10 @@ class UMAP(FuzzyEmbedder):
     init : {"spectral", "pca", "random"} or array of shape (n, n_components)
         Where the search starts, made 10 spreads wide. ``"spectral"``: eigenvectors of the graph; parts of a
         graph that is not connected have one start each, around the middles of their rows in ``"pca"``.
-    metric : str, callable or Geodesic
+    metric : str, callable, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
-        neighbour graph.
+        neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
     neighbors : Neighbors, optional
         Lists to take instead of searching, such as ``nearest_neighbors`` makes.
     n_epochs : int, optional
@@ -108,7 +108,14 @@ class UMAP(FuzzyEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y=None):
-        """Neighbours, the fuzzy graph, a start, epochs."""
-        self._embed(self._checked_rows(X), partial(fuzzy_graph, n_jobs=self.n_jobs))
+    _refines = True
+
+    def fit(self, X, y=None, *, init=None):
+        """Neighbours, the fuzzy graph, a start, epochs.
+
+        ``init`` is an earlier map to go on from, in a quarter of the epochs: a fitted estimator, a DataFrame
+        of coordinates by row name, or an array.
+        """
+        warm = self._warm_start(X, init)
+        self._embed(self._checked_rows(X), partial(fuzzy_graph, n_jobs=self.n_jobs), warm=warm)
         return self

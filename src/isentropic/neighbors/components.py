@@ -22,8 +22,8 @@ def checked_policy(policy) -> str:
     name = policy
     if isinstance(policy, Inflate):
         name = "inflate"
-        must_be = "a positive multiple of the largest distance"
-        require_number("factor", policy.factor, must_be, above=0, most=math.inf)
+        must_be = "a multiple of the largest distance, from 0 on"
+        require_number("factor", policy.factor, must_be, least=0, most=math.inf)
     require_one_of("on_disconnected", name, POLICIES)
     return name
 

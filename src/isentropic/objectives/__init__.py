@@ -2,7 +2,7 @@
 
 from .controlled_pairs import PairSteps, mean_pair_cost
 from .fields import Field
-from .fuzzy import FuzzyMoves, mean_edge_cost
+from .fuzzy import FuzzyMoves, FuzzyNeighbors, mean_edge_cost
 from .gaussian import GaussianNeighbors
 from .listed_stress import ListedPairs, ListedStress
 from .monotone_stress import MonotoneStress
@@ -19,6 +19,7 @@ __all__ = [
     "DrawnPairs",
     "Field",
     "FuzzyMoves",
+    "FuzzyNeighbors",
     "GaussianNeighbors",
     "ListedPairs",
     "ListedStress",

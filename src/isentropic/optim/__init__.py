@@ -1,5 +1,6 @@
 """Optimisers: from a start and a function of value and gradient to a minimum."""
 
+from .adam import Adam
 from .augmented import ConstrainedMinimum, augmented_lagrangian
 from .averaged import averaged_descent
 from .epochs import batch_epochs
@@ -8,6 +9,7 @@ from .minimum import Minimum
 from .momentum import Phase, momentum_descent, phased_descent
 
 __all__ = [
+    "Adam",
     "ConstrainedMinimum",
     "Minimum",
     "Phase",

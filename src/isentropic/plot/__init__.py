@@ -15,8 +15,9 @@ from .labels import label_null
 from .lattices import component_planes, lattice
 from .maps import scatter
 from .paths import path_curves
+from .ranks import critical_difference_diagram
 
 __all__ = [
-    "biplot", "component_planes", "coranking", "distortion", "label_null", "lattice", "path_curves",
-    "quality_curves", "quality_sheet", "scatter", "shepard",
+    "biplot", "component_planes", "coranking", "critical_difference_diagram", "distortion", "label_null",
+    "lattice", "path_curves", "quality_curves", "quality_sheet", "scatter", "shepard",
 ]  # fmt: skip

@@ -7,8 +7,10 @@ from .coranking import CorankingMatrix, coranking_matrix
 from .correlations import kendall_tau, pearson_r, spearman_rho
 from .curves import Curves
 from .labels import kappa, knn_accuracy, silhouette
+from .map_agreement import MapAgreement, map_agreement
 from .map_differences import QualityComparison, compare_quality
 from .measures import Measure
+from .movement import Movement, aligned_distance
 from .rank_measures import continuity, false_neighbors, lcmc, mrre, rnx_auc, rnx_curve, tears, trustworthiness
 from .stress import (
     ShepardPairs,
@@ -27,6 +29,10 @@ __all__ = [
     "assess",
     "QualityComparison",
     "compare_quality",
+    "MapAgreement",
+    "map_agreement",
+    "Movement",
+    "aligned_distance",
     "Baseline",
     "baseline",
     # ranks of neighbours

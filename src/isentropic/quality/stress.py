@@ -82,7 +82,7 @@ def neighborhood_stress(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> float:
-    """Stress of each row's nearest rows in ``X``, and on request of some random ones, for unfolding methods.
+    """Stress of each row's nearest rows in ``X``, and on request of some random ones: of short-range maps.
 
     ``sqrt(sum_i sum_j (d_ij - z_ij)^2 / sum_i sum_j d_ij^2)``, j over the ``n_neighbors`` nearest of row i
     and ``n_random`` rows drawn for it (after Shi and Gu); ``kind="scaled"`` first scales the map as well as

@@ -66,8 +66,8 @@ def page(
     rows, shown = drawing.rows, verdict.shown
     payload = _payload(table, runs, verdict, drawing, color)
     known = payload["rows"]
-    scripts = "\n".join(_asset(name) for name in _SCRIPTS)
-    return _template().render(
+    scripts = "\n".join(asset(name) for name in _SCRIPTS)
+    return template("page.html").render(
         # what was compared
         table=table, runs=runs, names=run_names(runs), methods=METHODS, verdict=verdict, shown=shown,
         facts={**dict.fromkeys(_FACTS), **facts},
@@ -82,7 +82,7 @@ def page(
         strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
         number=number, seconds=seconds, related=RELATED, fine=FINE_BAR, **_about(runs),
         # what makes it a page
-        data=_json(payload), style=_asset("page.css"), script=scripts, script_hash=_hash(scripts),
+        data=_json(payload), style=asset("page.css"), script=scripts, script_hash=_hash(scripts),
     )  # fmt: skip
 
 
@@ -196,7 +196,8 @@ def _json(payload: Any) -> str:
     return text
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """A file beside this one."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
@@ -205,11 +206,12 @@ def _hash(script: str) -> str:
     return b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
 
 
-def _template() -> Any:
+def template(name: str) -> Any:
+    """A page of ours, in which every value is escaped and none may be missing."""
     require_extra("report", "The page")
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    return environment.from_string(_asset("page.html"))
+    return environment.from_string(asset(name))

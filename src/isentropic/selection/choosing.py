@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -40,7 +42,8 @@ def select(
     One fit and one score for each set: ``rnx_auc``, ``trustworthiness`` and ``continuity`` take
     ``O(s n m)`` for s compared rows, ``kendall_tau`` at most ``O(n^2 log n)``, ``residual_variance``
     ``O(n^2)``.
-    Trials run in parallel threads, each with one thread of its own; the result does not depend on it.
+    Trials run in parallel threads, each with one thread of its own; the result does not depend on it. Maps
+    of ISOMAP for several neighbourhoods are found as by :func:`~isentropic.isomap_path`.
     Warnings about the data in the trials are not shown: the fit with the chosen parameters gives its own.
 
     Parameters
@@ -88,13 +91,14 @@ def select(
     if metric is None:
         metric = getattr(estimator, "metric", "euclidean")
     each = 1 if n_jobs == 1 else None  # threads of a trial: None is one where trials run side by side
+    mapped = _shared_maps(estimator, X, y, sets, each) or _mapped_by(estimator)
     given = distance_rows(X, metric, n_jobs=each)
     require(given.n >= 3, "X", "a table of at least 3 rows", given.n)
     k = min(require_count("n_neighbors", n_neighbors), max(1, (given.n - 1) // 2))
     rows = rows_to_compare(sample, given.n)
 
     def tried(params: dict[str, Any]) -> Trial:
-        return _tried(_mapped_by(estimator), X, y, params, lambda Z: chosen.score(given, Z, k, rows, each))
+        return _tried(mapped, X, y, params, lambda Z: chosen.score(given, Z, k, rows, each))
 
     trials = tuple(_all_tried(tried, sets, n_jobs, on_trial))
     return Selection(trials, _best(trials, chosen), chosen.name, chosen.better)
@@ -104,6 +108,37 @@ def _mapped_by(estimator: Any) -> Mapper:
     if not hasattr(estimator, "fit_transform"):
         return lambda X, y, params: estimator(X, **params)
     return lambda X, y, params: clone(estimator).set_params(**params).fit_transform(X, y)
+
+
+class _SharedMaps:
+    """Maps that an estimator finds together, each handed out as it is asked for; alone if that fails.
+
+    One thread at a time finds the next map, while others score those before it.
+    """
+
+    def __init__(self, maps: Iterator[tuple[int, Any]], sets: tuple[dict[str, Any], ...], alone: Mapper):
+        self._maps, self._sets, self._alone = maps, sets, alone
+        self._found: dict[int, Any] = {}
+        self._lock = Lock()
+
+    def __call__(self, X: Any, y: Any, params: dict[str, Any]) -> Any:
+        place = next(i for i, one in enumerate(self._sets) if one is params)
+        with self._lock, suppress(Exception):  # what is wrong with a set will show when it is fitted alone
+            while place not in self._found:
+                at, Z = next(self._maps)  # StopIteration, once one has failed
+                self._found[at] = Z
+        return self._found.pop(place) if place in self._found else self._alone(X, y, params)
+
+
+def _shared_maps(
+    estimator: Any, X: Any, y: Any, sets: tuple[dict[str, Any], ...], n_jobs: int | None
+) -> Mapper | None:
+    """The maps of all sets, from an estimator that finds them together in less time than one by one."""
+    maps = None
+    if y is None and hasattr(estimator, "_maps_over"):
+        with suppress(Exception):  # each set has its own error, or its map
+            maps = estimator._maps_over(X, sets, n_jobs)
+    return None if maps is None else _SharedMaps(maps, sets, _mapped_by(estimator))
 
 
 def _tried(mapped: Mapper, X: Any, y: Any, params: dict[str, Any], score: Callable[[Any], float]) -> Trial:

@@ -1,0 +1,130 @@
+"""A folder of results as files: each whole or not there, sealed, found again by what it was computed from."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Self, TypeVar
+
+from ._errors import FileFormatError, IsentropicError, StoredRunWarning
+from ._io import atomic_write, require_writable
+from ._runtime import require_memory
+
+T = TypeVar("T")
+SEAL = "seal"  # the field that the folder adds to what is kept
+KEY_DIGITS = 20  # in the name of a file
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+_PER_BYTE = 8  # bytes that a byte of a file takes as it is read
+_LEAST_RUN = 10_000  # bytes of a file, and for each row of the table
+_PER_ROW = 100
+_OLD = 3600.0  # seconds after which a temporary file is a leftover of a process that was killed
+
+
+@cache
+def code_mark(*without: str) -> str:
+    """Of every file of ours and the versions of the libraries: another one may give other numbers.
+
+    The version alone would not do: between two releases the code changes and the version does not.
+    ``without`` names folders of ours that the numbers do not depend on.
+    """
+    found = hashlib.sha256()
+    folder = Path(__file__).parent
+    for path in sorted(folder.rglob("*.py")):
+        if path.relative_to(folder).parts[0] in without:
+            continue
+        found.update(str(path.relative_to(folder)).encode())
+        found.update(path.read_bytes())
+    for name in _LIBRARIES:
+        found.update(f"{name} {version(name)}".encode())
+    return found.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFiles:
+    """JSON as files ``name-key.json``, each whole or not there; without a folder nothing is kept."""
+
+    folder: Path | None
+
+    @classmethod
+    def at(cls, folder: str | Path | None, n_rows: int = 0) -> Self:
+        """Make the folder, and refuse now one that takes no files, or not the rows of all runs."""
+        if folder is None:
+            return cls(None)
+        path = Path(folder)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the path
+            reason = str(getattr(error, "strerror", None) or error).lower()
+            raise FileFormatError(f"{path} cannot be a folder of runs: {reason}. Choose another.") from error
+        require_writable(path / "run.json", _LEAST_RUN + _PER_ROW * n_rows)
+        _sweep(path)
+        return cls(path)
+
+    def kept(self, name: str, key: str, parse: Callable[[str], T]) -> T | None:
+        """What was kept under this name and key; None, with a warning, where it is not as it was written."""
+        path = self._path(name, key)
+        if path is None or not os.path.lexists(path):
+            return None
+        try:
+            return parse(_opened(path, key))
+        except (IsentropicError, OSError, ValueError) as error:
+            reason = (error.strerror or str(error)) if isinstance(error, OSError) else error
+            text = f"{path} is computed again: it must be a result that was kept here, but {reason}."
+            warnings.warn(text, StoredRunWarning, stacklevel=3)
+            return None
+
+    def keep(self, name: str, key: str, text: str) -> None:
+        """Write JSON in one step, in place of what was there under this name and key."""
+        path = self._path(name, key)
+        if path is None or (os.path.lexists(path) and not path.is_file()):
+            return  # what is in its place, as reading has told, is not ours to remove
+        with atomic_write(path) as file:
+            file.write(_sealed(text, key).encode())
+
+    def _path(self, method: str, key: str) -> Path | None:
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", method)
+        return None if self.folder is None else self.folder / f"{name}-{key}.json"
+
+
+# ---- seals -------------------------------------------------------------------------------------
+
+# A file ends in the checksum of all before it and of the key: what was changed by hand, and the file of
+# another run, linked or renamed, do not pass. It is no signature: whoever computes it anew is believed.
+
+
+def _sealed(text: str, key: str) -> str:
+    return f'{text[:-1]}, "{SEAL}": "{_seal(text, key)}"}}'
+
+
+def _seal(text: str, key: str) -> str:
+    return hashlib.sha256(f"{key}\n{text}".encode()).hexdigest()
+
+
+def _opened(path: Path, key: str) -> str:
+    """The text of a file; raises unless it is the one that was written for this key."""
+    if not path.is_file():
+        raise ValueError("it is no file, so that it is not kept either")
+    hint = "Remove it."
+    require_memory(_PER_BYTE * path.stat().st_size, f"reading {path.name}", hint)
+    content = path.read_text(encoding="utf-8")
+    start, mark, end = content.rpartition(f', "{SEAL}": "')
+    if not mark or end != f'{_seal(start + "}", key)}"}}':
+        raise ValueError("its content does not match its checksum")
+    return f"{start}}}"
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed process left of the Run that it was writing."""
+    for path in folder.glob(f".*-{'[0-9a-f]' * KEY_DIGITS}.json.*.tmp"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > _OLD:
+                path.unlink()

@@ -1,0 +1,165 @@
+"""What commands that run experiments share: the work, the page, the tables of numbers beside it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .._errors import printable
+from .._extras import require_extra
+from ._bar import one_bar
+from ._computation import computing
+from ._output import require_suffix
+from ._summary import count
+from ._terminal import show_json
+
+if TYPE_CHECKING:
+    from ..experiments.chapters import Chapter
+    from ..experiments.rankings import Ranking
+    from ..experiments.values import Outcome, PublishedTable, Task
+
+PAGES = (".html", ".htm")
+RESULTS = "isentropic-results"  # the folder beside the page
+_LEAST_PAGE = 100_000  # bytes
+
+Page = Annotated[
+    Path, typer.Option("--out", "-o", metavar="FILE", help="The page: .html; a .csv comes beside it.")
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Results, each kept when it is done; by default beside the page."),
+]
+Processes = Annotated[
+    int | None, typer.Option("--jobs", metavar="N", help="Processes; all cores by default.")
+]
+DataFolder = Annotated[
+    Path | None, typer.Option("--data", metavar="FOLDER", help="Data sets; instead of ISENTROPIC_DATA.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be run, and where it goes."""
+
+    title: str
+    command: str
+    out: Path
+    folder: Path
+    jobs: int | None
+    quick: bool | None  # None where there is no such form
+
+
+def require_place(out: Path) -> None:
+    """Refuse now a page that could not be written after the work is done."""
+    from .._io import require_writable
+
+    require_suffix("--out", out, PAGES)
+    require_extra("report", "The page")
+    require_writable(out, _LEAST_PAGE)
+    require_writable(out.with_suffix(".csv"))
+
+
+def set_data_folder(data: Path | None) -> None:
+    """For this process and those that it starts."""
+    if data is not None:
+        os.environ["ISENTROPIC_DATA"] = str(data.absolute())
+
+
+def run_and_write(
+    tables: Sequence[PublishedTable], tasks: Sequence[Task], asked: Asked, *, quiet: bool, as_json: bool
+) -> None:
+    """Do what is not done yet, write the page and the numbers, say what survives."""
+    from ..experiments.chapters import chapters_of
+    from ..experiments.running import run
+    from ..experiments.store import OutcomeStore
+
+    store = OutcomeStore.at(asked.folder)
+    with one_bar(shown=not quiet), computing("the experiment"):
+        outcomes = run(tasks, store, asked.jobs)
+    chapters = chapters_of(tables, outcomes, quick=bool(asked.quick))
+    _write(chapters, outcomes, asked)
+    if as_json:
+        show_json(_document(chapters, outcomes, asked))
+    elif not quiet:
+        for chapter in chapters:
+            for sentence in chapter.sentences:
+                typer.echo(printable(sentence))
+        csv = asked.out.with_suffix(".csv")
+        typer.echo(
+            printable(f"wrote {asked.out} and {csv}; {count(len(outcomes), 'result')} in {asked.folder}")
+        )
+
+
+def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> None:
+    import csv
+    import io
+    from datetime import UTC, datetime
+
+    from .._io import atomic_write
+    from ..experiments.results import COLUMNS, as_rows
+    from ..report import tables_page
+    from ._report_document import versions
+
+    facts = {
+        "command": asked.command,
+        "versions": versions(),
+        "seconds": sum(outcome.seconds for outcome in outcomes.values()),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "quick": asked.quick,
+        "folder": str(asked.folder),
+    }
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(COLUMNS)
+    lines.writerows(as_rows([result for chapter in chapters for result in chapter.results]))
+    with atomic_write(asked.out.with_suffix(".csv")) as file:
+        file.write(text.getvalue().encode())
+    with atomic_write(asked.out) as file:
+        file.write(tables_page(asked.title, chapters, facts).encode(errors="backslashreplace"))
+
+
+def _test(ranking: Ranking) -> dict[str, object]:
+    """Its test for JSON, which has no infinity: F is that where every block ranks alike."""
+    from dataclasses import asdict
+
+    fields = asdict(ranking.test)
+    return {
+        **fields,
+        "iman_davenport": None if math.isinf(fields["iman_davenport"]) else fields["iman_davenport"],
+    }
+
+
+def _document(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> dict[str, object]:
+    return {
+        "out": str(asked.out),
+        "folder": str(asked.folder),
+        "results": len(outcomes),
+        "failed": sum(bool(outcome.reason) for outcome in outcomes.values()),
+        "chapters": [
+            {
+                "source": chapter.name,
+                "title": chapter.title,
+                "survives": list(chapter.sentences),
+                "tables": [
+                    {
+                        "table": result.table.name,
+                        "met": result.n_same,
+                        "compared": len(result.compared),
+                        "failures": [list(one) for one in result.failures],
+                    }
+                    for result in chapter.results
+                ],
+                "rankings": [
+                    {"tables": one.name, "column": one.column, "blocks": one.blocks, **_test(one)}
+                    for one in chapter.rankings
+                ],
+            }
+            for chapter in chapters
+        ],
+    }

@@ -1,0 +1,109 @@
+"""Models that ``isentropic embed --save`` wrote: the map, its preparation, and what its rows are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._errors import FileFormatError, InvalidInputError
+from ._witness import Witness, read_witness
+
+if TYPE_CHECKING:
+    from .._values import Table
+    from ..datasets import Preparation
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that 'isentropic embed --save' wrote.")]
+_AGAIN = "Use isentropic.load in Python, or save it with 'isentropic embed --save'."
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What the rows of a map are called, and their classes or numbers; None where nothing is known."""
+
+    names: tuple[str, ...] | None = None
+    labels: tuple[Any, ...] | None = None
+
+    @classmethod
+    def of(cls, table: Table) -> Rows:
+        """Those of a table; names that only count the rows are none."""
+        counted = table.row_names == tuple(map(str, range(len(table.row_names))))
+        labels = None if table.labels is None else tuple(table.labels.tolist())
+        return cls(None if counted else table.row_names, labels)
+
+    def to_json(self) -> dict[str, Any]:
+        names, labels = (None if part is None else list(part) for part in (self.names, self.labels))
+        return {"names": names, "labels": labels}
+
+
+@dataclass(frozen=True, slots=True)
+class SavedModel:
+    """A fitted estimator, and what the command line keeps with it."""
+
+    estimator: Any
+    method: str
+    preparation: Preparation
+    rows: Rows | None  # None for a file of a version that kept none
+    witness: Witness | None = None  # rows, and where the model was seen to place them
+
+    def write(self, path: Path) -> None:
+        from .._io import save
+
+        extra: dict[str, Any] = {"method": self.method, "preparation": self.preparation.to_json()}
+        if self.rows is not None:
+            extra["rows"] = self.rows.to_json()
+        if self.witness is not None:
+            extra["witness"] = self.witness.to_json()
+        save(self.estimator, path, extra=extra)
+
+
+def read_model(path: Path) -> SavedModel:
+    """The model in a file that places rows; raises for any other."""
+    from .._io import load_with_extra, refusal
+
+    estimator, extra = load_with_extra(path)
+    method = extra.get("method", type(estimator).__name__)
+    if not isinstance(method, str):
+        raise FileFormatError(refusal(path, f"its method must be a name, got {method!r}"))
+    if not hasattr(estimator, "transform"):
+        raise InvalidInputError(f"{method} cannot place new rows. Embed them together with the first table.")
+    preparation = _preparation(path, extra, estimator.n_features_in_)
+    rows = _rows(path, extra, len(estimator.embedding_))
+    return SavedModel(estimator, method, preparation, rows, read_witness(extra, estimator, path))
+
+
+def _preparation(path: Path, extra: dict[str, Any], n_features: int) -> Preparation:
+    from .._io import refusal
+    from ..datasets import Preparation
+
+    if "preparation" not in extra:
+        raise FileFormatError(
+            f"{path} must say how its table was prepared, but it was saved without that. {_AGAIN}"
+        )
+    try:
+        preparation = Preparation.from_json(extra["preparation"])
+    except InvalidInputError as error:
+        raise FileFormatError(f"{path} is damaged: {error}") from error
+    count = len(preparation.feature_names)
+    if count != n_features:
+        reason = f"its preparation gives {count} features, and its map takes {n_features}"
+        raise FileFormatError(refusal(path, reason))
+    return preparation
+
+
+def _rows(path: Path, extra: dict[str, Any], n_rows: int) -> Rows | None:
+    from .._io import refusal
+
+    if "rows" not in extra:
+        return None
+    given, kinds = extra["rows"], (str, int, float, bool, type(None))
+    sound = isinstance(given, dict) and set(given) == {"names", "labels"}
+    for name, allowed in (("names", (str,)), ("labels", kinds)):
+        part = given[name] if sound else None
+        listed = isinstance(part, list) and len(part) == n_rows and all(type(one) in allowed for one in part)
+        sound = sound and (part is None or listed)
+    if not sound:
+        raise FileFormatError(refusal(path, f"its rows must be names and labels of {n_rows} rows"))
+    return Rows(*(None if given[name] is None else tuple(given[name]) for name in ("names", "labels")))

@@ -1,0 +1,195 @@
+"""``isentropic compare-maps``: what two maps of a table agree on, row by row, and which keeps more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._errors import printable, require
+from ._computation import computing, prompt_interrupt
+from ._embeddings import coordinates_of
+from ._options import (
+    AsJson,
+    Drop,
+    Index,
+    Jobs,
+    Keep,
+    Memory,
+    Missing,
+    Nominal,
+    Quiet,
+    Samples,
+    Scaling,
+    Source,
+    Target,
+    require_complete,
+)
+from ._output import TABLES, require_suffix, write_frame
+from ._terminal import reporting, show_json, show_table
+
+if TYPE_CHECKING:
+    from .._values import Table
+    from ..quality import MapAgreement, QualityComparison
+
+First = Annotated[Path, typer.Argument(metavar="FIRST", help="A map, as 'isentropic embed --out' writes it.")]
+Second = Annotated[Path, typer.Argument(metavar="SECOND", help="Another map of the same rows.")]
+Neighbors = Annotated[int, typer.Option("--k", metavar="N", help="Size of the neighbourhoods.")]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="FILE", help="Agreement and movement of each row: .csv, .parquet."),
+]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where rows are drawn.")]
+_GROUPS = 3  # that are named
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    table: Table
+    agreement: MapAgreement
+    quality: QualityComparison
+    out: Path | None
+    warnings: list[str]
+
+
+def main(  # long, with a line for each option
+    first: First,
+    second: Second,
+    source: Source,
+    k: Neighbors = 10,
+    out: Out = None,
+    target: Target = None,
+    drop: Drop = None,
+    keep: Keep = None,
+    index: Index = None,
+    nominal: Nominal = "onehot",
+    missing: Missing = "raise",
+    scaling: Scaling = "auto",
+    samples: Samples = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
+    memory: Memory = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two maps of a table: which neighbourhoods they share, which rows moved, which map keeps more.
+
+    Give the table and the options that it was embedded with.
+
+    \b
+    Examples:
+      isentropic compare-maps umap.csv isomap.csv builtin:iris
+      isentropic compare-maps last.csv this.csv flats.csv --index flat --out moved.csv
+    """
+    require_complete(missing)
+    if out is not None:
+        _require_out(out, source, first, second)
+    with reporting(bars=not quiet, memory=memory) as warned:
+        from ..datasets import load
+
+        with prompt_interrupt():
+            table = load(
+                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                missing=missing, scaling=scaling, n_samples=samples,
+            )  # fmt: skip
+            maps = [coordinates_of(table, path).to_numpy() for path in (first, second)]
+        agreement, quality = _compared(table, maps, k, seed, jobs)
+        if out is not None:
+            _write(table, agreement, out)
+    result = _Result(table, agreement, quality, out, warned)
+    if as_json:
+        show_json(_document(result, first, second))
+    elif not quiet:
+        _show(result)
+
+
+def _require_out(out: Path, source: str, *maps: Path) -> None:
+    from .._io import real_path, require_writable
+
+    require_suffix("--out", out, TABLES)
+    among = real_path(out) in [real_path(source), *map(real_path, maps)]
+    require(not among, "--out", "another file than its sources", str(out))
+    require_writable(out)
+
+
+def _compared(
+    table: Table, maps: list[Any], k: int, seed: int | None, jobs: int | None
+) -> tuple[MapAgreement, QualityComparison]:
+    from ..quality import compare_quality, map_agreement
+
+    n = len(table.row_names)
+    require(n >= 10, "DATA", "a table of at least 10 rows", n)
+    require(1 <= k < n // 2, "--k", f"from 1 to {n // 2 - 1}, less than half of the rows", k)
+    with computing("compare-maps"):
+        agreement = map_agreement(*maps, n_neighbors=k, n_jobs=jobs)
+        return agreement, compare_quality(table.X, *maps, n_neighbors=k, random_state=seed, n_jobs=jobs)
+
+
+def _write(table: Table, agreement: MapAgreement, out: Path) -> None:
+    import pandas as pd
+
+    named = table.preparation.index or "row"
+    columns = {named: table.row_names, "agreement": agreement.shares, "moved": agreement.moved}
+    write_frame(pd.DataFrame(columns), out)
+
+
+def _groups(result: _Result) -> list[dict[str, Any]]:
+    """The classes that changed most, where the table has any."""
+    if not result.table.class_names:
+        return []
+    found = result.agreement.by_group(result.table.labels)[:_GROUPS]
+    return [{"group": group.name, "rows": group.n_rows, "agreement": group.share} for group in found]
+
+
+def _document(result: _Result, first: Path, second: Path) -> dict[str, Any]:
+    agreement, measures = result.agreement, result.quality.summary()
+    return {
+        "table": result.table.name,
+        "first": str(first),
+        "second": str(second),
+        "rows": len(agreement.shares),
+        "k": agreement.n_neighbors,
+        "agreement": agreement.mean,
+        "chance": agreement.chance,
+        "procrustes": agreement.correlation,
+        "moved": {"median": _median(agreement.moved), "most": float(agreement.moved.max())},
+        "groups": _groups(result),
+        "quality": measures.reset_index().to_dict("records"),
+        **({} if result.out is None else {"out": str(result.out)}),
+        "warnings": result.warnings,
+    }
+
+
+def _median(values: Any) -> float:
+    import numpy as np
+
+    return float(np.median(values))
+
+
+def _show(result: _Result) -> None:
+    agreement, k = result.agreement, result.agreement.n_neighbors
+    typer.echo(
+        f"Of the {k} nearest rows on one map, {agreement.mean * k:.1f} are among the {k} nearest on the "
+        f"other (by chance: {agreement.chance * k:.1f})."
+    )
+    typer.echo(
+        f"Turned and sized onto the first, the second map leaves rows {_median(agreement.moved):.0%} of its "
+        f"width away (median), at most {agreement.moved.max():.0%}; Procrustes correlation "
+        f"{agreement.correlation:.3f}."
+    )
+    for group in _groups(result):
+        typer.echo(
+            f"{group['group']}: {group['agreement']:.0%} of the neighbours agree ({group['rows']:,} rows)"
+        )
+    typer.echo("")
+    table = result.quality.summary()
+    rows = [
+        [str(name), f"{row['first']:.4f}", f"{row['second']:.4f}", f"{row['low']:.4f} to {row['high']:.4f}",
+         str(row["better"])]
+        for name, row in table.iterrows()
+    ]  # fmt: skip
+    show_table(["measure", "first", "second", "95% of the difference", "better"], rows)
+    if result.out is not None:
+        typer.echo(f"\n{printable(f'wrote {result.out}')}")

@@ -1,0 +1,114 @@
+"""``isentropic reproduce``: published tables run again, ours beside them, and what honest rows leave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .._errors import printable, require
+from ._experiments import (
+    RESULTS,
+    Asked,
+    DataFolder,
+    Folder,
+    Page,
+    Processes,
+    require_place,
+    run_and_write,
+    set_data_folder,
+)
+from ._options import AsJson, Memory, Quiet
+from ._terminal import reporting, show_json, show_table
+
+if TYPE_CHECKING:
+    from ..experiments.catalogue import Source
+
+What = Annotated[
+    str, typer.Argument(metavar="WHAT", help="list, all, a source (002) or one of its tables (000:7).")
+]
+Quick = Annotated[bool, typer.Option("--quick", help="Small tables and fewer repeats.")]
+HonestOnly = Annotated[bool, typer.Option("--honest-only", help="Leave the published protocols out.")]
+
+
+def main(
+    what: What = "list",
+    quick: Quick = False,
+    honest_only: HonestOnly = False,
+    data: DataFolder = None,
+    out: Page = Path("reproduce.html"),
+    folder: Folder = None,
+    jobs: Processes = None,
+    memory: Memory = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run published tables again: printed, ours, and honest side by side, with the reason where they differ.
+
+    Each result is kept when it is done, and read back by the next command that needs it: stop with Ctrl-C
+    and go on later, or start the same command twice to share the work. A data set that is not there is a
+    row with its reason.
+
+    \b
+    Examples:
+      isentropic reproduce list
+      isentropic reproduce 002 --quick --out 002.html
+      isentropic reproduce 000:7 --data datasets --out table7.html
+      isentropic reproduce all --data datasets --out all.html
+    """
+    set_data_folder(data)
+    if what == "list":
+        _show_sources(as_json)
+        return
+    require_place(out)
+    with reporting(bars=False, memory=memory):
+        from ..experiments.catalogue import SOURCES, tables_of
+        from ..experiments.values import HONEST
+
+        tables = tables_of(what)
+        tasks = [task for table in tables for task in table.tasks(quick)]
+        tasks = [task for task in tasks if task.protocol == HONEST or not honest_only]
+        hint = "Leave --honest-only out." if honest_only else "Its quick form is empty: leave --quick out."
+        require(bool(tasks), "WHAT", "a table that has something to run", what, hint)
+        name = what.partition(":")[0]
+        title = SOURCES[name].title if name in SOURCES else "All published tables"
+        command = _command(what, quick, honest_only, data, out)
+        asked = Asked(title, command, out, folder or out.parent / RESULTS, jobs, quick)
+        run_and_write(tables, tasks, asked, quiet=quiet, as_json=as_json)
+
+
+def _command(what: str, quick: bool, honest_only: bool, data: Path | None, out: Path) -> str:
+    words = ["isentropic", "reproduce", quote(what)]
+    words += ["--quick"] if quick else []
+    words += ["--honest-only"] if honest_only else []
+    words += ["--data", quote(str(data))] if data is not None else []
+    return printable(" ".join([*words, "--out", quote(str(out))]))
+
+
+def _show_sources(as_json: bool) -> None:
+    from ..experiments.catalogue import SOURCES
+
+    found = [_described(source) for source in SOURCES.values()]
+    if as_json:
+        show_json(found)
+        return
+    rows = [
+        tuple(", ".join(value) or "not part of this version" if isinstance(value, list) else str(value)
+              for value in one.values())
+        for one in found
+    ]  # fmt: skip
+    show_table(("source", "title", "tables", "printed numbers", "tasks", "tasks, quick"), rows)
+
+
+def _described(source: Source) -> dict[str, object]:
+    tables = source.tables() if source.is_here else ()
+    return {
+        "source": source.name,
+        "title": source.title,
+        "tables": [table.name for table in tables],
+        "printed": sum(cell.printed is not None for table in tables for cell in table.cells),
+        "tasks": len({task for table in tables for task in table.tasks(False)}),
+        "quick_tasks": len({task for table in tables for task in table.tasks(True)}),
+    }

@@ -1,0 +1,162 @@
+"""``isentropic update``: append new rows to a map that was made before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .._errors import InvalidInputError, printable, require
+from ._computation import computing, prompt_interrupt
+from ._models import Model, Rows, SavedModel, read_model
+from ._options import AsJson, Memory, Out, Quiet, Source
+from ._output import Files, named_frame, require_outputs, write_frame
+from ._summary import Summary, count, document_of
+from ._terminal import reporting, show_json
+from ._witness import placed_by
+
+if TYPE_CHECKING:
+    from .._values import Table
+    from ..meta import Appended
+
+Save = Annotated[
+    Path | None, typer.Option(metavar="MODEL", help="Keep the grown model; it may take the place of MODEL.")
+]
+Refine = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        help="Steps of all rows after the new ones are placed, where the method cannot append exactly; "
+        "with 0 no old row moves.",
+    ),
+]
+
+
+def main(
+    model: Model,
+    source: Source,
+    out: Out,
+    save: Save = None,
+    refine: Refine = 50,
+    memory: Memory = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Append new rows to a saved map, write the map of all rows, and tell how far the old ones moved.
+
+    ISOMAP's map becomes that of all rows, turned onto the old one. t-SNE, UMAP, SDD and metric MDS
+    place the new rows, then move all of them by a few steps.
+
+    \b
+    Example:
+      isentropic update flats.skops new_flats.csv --out map.csv --save flats.skops
+    """
+    require(refine >= 0, "--refine", "a number of steps", refine)
+    files = Files(out, save)
+    require_outputs(files, source)
+    with reporting(bars=not quiet, memory=memory) as warned:
+        from ..datasets import load
+        from ..meta import append_rows
+
+        with prompt_interrupt():
+            saved = read_model(model)
+            _require_growth(saved)
+            table = load(source, preparation=saved.preparation)
+        names, labels = _all_rows(saved, table, model)
+        n = len(saved.estimator.embedding_)
+        with computing(saved.method):
+            found = append_rows(saved.estimator, table.X, refine=refine)
+        Z, columns = saved.estimator.embedding_, saved.estimator.get_feature_names_out()
+        write_frame(named_frame(Z, columns, names, labels, saved.preparation), out)
+        if save is not None:
+            old = saved.witness
+            witness = None if old is None else placed_by(saved.estimator, old.rows)
+            replace(saved, rows=Rows(names, labels), witness=witness).write(save)
+    facts = {
+        "update": found.kind,
+        "steps": found.steps,
+        "rows_before": n,
+        "moved_median": found.moved.median,
+        "moved_worst": found.moved.worst,
+    }
+    summary = Summary(saved.method, {}, table, Z.shape[1], found.seconds, files, warned, facts)
+    if as_json:
+        show_json(document_of(summary))
+    elif not quiet:
+        for line in _lines(summary, found):
+            typer.echo(line)
+
+
+def _require_growth(saved: SavedModel) -> None:
+    """Refuse a method to whose map rows cannot be appended, and name those that can."""
+    from ..meta.appending import can_append, grows
+    from ..registry import METHODS
+
+    if not can_append(saved.estimator):
+        able = ", ".join(name for name, line in METHODS.items() if not line.needs_y and grows(line.load()))
+        raise InvalidInputError(
+            f"{saved.method} cannot take more rows. 'isentropic transform' places them; maps that grow are "
+            f"those of {able}."
+        )
+
+
+def _all_rows(saved: SavedModel, table: Table, model: Path) -> tuple[tuple[str, ...], tuple[Any, ...] | None]:
+    """Names and labels of the old rows and of the new ones, in this order."""
+    n, index = len(saved.estimator.embedding_), saved.preparation.index
+    if saved.rows is None and index is not None:
+        raise InvalidInputError(
+            f"{model} must know the names of its rows, but was saved without them. Save it again with "
+            "'isentropic embed --save'."
+        )
+    known = saved.rows or Rows()
+    names = known.names or tuple(map(str, range(n)))
+    added = table.row_names if index is not None else _counted_on(names, len(table.row_names))
+    _require_new(names, added)
+    return (*names, *added), _labels(known.labels, table, n)
+
+
+def _counted_on(names: Sequence[str], count: int) -> tuple[str, ...]:
+    """Numbers for rows without names, after those that rows have already."""
+    last = max((int(name) for name in names if name.isdecimal()), default=-1)
+    first = max(last + 1, len(names))
+    return tuple(map(str, range(first, first + count)))
+
+
+def _require_new(names: Sequence[str], added: Sequence[str]) -> None:
+    from ..quality.row_names import require_distinct
+
+    require_distinct(added, "the names of the rows in SOURCE")
+    known = set(names)
+    again = [name for name in added if name in known]
+    if again:
+        hint = "Leave them out. Rows that have changed need a new map: embed all rows again."
+        got = f"{len(again)} that it has, such as {again[0]!r}"
+        require(False, "SOURCE", "rows whose names the map does not have yet", got, hint)
+
+
+def _labels(known: Sequence[Any] | None, table: Table, n: int) -> tuple[Any, ...] | None:
+    """Classes or numbers of all rows, None for those of which none is known."""
+    added = None if table.labels is None else table.labels.tolist()
+    if known is None and added is None:
+        return None
+    return (*(known or [None] * n), *(added or [None] * len(table.row_names)))
+
+
+def _lines(summary: Summary, found: Appended) -> list[str]:
+    how = {
+        "exact": "the map of all rows, turned onto the old one",
+        "refined": f"new rows placed, then {count(found.steps, 'step')} of all",
+        "placed": "new rows placed, old ones as they were",
+    }[found.kind]
+    total = len(found.moved.distances) + found.n_new
+    median, worst = (f"{round(100 * share, 2):g}%" for share in (found.moved.median, found.moved.worst))
+    files = ", ".join(map(str, summary.files.by_option().values()))
+    return [
+        f"{summary.table.name}: {count(found.n_new, 'new row')}, {total:,} in the map",
+        f"{summary.method}: {how}, in {summary.seconds:.3g} s",
+        f"old rows moved by {median} of the map's width in the median, {worst} at most",
+        printable(f"wrote {files}"),
+    ]

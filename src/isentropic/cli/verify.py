@@ -1,0 +1,70 @@
+"""``isentropic verify``: does this machine place rows where the one that saved the model did?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+
+from .._errors import InvalidInputError
+from ._computation import computing, prompt_interrupt
+from ._models import Model, read_model
+from ._options import AsJson, Memory, Quiet
+from ._terminal import reporting, show_json
+from ._witness import Witness
+
+_DIFFERS = 1  # exit code
+
+
+def main(model: Model, memory: Memory = None, quiet: Quiet = False, as_json: AsJson = False) -> None:
+    """Place again the rows that were placed when the model was saved, and compare every bit.
+
+    Exit code 0 where all bits agree, 1 where they do not.
+
+    \b
+    Example:
+      isentropic verify flats.skops
+    """
+    with reporting(bars=False, memory=memory) as warned:
+        with prompt_interrupt():
+            saved = read_model(model)
+        name = saved.method
+        if saved.witness is None:
+            raise InvalidInputError(
+                f"{model} must hold rows to compare with, but was saved without them: {name} may place no "
+                "new rows. Save it again with 'isentropic embed --save'."
+            )
+        with computing(name):
+            found = _compared(saved.estimator, saved.witness)
+    if as_json:
+        show_json({"model": str(model), "method": name, **found, "warnings": warned})
+    elif not quiet:
+        typer.echo(_sentence(name, found))
+    if not found["equal"]:
+        raise typer.Exit(_DIFFERS)
+
+
+def _compared(estimator: Any, saved: Witness) -> dict[str, Any]:
+    import numpy as np
+
+    rows, places = saved.rows, saved.places
+    here = estimator.transform(rows)
+    width = float(np.ptp(estimator.embedding_, axis=0).max()) or 1.0
+    differing = int((here != places).any(axis=1).sum())
+    return {
+        "rows": len(rows),
+        "equal": differing == 0,
+        "differing": differing,
+        "largest": float(np.abs(here - places).max()),
+        "of_width": float(np.abs(here - places).max()) / width,
+    }
+
+
+def _sentence(name: str, found: dict[str, Any]) -> str:
+    if found["equal"]:
+        return f"{name}: all {found['rows']} rows are placed with the same bits as when the model was saved."
+    return (
+        f"{name}: {found['differing']} of {found['rows']} rows are placed elsewhere than when the model was "
+        f"saved, by up to {found['largest']:.2g}, {found['of_width']:.2g} of the map's width. Another "
+        "processor, or other versions of the libraries, may sum in another order."
+    )

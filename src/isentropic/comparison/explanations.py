@@ -1,0 +1,87 @@
+"""``Explanation``: the columns by which a selection of rows differs from others, in numbers and in words."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+_FORMAT = "isentropic.explanation/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One column, or one level of it: how it differs, measured on rows that did not choose it.
+
+    ``auc`` is the chance that a row of the selection has more of it than one of the others (0.5: no
+    difference; for a level: half of one plus half the difference of the shares). ``lift`` is the share of
+    the level in the selection over that among the others; None for numbers.
+    """
+
+    column: str
+    level: str  # "" for numbers
+    auc: float
+    lift: float | None
+    low: float  # of the interval of the lift, or of the AUC for numbers
+    high: float
+    p: float  # corrected by Holm for all that were tested
+    inside: float  # median, or share of the level
+    outside: float
+
+    @property
+    def strength(self) -> float:
+        """0: none, 1: the column tells the two groups apart without an error."""
+        return 2.0 * abs(self.auc - 0.5)
+
+    @property
+    def text(self) -> str:
+        """A sentence.
+
+        >>> Difference("age", "", 0.93, None, 0.9, 0.96, 1e-9, 61.0, 34.0).text
+        'age is higher: AUC 0.93 (0.90 to 0.96), median 61 against 34.'
+        >>> Difference("heating", "oil", 0.7, 4.0, 2.5, 6.5, 1e-9, 0.6, 0.15).text
+        'heating=oil is 4.0 times as frequent (2.5 to 6.5): 60% against 15%.'
+        """
+        if self.lift is None:
+            more = "higher" if self.auc > 0.5 else "lower"
+            return (
+                f"{self.column} is {more}: AUC {self.auc:.2f} ({self.low:.2f} to {self.high:.2f}), "
+                f"median {self.inside:.4g} against {self.outside:.4g}."
+            )
+        return (
+            f"{self.column}={self.level} is {self.lift:.1f} times as frequent ({self.low:.1f} to "
+            f"{self.high:.1f}): {self.inside:.0%} against {self.outside:.0%}."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What tells a selection of rows from others; the strongest difference first."""
+
+    differences: tuple[Difference, ...]
+    n_rows: int  # of the selection
+    n_against: int
+    n_columns: int  # that were looked at
+    n_tested: int  # columns and levels that the first half chose, and the second half tested
+    alpha: float  # chance that any of the differences is none
+    skipped: tuple[str, ...] = ()  # columns with too few values to say anything
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns that differ, the strongest first, each once."""
+        return tuple(dict.fromkeys(difference.column for difference in self.differences))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """What differs, in sentences; or that nothing does."""
+        if self.differences:
+            return tuple(difference.text for difference in self.differences)
+        return (
+            f"None of {self.n_columns} columns tells these {self.n_rows:,} rows from {self.n_against:,} "
+            "others beyond chance.",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists, strings and numbers."""
+        found = {key: value for key, value in asdict(self).items() if key != "differences"}
+        told = [{**asdict(one), "strength": one.strength, "text": one.text} for one in self.differences]
+        return {"format": _FORMAT, **found, "skipped": list(self.skipped), "differences": told}

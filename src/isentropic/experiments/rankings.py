@@ -1,0 +1,224 @@
+"""Which tables rank methods over data sets, and what the tests say: as printed, and as they are defined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from .._values import Floats
+from .battery import EIGHT
+from .printed import records
+from .results import CellResult, TableResult
+from .statistics import RankTest, critical_difference, pairwise, rank_test
+
+RANKED = ("accuracy", "kappa", "silhouette", "score", *EIGHT)  # measures of which more is better
+LEVEL = 0.05
+COLUMNS_IN_WORDS = MappingProxyType({"printed": "as printed", "ours": "by the same protocol run again"})
+_FEWEST_METHODS, _FEWEST_BLOCKS = 3, 3
+# tables that a source ranks together, by the name that its p-values have
+_TOGETHER: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = MappingProxyType(
+    {
+        "000": (("3", ("3",)), ("4 (5)", ("4",)), ("6", ("6",)), ("7", ("7",)), ("8-9", ("8", "9")),
+                ("11-12", ("11", "12"))),
+        "001": (("I", ("I",)), ("II-III", ("II", "III"))),
+    }
+)  # fmt: skip
+_OTHER_NAMES = MappingProxyType(
+    {"ISOMAP-KL": "ISO-KL", "Kernel PCA": "KPCA", "ISOMAP": "ISO", "Laplacian Eigenmaps": "LAP", "LE": "LAP"}
+)
+_P_TABLES = MappingProxyType({"8-9": "000_table10", "11-12": "000_table13"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """Methods ranked over blocks, by one column of the page."""
+
+    name: str  # the tables, as the source numbers them
+    column: str  # "printed", "ours" or "honest"
+    how: str  # that column in words
+    by_data: bool  # whether a block is a data set, and not one of several cells of it
+    blocks: str  # how many, in words
+    test: RankTest
+    difference: float  # critical, at the level .05
+    nemenyi: Floats
+    uncorrected: Floats  # two-sided normal tests of mean ranks
+    conover: Floats
+    wilcoxon: Floats  # corrected by Holm
+    means: tuple[float, ...]
+    data: tuple[str, ...]  # the data sets of the blocks, each once, in order
+    scores: Floats  # data sets by methods: means over the blocks of each
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedP:
+    """A p-value of a source beside what its printed numbers give."""
+
+    table: str
+    test: str  # as the source calls it
+    pair: str
+    printed: str
+    uncorrected: float | None  # of a pair: a normal test of mean ranks, over the blocks of the source
+    as_defined: float | None  # the test by its definition, over the same blocks
+    by_data: float | None  # likewise, with one block for each data set
+    n_blocks: int
+    n_data: int
+
+    @property
+    def claims(self) -> bool:
+        """Whether it is below .05 as printed, be it as "< 1e-3"."""
+        return float(self.printed.lstrip("< ")) < LEVEL
+
+    @property
+    def lost(self) -> bool:
+        """Whether it is not so by the test as it is defined, over data sets."""
+        return self.claims and self.by_data is not None and self.by_data >= LEVEL
+
+    @property
+    def is_uncorrected(self) -> bool:
+        """Whether it is what a normal test without correction gives, to two digits."""
+        given = self.uncorrected
+        return given is not None and math.isclose(float(self.printed.lstrip("< ")), given, rel_tol=0.02)
+
+
+def rankings(results: Sequence[TableResult]) -> tuple[Ranking, ...]:
+    """Of every group of tables that ranks methods: by what is printed, by ours, by the honest column.
+
+    What is printed is ranked over the source's blocks and, where these are several for a data set, over data
+    sets too. Methods without a number in a column are left out of it, then blocks that are not complete.
+    """
+    found: list[Ranking] = []
+    for name, group in _groups(results):
+        cells = [one for result in group for one in result.cells if one.cell.measure in RANKED]
+        several = len({one.cell.measure for one in cells}) > 1
+        told = {**COLUMNS_IN_WORDS, "honest": group[0].table.honest}
+        for column in told:
+            made = [
+                _ranking(name, column, told[column], cells, by_data)
+                for by_data in ((False, True) if several else (True,))
+            ]
+            found += [one for one in made if one is not None]
+    return tuple(found)
+
+
+def _groups(results: Sequence[TableResult]) -> list[tuple[str, list[TableResult]]]:
+    by_source: dict[str, dict[str, TableResult]] = {}
+    for result in results:
+        by_source.setdefault(result.table.source, {})[result.table.name] = result
+    found = []
+    for source, tables in by_source.items():
+        groups = _TOGETHER.get(source, tuple((name, (name,)) for name in tables))
+        for name, names in groups:
+            members = [tables[one] for one in names if one in tables]
+            if members:
+                found.append((f"{source}:{name}", members))
+    return found
+
+
+def _value(one: CellResult, column: str) -> float | None:
+    return one.cell.printed if column == "printed" else getattr(one, column)
+
+
+def _ranking(name: str, column: str, how: str, cells: Sequence[CellResult], by_data: bool) -> Ranking | None:
+    """None where there are too few methods or blocks to rank."""
+    rows: dict[tuple[str, str], dict[str, float]] = {}
+    for one in cells:
+        value = _value(one, column)
+        if value is not None:
+            rows.setdefault((one.cell.dataset, one.cell.measure), {})[one.cell.method] = value
+    methods, blocks, cells_of = _complete(rows)
+    data = tuple(dict.fromkeys(dataset for dataset, _ in blocks))
+    members = [[i for i, block in enumerate(blocks) if block[0] == one] for one in data]
+    means = np.array([cells_of[at].mean(axis=0) for at in members])
+    scores = means if by_data else cells_of
+    if len(methods) < _FEWEST_METHODS or len(scores) < _FEWEST_BLOCKS or np.ptp(scores, axis=1).max() == 0:
+        return None
+    return Ranking(
+        name,
+        column,
+        how,
+        by_data,
+        f"{len(data)} data sets" if by_data else f"{len(scores)} cells of {len(data)} data sets",
+        rank_test(scores, methods),
+        critical_difference(len(methods), len(scores)),
+        pairwise(scores, "nemenyi"),
+        pairwise(scores, "normal"),
+        pairwise(scores, "conover"),
+        pairwise(scores, "wilcoxon"),
+        tuple(scores.mean(axis=0).tolist()),
+        data,
+        means,
+    )
+
+
+def _complete(
+    rows: Mapping[tuple[str, str], Mapping[str, float]],
+) -> tuple[list[str], list[tuple[str, str]], Floats]:
+    """Methods that have a number in most blocks, and the blocks in which all of these have one."""
+    counts: dict[str, int] = {}
+    for row in rows.values():
+        for method in row:
+            counts[method] = counts.get(method, 0) + 1
+    most = max(counts.values(), default=0)
+    methods = [method for method, count in counts.items() if 2 * count >= most]
+    blocks = [block for block, row in rows.items() if all(method in row for method in methods)]
+    return methods, blocks, np.array([[rows[block][method] for method in methods] for block in blocks])
+
+
+# ---- p-values of the sources ---------------------------------------------------------------------
+
+
+def printed_p(found: Sequence[Ranking]) -> tuple[PrintedP, ...]:
+    """Every p-value that the sources print, beside what their printed numbers give."""
+    lines: list[PrintedP] = []
+    printed: dict[str, list[Ranking]] = {}
+    for ranking in found:
+        if ranking.column == "printed":
+            printed.setdefault(ranking.name, []).append(ranking)
+    for name, (first, *others) in printed.items():
+        by_data = others[0] if others else first
+        source, _, table = name.partition(":")
+        sizes = (first.test.n_blocks, by_data.test.n_blocks)
+        lines += [
+            PrintedP(name, test, pair, value, *_recomputed(pair, first, by_data), *sizes)
+            for test, pair, value in _source_p(source, table)
+        ]
+    return tuple(lines)
+
+
+def _recomputed(
+    pair: str, first: Ranking, by_data: Ranking
+) -> tuple[float | None, float | None, float | None]:
+    if " vs " not in pair:
+        return None, first.test.friedman_p, by_data.test.friedman_p
+    at, apart = _positions(first.test.methods, pair), _positions(by_data.test.methods, pair)
+    return (
+        None if at is None else float(first.uncorrected[at]),
+        None if at is None else float(first.nemenyi[at]),
+        None if apart is None else float(by_data.nemenyi[apart]),
+    )
+
+
+def _source_p(source: str, table: str) -> list[tuple[str, str, str]]:
+    """Test, pair and p-value, as a source prints them of a group of tables."""
+    if source not in _TOGETHER:
+        return []
+    found = []
+    for row in records("prose_pvalues"):
+        same = row["table"].partition(" (")[0] == table.partition(" (")[0]
+        if row["source"] == source and same and row["p_value"]:
+            relation = "" if row["relation"] == "=" else f"{row['relation']} "
+            found.append((row["test"], row["pair"], f"{relation}{row['p_value']}"))
+    if source == "000" and table in _P_TABLES:
+        found += [("Nemenyi", row["method"], row["value"]) for row in records(_P_TABLES[table])]
+    return found
+
+
+def _positions(methods: Sequence[str], pair: str) -> tuple[int, int] | None:
+    names = [name if name in methods else _OTHER_NAMES.get(name, name) for name in pair.split(" vs ")]
+    if any(name not in methods for name in names):
+        return None
+    return methods.index(names[0]), methods.index(names[1])

@@ -1,0 +1,170 @@
+"""A published table beside ours: what is printed, what the same protocol gives now, what honest rows give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, Cell, Outcome, PublishedTable, Task
+
+SAME, NEAR, FAR, UNKNOWN = "same", "near", "far", "unknown"
+_NEAR = 0.02  # that two programs differ by where one draws without a seed
+_ROUNDING = 1e-9  # what decimal numbers lose in binary
+_PROTOCOLS = (PUBLISHED, HONEST, PERMUTED, RANDOM)
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """One number and its company; None where there is none, and the reason says why."""
+
+    cell: Cell
+    ours: float | None
+    honest: float | None
+    low: float | None  # of the 95% interval of the honest one
+    high: float | None
+    permuted: float | None
+    random: float | None
+    agreement: str  # "same", "near", "far", or "unknown" where there are not two to compare
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableResult:
+    """All numbers of a table, the sentences computed from them, and what did not come about."""
+
+    table: PublishedTable
+    cells: tuple[CellResult, ...]
+    facts: tuple[str, ...]
+    failures: tuple[tuple[str, str, str, str], ...]  # data, method, protocol, reason
+    n_tasks: int
+    seconds: float
+
+    @property
+    def compared(self) -> tuple[CellResult, ...]:
+        """Numbers that are printed and that we have."""
+        return tuple(one for one in self.cells if one.agreement != UNKNOWN)
+
+    @property
+    def n_same(self) -> int:
+        """How many of them agree within their tolerance."""
+        return sum(one.agreement == SAME for one in self.cells)
+
+
+def collected(table: PublishedTable, outcomes: Mapping[Task, Outcome], quick: bool = False) -> TableResult:
+    """Read the numbers of a table from the outcomes of its tasks; what failed is a reason.
+
+    An end of an interval is read as its value is, from measures called ``name low`` and ``name high``.
+    """
+    tasks = [task for task in table.tasks(quick) if task in outcomes]
+    own = {task: outcomes[task] for task in tasks}
+    found = {protocol: table.ours(own, protocol) for protocol in _PROTOCOLS}
+    ends = [table.ours(_ends(own, end), HONEST) for end in ("low", "high")]
+    failed = _failures(own)
+    cells = []
+    for cell in table.cells:
+        ours, printed = found[PUBLISHED].get(cell), cell.printed
+        honest = found[HONEST].get(cell)
+        low, high = (end.get(cell) if honest is not None else None for end in ends)
+        cells.append(
+            CellResult(
+                cell,
+                ours,
+                honest,
+                low,
+                high,
+                found[PERMUTED].get(cell),
+                found[RANDOM].get(cell),
+                agreement(printed, ours, cell.tolerance),
+                _reason(table, cell, failed, ours, honest),
+            )
+        )
+    facts = table.facts(own) if table.facts is not None and own else ()
+    seconds = sum(outcome.seconds for outcome in own.values())
+    failures = tuple((t.dataset, t.method, t.protocol, o.reason) for t, o in own.items() if o.reason)
+    return TableResult(table, tuple(cells), facts, failures, len(tasks), seconds)
+
+
+def agreement(printed: float | None, ours: float | None, tolerance: float) -> str:
+    """
+    >>> [agreement(0.95, ours, 0.0005) for ours in (0.9503, 0.96, 0.8, None)]
+    ['same', 'near', 'far', 'unknown']
+    """
+    if printed is None or ours is None or not math.isfinite(tolerance):
+        return UNKNOWN
+    apart = abs(ours - printed) - _ROUNDING
+    if apart <= tolerance:
+        return SAME
+    return NEAR if apart <= max(_NEAR, _NEAR * abs(printed)) else FAR
+
+
+def _ends(outcomes: Mapping[Task, Outcome], end: str) -> dict[Task, Outcome]:
+    suffix = f" {end}"
+    return {
+        task: replace(
+            outcome,
+            measures={
+                name.removesuffix(suffix): value
+                for name, value in outcome.measures.items()
+                if name.endswith(suffix)
+            },
+        )
+        for task, outcome in outcomes.items()
+    }
+
+
+def _failures(outcomes: Mapping[Task, Outcome]) -> dict[tuple[str, str], str]:
+    """Of each data set and method the first reason, the published protocol's before others."""
+    found: dict[tuple[str, str], str] = {}
+    for protocol in _PROTOCOLS:
+        for task, outcome in outcomes.items():
+            if task.protocol == protocol and outcome.reason:
+                found.setdefault((task.dataset, task.method), outcome.reason)
+    return found
+
+
+def _reason(
+    table: PublishedTable,
+    cell: Cell,
+    failed: Mapping[tuple[str, str], str],
+    ours: float | None,
+    honest: float | None,
+) -> str:
+    """What is said of a cell: why it has no number, else why it differs, the narrowest reason first."""
+    if ours is None and honest is None and (cell.dataset, cell.method) in failed:
+        return failed[cell.dataset, cell.method]
+    if agreement(cell.printed, ours, cell.tolerance) == SAME:
+        return ""
+    return next((table.reasons[key] for key in _keys(cell) if key in table.reasons), "")
+
+
+def _keys(cell: Cell) -> Iterable[tuple[str, str, str]]:
+    data, method, measure = cell.dataset, cell.method, cell.measure
+    yield data, method, measure
+    yield data, method, ""
+    yield data, "", measure
+    yield "", method, measure
+    yield data, "", ""
+    yield "", method, ""
+    yield "", "", measure
+
+
+# ---- as a file -----------------------------------------------------------------------------------
+
+COLUMNS = (
+    "source", "table", "dataset", "method", "measure", "parameter", "printed", "ours", "honest", "honest_low",
+    "honest_high", "permuted", "random_projections", "agreement", "reason",
+)  # fmt: skip
+
+
+def as_rows(results: Sequence[TableResult]) -> list[tuple[object, ...]]:
+    """Every cell with its company, for a CSV file; None is an empty field."""
+    return [
+        (
+            result.table.source, result.table.name, one.cell.dataset, one.cell.method, one.cell.measure,
+            one.cell.parameter, one.cell.printed, one.ours, one.honest, one.low, one.high, one.permuted,
+            one.random, one.agreement, one.reason,
+        )
+        for result in results
+        for one in result.cells
+    ]  # fmt: skip

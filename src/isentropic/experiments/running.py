@@ -1,0 +1,112 @@
+"""Many tasks, in this process or several, each kept as soon as it is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from queue import SimpleQueue
+
+from .._runtime import Progress, config_context, get_config, worker_threads
+from .estimates import in_words, time_left
+from .store import OutcomeStore
+from .values import Outcome, Task
+from .working import Worker, attempt
+
+_PAUSE = 0.5  # seconds between two looks at what other processes are doing
+_OFTEN = 1.0  # seconds between two reports
+
+Answers = Iterator[tuple[Task, Outcome | None]]  # None: another process is at work on it
+
+
+def run(
+    tasks: Iterable[Task],
+    store: OutcomeStore | None = None,
+    n_jobs: int | None = 1,
+    progress: Progress | None = None,
+) -> dict[Task, Outcome]:
+    """Do every task that the store does not hold; outcomes of all, in the order given.
+
+    ``n_jobs`` processes (None: a core each) share the cores; results do not depend on it. Several calls, in
+    whatever processes, may share a store: a task is done by one of them, and the others wait for it last.
+    After Ctrl-C, or kill -9, the next call goes on from what is finished. ``progress(what, done, total)`` is
+    told how much time is left, as a range.
+
+    >>> task = Task("mine", "", "coins", "guess", "published", "builtins:dict", {"accuracy": 0.5})
+    >>> run([task])[task].measures
+    {'accuracy': 0.5}
+    """
+    wanted = list(dict.fromkeys(tasks))
+    n_jobs = worker_threads(n_jobs)
+    found: dict[Task, Outcome] = {}
+    if store is not None:
+        found = {task: kept for task in wanted if (kept := store.read(task)) is not None}
+    left = [task for task in wanted if task not in found]
+    report = _reporter(wanted, n_jobs, progress or get_config().progress)
+    report(found)
+    with _crew(store, min(n_jobs, len(left))) as answers, config_context(progress=None):
+        while left:
+            for task, outcome in answers(left):
+                if outcome is not None:
+                    found[task] = outcome
+                    report(found)
+            left = [task for task in left if task not in found]
+            if left:
+                time.sleep(_PAUSE)
+    return {task: found[task] for task in wanted}
+
+
+def _reporter(
+    wanted: Sequence[Task], n_jobs: int, progress: Progress | None
+) -> Callable[[Mapping[Task, Outcome]], None]:
+    """Tells what is found so far, at most once in a second: an estimate takes a pass over all tasks."""
+    last = -_OFTEN
+
+    def report(found: Mapping[Task, Outcome]) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if progress is None or (now - last < _OFTEN and len(found) < len(wanted)):
+            return
+        last = now
+        left = [task for task in wanted if task not in found]
+        progress(in_words(time_left(found, left, n_jobs)), len(found), len(wanted))
+
+    return report
+
+
+@contextmanager
+def _crew(store: OutcomeStore | None, n_workers: int) -> Iterator[Callable[[Sequence[Task]], Answers]]:
+    """What answers tasks, as they are done: this process, or several that end with the block."""
+    if n_workers < 2:
+        yield lambda tasks: ((task, attempt(task, store)) for task in tasks)
+        return
+    n_threads = max(1, worker_threads(None) // n_workers)
+    workers = [Worker(store, n_workers, n_threads) for _ in range(n_workers)]
+    idle: SimpleQueue[Worker] = SimpleQueue()
+    for worker in workers:
+        idle.put(worker)
+
+    def ask(task: Task) -> Outcome | None:
+        worker = idle.get()
+        try:
+            return worker(task)
+        finally:
+            idle.put(worker)
+
+    pool = ThreadPoolExecutor(n_workers)
+
+    def answers(tasks: Sequence[Task]) -> Answers:
+        asked = {pool.submit(ask, task): task for task in tasks}
+        for future in as_completed(asked):
+            yield asked[future], future.result()
+
+    try:
+        yield answers
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for worker in workers:
+            worker.stop()  # a thread that waits for its answer reads the end of it
+        pool.shutdown(wait=True)
+        for worker in workers:
+            worker.forget()

@@ -1,0 +1,251 @@
+"""``tables_page``: tables that were run again, or one's own, on one page that needs no network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+from ..experiments.chapters import Chapter
+from ..experiments.rank_layout import RankLayout, rank_layout
+from ..experiments.rankings import PrintedP, Ranking
+from ..experiments.results import CellResult, TableResult
+from ..experiments.sentences import number, p_value
+from ..experiments.statistics import effect
+from .rendering import asset, template
+from .scores import seconds
+
+_FACTS = ("command", "versions", "seconds", "date", "quick", "folder")
+_COLUMNS = ("printed", "ours", "honest", "permuted", "random")
+_LEGEND = {
+    "printed": "printed",
+    "ours": "ours, by the same protocol",
+    "permuted": "the same with labels at random",
+    "random": "the best of as many random projections",
+}
+_MOST_DIAGRAM = 40  # methods that a diagram can name
+
+
+def tables_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str, Any]) -> str:
+    """Chapters as one HTML file: what survives, every number with its company, the statistics, the nulls.
+
+    The same arguments give the same bytes. All text is escaped; no script runs and nothing is fetched (a
+    content security policy in the page forbids both).
+    """
+    return template("experiment.html").render(
+        title=title,
+        chapters=[_chapter(one) for one in chapters],
+        facts={**dict.fromkeys(_FACTS), **facts},
+        style=asset("page.css") + asset("experiment.css"),
+        seconds=seconds,
+    )
+
+
+def _chapter(chapter: Chapter) -> dict[str, Any]:
+    tables = [_table(result) for result in chapter.results]
+    told: set[str] = set()
+    for table in tables:  # a note that several tables share stands with the first of them
+        table["note"] = "" if table["note"] in told else table["note"]
+        told.add(table["note"])
+    return {
+        "name": chapter.name,
+        "title": chapter.title,
+        "sentences": chapter.sentences,
+        "tables": tables,
+        "rankings": [_ranking(ranking) for ranking in chapter.rankings],
+        "p_values": [_printed(one) for one in chapter.p_values],
+    }
+
+
+# ---- tables of numbers ---------------------------------------------------------------------------
+
+
+def _table(result: TableResult) -> dict[str, Any]:
+    """Lines and columns of numbers; the longer side goes down the page."""
+    cells = [one for one in result.cells if _has_number(one)]
+    shown = [column for column in _COLUMNS if any(_value(one, column) is not None for one in cells)]
+    reasons = list(dict.fromkeys(one.reason for one in cells if one.reason))
+    methods = list(dict.fromkeys(one.cell.method for one in cells))
+    blocks = list(dict.fromkeys((one.cell.dataset, one.cell.measure) for one in cells))
+    at = {(one.cell.dataset, one.cell.measure, one.cell.method): _cell(one, shown, reasons) for one in cells}
+    data = {dataset for dataset, _ in blocks}
+    measures = {measure for _, measure in blocks}
+    heads = [_block(block, len(data), len(measures)) for block in blocks]
+    grid = [[at.get((*block, method)) for method in methods] for block in blocks]
+    by_method = len(methods) > len(blocks)
+    return {
+        "name": result.table.name,
+        "title": result.table.title,
+        "what": _what(data, measures),
+        "columns": [_LEGEND.get(column, f"honest, {result.table.honest} (95% interval)") for column in shown],
+        "across": heads if by_method else methods,
+        "down": methods if by_method else heads,
+        "grid": [list(line) for line in zip(*grid, strict=True)] if by_method and grid else grid,
+        "reasons": reasons,
+        "note": as_html(result.table.note),
+        "counts": (result.n_same, len(result.compared)),
+        "failures": result.failures,
+        "n_tasks": result.n_tasks,
+        "seconds": result.seconds,
+    }
+
+
+def _has_number(one: CellResult) -> bool:
+    return any(_value(one, column) is not None for column in _COLUMNS) or bool(one.reason)
+
+
+def _value(one: CellResult, column: str) -> float | None:
+    value: float | None = one.cell.printed if column == "printed" else getattr(one, column)
+    return value
+
+
+def _what(data: set[str], measures: set[str]) -> str:
+    """What is the same for all of a table, to stand above it once."""
+    return ", ".join([*(data if len(data) == 1 else ()), *(measures if len(measures) == 1 else ())])
+
+
+def _block(block: tuple[str, str], n_data: int, n_measures: int) -> str:
+    dataset, measure = block
+    if n_measures == 1:
+        return dataset if n_data > 1 else measure
+    return measure if n_data == 1 else f"{dataset}, {measure}"
+
+
+def _cell(one: CellResult, shown: Sequence[str], reasons: Sequence[str]) -> dict[str, Any]:
+    digits = one.cell.digits
+    ran = one.ours is not None or one.honest is not None
+    lines = []
+    for column in shown:
+        value = _value(one, column)
+        text = "" if value is None else number(value, digits)
+        if column == "honest" and value is not None and one.low is not None and one.high is not None:
+            text += f" ({number(one.low, digits)}–{number(one.high, digits)})"
+        if text or (column in ("ours", "honest") and ran):
+            lines.append({"column": column, "text": text})
+    return {
+        "lines": lines,
+        "agreement": one.agreement,
+        "note": reasons.index(one.reason) + 1 if one.reason else 0,
+        "title": "; ".join(part for part in (one.cell.parameter, one.reason) if part),
+    }
+
+
+# ---- statistics ----------------------------------------------------------------------------------
+
+
+def _ranking(ranking: Ranking) -> dict[str, Any]:
+    test = ranking.test
+    layout = rank_layout(test.methods, test.average_ranks, ranking.difference)
+    first = layout.marks[0].name
+    rows = [
+        {
+            "name": mark.name,
+            "rank": f"{mark.rank:.2f}",
+            "mean": number(ranking.means[test.methods.index(mark.name)]),
+            "against": [] if mark.name == first else _against(ranking, first, mark.name),
+        }
+        for mark in layout.marks
+    ]
+    return {
+        "name": ranking.name,
+        "how": ranking.how,
+        "blocks": ranking.blocks,
+        "first": first,
+        "friedman": p_value(test.friedman_p),
+        "iman_davenport": p_value(test.iman_davenport_p),
+        "agreement": number(test.agreement, 2),
+        "difference": f"{ranking.difference:.2f}",
+        "rows": rows,
+        "diagram": diagram(layout) if len(rows) <= _MOST_DIAGRAM else "",
+    }
+
+
+def _against(ranking: Ranking, first: str, name: str) -> list[str]:
+    """The first against another: p-values of four tests, wins, ties and losses over data sets, effect."""
+    methods = ranking.test.methods
+    at = methods.index(first), methods.index(name)
+    tests = (ranking.uncorrected, ranking.nemenyi, ranking.conover, ranking.wilcoxon)
+    found = effect(ranking.scores, methods, first, name)
+    counts = f"{found.wins}–{found.ties}–{found.losses}"
+    return [*(p_value(float(values[at])) for values in tests), counts, number(found.rank_biserial, 2)]
+
+
+def _printed(one: PrintedP) -> dict[str, Any]:
+    values = {"uncorrected": one.uncorrected, "as_defined": one.as_defined, "by_data": one.by_data}
+    texts = {name: "" if value is None else p_value(value) for name, value in values.items()}
+    return {
+        "table": one.table, "test": one.test, "pair": one.pair, "printed": one.printed, **texts,
+        "n_blocks": one.n_blocks, "n_data": one.n_data, "lost": one.lost,
+    }  # fmt: skip
+
+
+_WIDTH, _SIDE, _ROW, _BAR = 820, 240, 19, 9
+
+
+def diagram(layout: RankLayout) -> str:
+    """A critical-difference diagram as SVG; names are escaped."""
+    wide = _WIDTH - 2 * _SIDE
+
+    def x(place: float) -> float:
+        return round(_SIDE + place * wide, 1)
+
+    axis = 46
+    below = axis + _BAR * (len(layout.bars) + 1) + 6
+    height = below + _ROW * layout.n_rows + 4
+    parts = [f'<line class="axis" x1="{x(0)}" x2="{x(1)}" y1="{axis}" y2="{axis}"/>']
+    for rank, place in layout.ticks:
+        parts.append(f'<line class="axis" x1="{x(place)}" x2="{x(place)}" y1="{axis - 5}" y2="{axis}"/>')
+        parts.append(f'<text x="{x(place)}" y="{axis - 9}" text-anchor="middle">{rank}</text>')
+    parts.append(f'<line class="bar" x1="{x(0)}" x2="{x(layout.difference)}" y1="14" y2="14"/>')
+    parts.append(f'<text x="{x(layout.difference) + 6}" y="18">critical difference</text>')
+    for level, (start, end) in enumerate(layout.bars, 1):
+        y = axis + _BAR * level
+        parts.append(f'<line class="clique" x1="{x(start) - 3}" x2="{x(end) + 3}" y1="{y}" y2="{y}"/>')
+    for mark in layout.marks:
+        y, side = below + _ROW * mark.row + 6, x(0) - 10 if mark.left else x(1) + 10
+        anchor, shift = ("end", -5) if mark.left else ("start", 5)
+        text = f"{mark.name} {mark.rank:.2f}" if mark.left else f"{mark.rank:.2f} {mark.name}"
+        parts.append(
+            f'<polyline class="lead" points="{x(mark.place)},{axis} {x(mark.place)},{y} {side},{y}"/>'
+        )
+        words = escape(text)
+        parts.append(
+            f'<text class="name" x="{side + shift}" y="{y + 4}" text-anchor="{anchor}">{words}</text>'
+        )
+    box = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
+    return f'<svg class="ranks" {box} role="img" aria-label="Mean ranks">{"".join(parts)}</svg>'
+
+
+# ---- notes ---------------------------------------------------------------------------------------
+
+
+def as_html(markdown: str) -> str:
+    """Paragraphs, headings, lists, tables, **strong**, *emphasis* and `code` of a note; all else is text.
+
+    >>> as_html("## Why\\n\\nOne **two** `<b>`.")
+    '<h4>Why</h4>\\n<p>One <strong>two</strong> <code>&lt;b&gt;</code>.</p>'
+    """
+    return "\n".join(_paragraph(part.strip("\n")) for part in re.split(r"\n\s*\n", markdown.strip()) if part)
+
+
+def _paragraph(text: str) -> str:
+    lines = text.splitlines()
+    if lines[0].startswith("#"):
+        head = f"<h4>{_inline(lines[0].lstrip('# '))}</h4>"
+        return head if len(lines) == 1 else head + "\n" + _paragraph("\n".join(lines[1:]))
+    if lines[0].startswith(("- ", "* ")):
+        items = re.split(r"\n[-*] ", text[2:])
+        return "<ul>" + "".join(f"<li>{_inline(' '.join(item.split()))}</li>" for item in items) + "</ul>"
+    if lines[0].startswith("|"):
+        rows = [line.strip().strip("|").split("|") for line in lines if not re.fullmatch(r"[|\s:-]+", line)]
+        filled = ("".join(f"<td>{_inline(cell.strip())}</td>" for cell in row) for row in rows)
+        return "<table>" + "".join(f"<tr>{row}</tr>" for row in filled) + "</table>"
+    return f"<p>{_inline(' '.join(text.split()))}</p>"
+
+
+def _inline(text: str) -> str:
+    text = escape(text)
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
+    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
+    return re.sub(r"\*([^*\s][^*]*)\*", r"<em>\1</em>", text)

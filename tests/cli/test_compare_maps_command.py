@@ -1,0 +1,73 @@
+"""isentropic compare-maps: what is printed, written, and refused."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from isentropic.quality import map_agreement
+
+OPTIONS = ("--index", "flat", "--target", "quarter")
+
+
+@pytest.fixture
+def maps(run, flats, tmp_path):
+    """The flats by two methods, with names and a target."""
+    paths = []
+    for method in ("pca", "isomap"):
+        paths.append(tmp_path / f"{method}.csv")
+        result = run("embed", flats, "-m", method, "-o", paths[-1], *OPTIONS)
+        assert result.exit_code == 0, result.stderr
+    return paths
+
+
+def test_what_it_says_and_writes(run, flats, maps, tmp_path):
+    out = tmp_path / "moved.csv"
+    result = run("compare-maps", *maps, flats, *OPTIONS, "--k", 5, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    coordinates = [pd.read_csv(path).filter(regex=r"\d$").to_numpy() for path in maps]
+    expected = map_agreement(*coordinates, n_neighbors=5)
+    assert (
+        f"Of the 5 nearest rows on one map, {5 * expected.mean:.1f} are among the 5 nearest" in result.stdout
+    )
+    assert "trustworthiness(5)" in result.stdout
+    written = pd.read_csv(out)
+    assert list(written.columns) == ["flat", "agreement", "moved"]
+    assert written["agreement"].to_numpy() == pytest.approx(expected.shares)
+    assert written["moved"].to_numpy() == pytest.approx(expected.moved)
+
+
+def test_rows_are_matched_by_name(run, flats, maps, tmp_path):
+    shuffled = tmp_path / "shuffled.csv"
+    pd.read_csv(maps[0]).sample(frac=1.0, random_state=0).to_csv(shuffled, index=False)
+    result = run("compare-maps", maps[0], shuffled, flats, *OPTIONS, "--json")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert told["agreement"] == 1.0
+    assert told["moved"]["most"] < 1e-9
+    assert {group["agreement"] for group in told["groups"]} == {1.0}
+    assert {row["better"] for row in told["quality"]} == {"undecided"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--k", 10_000), "--k must be from 1 to"),
+        (("--out", "map.xlsx"), "--out must be a file ending in"),
+        (("--missing", "keep"), "--missing must be raise, drop or mean"),
+    ],
+)
+def test_usage_is_refused_with_a_next_step(run, flats, maps, options, message):
+    result = run("compare-maps", *maps, flats, *OPTIONS, *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_the_maps_are_not_written_over(run, flats, maps):
+    before = maps[0].read_bytes()
+    result = run("compare-maps", *maps, flats, *OPTIONS, "--out", maps[0])
+    assert result.exit_code == 2
+    assert "another file than its sources" in result.stderr
+    assert maps[0].read_bytes() == before

@@ -1,0 +1,143 @@
+"""isentropic reproduce, isentropic experiment: a page, a file of numbers, results that are kept."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from isentropic.experiments import catalogue
+from isentropic.experiments.catalogue import Source
+
+
+@pytest.fixture
+def small_source(monkeypatch):
+    """One source of three methods on five data sets, and one whose module is not here."""
+    sources = {
+        "small": Source("small", "A small source", "published_stub:tables"),
+        "004": Source("004", "Another", "isentropic.experiments.nowhere:tables"),
+    }
+    monkeypatch.setattr(catalogue, "SOURCES", sources)
+
+
+def test_sources_are_listed(run, small_source):
+    lines = run("reproduce", "list").stdout.splitlines()
+    assert lines[1].split()[0] == "small"
+    assert "15" in lines[1]
+    assert "not part of this version" in lines[2]
+    listed = json.loads(run("reproduce", "--json").stdout)
+    assert [one["source"] for one in listed] == ["small", "004"]
+    assert (listed[0]["printed"], listed[0]["tables"]) == (15, ["1"])
+
+
+def test_a_source_becomes_a_page_and_a_file(run, small_source, tmp_path):
+    out = tmp_path / "page.html"
+    result = run("reproduce", "small", "--out", out, "--jobs", 1)
+    assert result.exit_code == 0, result.stderr
+    assert "Of 12 printed numbers that were computed again, 7 are met" in result.stdout
+    assert "A small source" in out.read_text(encoding="utf-8")
+    with open(tmp_path / "page.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 15
+    assert (rows[0]["printed"], rows[0]["agreement"]) == ("0.7", "same")
+    kept = list((tmp_path / "isentropic-results").glob("*.json"))
+    assert len(kept) == 32  # all but the three of the data set that is not here
+    before = {path: path.stat().st_mtime_ns for path in kept}
+    again = json.loads(run("reproduce", "small:1", "--out", out, "--jobs", 1, "--json").stdout)
+    assert {path: path.stat().st_mtime_ns for path in kept} == before
+    assert (again["results"], again["failed"]) == (35, 3)
+    assert again["chapters"][0]["tables"][0]["met"] == 7
+
+
+def test_the_quick_form_and_the_honest_one(run, small_source, tmp_path):
+    out = tmp_path / "page.html"
+    quick = json.loads(run("reproduce", "all", "--quick", "--out", out, "--jobs", 1, "--json").stdout)
+    assert quick["results"] == 16
+    honest = run("reproduce", "small", "--honest-only", "--out", out, "--jobs", 1, "--json")
+    assert json.loads(honest.stdout)["results"] == 12
+    assert "--honest-only" in out.read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_is_refused_before_anything_is_run(run, small_source, tmp_path):
+    assert (
+        "source must be one of small, 004, all"
+        in run("reproduce", "smal", "--out", tmp_path / "a.html").stderr
+    )
+    assert "part of this version" in run("reproduce", "004", "--out", tmp_path / "a.html").stderr
+    assert (
+        "--out must be a file ending in .html"
+        in run("reproduce", "small", "--out", tmp_path / "a.pdf").stderr
+    )
+    assert run("reproduce", "small", "--out", tmp_path / "no" / "a.html").exit_code == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- experiment ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """Three tables with a signal, one without classes enough, and a file that is no table."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    random = np.random.default_rng(0)
+    for name in ("a", "b", "c"):
+        y = np.arange(40) % 2
+        X = random.normal(size=(40, 4)) + 2.5 * y[:, None]
+        lines = [
+            "p,q,r,s,class",
+            *(",".join(f"{v:.4f}" for v in row) + f",k{c}" for row, c in zip(X, y, strict=True)),
+        ]
+        (folder / f"{name}.csv").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "short.csv").write_text("p,q,class\n1,2,a\n2,1,b\n3,3,a\n", encoding="utf-8")
+    (folder / "notes.txt").write_text("nothing", encoding="utf-8")
+    return folder
+
+
+def test_an_experiment_of_ones_own(run, tables, tmp_path):
+    out = tmp_path / "page.html"
+    given = ("--methods", "pca,lda", "--classifiers", "NB", "--repeats", 2, "--out", out, "--jobs", 1)
+    result = run("experiment", tables, *given, "--json")
+    assert result.exit_code == 0, result.stderr
+    (chapter,) = json.loads(result.stdout)["chapters"]
+    assert chapter["title"] == "3 methods on 4 tables"
+    assert {one[0] for one in chapter["tables"][0]["failures"]} == {"short"}
+    (ranking,) = chapter["rankings"]
+    assert (ranking["column"], ranking["n_blocks"]) == ("honest", 3)
+    assert set(ranking["methods"]) == {"pca", "lda", "raw"}
+    rows = numbers(tmp_path / "page.csv")
+    assert float(rows["a", "pca"]["honest"]) > 0.8
+    assert rows["short", "pca"]["reason"]
+    assert "--methods pca,lda --classifiers NB --repeats 2" in out.read_text(encoding="utf-8")
+
+
+def test_an_experiment_with_labels_at_random_beside_it(run, tables, tmp_path):
+    out = tmp_path / "page.html"
+    given = ("--methods", "lda", "--classifiers", "NB", "--repeats", 2, "--out", out, "--jobs", 1)
+    result = run("experiment", tables / "a.csv", *given, "--protocol", "permuted")
+    assert "lda with labels at random, which mean nothing: score " in result.stdout
+    rows = numbers(tmp_path / "page.csv")
+    assert float(rows["a", "lda"]["honest"]) > 0.8
+    assert abs(float(rows["a", "lda"]["permuted"])) < 0.3
+    assert "--protocol permuted" in out.read_text(encoding="utf-8")
+
+
+def numbers(path):
+    with open(path, encoding="utf-8") as file:
+        return {(row["dataset"], row["method"]): row for row in csv.DictReader(file)}
+
+
+def test_an_experiment_that_cannot_be_is_refused(run, tables, tmp_path):
+    out = ("--out", tmp_path / "page.html")
+    assert "--methods must be one of" in run("experiment", tables, "--methods", "pka", *out).stderr
+    assert (
+        "--protocol must be one of honest, permuted"
+        in run("experiment", tables, "--protocol", "x", *out).stderr
+    )
+    assert (
+        "--classifiers must be one of KNN" in run("experiment", tables, "--classifiers", "knn", *out).stderr
+    )
+    assert "--repeats must be" in run("experiment", tables, "--repeats", 1, *out).stderr
+    assert "must be a folder of tables" in run("experiment", tmp_path / "none", *out).stderr
+    (tmp_path / "empty").mkdir()
+    assert "got none" in run("experiment", tmp_path / "empty", *out).stderr

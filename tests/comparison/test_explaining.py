@@ -1,0 +1,144 @@
+"""Which columns tell a selection from the rest: planted ones are named, and no others."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+from isentropic import datasets, explain
+from isentropic._errors import InvalidInputError
+
+N, GROUP = 400, 80
+PLANTED = ("number 3", "number 7", "levels 2")
+
+
+def mixed_table(seed, planted):
+    """Forty columns, numbers and levels with holes; the first rows differ in three of them, if planted."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({f"number {j}": rng.gamma(2.0, size=N) for j in range(25)})
+    for j in range(15):
+        frame[f"levels {j}"] = rng.choice(["a", "b", "c", "d"], N, p=[0.4, 0.3, 0.2, 0.1])
+    inside = np.zeros(N, dtype=bool)
+    inside[:GROUP] = True
+    if planted:
+        frame.loc[inside, "number 3"] += 1.5
+        frame.loc[inside, "number 7"] /= 2.5
+        frame.loc[inside, "levels 2"] = rng.choice(["a", "d"], GROUP, p=[0.4, 0.6])
+    holes = rng.random(frame.shape) < 0.1
+    order = rng.permutation(N)
+    return frame.mask(holes).iloc[order].reset_index(drop=True), inside[order]
+
+
+def test_the_planted_columns_are_named_and_no_others():
+    found = [explain(*mixed_table(seed, True)).columns for seed in range(20)]
+    assert sum(sorted(columns) == sorted(PLANTED) for columns in found) >= 19
+
+
+def test_nothing_is_named_where_nothing_differs():
+    found = [explain(*mixed_table(seed, False)).columns for seed in range(20)]
+    assert sum(columns == () for columns in found) >= 19
+
+
+def test_what_is_said_of_a_level_and_of_a_number():
+    frame, inside = mixed_table(0, True)
+    found = {one.column: one for one in explain(frame, inside).differences if one.level in ("", "d")}
+    level, number = found["levels 2"], found["number 3"]
+    assert level.lift == pytest.approx(level.inside / level.outside)
+    assert level.low < 6.0 < level.high  # 60% against 10%
+    assert "levels 2=d is " in level.text
+    assert number.low < number.auc < number.high
+    assert number.text.startswith("number 3 is higher: AUC 0.")
+    assert found["number 7"].text.startswith("number 7 is lower: AUC 0.")
+
+
+def test_the_area_agrees_with_sklearn():
+    """One column that both halves are sure of: the AUC is that of the second half of the rows."""
+    rng = np.random.default_rng(0)
+    inside = np.repeat([True, False], [40, 60])
+    x = np.round(rng.normal(size=100) + 2.0 * inside, 1)  # with ties
+    found = explain(x[:, None], inside).differences[0]
+    draw = np.random.default_rng(0)
+    first = [draw.permutation(np.flatnonzero(part))[: part.sum() // 2] for part in (inside, ~inside)]
+    second = np.setdiff1d(np.arange(100), np.concatenate(first))
+    assert found.auc == pytest.approx(roc_auc_score(inside[second], x[second]))
+    assert found.p == pytest.approx(
+        stats.mannwhitneyu(x[second][inside[second]], x[second][~inside[second]]).pvalue
+    )
+
+
+def test_intervals_hold():
+    """Of 200 intervals of 90% about 180 hold the truth: AUC = Phi(1 / sqrt(2)) for normals one apart."""
+    truth, held = stats.norm.cdf(1 / np.sqrt(2)), 0
+    inside = np.repeat([True, False], 120)
+    for seed in range(200):
+        x = np.random.default_rng(seed).normal(size=240) + inside
+        one = explain(x[:, None], inside, alpha=0.1).differences[0]
+        held += one.low <= truth <= one.high
+    assert 170 <= held <= 190
+
+
+def test_p_is_uniform_without_a_difference_however_the_columns_were_chosen():
+    """The test half knows nothing of the choice: at most alpha of the tables have a column named."""
+    named = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        named += bool(explain(rng.normal(size=(60, 30)), np.arange(60) < 20, alpha=0.1).differences)
+    assert named <= 30
+
+
+def test_a_second_selection_takes_the_place_of_the_rest():
+    iris = datasets.load("builtin:iris")
+    setosa, virginica = (np.flatnonzero(iris.labels == name) for name in ("setosa", "virginica"))
+    found = explain(iris, setosa, virginica)
+    assert (found.n_rows, found.n_against, found.n_columns) == (50, 50, 4)
+    assert found.columns[0] in ("petal length (cm)", "petal width (cm)")
+    assert found.differences[0].inside < 2.0 < found.differences[0].outside  # in centimetres, as read
+
+
+def test_levels_of_a_table_are_its_columns_again():
+    frame, inside = mixed_table(1, True)
+    table = datasets.load(frame, missing="mean")
+    assert sorted(explain(table, inside).columns) == sorted(PLANTED)
+    assert explain(table, inside).n_columns == 40
+
+
+def test_the_same_seed_says_the_same_in_json():
+    frame, inside = mixed_table(2, True)
+    told = [json.dumps(explain(frame, inside).to_json(), sort_keys=True) for _ in range(2)]
+    assert told[0] == told[1]
+    assert json.loads(told[0])["format"] == "isentropic.explanation/1"
+
+
+def test_columns_with_too_few_values_are_told():
+    frame, inside = mixed_table(3, True)
+    frame.loc[12:, "number 0"] = np.nan
+    assert explain(frame, inside).skipped == ("number 0",)
+
+
+def test_constant_and_equal_columns_say_nothing():
+    inside = np.arange(40) < 20
+    frame = pd.DataFrame({"constant": 1.0, "one level": "a", "x": np.arange(40) % 4}, index=range(40))
+    found = explain(frame, inside)
+    assert found.differences == ()
+    assert found.lines == ("None of 3 columns tells these 20 rows from 20 others beyond chance.",)
+
+
+@pytest.mark.parametrize(
+    ("rows", "against", "message"),
+    [
+        (np.arange(5), None, "rows must be at least 10 rows, got 5"),
+        (np.arange(95), None, "against must be at least 10 rows, got 5"),
+        (np.arange(20), np.arange(10, 40), "against must be other rows than the selection, got '?10 rows"),
+        (np.ones(7, dtype=bool), None, "rows must be one flag for each of 100 rows"),
+        (np.arange(90, 110), None, "rows must be positions from 0 to 99, got 90 to 109"),
+        (np.linspace(0, 1, 20), None, "rows must be flags or positions"),
+    ],
+)
+def test_bad_selections(rows, against, message):
+    with pytest.raises(InvalidInputError, match=message):
+        explain(np.random.default_rng(0).normal(size=(100, 3)), rows, against)

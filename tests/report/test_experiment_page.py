@@ -1,0 +1,129 @@
+"""The page of published tables: every number is on it, escaped, and nothing is fetched or run."""
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from isentropic.experiments.chapters import chapters_of
+from isentropic.experiments.printed import measured
+from isentropic.experiments.running import run
+from isentropic.experiments.values import Cell
+from isentropic.report import tables_page
+from isentropic.report.experiment_page import as_html
+from published_stub import small_table
+
+FACTS = {"command": "isentropic reproduce small", "seconds": 3.2, "quick": False, "date": "2024-01-01"}
+
+
+class Words(HTMLParser):
+    """The text of a page, and the balance of its elements."""
+
+    VOID = ("meta", "link", "line", "polyline", "br")
+
+    def __init__(self, page):
+        super().__init__()
+        self.text, self.open = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in self.VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def __contains__(self, words):
+        return words in " ".join(" ".join(self.text).split())
+
+
+@pytest.fixture(scope="module")
+def chapters():
+    table = small_table()
+    return chapters_of([table], run(table.tasks(False)))
+
+
+@pytest.fixture(scope="module")
+def page(chapters):
+    return tables_page("A small source", chapters, FACTS)
+
+
+def test_the_page_has_every_number_and_its_reason(page):
+    words = Words(page)
+    assert words.open == []
+    for text in (
+        ".95",
+        ".960",
+        ".710 (.660–.760)",
+        "A copy error.",
+        "Another program.",
+        "7 of 12 printed numbers are met",
+    ):
+        assert text in words
+    assert "has no attribute 'not_there'" in words
+    assert "isentropic reproduce small" in words
+    assert "Friedman p =" in words
+    assert "Means, p-values and effects against SGt-SNE" in words
+    assert "4–0–0 1.00" in words  # on four data sets the honest leader beats each of the others
+    first = words.text.index("What survives")
+    after = " ".join(words.text[first:])
+    assert after.index("Of 12 printed numbers") < after.index("Every number")
+
+
+def test_cells_are_coloured_by_agreement(page):
+    assert page.count('<td class="same"') == 7
+    assert page.count('<td class="near"') == 4
+    assert page.count('<td class="far"') == 1
+
+
+def test_the_page_is_the_same_each_time_and_fetches_nothing(page, chapters):
+    assert tables_page("A small source", chapters, FACTS) == page
+    assert "default-src 'none'" in page
+    assert "<script" not in page
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_words_of_tables_cannot_steer_the_page():
+    evil = "<script>alert(1)</script>"
+    table = small_table()
+    cells = tuple(replace(cell, method=f"{cell.method}{evil}") for cell in table.cells)
+    table = replace(
+        table, cells=cells, ours=measured(cells), title=evil, note=f"{evil} **{evil}**",
+        reasons={("", "", "accuracy"): evil},
+    )  # fmt: skip
+    page = tables_page(evil, chapters_of([table], {}), {"command": evil})
+    assert "<script" not in page
+    assert page.count("&lt;script&gt;") > 20
+    assert Words(page).open == []
+
+
+def test_a_long_side_goes_down_the_page():
+    cells = tuple(Cell("one", f"m{i}", measure, 0.5) for i in range(9) for measure in ("1-NN", "Score"))
+    table = replace(small_table(), cells=cells, ours=measured(cells), note="", reasons={})
+    page = tables_page("t", chapters_of([table], {}), {})
+    assert page.count('<th scope="row">m') == 9
+    assert '<th scope="col">Score</th>' in page
+
+
+def test_notes_are_text_with_a_little_form():
+    text = "# Head\nA *b* **c** `d`\nof e.\n\n- one\n  more\n- two\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"
+    assert as_html(text).splitlines() == [
+        "<h4>Head</h4>",
+        "<p>A <em>b</em> <strong>c</strong> <code>d</code> of e.</p>",
+        "<ul><li>one more</li><li>two</li></ul>",
+        "<table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr></table>",
+    ]
+    assert as_html("") == ""
+    assert as_html("2 * 3 * 4 <b>") == "<p>2 * 3 * 4 &lt;b&gt;</p>"
+
+
+def test_a_note_that_tables_share_stands_once():
+    table = small_table()
+    chapters = chapters_of([table, replace(table, name="2")], {})
+    assert tables_page("t", chapters, {}).count("First <em>words</em>.") == 1
