@@ -76,3 +76,13 @@ def test_a_model_that_grew_is_verified_as_it_is_now(run, model, flats, tmp_path)
     assert result.exit_code == 0, result.stderr
     assert run("verify", grown).exit_code == 0
     assert "30 rows" in run("verify", grown).stdout
+
+
+def test_a_model_without_one_has_one_after_an_update(run, model, tmp_path):
+    changed(model, lambda extra: extra.pop("witness"))
+    new = tmp_path / "new.csv"
+    new.write_text(
+        "flat,rooms,area,heating,quarter\nn1,2,44,oil,north\nn2,4,61,gas,south\n", encoding="utf-8"
+    )
+    assert run("update", model, new, "-o", tmp_path / "grown.csv", "--save", model).exit_code == 0
+    assert run("verify", model).exit_code == 0

@@ -210,3 +210,11 @@ def test_a_damaged_preparation_is_refused(change, text):
 def test_something_else_is_no_preparation():
     with pytest.raises(InvalidInputError, match="preparation must be of format 1"):
         Preparation.from_json([1, 2])
+
+
+def test_words_are_no_target_where_the_fitted_table_had_numbers():
+    fitted = load(pd.DataFrame({"x": [1.0, 2.0, 4.0], "y": [0.5, 1.5, 2.5]}), "y")
+    with pytest.raises(
+        InvalidInputError, match="target 'y' must be numbers, as in the fitted table, got 'u'"
+    ):
+        load(pd.DataFrame({"x": [1.0, 3.0], "y": ["u", "u"]}), preparation=fitted.preparation)

@@ -184,3 +184,14 @@ def test_an_isomap_may_come_before(earlier):
 def test_threads_change_nothing(name, earlier):
     one, two = (MAKERS[name](n_jobs=n_jobs).fit(AFTER, init=earlier[name]).embedding_ for n_jobs in (1, 2))
     assert_array_equal(one, two)
+
+
+def test_a_map_may_go_on_from_itself():
+    """Its rows are matched by the names of the fit before, though those of the next take their place."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 4)), index=[f"row {i}" for i in range(60)])
+    shuffled = X.sample(frac=1.0, random_state=1)[10:]
+    before, model = isentropic.MetricMDS().fit(X), isentropic.MetricMDS().fit(X)
+    other = isentropic.MetricMDS().fit(shuffled, init=before)
+    model.fit(shuffled, init=model)
+    assert_array_equal(model.embedding_, other.embedding_)

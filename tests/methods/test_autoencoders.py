@@ -264,3 +264,28 @@ def test_units_of_tanh_bend_too():
     )
     assert bent.reconstruction_error_ < error(PCA().fit(TRAIN), TRAIN)
     assert not np.array_equal(bent.embedding_, other.embedding_)
+
+
+@pytest.mark.parametrize("method", [Autoencoder, VariationalAutoencoder])
+def test_the_layout_of_a_table_changes_no_bit(method, rng):
+    X = rng.normal(size=(80, 6)) + 5.0
+    maps = [method(max_epochs=2, random_state=0).fit(A).embedding_ for A in (X, np.asfortranarray(X))]
+    np.testing.assert_array_equal(*maps)
+
+
+def test_few_rows_of_boltzmann_machines_do_not_end_on_one_point():
+    from sklearn.datasets import load_iris
+
+    X = load_iris().data
+    model = RBMAutoencoder(random_state=0).fit(X)
+    assert model.embedding_.std(axis=0).min() > 0.1
+    assert model.reconstruction_error_ < 0.5 * X.var(axis=0).mean()
+
+
+def test_coordinates_that_lead_beyond_numbers_are_refused(rng):
+    model = Autoencoder(max_epochs=1, random_state=0).fit(rng.normal(size=(60, 3)) * 1e120)
+    with (
+        pytest.raises(InvalidInputError, match="rows are finite"),
+        np.errstate(over="ignore", invalid="ignore"),
+    ):
+        model.inverse_transform([[1e300, -1e300]])

@@ -16,7 +16,7 @@ from ._options import AsJson, Memory, Out, Quiet, Source
 from ._output import Files, named_frame, require_outputs, write_frame
 from ._summary import Summary, count, document_of
 from ._terminal import reporting, show_json
-from ._witness import placed_by
+from ._witness import placed_by, witness_of
 
 if TYPE_CHECKING:
     from .._values import Table
@@ -73,7 +73,8 @@ def main(
         write_frame(named_frame(Z, columns, names, labels, saved.preparation), out)
         if save is not None:
             old = saved.witness
-            witness = None if old is None else placed_by(saved.estimator, old.rows)
+            rows = table.X if old is None else old.rows
+            witness = witness_of(saved.estimator, rows) if old is None else placed_by(saved.estimator, rows)
             replace(saved, rows=Rows(names, labels), witness=witness).write(save)
     facts = {
         "update": found.kind,

@@ -57,7 +57,13 @@ def encode_target(series: pd.Series, classes: tuple[str, ...]) -> npt.NDArray[An
     name = str(series.name)
     if classes:
         return encode(series, Column(name, "nominal", classes))
-    y = encode(series, describe(series, name, "coded"))
+    column = describe(series, name, "coded")
+    if column.kind == "nominal":  # the fitted table had numbers there
+        raise InvalidInputError(
+            f"target {name!r} must be numbers, as in the fitted table, got {listed(column.levels)}. Correct "
+            "it, or leave the column out: its rows are placed without a target."
+        )
+    y = encode(series, column)
     if np.isinf(y).any():
         raise InvalidInputError(
             f"target {name!r} must be finite, got {np.isinf(y).sum()} infinite values. Correct them in the "

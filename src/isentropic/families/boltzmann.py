@@ -19,7 +19,7 @@ _RATE, _GAUSSIAN_RATE = 0.1, 0.001  # of learning: linear units have no bound th
 _MOMENTUM, _LATER_MOMENTUM, _EARLY = 0.5, 0.9, 5  # the first for so many epochs
 _DECAY = 2e-4
 _BATCH = 100
-_FIRST_WEIGHTS = 0.01  # their standard deviation
+_FIRST_WEIGHTS = 0.1  # their standard deviation: from 0.01 few rows all end on one point
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,8 @@ class DecodingEmbedder(Placer):
         X = np.empty((len(Z), self.n_features_in_))
         for block in row_blocks(len(Z), "network", size=_PLACED_AT_ONCE):
             X[block] = self._decoder.place(Z[block], self.n_jobs) * self._unit + self._origin
+        lost = int(np.count_nonzero(~np.isfinite(X).all(axis=1)))
+        require(lost == 0, "Z", "coordinates whose rows are finite numbers", f"{lost} that lead beyond them")
         return X
 
     def _keep_decoder(self, origin: np.ndarray, unit: float, decoder: Layers) -> None:

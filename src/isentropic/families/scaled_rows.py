@@ -70,7 +70,7 @@ def scaled(X: np.ndarray, origin: np.ndarray, unit: float) -> np.ndarray:
 
 def _doubles(X: np.ndarray) -> Iterator[np.ndarray]:
     for block in row_blocks(len(X), "reading rows", size=_rows_at_once(X)):
-        yield X[block].astype(np.float64, copy=False)
+        yield np.ascontiguousarray(X[block], np.float64)  # sums follow the layout, bits must not
 
 
 def _rows_at_once(X: np.ndarray) -> int:

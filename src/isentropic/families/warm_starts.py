@@ -41,10 +41,15 @@ class WarmStarter(DistanceKeeper):
 
     def _warm_start(self, X, init) -> WarmStart | None:
         """Keep the names of the rows of ``X``, for the map after this one; their places in the one before."""
-        self.__dict__.pop("_row_names", None)
         names = row_names(X)
-        if names is not None and not has_default_index(X):
-            self._row_names = names
+        try:
+            return self._start_from(X, names, init)
+        finally:  # not before: ``init`` may be this map itself, with the names of its rows
+            self.__dict__.pop("_row_names", None)
+            if names is not None and not has_default_index(X):
+                self._row_names = names
+
+    def _start_from(self, X, names, init) -> WarmStart | None:
         if init is None:
             return None
         checked_components(self.n_components)

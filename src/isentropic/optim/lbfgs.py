@@ -22,7 +22,8 @@ def lbfgs(objective: Objective, start: np.ndarray, *, max_iter: int, tol: float)
     >>> bool(np.abs(found.point).max() < 0.05), found.converged
     (True, True)
     """
-    value, first = objective(start)
+    with one_blas_thread():  # as in every step after it
+        value, first = objective(start)
     if max_iter == 0 or abs(value) <= _ROUNDING:
         return Minimum(start.copy(), value, 0, abs(value) <= _ROUNDING)
     progress = row_blocks(max_iter, "L-BFGS steps", size=1)
