@@ -88,9 +88,7 @@ def test_the_area_agrees_with_sklearn():
     inside = np.repeat([True, False], [40, 60])
     x = np.round(rng.normal(size=100) + 2.0 * inside, 1)  # with ties
     found = explain(x[:, None], inside).differences[0]
-    first = [
-        sorted(np.flatnonzero(part), key=plain_scatter)[: part.sum() // 2] for part in (inside, ~inside)
-    ]
+    first = [sorted(np.flatnonzero(part), key=plain_scatter)[: part.sum() // 2] for part in (inside, ~inside)]
     second = np.setdiff1d(np.arange(100), np.concatenate(first))
     assert found.auc == pytest.approx(roc_auc_score(inside[second], x[second]))
     assert found.p == pytest.approx(

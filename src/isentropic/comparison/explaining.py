@@ -97,9 +97,7 @@ def explain(
     first = _half(inside, seed) | _half(outside, seed)
     enough = [column for column in columns if _has_enough(column, inside, outside, first)]
     chosen = [pair for column in enough for pair in _chosen(column, inside & first, outside & first)]
-    tested = [
-        _difference(column, level, inside & ~first, outside & ~first) for column, level in chosen
-    ]
+    tested = [_difference(column, level, inside & ~first, outside & ~first) for column, level in chosen]
     named = {column.name for column in enough}
     return Explanation(
         differences=_kept(tested, alpha),
