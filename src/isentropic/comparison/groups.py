@@ -16,7 +16,8 @@ from .._errors import require, require_count, require_number
 from .._values import Floats, Integers
 from ..kernels.density_peaks import basins
 from ..neighbors import nearest_among
-from .explaining import columns_of, compared
+from .explained_columns import columns_of
+from .explaining import compared
 from .explanations import Explanation
 
 _FORMAT = "isentropic.groups/1"
@@ -103,8 +104,8 @@ def find_groups(
 
     The log density of a place is ``log(rows near it) - d log r``, with r the distance to its k-th nearest
     place, k = sqrt(n) / 2 from 7 to 50, and d the intrinsic dimension of the map. Every row goes uphill to a
-    peak. A hill is a group of its own if its peak rises 3.5 / sqrt(k), as many deviations of such an estimate,
-    above the saddle to a higher one, and it has at least 10 and k rows. Then the same is done with
+    peak. A hill is a group of its own if its peak rises 3.5 / sqrt(k), that is 3.5 standard errors, above the
+    saddle to a higher one, and it has at least 10 and k rows. Then the same is done with
     ``n_resamples`` random halves of the rows: a group is found again where one of the hills there has two
     thirds of its members in common (Jaccard). Its stability is the share of halves in which it is; less than
     ``least_stability`` is none. ``O(n k log n)`` for each half.
