@@ -38,6 +38,10 @@ Folder = Annotated[
 Processes = Annotated[
     int | None, typer.Option("--jobs", metavar="N", help="Processes; all cores by default.")
 ]
+Minutes = Annotated[
+    float | None,
+    typer.Option(metavar="N", min=0, help="Stop after N minutes: the page of what is done. 0 runs nothing."),
+]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", metavar="FOLDER", help="Data sets; instead of ISENTROPIC_DATA.")
 ]
@@ -53,6 +57,7 @@ class Asked:
     folder: Path
     jobs: int | None
     quick: bool | None  # None where there is no such form
+    minutes: float | None = None
 
 
 def require_place(out: Path) -> None:
@@ -81,8 +86,10 @@ def run_and_write(
 
     store = OutcomeStore.at(asked.folder)
     with one_bar(shown=not quiet), computing("the experiment"):
-        outcomes = run(tasks, store, asked.jobs)
-    chapters = chapters_of(tables, outcomes, quick=bool(asked.quick))
+        seconds = None if asked.minutes is None else 60.0 * asked.minutes
+        outcomes = run(tasks, store, asked.jobs, seconds=seconds)
+    left = [task for task in tasks if task not in outcomes]
+    chapters = chapters_of(tables, outcomes, quick=bool(asked.quick), left=left)
     _write(chapters, outcomes, asked)
     if as_json:
         show_json(_document(chapters, outcomes, asked))
@@ -140,6 +147,7 @@ def _document(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked:
         "out": str(asked.out),
         "folder": str(asked.folder),
         "results": len(outcomes),
+        "left": len({task for chapter in chapters for result in chapter.results for task in result.left}),
         "failed": sum(bool(outcome.reason) for outcome in outcomes.values()),
         "chapters": [
             {
@@ -151,6 +159,7 @@ def _document(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked:
                         "table": result.table.name,
                         "met": result.n_same,
                         "compared": len(result.compared),
+                        "left": len(result.left),
                         "failures": [list(one) for one in result.failures],
                     }
                     for result in chapter.results

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .._errors import printable, require, require_count, require_one_of
-from ._experiments import RESULTS, Asked, Folder, Page, Processes, require_place, run_and_write
+from ._experiments import RESULTS, Asked, Folder, Minutes, Page, Processes, require_place, run_and_write
 from ._options import AsJson, Memory, Quiet, Target
 from ._terminal import reporting
 
@@ -43,6 +43,7 @@ def main(  # long, with a line for each option
     out: Page = Path("experiment.html"),
     folder: Folder = None,
     jobs: Processes = None,
+    minutes: Minutes = None,
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -75,7 +76,7 @@ def main(  # long, with a line for each option
         given = {"methods": methods, "protocol": protocol, "target": target, "classifiers": classifiers,
                  "repeats": repeats, "seed": seed}  # fmt: skip
         command = _command(tables, given, out)
-        asked = Asked(table.title, command, out, folder or out.parent / RESULTS, jobs, None)
+        asked = Asked(table.title, command, out, folder or out.parent / RESULTS, jobs, None, minutes)
         run_and_write([table], table.tasks(False), asked, quiet=quiet, as_json=as_json)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from .catalogue import SOURCES
 from .rankings import PrintedP, Ranking, printed_p, rankings
 from .results import TableResult, collected
-from .sentences import survives
+from .sentences import survives, unfinished
 from .values import Outcome, PublishedTable, Task
 
 
@@ -25,20 +25,32 @@ class Chapter:
 
 
 def chapters_of(
-    tables: Sequence[PublishedTable], outcomes: Mapping[Task, Outcome], *, quick: bool = False
+    tables: Sequence[PublishedTable],
+    outcomes: Mapping[Task, Outcome],
+    *,
+    quick: bool = False,
+    left: Collection[Task] = (),
 ) -> tuple[Chapter, ...]:
-    """A chapter for each source, in the order of the tables."""
+    """A chapter for each source, in the order of the tables; ``left`` are tasks that were not run."""
     by_source: dict[str, list[PublishedTable]] = {}
     for table in tables:
         by_source.setdefault(table.source, []).append(table)
-    return tuple(_chapter(source, group, outcomes, quick) for source, group in by_source.items())
+    left = frozenset(left)
+    return tuple(_chapter(source, group, outcomes, quick, left) for source, group in by_source.items())
 
 
 def _chapter(
-    source: str, tables: Sequence[PublishedTable], outcomes: Mapping[Task, Outcome], quick: bool
+    source: str,
+    tables: Sequence[PublishedTable],
+    outcomes: Mapping[Task, Outcome],
+    quick: bool,
+    left: frozenset[Task],
 ) -> Chapter:
-    results = tuple(collected(table, outcomes, quick) for table in tables)
+    results = tuple(collected(table, outcomes, quick, left) for table in tables)
     found = rankings(results)
     title = SOURCES[source].title if source in SOURCES else tables[0].title
     p_values = printed_p(found)
-    return Chapter(source, title, survives(results, found, p_values), results, found, p_values)
+    own = {task: outcomes[task] for table in tables for task in table.tasks(quick) if task in outcomes}
+    rest = tuple(dict.fromkeys(task for result in results for task in result.left))
+    sentences = (*unfinished(own, rest), *survives(results, found, p_values))
+    return Chapter(source, title, sentences, results, found, p_values)

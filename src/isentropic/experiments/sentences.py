@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from .._values import Floats
+from .estimates import duration, time_left
 from .rankings import LEVEL, PrintedP, Ranking
 from .results import FAR, NEAR, CellResult, TableResult
+from .values import Outcome, Task
 
 
 def survives(
@@ -26,6 +28,19 @@ def survives(
         said += [*_permuted(result), *_random(result), *result.facts]
     said += _absent(results)
     return tuple(said)
+
+
+def unfinished(done: Mapping[Task, Outcome], left: Sequence[Task]) -> list[str]:
+    """Of a run that was not brought to its end: how much is there, and what the rest would take."""
+    if not left:
+        return []
+    seconds, span = sum(outcome.seconds for outcome in done.values()), time_left(done, left)
+    told = (
+        f"Not all was run: {len(done):,} of {len(done) + len(left):,} pieces of work are done, "
+        f"in {duration(seconds, seconds)} of work"
+    )
+    told += "." if span is None else f"; the others would take {duration(*span)} more, of one process."
+    return [f"{told} Cells without a number of ours say so, and all below is of what was run."]
 
 
 def _counts(results: Sequence[TableResult]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -13,6 +14,7 @@ from ..experiments.rankings import PrintedP, Ranking
 from ..experiments.results import CellResult, TableResult
 from ..experiments.sentences import number, p_value
 from ..experiments.statistics import effect
+from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, Task
 from .rendering import asset, template
 from .scores import seconds
 
@@ -23,6 +25,12 @@ _LEGEND = {
     "ours": "ours, by the same protocol",
     "permuted": "the same with labels at random",
     "random": "the best of as many random projections",
+}
+_PROTOCOLS = {
+    PUBLISHED: "as published",
+    HONEST: "honest",
+    PERMUTED: "with labels at random",
+    RANDOM: "of random projections",
 }
 _MOST_DIAGRAM = 40  # methods that a diagram can name
 
@@ -86,9 +94,16 @@ def _table(result: TableResult) -> dict[str, Any]:
         "note": as_html(result.table.note),
         "counts": (result.n_same, len(result.compared)),
         "failures": result.failures,
+        "left": _left(result.left),
         "n_tasks": result.n_tasks,
         "seconds": result.seconds,
     }
+
+
+def _left(tasks: Sequence[Task]) -> str:
+    """How many pieces of work were not run, by protocol, in words."""
+    counts = Counter(task.protocol for task in tasks)
+    return ", ".join(f"{counts[name]:,} {words}" for name, words in _PROTOCOLS.items() if counts[name])
 
 
 def _has_number(one: CellResult) -> bool:
