@@ -124,7 +124,7 @@ def _ends(outcomes: Mapping[Task, Outcome], end: str) -> dict[Task, Outcome]:
 def _missing(outcomes: Mapping[Task, Outcome], left: Sequence[Task]) -> dict[tuple[str, str, str], str]:
     """Why there is no number, by protocol, data set and method: the first reason, else that it is left."""
     found = {(task.protocol, task.dataset, task.method): NOT_RUN for task in left}
-    for task, outcome in reversed(outcomes.items()):
+    for task, outcome in reversed(list(outcomes.items())):
         if outcome.reason:
             found[task.protocol, task.dataset, task.method] = outcome.reason
     return found
