@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,6 +58,7 @@ class Asked:
     jobs: int | None
     quick: bool | None  # None where there is no such form
     minutes: float | None = None
+    rope: float = 0.01  # scores that differ by less are level
 
 
 def require_place(out: Path) -> None:
@@ -89,7 +90,7 @@ def run_and_write(
         seconds = None if asked.minutes is None else 60.0 * asked.minutes
         outcomes = run(tasks, store, asked.jobs, seconds=seconds)
     left = [task for task in tasks if task not in outcomes]
-    chapters = chapters_of(tables, outcomes, quick=bool(asked.quick), left=left)
+    chapters = chapters_of(tables, outcomes, quick=bool(asked.quick), left=left, rope=asked.rope)
     _write(chapters, outcomes, asked)
     if as_json:
         show_json(_document(chapters, outcomes, asked))
@@ -133,11 +134,10 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
 
 def _test(ranking: Ranking) -> dict[str, object]:
     """Its test for JSON, which has no infinity: F is that where every block ranks alike."""
-    from dataclasses import asdict
-
     fields = asdict(ranking.test)
     return {
         **fields,
+        "first": {"rope": ranking.rope, "against": {n: asdict(p) for n, p in ranking.posteriors.items()}},
         "iman_davenport": None if math.isinf(fields["iman_davenport"]) else fields["iman_davenport"],
     }
 
@@ -154,6 +154,7 @@ def _document(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked:
                 "source": chapter.name,
                 "title": chapter.title,
                 "survives": list(chapter.sentences),
+                "reached": [asdict(one) for one in chapter.reached],
                 "tables": [
                     {
                         "table": result.table.name,

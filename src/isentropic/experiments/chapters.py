@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from .aims import Reached, reached
+from .bayesian import ROPE
 from .catalogue import SOURCES
 from .rankings import PrintedP, Ranking, printed_p, rankings
 from .results import TableResult, collected
@@ -14,7 +16,7 @@ from .values import Outcome, PublishedTable, Task
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chapter:
-    """One source: what survives of it, its tables, its rankings, its p-values."""
+    """One source: what survives of it, its tables, its rankings, its p-values, and what they reach."""
 
     name: str
     title: str
@@ -22,6 +24,7 @@ class Chapter:
     results: tuple[TableResult, ...]
     rankings: tuple[Ranking, ...]
     p_values: tuple[PrintedP, ...]
+    reached: tuple[Reached, ...] = ()
 
 
 def chapters_of(
@@ -30,13 +33,17 @@ def chapters_of(
     *,
     quick: bool = False,
     left: Collection[Task] = (),
+    rope: float = ROPE,
 ) -> tuple[Chapter, ...]:
-    """A chapter for each source, in the order of the tables; ``left`` are tasks that were not run."""
+    """A chapter for each source, in the order of the tables.
+
+    ``left`` are tasks that were not run; scores that differ by less than ``rope`` count as level.
+    """
     by_source: dict[str, list[PublishedTable]] = {}
     for table in tables:
         by_source.setdefault(table.source, []).append(table)
     left = frozenset(left)
-    return tuple(_chapter(source, group, outcomes, quick, left) for source, group in by_source.items())
+    return tuple(_chapter(source, group, outcomes, quick, left, rope) for source, group in by_source.items())
 
 
 def _chapter(
@@ -45,12 +52,13 @@ def _chapter(
     outcomes: Mapping[Task, Outcome],
     quick: bool,
     left: frozenset[Task],
+    rope: float,
 ) -> Chapter:
     results = tuple(collected(table, outcomes, quick, left) for table in tables)
-    found = rankings(results)
+    found = rankings(results, rope)
     title = SOURCES[source].title if source in SOURCES else tables[0].title
     p_values = printed_p(found)
     own = {task: outcomes[task] for table in tables for task in table.tasks(quick) if task in outcomes}
     rest = tuple(dict.fromkeys(task for result in results for task in result.left))
     sentences = (*unfinished(own, rest), *survives(results, found, p_values))
-    return Chapter(source, title, sentences, results, found, p_values)
+    return Chapter(source, title, sentences, results, found, p_values, reached(source, results, own))

@@ -60,6 +60,7 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "name": chapter.name,
         "title": chapter.title,
         "sentences": chapter.sentences,
+        "reached": chapter.reached,
         "tables": tables,
         "rankings": [_ranking(ranking) for ranking in chapter.rankings],
         "p_values": [_printed(one) for one in chapter.p_values],
@@ -171,19 +172,27 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
         "iman_davenport": p_value(test.iman_davenport_p),
         "agreement": number(test.agreement, 2),
         "difference": f"{ranking.difference:.2f}",
+        "rope": f"{ranking.rope:g}",
         "rows": rows,
         "diagram": diagram(layout) if len(rows) <= _MOST_DIAGRAM else "",
     }
 
 
 def _against(ranking: Ranking, first: str, name: str) -> list[str]:
-    """The first against another: p-values of four tests, wins, ties and losses over data sets, effect."""
+    """The first against another: p-values of four tests, wins, ties and losses, effect, probabilities."""
     methods = ranking.test.methods
     at = methods.index(first), methods.index(name)
     tests = (ranking.uncorrected, ranking.nemenyi, ranking.conover, ranking.wilcoxon)
     found = effect(ranking.scores, methods, first, name)
     counts = f"{found.wins}–{found.ties}–{found.losses}"
-    return [*(p_value(float(values[at])) for values in tests), counts, number(found.rank_biserial, 2)]
+    sure = ranking.posteriors[name]
+    chances = " / ".join(number(one, 2) for one in (sure.first, sure.level, sure.second))
+    return [
+        *(p_value(float(values[at])) for values in tests),
+        counts,
+        number(found.rank_biserial, 2),
+        chances,
+    ]
 
 
 def _printed(one: PrintedP) -> dict[str, Any]:
