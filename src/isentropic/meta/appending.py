@@ -87,7 +87,7 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
             "together, or place the new ones by transform."
         )
     hint = "Its ranges are those of all rows: fit all together, or place the new ones by transform."
-    fixed = not is_gower(metric_of_rows(getattr(model, "_fit_metric", None)))
+    fixed = not is_gower(metric_of_rows(getattr(model, "_fit_metric", "euclidean")))
     require(fixed, "metric of the fitted rows", "one that more rows do not change", "gower", hint)
     began, before = time.perf_counter(), model.embedding_.copy()
     kind: Literal["exact", "refined", "placed"] = "refined" if refine else "placed"

@@ -74,7 +74,7 @@ def descended(X: np.ndarray, k: int, metric: Metric, seed: int, n_jobs: int | No
 def _kind_of(metric: Metric, X: np.ndarray) -> int:
     if is_gower(metric):
         return CAPPED_MEANS if np.isnan(X).any() else CAPPED_SUMS
-    return _KINDS[metric]
+    return _KINDS[str(metric)]
 
 
 def _forest(data, weights, by, seed):
