@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,8 +12,6 @@ import numpy as np
 
 from .._errors import IsentropicError, require
 from .._runtime import Progress
-from .._values import Floats
-from ..neighbors import nearest_among
 from ..quality import Quality, assess, baseline
 from ..quality.map_differences import left_out
 from ..quality.measures import judged
@@ -21,13 +20,13 @@ from .data import Data
 from .fitting import Fit, fitted
 from .labelled import with_accuracy, with_label_test
 from .presets import Preset, grid_of
+from .row_trust import false_shares, tested_rows, unsteady_rows, walked_rows
 from .runs import Run
 from .store import Store, as_written, key_of
 from .tasks import Task
 
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
 _SMALL = 500  # rows
-_BLOCK = 4_096  # rows whose differences are held at a time
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
 
 
@@ -112,6 +111,7 @@ class Job:
             "criterion": self.criterion,
             "n_seeds": self.preset.n_seeds if self._draws else 1,
             "n_permutations": self.preset.n_permutations,
+            "n_walks": self.preset.n_walks,
             "n_label_permutations": self.preset.n_label_permutations if self.task.needs_y else 0,
         }
 
@@ -158,11 +158,11 @@ class Job:
             false_share=false_shares(self.data.X, fit.embedding, quality, self.n_jobs),
             without=self._without(fit, quality),
             relation=self.data.relation,
+            row_trust=tested_rows(self.data.X, fit.embedding, quality, self.seed, self._threads),
         )
+        run = self._with_walks(run, fit)
         run = self._with_classes(run, params, store)
-        repeats = self._repeats(params, fit.embedding)
-        tried = self._draws and self.preset.n_seeds > 1
-        return replace(run, repeats=repeats, seed=None if tried and not repeats else run.seed)
+        return self._with_repeats(run, params)
 
     def _warm_up(self) -> None:
         if self.task.make is not None:
@@ -197,7 +197,9 @@ class Job:
             function = self.task.function
             return fitted(lambda: function(X), len(X))
         y = self.data.y if self.task.needs_y else None
-        return fitted(lambda: self._estimator(params, repeat).fit_transform(X, y), len(X))
+        model = self._estimator(params, repeat)
+        fit = fitted(lambda: model.fit_transform(X, y), len(X))
+        return replace(fit, place=getattr(model, "transform", None))
 
     def _run_seed(self, repeat: int) -> int | None:
         return self.seed + repeat if self._draws else None
@@ -239,39 +241,43 @@ class Job:
             run = with_label_test(run, estimator, self.data, *given)
         return with_accuracy(run, estimator, self.data)
 
-    def _repeats(self, params: Mapping[str, Any], first: Floats) -> tuple[dict[str, float], ...]:
+    def _with_walks(self, run: Run, fit: Fit) -> Run:
+        """Whether the map jumps on the way from a row to its neighbour, where it can place new rows."""
+        if fit.place is None or run.row_trust is None:
+            return run
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of rows that nobody gave
+                given = (self.data.X, fit.embedding, self.preset.n_walks, self.seed, self.n_jobs)
+                walked, jumps = walked_rows(fit.place, *given)
+        except Exception as error:  # the map is there all the same
+            said = f"Whether the map jumps was not measured: {type(error).__name__}: {error}"
+            return replace(run, warnings=(*run.warnings, said))
+        return replace(run, row_trust=replace(run.row_trust, walked=walked, jumps=jumps))
+
+    def _with_repeats(self, run: Run, params: Mapping[str, Any]) -> Run:
         """Measures of the maps of other seeds; none where the next seed gives the very same map."""
+        assert run.embedding is not None
+        assert run.quality is not None
         found: list[dict[str, float]] = []
+        maps = [run.embedding]
         for repeat in range(1, self.preset.n_seeds if self._draws else 1):
             self.steps.now(f"{self.task.label}: seed {self.seed + repeat}", 1)
             fit = self._fit(params, repeat)
-            if not found and np.array_equal(fit.embedding, first):  # it draws only for larger tables
+            if not found and np.array_equal(fit.embedding, maps[0]):  # it draws only for larger tables
                 self.steps.now(self.task.label, self.preset.n_seeds - 1 - repeat)
-                return ()
+                return replace(run, seed=None)
             found.append({"seed": float(self.seed + repeat), **_few(self._assessed(fit))})
-        return tuple(found)
+            maps.append(fit.embedding)
+        if found and run.row_trust is not None:
+            unsteady = unsteady_rows(maps, run.quality, self._threads)
+            run = replace(run, row_trust=replace(run.row_trust, unsteady=unsteady))
+        return replace(run, repeats=tuple(found))
 
 
 def _few(quality: Quality) -> dict[str, float]:
     names = [name for kind in judged() for name in kind.names(quality.n_neighbors)]
     return {name: quality.measures[name].value for name in names if name in quality.measures}
-
-
-def false_shares(X: Floats, Z: Floats, quality: Quality, n_jobs: int | None = None) -> Floats:
-    """Of each compared row: the share of its k nearest rows in the map that are not so in the data.
-
-    One that is as near in the data as the k-th there is none that is false: which of equal ones are counted
-    among the k nearest is chance.
-    """
-    rows, k = quality.rows, quality.n_neighbors[0]
-    farthest = nearest_among(X[rows], X, k, selves=rows, n_jobs=n_jobs)[1][:, -1]
-    near = nearest_among(Z[rows], Z, k, selves=rows, n_jobs=n_jobs)[0]
-    apart = np.empty((len(rows), k))
-    for j in range(k):
-        for start in range(0, len(rows), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            apart[part, j] = np.linalg.norm(X[rows[part]] - X[near[part, j]], axis=1)
-    return (apart > farthest[:, None] * (1 + 1e-9)).mean(axis=1)
 
 
 def _words(params: Mapping[str, Any]) -> str:

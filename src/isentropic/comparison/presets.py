@@ -27,6 +27,7 @@ class Preset:
     n_seeds: int
     n_permutations: int  # of rows, for what chance gives
     n_label_permutations: int  # for each method that learns from classes
+    n_walks: int  # rows from which the map is walked, to see whether it jumps
 
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(
@@ -42,6 +43,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=1,
                 n_permutations=19,
                 n_label_permutations=9,
+                n_walks=100,
             ),
             Preset(
                 "standard",
@@ -52,6 +54,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=3,
                 n_permutations=19,
                 n_label_permutations=19,
+                n_walks=200,
             ),
             Preset(
                 "thorough",
@@ -62,6 +65,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=5,
                 n_permutations=99,
                 n_label_permutations=39,
+                n_walks=500,
             ),
         )
     }

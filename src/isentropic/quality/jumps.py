@@ -71,8 +71,8 @@ def map_jumps(
 
     References
     ----------
-    Z. Liu, R. Ma, Y. Zhong, Assessing and improving reliability of neighbor embedding methods: a map-continuity
-    perspective, Nature Communications 16 (2025).
+    Z. Liu, R. Ma, Y. Zhong, Assessing and improving reliability of neighbor embedding methods: a
+    map-continuity perspective, Nature Communications 16 (2025).
 
     Examples
     --------
@@ -94,7 +94,9 @@ def map_jumps(
     apart = np.linalg.norm(Z[near] - Z[rows][:, None], axis=2)
     ends = near[np.arange(len(rows)), apart.argmax(axis=1)]
     walk = _walk(place, X, rows, ends, n_steps)
-    require(walk.shape[2] == Z.shape[1], "place", f"a function that gives {Z.shape[1]} coordinates", walk.shape[2])
+    require(
+        walk.shape[2] == Z.shape[1], "place", f"a function that gives {Z.shape[1]} coordinates", walk.shape[2]
+    )
     places = np.concatenate([Z[rows][None], walk, Z[ends][None]])
     longest = np.linalg.norm(np.diff(places, axis=0), axis=2).max(axis=0)
     return MapJumps(rows, longest / _reaches(Z, k, n_jobs)[rows], k, n_steps)

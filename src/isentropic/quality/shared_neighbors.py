@@ -23,7 +23,9 @@ class SharedNeighbors:
     pairs: Integers  # (p, 2) rows i < j that are among each other's k nearest on every map
 
 
-def shared_neighbors(maps: Sequence[Any], n_neighbors: int = 10, *, n_jobs: int | None = None) -> SharedNeighbors:
+def shared_neighbors(
+    maps: Sequence[Any], n_neighbors: int = 10, *, n_jobs: int | None = None
+) -> SharedNeighbors:
     """Count, for each row, the neighbours that it has on every one of several maps.
 
     ``|N_1(i) & ... & N_M(i)| / k``, with N(i) the k nearest rows on a map. What maps of different methods,
@@ -39,7 +41,12 @@ def shared_neighbors(maps: Sequence[Any], n_neighbors: int = 10, *, n_jobs: int 
     tables = [np.ascontiguousarray(Z, np.float64) for Z in maps]
     require(len(tables) > 0, "maps", "at least one", "none")
     n = len(tables[0])
-    require(all(Z.ndim == 2 and len(Z) == n for Z in tables), "maps", "of the same rows", [Z.shape for Z in tables])
+    require(
+        all(Z.ndim == 2 and len(Z) == n for Z in tables),
+        "maps",
+        "of the same rows",
+        [Z.shape for Z in tables],
+    )
     k = require_count("n_neighbors", n_neighbors, f"from 1 to {n - 1}, the number of other rows", most=n - 1)
     lists = [nearest_among(Z, Z, k, selves=np.arange(n), n_jobs=n_jobs)[0] for Z in tables]
     every = np.sort(np.concatenate(lists, axis=1), axis=1).astype(np.int64)

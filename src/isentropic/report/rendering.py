@@ -12,21 +12,23 @@ from typing import Any
 import numpy as np
 
 from .._extras import require_extra
-from .._values import Floats, Integers, Table
+from .._values import Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import plane
 from ..comparison.standings import FINE_BAR, RELATED
 from ..registry import METHODS
-from .arrays import packed, packed_points, packed_shares, rounded
+from .arrays import packed, packed_points, rounded
 from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
+from .row_scores import kinds, row_scores
 from .scores import columns, every_measure, first_k, number, seconds, strips
 
 _SCRIPTS = (
     "maps.js", "charts.js", "page.js",
     # further panels: page.js says what they may use
+    "rows.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
@@ -34,7 +36,6 @@ _FACTS = (
     "warnings", "how_to_misread", "resumed",
 )  # fmt: skip
 _MOST_RINGS = 200  # scattered rows that are marked one by one
-_FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
 
 
 def page(
@@ -146,33 +147,14 @@ def _payload(
             "dimensions": embedding.shape[1], "curves": curves(quality), **diagrams(drawing.pictures[i]),
             "trials": parameter_curve(run),
         })  # fmt: skip
-    for kind, scores in _damages(measured, len(table.X)).items():
-        known = np.concatenate([one[np.isfinite(one)] for one in scores]) if scores else np.zeros(0)
-        top = float(f"{np.percentile(known, _FULL_COLOR):.2g}") if len(known) else 1.0
-        for entry, one in zip(maps, scores, strict=True):
-            entry[kind] = {"values": packed_shares(one[rows], 0.0, top or 1.0), "high": top or 1.0}
+    scored = row_scores([run for _, run, _, _ in measured], len(table.X), rows, drawing.agreed)
+    maps = [{**entry, **scores} for entry, scores in zip(maps, scored, strict=True)]
     return {
         "rows": described_rows(table, rows, drawing.neighbors, color), "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": [_region(at_top, mark, rows) for mark in drawing.marks],
-        "groups": [_group(group) for group in drawing.groups or ()],
+        "groups": [_group(group) for group in drawing.groups or ()], "kinds": kinds(maps),
     }  # fmt: skip
-
-
-def _damages(measured: Sequence[Any], n: int) -> dict[str, list[Floats]]:
-    """False neighbours and tears of every row in every map; NaN where a row was not sampled."""
-    found: dict[str, list[Floats]] = {"false": [], "tears": []}
-    for _, run, _, quality in measured:
-        share = run.false_share
-        sides = (
-            ("false", quality.false_neighbors[:, 0] if share is None else share),
-            ("tears", quality.tears[:, 0]),
-        )
-        for kind, values in sides:
-            scores = np.full(n, np.nan)
-            scores[quality.rows] = values
-            found[kind].append(scores)
-    return found
 
 
 def _region(run: Run | None, mark: Mark | None, rows: Integers) -> dict[str, Any]:
