@@ -39,7 +39,7 @@ def naive_row_tests(X, Z, rows, seed, share=0.5):
     """Of each row: how its place on the map fits, and the share of places that fit as well."""
     n = len(X)
     drawn = np.random.RandomState(seed).permutation(n)
-    references, places = drawn[: n // 2], drawn[n // 2 :][:199]
+    references, places = drawn[: n // 2], drawn[n // 2 :][:99]
     near = round(share * (len(references) - 1))
     found = []
     for i in rows:
@@ -67,14 +67,15 @@ def naive_shared(maps, k):
 
 
 def naive_jumps(place, X, Z, rows, k, n_steps):
-    """The longest step on the map of a walk to that of the k nearest rows which is farthest there."""
+    """The excess of the longest step on a walk to that of the k nearest rows which is farthest on the map."""
     reach = np.sort(cdist(Z, Z), axis=1)[:, k]
     found = []
     for i in rows:
         j = max(_nearest(X, k)[i], key=lambda j: np.linalg.norm(Z[j] - Z[i]))
         walk = [place((X[i] + t / n_steps * (X[j] - X[i]))[None])[0] for t in range(1, n_steps)]
         steps = np.linalg.norm(np.diff([Z[i], *walk, Z[j]], axis=0), axis=1)
-        found.append(steps.max() / max(reach[i], np.median(reach)))
+        even = np.linalg.norm(Z[j] - Z[i]) / n_steps
+        found.append((steps.max() - even) / max(reach[i], np.median(reach)))
     return np.array(found)
 
 

@@ -95,7 +95,7 @@ def test_a_run_keeps_it_as_text(runs):
 def test_damaged_text_is_refused(runs, field, value):
     data = json.loads(runs[1].to_json())
     data["row_trust"][field] = value
-    with pytest.raises(FileFormatError, match="format isentropic.run/1, but it"):
+    with pytest.raises(FileFormatError, match=r"format isentropic\.run/1, but it"):
         Run.from_json(json.dumps(data))
 
 

@@ -35,7 +35,7 @@ class RowTrust:
     p: Floats  # (s,) of the order of a row's distances in a random place: above 0.05, no better than chance
     by_chance: float  # estimated share of rows that are placed no better than by chance
     walked: Integers | None = None  # (w,) rows from which the map was walked, where it can place new ones
-    jumps: Floats | None = None  # (w,) their longest steps: above 2 the map jumps there
+    jumps: Floats | None = None  # (w,) how far it jumps on the way to a neighbour: above 1.5 it is torn
     unsteady: Floats | None = None  # (s,) share of its neighbours that a row does not keep with other seeds
 
     @property
@@ -83,7 +83,7 @@ def tested_rows(X: Floats, Z: Floats, quality: Quality, seed: int, n_jobs: int |
 def walked_rows(
     place: Callable[[Floats], Any], X: Floats, Z: Floats, count: int, seed: int, n_jobs: int | None
 ) -> tuple[Integers, Floats]:
-    """Rows from which the map is walked, and their longest steps."""
+    """Rows from which the map is walked, and how far it jumps."""
     found = map_jumps(place, X, Z, sample=min(count, len(X)), random_state=seed, n_jobs=n_jobs)
     return found.rows, found.jumps
 

@@ -14,22 +14,22 @@ from .._values import Floats, Integers
 from ..neighbors import nearest_among
 from .sampling import drawn_rows
 
-JUMP = 2.0  # times the reach of its neighbours on the map: a row that moves farther has left its place
+JUMP = 1.5  # times the reach of its neighbours on the map: beyond an even step, that is no wobble
 _ROWS = 1_000  # "auto" moves: of more rows, as many are drawn
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MapJumps:
-    """Of each row that walked to a neighbour: the longest of its steps on the map."""
+    """Of each row that walked to a neighbour: how much its longest step exceeds an even one."""
 
     rows: Integers  # (s,) row numbers, increasing
-    jumps: Floats  # (s,) longest step, in units of the reach of the row's neighbours on the map
+    jumps: Floats  # (s,) the excess, in units of the reach of the row's neighbours on the map
     n_neighbors: int
     n_steps: int
 
     @property
     def torn(self) -> Integers:
-        """Rows that jump: a step longer than twice the reach of their neighbours on the map."""
+        """Rows that jump: by more than one and a half times the reach of their neighbours on the map."""
         return self.rows[self.jumps > JUMP]
 
 
@@ -47,12 +47,12 @@ def map_jumps(
     """Walk from rows to a neighbour in small steps, place each step, and see whether the map jumps.
 
     Row i walks to row j, that of its ``n_neighbors`` nearest rows in the data that is farthest on the map, by
-    ``x(t) = x_i + t (x_j - x_i)`` for ``n_steps`` equal steps of t from 0 to 1. Its jump is the longest step
-    on the map, ``max |z(t + 1/n_steps) - z(t)| / r_i``, with z(0) and z(1) the places of both rows, those
-    between from ``place``, and r_i the distance to the k-th nearest row on the map, or the median of those
-    over all rows where that is more. A smooth map takes even steps, of a fraction of r_i. A map that tears
-    neighbours apart takes nearly the whole way in one step. One that only stretches them does not jump: that
-    is how this differs from :func:`tears`.
+    ``x(t) = x_i + t (x_j - x_i)`` for ``n_steps`` equal steps of t from 0 to 1. Its jump is what the longest
+    step on the map exceeds an even one by, ``(max |z(t + 1/n_steps) - z(t)| - |z_j - z_i| / n_steps) / r_i``,
+    with z(0) and z(1) the places of both rows, those between from ``place``, and r_i the distance to the k-th
+    nearest row on the map, or the median of those over all rows where that is more. A smooth map takes even
+    steps. One that tears neighbours apart takes nearly the whole way in one. One that only stretches
+    them, as a projection does, does not jump: that is how this differs from :func:`tears`.
 
     Cost: ``s (n_steps - 1)`` placements, beside the neighbours of s rows.
 
@@ -99,7 +99,8 @@ def map_jumps(
     )
     places = np.concatenate([Z[rows][None], walk, Z[ends][None]])
     longest = np.linalg.norm(np.diff(places, axis=0), axis=2).max(axis=0)
-    return MapJumps(rows, longest / _reaches(Z, k, n_jobs)[rows], k, n_steps)
+    excess = np.maximum(longest - apart.max(axis=1) / n_steps, 0.0)
+    return MapJumps(rows, excess / _reaches(Z, k, n_jobs)[rows], k, n_steps)
 
 
 def _walk(place: Callable[[Floats], Any], X: Floats, rows: Integers, ends: Integers, n_steps: int) -> Floats:

@@ -19,7 +19,7 @@ _KINDS = {
     "doubt": ("place by chance (p)", "Share of places on the map that would suit the row as well (p):", True),
     "jump": (
         "jumps",
-        f"Longest step of a walk to a neighbour, by the reach of neighbours there (over {JUMP:g}: it jumps):",
+        f"Jump on the way to a neighbour, by the reach of neighbours on the map (above {JUMP:g}: torn):",
         True,
     ),
     "seeds": ("changes with the seed", "Share of the nearest rows that other seeds do not show:", True),
