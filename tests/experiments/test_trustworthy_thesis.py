@@ -97,9 +97,9 @@ def test_the_lead_and_the_seeds_are_told():
         if (task.method, task.protocol) in planted
     }
     lead, seeds = table.facts(outcomes)
-    assert "leads MDS by 0.0104 in tau as printed, and by 0.0030" in lead
-    assert "Umap 0.500 to 0.700, printed 0.577 (within)" in seeds
-    assert "Trimap 0.590 to 0.610, printed 0.824 (outside)" in seeds
+    assert "leads MDS by .0104 in tau as printed, and by .0030" in lead
+    assert "Umap .500 to .700, printed .577 (within)" in seeds
+    assert "Trimap .590 to .610, printed .824 (outside)" in seeds
     assert table.facts({}) == ()
     assert TABLES["4.5"].facts is None
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from .battery import half_scores
 from .entropic_maps import published_map
 from .sets import prepared
-from .values import PUBLISHED, Cell, Outcome, Task
+from .values import PUBLISHED, Task
 
 SCALED = "(unit variance)"  # marks the column of a method whose map is rescaled, which no source prints
 _WORK = f"{__name__}:classified_at_unit_variance"
@@ -35,35 +35,3 @@ def scaled_task(table: str, dataset: str, method: str, file: str, classifiers: S
     """Of a method of source 000."""
     arguments = {"source": file, "method": method, "battery": "article", "classifiers": list(classifiers)}
     return Task("000", table, dataset, f"{method} {SCALED}", PUBLISHED, _WORK, arguments, (file,))
-
-
-def scale_facts(
-    cells: Sequence[Cell], methods: Sequence[str], beside: str, outcomes: Mapping[Task, Outcome]
-) -> tuple[str, ...]:
-    """What the scale of the map did to the printed columns, in one sentence."""
-    found = {
-        (task.dataset, task.method): outcome.measures["mean"]
-        for task, outcome in outcomes.items()
-        if task.protocol == PUBLISHED and "mean" in outcome.measures
-    }
-    printed = {(cell.dataset, cell.method): cell.printed for cell in cells if cell.printed is not None}
-    wanted = (*(f"{method} {SCALED}" for method in methods), beside)
-    data = [
-        name for name in dict.fromkeys(cell.dataset for cell in cells)
-        if all((name, method) in found for method in wanted)
-        and all((name, method) in printed for method in methods)
-    ]  # fmt: skip
-    if not data:
-        return ()
-
-    def mean(values: Mapping[tuple[str, str], float | None], method: str) -> str:
-        return f"{np.mean([values[name, method] for name in data]):.3f}".removeprefix("0")
-
-    told = " and ".join(
-        f"{method} has mean {mean(found, f'{method} {SCALED}')} where {mean(printed, method)} is printed"
-        for method in methods
-    )
-    return (
-        f"With maps at unit variance {told} ({beside} {mean(found, beside)}; {len(data)} data sets): what "
-        "these columns lack is due to the scale of their coordinates.",
-    )

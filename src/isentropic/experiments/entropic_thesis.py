@@ -9,7 +9,8 @@ from typing import Any
 
 from . import entropic_article
 from .battery import EIGHT
-from .entropic_scale import SCALED, scale_facts, scaled_task
+from .entropic_facts import scale_facts
+from .entropic_scale import SCALED, scaled_task
 from .entropic_tasks import (
     LIBRARY,
     RAW,

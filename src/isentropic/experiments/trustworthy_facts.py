@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from .sentences import number
 from .values import HONEST, PUBLISHED, Cell, Outcome, Task
 
 _LEADER, _SECOND = "SDD", "MDS"
@@ -26,10 +27,10 @@ def _lead(
     ours, ended = found.get((_LEADER, PUBLISHED)), found.get((_SECOND, HONEST))
     if first is None or second is None or not ours or not ended:
         return []
-    left = ours["tau"] - ended["tau"]
+    told = [number(value, 4) for value in (first - second, ours["tau"] - ended["tau"], ended["tau"], second)]
     return [
-        f"{data}: SDD leads MDS by {first - second:.4f} in tau as printed, and by {left:.4f} where MDS is "
-        f"brought to its minimum (tau {ended['tau']:.4f}, printed {second:.4f})."
+        f"{data}: SDD leads MDS by {told[0]} in tau as printed, and by {told[1]} where MDS is brought to its "
+        f"minimum (tau {told[2]}, printed {told[3]})."
     ]
 
 
@@ -45,5 +46,5 @@ def _seeds(
             continue
         low, high = measures["tau low"], measures["tau high"]
         where = "within" if low <= theirs <= high else "outside"
-        told.append(f"{method} {low:.3f} to {high:.3f}, printed {theirs:.3f} ({where})")
+        told.append(f"{method} {number(low)} to {number(high)}, printed {number(theirs)} ({where})")
     return [f"{data}, range of tau over three seeds of ours: {'; '.join(told)}."] if told else []
