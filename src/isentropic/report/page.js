@@ -17,6 +17,7 @@
                                   "pin"     (row) is held, or -1
                                   "hover"   (row) is under the pointer, or -1
                                   "color"   (value) was chosen
+                                  "points"  (view, context) the points of a map were drawn: marks that stay
                                   "over"    (view, context) the upper layer of a map is being drawn
                                   "draw"    everything is drawn anew: another theme or width */
 

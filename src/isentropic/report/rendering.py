@@ -22,11 +22,13 @@ from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
+from .given_columns import given_columns
 from .scores import columns, every_measure, first_k, number, seconds, strips
 
 _SCRIPTS = (
     "maps.js", "charts.js", "page.js",
     # further panels: page.js says what they may use
+    "explaining.js", "selecting.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
@@ -152,7 +154,8 @@ def _payload(
         for entry, one in zip(maps, scores, strict=True):
             entry[kind] = {"values": packed_shares(one[rows], 0.0, top or 1.0), "high": top or 1.0}
     return {
-        "rows": described_rows(table, rows, drawing.neighbors, color), "maps": maps,
+        "rows": described_rows(table, rows, drawing.neighbors, color), "given": given_columns(table, rows),
+        "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": [_region(at_top, mark, rows) for mark in drawing.marks],
     }  # fmt: skip
