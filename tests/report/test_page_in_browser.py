@@ -108,7 +108,7 @@ def test_a_brush_that_ends_before_the_next_frame_selects_what_it_covers(open_pag
 def test_with_alt_a_selection_is_drawn_freely(open_page, address):
     tab = open_page(address)
     x, y = place(tab, 1, 3)
-    triangle = [(x - 90, y + 60), (x + 90, y + 60), (x, y - 70)]
+    triangle = [(x - 60, y + 40), (x + 60, y + 40), (x, y - 50)]
     tab.keyboard.down("Alt")
     tab.mouse.move(*triangle[0])
     tab.mouse.down()

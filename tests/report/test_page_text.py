@@ -5,7 +5,6 @@ import re
 import sys
 from dataclasses import replace
 from html import unescape
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +14,9 @@ from isentropic._errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.class_verdicts import about_classes
 from isentropic.comparison.drawings import drawn_rows
 from isentropic.comparison.standings import standing
+from isentropic.datasets.columns import Column
+from isentropic.datasets.preparation import Preparation
+from isentropic.datasets.scaling import Scale
 from isentropic.quality import assess
 from isentropic.quality.map_differences import spread
 
@@ -218,15 +220,16 @@ def test_a_float_target_and_any_column_can_colour(table, runs, verdict):
     assert data["rows"]["columns"][data["rows"]["asked"]]["name"] == "column 2"
 
 
+def prepared(centre, scale, target=None):
+    """Four columns of numbers that were centred and scaled."""
+    columns = tuple(Column(f"column {j}", "numeric", ()) for j in range(4))
+    unit = Scale(np.full(4, centre), np.full(4, scale))
+    return Preparation(columns, target, None, (), (), "onehot", "raise", "standard", np.zeros(4), unit)
+
+
 @pytest.mark.parametrize("target", [None, "price"])
 def test_the_target_can_be_asked_for_by_its_name(table, runs, verdict, target):
-    preparation = (
-        None
-        if target is None
-        else SimpleNamespace(
-            target=target, scale=SimpleNamespace(centre=np.full(4, 10.0), scale=np.full(4, 2.0))
-        )
-    )
+    preparation = None if target is None else prepared(10.0, 2.0, target)
     prices = replace(table, y=np.linspace(0, 9, 120), class_names=(), preparation=preparation)
     known = data_of(page(prices, runs, verdict, {}, color=target or "target"))["rows"]
     assert known["columns"][0]["name"] == (target or "target")
@@ -237,8 +240,7 @@ def test_the_target_can_be_asked_for_by_its_name(table, runs, verdict, target):
 
 
 def test_columns_have_the_units_of_the_table(table, runs, verdict):
-    scale = SimpleNamespace(centre=np.full(4, 100.0), scale=np.full(4, 5.0))
-    scaled = replace(table, preparation=SimpleNamespace(target=None, scale=scale))
+    scaled = replace(table, preparation=prepared(100.0, 5.0))
     columns = data_of(page(scaled, runs, verdict, {}))["rows"]["columns"]
     assert columns[2]["high"] == pytest.approx(100 + 5 * table.X[:, 2].max(), rel=1e-5)
 

@@ -175,7 +175,8 @@ def test_the_lasso_is_checked_as_python_does(open_page, cut_page, planted):
     tab = open_page(cut_page)
     script = """(rows) => { const { neighbors, k, n } = isentropic, flags = new Uint8Array(n);
       for (const row of rows) flags[row] = 1;
-      const found = correctedSelection(neighbors, k, flags), after = [...found.keys()].filter((i) => found[i]);
+      const found = correctedSelection(neighbors, k, flags);
+      const after = [...found.keys()].filter((i) => found[i]);
       return { ...checkedSelection(neighbors, k, flags), after }; }"""
     rng = np.random.default_rng(0)
     for size in (1, 30, 120, 300, 450):
@@ -292,6 +293,6 @@ def test_the_large_map_says_how_honest_a_selection_is(open_page, cut_page, plant
     tab = open_page(cut_page)
     tab.evaluate("(rows) => isentropic.selectRows(rows)", np.flatnonzero(away).tolist())
     brief = tab.locator(".brief")
-    assert "of their nearest rows in the data are inside" in brief.inner_text()
+    assert "of their true neighbours are inside" in brief.inner_text()
     brief.locator("button").click()
     assert selected(tab) == set(np.flatnonzero(group == 0).tolist())

@@ -25,6 +25,13 @@ class GivenColumn {
     const at = this.n > 1 ? (code / (this.n - 1)) * (this.numbers.length - 1) : 0, low = Math.floor(at), rest = at - low;
     return rest < 1e-9 ? this.numbers[low] : this.numbers[low] + rest * (this.numbers[low + 1] - this.numbers[low]);
   }
+
+  /* A byte for each row, from the lowest value to the highest. */
+  get shades() {
+    const first = this.value(0), span = this.value(this.n - 1) - first || 1;
+    const shade = Uint8Array.from({ length: this.n }, (_, code) => Math.round(((this.value(code) - first) / span) * 254));
+    return Uint8Array.from(this.codes, (code) => (code === this.missing ? 255 : shade[code]));
+  }
 }
 
 // ---- the halves ----

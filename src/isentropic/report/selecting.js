@@ -54,8 +54,7 @@ function inSlices(steps, done) {
 
 class Selecting {
   constructor(app) {
-    Object.assign(this, { app, check: null, kept: null, undo: null, stop: () => {} });
-    this.columns = app.data.given.columns.map((column) => new GivenColumn(column));
+    Object.assign(this, { app, columns: app.given, check: null, kept: null, undo: null, stop: () => {} });
     this.box = app.section("selection", "Selection");
     this.said = element("div", { class: "said" });
     this.why = element("div", { class: "why" });
@@ -153,7 +152,7 @@ class Selecting {
 
   /* Under the large map, which stands far from the column. */
   brief() {
-    const { check } = this, words = [`${percent(check.kept)} of their nearest rows in the data are inside`];
+    const { check } = this, words = [`${percent(check.kept)} of their true neighbours are inside`];
     if (check.leftOut.length) words.push(`${check.leftOut.length.toLocaleString("en")} left out`);
     if (check.strangers.length) words.push(counted(check.strangers.length, "stranger"));
     const line = [element("span", {}, `${counted(check.size, "row")}: ${words.join(", ")}.`)];
