@@ -183,7 +183,7 @@ function* explaining(columns, inside, outside) {
     else numbers.push(...testedNumbers(column, counts, totals));
     yield;
   }
-  const tested = [...numbers, ...levels].sort((a, b) => b.first - a.first);
+  const tested = [...numbers, ...levels];
   const count = (flags) => flags.reduce((sum, flag) => sum + flag, 0);
   return {
     differences: keptDifferences(tested), n_rows: count(inside), n_against: count(outside), n_columns: columns.length,
@@ -192,16 +192,15 @@ function* explaining(columns, inside, outside) {
 }
 
 function testedNumbers(column, [a, a2, b, b2], [n, n2, m, m2]) {
-  const chosen = comparedNumbers(a, n, b, m);
-  if (chosen.p > CHOOSING) return [];
+  if (comparedNumbers(a, n, b, m).p > CHOOSING) return [];
   const found = comparedNumbers(a2, n2, b2, m2), inside = medianOf(column, a2, n2), outside = medianOf(column, b2, m2);
-  return [{ column: column.name, level: "", lift: null, ...found, inside, outside, first: 2 * Math.abs(chosen.auc - 0.5) }];
+  return [{ column: column.name, level: "", lift: null, ...found, inside, outside }];
 }
 
 function testedLevels(column, [a, a2, b, b2], [n, n2, m, m2]) {
   return column.levels.flatMap((level, code) => (
     shareP(a[code], n, b[code], m) * column.levels.length > CHOOSING ? []
-      : [{ column: column.name, level, ...comparedShares(a2[code], n2, b2[code], m2), first: Math.abs(a[code] / n - b[code] / m) }]));
+      : [{ column: column.name, level, ...comparedShares(a2[code], n2, b2[code], m2) }]));
 }
 
 /* Those that remain after Holm's correction, the strongest first. */

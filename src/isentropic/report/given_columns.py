@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._values import Floats, Integers, Table
-from ..comparison.explaining import Column, columns_of
+from ..comparison.explained_columns import Column, columns_of
 from .arrays import packed
 
 MOST_BYTES = 2_800_000  # that the columns take together, a third less than their text
@@ -73,7 +73,7 @@ def _n_bytes(one: dict[str, Any]) -> int:
 def _variances(table: Table, columns: Sequence[Column]) -> Floats:
     """Of the numbers that were embedded; columns of levels come first."""
     at = {name: j for j, name in enumerate(table.feature_names)}
-    variances = table.X.var(axis=0)
+    variances = np.nan_to_num(table.X.var(axis=0), nan=np.inf)  # with holes
     return np.array(
         [
             np.inf if column.levels or column.name not in at else variances[at[column.name]]
