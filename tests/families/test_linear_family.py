@@ -9,7 +9,8 @@ import laws
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import METHODS, PCA, RandomProjection, make
 from isentropic._errors import InvalidInputError
-from isentropic.families.linear import CentredRows, LinearEmbedder
+from isentropic.families.linear import LinearEmbedder
+from isentropic.linalg.centred import CentredRows
 
 LINEAR = [name for name, method in METHODS.items() if issubclass(method.load(), LinearEmbedder)]
 X = laws.numbers(0, 60) @ np.random.default_rng(3).normal(size=(3, 5)) + 7

@@ -11,8 +11,8 @@ import laws
 from assertions import assert_same_bits
 from isentropic import PCA, IsentropicWarning, ProbabilisticPCA, datasets, load, save
 from isentropic._errors import InvalidInputError
-from isentropic.families.factor_model import _maximized, by_em, posterior
-from isentropic.families.linear import CentredRows
+from isentropic.linalg.centred import CentredRows
+from isentropic.linalg.factor_model import _maximized, by_em, posterior
 
 WINE = datasets.load("builtin:wine").X
 DIGITS = datasets.load("builtin:digits").X[:600]

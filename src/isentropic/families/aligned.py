@@ -8,7 +8,8 @@ from scipy.sparse import csr_array
 
 from .._errors import IsentropicWarning, warn
 from .._state import Array, State, Whole
-from .linear import CentredRows, LinearEmbedder, padded
+from ..linalg.centred import CentredRows
+from .linear import LinearEmbedder, padded
 from .spectral import standing_still
 
 

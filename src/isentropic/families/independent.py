@@ -12,8 +12,9 @@ import numpy as np
 from .._errors import IsentropicWarning, require_count
 from .._state import Array, State, Whole
 from ..linalg import fixed_signs
+from ..linalg.centred import CentredRows, short_products
 from .input_rows import checked_components, checked_rows
-from .linear import CentredRows, LinearEmbedder, padded, require_features, short_products
+from .linear import LinearEmbedder, padded, require_features
 
 
 class IndependentEmbedder(LinearEmbedder):

@@ -17,8 +17,8 @@ from ..distances import rows_per_block
 from ..kernels._jit import threads
 from ..kernels.lattices import expected_places
 from ..linalg import fixed_signs
+from ..linalg.centred import CentredRows
 from ..neighbors import RowIndex
-from .linear import CentredRows
 from .placement import Placer
 
 KINDS = ("rectangular", "hexagonal")

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import eigh, svd
 from scipy.sparse import csr_array
 
-from .linear import RANK
+from ..linalg.centred import RANK
 from .spectral import separating
 
 

@@ -13,9 +13,9 @@ from .._state import Array, Double, Number, State, Whole
 from ..distances import rows_per_block
 from ..families.input_rows import checked_rows
 from ..families.lattice import LatticeEmbedder, lattice_places, principal_sheet
-from ..families.linear import CentredRows
 from ..kernels._jit import threads
 from ..kernels.lattices import responsibilities
+from ..linalg.centred import CentredRows
 
 _BASIS = 4  # Gaussians along a side of the basis
 _WIDTH = 2.0  # of a Gaussian, in steps of the basis

@@ -8,7 +8,8 @@ from scipy.linalg import qr, svd
 from .._errors import is_real, require
 from .._state import Array, Number, State
 from ..families.input_rows import checked_components
-from ..families.linear import RANK, CentredRows, LinearEmbedder, padded, require_features
+from ..families.linear import LinearEmbedder, padded, require_features
+from ..linalg.centred import RANK, CentredRows
 
 
 class LDA(LinearEmbedder):

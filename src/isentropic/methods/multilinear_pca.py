@@ -10,7 +10,8 @@ from scipy.linalg import eigh, svd
 from .._errors import require, require_count, require_number
 from .._state import Array, Each, State
 from ..families.input_rows import checked_components, checked_rows
-from ..families.linear import RANK, CentredRows, LinearEmbedder, padded, require_features
+from ..families.linear import LinearEmbedder, padded, require_features
+from ..linalg.centred import RANK, CentredRows
 
 _GROWTH = 1e-6  # of the variance kept, at which the sweeps end
 _MOST_SWEEPS = 100

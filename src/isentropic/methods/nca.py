@@ -11,7 +11,8 @@ from .._runtime import require_memory, row_blocks
 from .._state import Number, State, Whole
 from ..distances import rows_per_block
 from ..families.input_rows import checked_components
-from ..families.linear import CentredRows, LinearEmbedder, padded, require_features
+from ..families.linear import LinearEmbedder, padded, require_features
+from ..linalg.centred import CentredRows
 
 
 class NCA(LinearEmbedder):

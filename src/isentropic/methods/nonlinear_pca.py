@@ -9,12 +9,12 @@ from .._runtime import generator, row_blocks
 from .._state import Array, Number, State, StateError, Whole
 from ..distances import rows_per_block
 from ..families.input_rows import checked_components, checked_rows
-from ..families.linear import CentredRows
 from ..families.networks import Layers
 from ..families.neural import DecodingEmbedder
 from ..kernels._jit import threads
 from ..kernels.decoded_rows import settle_decoded
 from ..linalg import fixed_signs
+from ..linalg.centred import CentredRows
 from ..optim import lbfgs
 
 _CANDIDATES = 100  # places from which the search for that of a row may begin

@@ -8,9 +8,10 @@ import numpy as np
 
 from .._errors import IsentropicWarning, require, require_one_of
 from .._state import Array, Number, State
-from ..families.factor_model import LEAST_NOISE, FactorModel, by_em, closed_form, posterior
 from ..families.input_rows import checked_components, checked_rows
-from ..families.linear import CentredRows, LinearEmbedder, padded, require_features
+from ..families.linear import LinearEmbedder, padded, require_features
+from ..linalg.centred import CentredRows
+from ..linalg.factor_model import LEAST_NOISE, FactorModel, by_em, closed_form, posterior
 
 
 class ProbabilisticPCA(LinearEmbedder):

@@ -7,7 +7,8 @@ import numpy as np
 from .._runtime import generator
 from .._state import Array, State
 from ..families.input_rows import checked_components, checked_rows
-from ..families.linear import CentredRows, LinearEmbedder, require_features
+from ..families.linear import LinearEmbedder, require_features
+from ..linalg.centred import CentredRows
 
 
 class RandomProjection(LinearEmbedder):

@@ -10,8 +10,9 @@ from scipy.linalg import qr, svd
 from .._errors import IsentropicWarning, require_one_of
 from .._state import Array, State
 from ..families.input_rows import checked_components, checked_rows
-from ..families.linear import RANK, CentredRows, LinearEmbedder, padded, require_features, short_products
+from ..families.linear import LinearEmbedder, padded, require_features
 from ..linalg import fixed_signs
+from ..linalg.centred import RANK, CentredRows, short_products
 
 _STARTS = 10  # rows, the longest, from which the search starts beside the principal axes
 _MOST_ROUNDS = 1_000

@@ -19,7 +19,7 @@ from ..families.lattice import (
     lattice_places,
     principal_sheet,
 )
-from ..families.linear import CentredRows
+from ..linalg.centred import CentredRows
 from ..neighbors import RowIndex
 
 _LAST_WIDTH = 1 / 3  # of the neighbourhood, in steps of the lattice

@@ -10,7 +10,8 @@ from scipy.linalg import qr
 from .._errors import IsentropicWarning, require_number
 from .._state import Array, State
 from ..families.input_rows import checked_components, checked_rows
-from ..families.linear import RANK, CentredRows, LinearEmbedder, padded, require_features, short_products
+from ..families.linear import LinearEmbedder, padded, require_features
+from ..linalg.centred import RANK, CentredRows, short_products
 
 _MOST_ROUNDS = 10_000
 _STILL = 1e-9  # step of the unit vector at which a direction has been found

@@ -160,6 +160,7 @@ class MapView {
     context.clearRect(0, 0, this.width, this.height);
     if (this.map.run === this.app.data.shown && this.app.nSelected === 0) this.drawRegions(context);
     if (this.app.color === "class" && this.app.nSelected === 0) this.drawNames(context);
+    this.app.tell("over", this, context);
     if (this.app.active >= 0) this.drawNeighbors(context, this.app.active);
     if (this.brush) this.drawBrush(context);
   }
@@ -345,7 +346,7 @@ class MapView {
       }
     });
     const finish = (event) => {
-      if (this.brush) { this.app.settle(); this.brush = null; this.drawOver(); }
+      if (this.brush) { this.app.settle(); this.brush = null; this.drawOver(); this.app.tell("settle"); }
       else if (start) {
         const row = this.nearest(...at(event));
         if (row < 0) this.app.clear(); else this.app.pin(row);

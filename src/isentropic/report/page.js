@@ -1,4 +1,26 @@
-/* What the maps share: the rows, the colours, the selection, the row under the pointer. */
+/* What the maps share: the rows, the colours, the selection, the row under the pointer.
+
+   Further panels are further scripts (`_SCRIPTS` in rendering.py, between page.js and start.js). Each says
+
+     panels.push((app) => { ... });
+
+   and is called once, when the maps are there and before anything is drawn. What it may use:
+
+     app.data                     what rendering.py wrote, and so what your Python adds to the payload
+     app.views, view.px, view.py  the maps on the page, and where their rows are in canvas pixels
+     app.selected, app.pinned     flags of the selected rows; the row that is held, or -1
+     app.selectRows(rows), app.select(flags), app.pin(row), app.setColor(value)
+     app.section(id, title)       a new part of the column beside the maps, to fill
+     app.addColoring({...})       one more way to colour (see there); app.dropColoring(value)
+     app.on(kind, listener)       "select"  the selection changed; cheap work only: a brush may be moving
+                                  "settle"  and stays as it is: time for long work
+                                  "pin"     (row) is held, or -1
+                                  "hover"   (row) is under the pointer, or -1
+                                  "color"   (value) was chosen
+                                  "over"    (view, context) the upper layer of a map is being drawn
+                                  "draw"    everything is drawn anew: another theme or width */
+
+const panels = [];
 
 class App {
   constructor(data) {
@@ -14,12 +36,16 @@ class App {
     if (rows.asked !== null) this.color = `column:${rows.asked}`;
     this.runOrder = data.maps.map((_, i) => i).sort((a, b) => (data.maps[a].run === data.shown) - (data.maps[b].run === data.shown));
     this.colorings = new Map();
+    this.ways = new Map();
+    this.listeners = new Map();
     this.decoded = new Map();
     this.font = getComputedStyle(document.body).fontFamily;
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   }
 
   get active() { return this.hovered >= 0 ? this.hovered : this.pinned; }
+  on(kind, listener) { this.listeners.set(kind, [...(this.listeners.get(kind) ?? []), listener]); }
+  tell(kind, ...what) { for (const listener of this.listeners.get(kind) ?? []) listener(...what); }
   css(name) { return this.styles.getPropertyValue(name).trim(); }
   rgb(hex) { return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)); }
 
@@ -55,30 +81,49 @@ class App {
 
   /* Codes of the rows of a map, and for each code a colour, a faded colour and a shape. */
   coloring(map) {
-    const own = this.color === "false" || this.color === "tears"; // differs from map to map
-    const key = own ? `${this.color}:${map.run}` : this.color;
-    if (!this.colorings.has(key)) this.colorings.set(key, this.newColoring(key, map, own));
+    const way = this.ways.get(this.color), key = way?.own ? `${this.color}:${map.run}` : this.color;
+    if (!this.colorings.has(key)) this.colorings.set(key, way ? this.ramp(key, map, way) : this.byClass(key));
     return this.colorings.get(key);
   }
 
-  newColoring(key, map, own) {
-    const { palette } = this.data;
-    if (this.color === "class") {
-      const hues = palette.classes[this.theme].map((hex) => this.rgb(hex));
-      const list = this.classes.names.map((_, code) => (this.isRest(code) ? this.rgb(this.css("--grey")) : hues[code % hues.length]));
-      const shapes = this.classes.names.map((_, code) => this.shape(code));
-      return { key, codes: this.codes, order: this.order, shapes, ...this.tables(list) };
-    }
-    const stops = (own ? palette.damage[this.theme] : palette.numbers).map((hex) => this.rgb(hex));
-    const list = Array.from({ length: 255 }, (_, i) => this.between(stops, i / 254));
-    list.push(this.rgb(this.css("--line"))); // not known
-    const codes = own ? bytes(map[this.color].values) : this.once(key, () => bytes(this.column.values));
-    return { key, codes, order: own ? this.worstLast(codes) : this.order, shapes: ["disc"], ...this.tables(list) };
+  byClass(key) {
+    const hues = this.data.palette.classes[this.theme].map((hex) => this.rgb(hex));
+    const list = this.classes.names.map((_, code) => (this.isRest(code) ? this.rgb(this.css("--grey")) : hues[code % hues.length]));
+    const shapes = this.classes.names.map((_, code) => this.shape(code));
+    return { key, codes: this.codes, order: this.order, shapes, ...this.tables(list) };
   }
 
+  ramp(key, map, way) {
+    const stops = this.stops(way).map((hex) => this.rgb(hex));
+    const list = Array.from({ length: 255 }, (_, i) => this.between(stops, i / 254));
+    list.push(this.rgb(this.css("--line"))); // not known
+    const codes = way.codes(map);
+    return { key, codes, order: way.worst ? this.worstLast(codes) : this.order, shapes: ["disc"], ...this.tables(list) };
+  }
+
+  /* One more way to colour, by numbers. `value` names it, `title` and `group` are what the list says. codes(map)
+     gives a byte for each row: 0 to 254, 255 where it is not known. legend() gives the title, the low and the high
+     end; tip(row, map) a line for the row under the pointer, or "". `own`: it differs from map to map. `worst`: the
+     high end is damage, in its colours and drawn last. The same value again replaces it. */
+  addColoring(way) {
+    this.dropColoring(way.value);
+    this.ways.set(way.value, way);
+    const select = document.getElementById("color");
+    let group = [...select.children].find((one) => one.label === way.group && one.tagName === "OPTGROUP");
+    if (!group) select.append((group = element("optgroup", { label: way.group })));
+    group.append(element("option", { value: way.value }, way.title));
+  }
+
+  dropColoring(value) {
+    for (const key of [...this.colorings.keys()]) if (key === value || key.startsWith(`${value}:`)) this.colorings.delete(key);
+    for (const view of this.views ?? []) view.kept = {};
+    this.ways.delete(value);
+    document.querySelector(`#color option[value="${CSS.escape(value)}"]`)?.remove();
+  }
+
+  stops(way) { return way.worst ? this.data.palette.damage[this.theme] : this.data.palette.numbers; }
   isRest(code) { return this.classes.grouped > 0 && code === this.classes.names.length - 1; }
   shape(code) { const { shapes, classes } = this.data.palette; return shapes[Math.floor(code / classes.light.length) % shapes.length]; }
-  get column() { return this.data.rows.columns[Number(this.color.split(":")[1])]; }
 
   between(stops, t) {
     const at = Math.min(stops.length - 2, Math.floor(t * (stops.length - 1))), rest = t * (stops.length - 1) - at;
@@ -122,18 +167,25 @@ class App {
     this.nSelected = flags.reduce((sum, flag) => sum + flag, 0);
     this.redraw();
     this.say();
+    this.tell("select");
   }
 
   selectRows(rows) {
     const flags = new Uint8Array(this.n);
     for (const row of rows) flags[row] = 1;
+    this.choose(flags);
+  }
+
+  /* A selection that no brush will change in the next frame. */
+  choose(flags) {
     this.select(flags);
+    this.tell("settle");
   }
 
   clear() {
-    this.pinned = -1;
     this.hover(-1);
-    this.select(new Uint8Array(this.n));
+    if (this.pinned >= 0) this.pin(this.pinned);
+    this.choose(new Uint8Array(this.n));
   }
 
   say() {
@@ -157,22 +209,22 @@ class App {
     if (row >= 0) this.showTip(row, view, x, y); else document.getElementById("tip").hidden = true;
     if (row === this.hovered) return;
     this.hovered = row;
-    for (const one of this.views) one.drawOver();
+    this.drawOver();
+    this.tell("hover", row);
   }
 
   pin(row) {
     this.pinned = this.pinned === row ? -1 : row;
-    for (const one of this.views) one.drawOver();
+    this.drawOver();
+    this.tell("pin", this.pinned);
   }
 
   showTip(row, view, x, y) {
     const tip = document.getElementById("tip"), name = (i) => (/^\d+$/.test(this.names[i]) ? `row ${this.names[i]}` : this.names[i]), lines = [element("strong", {}, name(row))];
     const line = (text) => lines.push(element("span", { class: "quiet" }, text));
     if (this.classes) lines.push(element("span", {}, `class ${this.classes.names[this.codes[row]]}`));
-    if (this.color.startsWith("column")) {
-      const { name, low, high, digits } = this.column, code = this.coloring(view.map).codes[row];
-      line(`${name}: ${Number((low + (code / 254) * (high - low)).toPrecision(digits))}`);
-    }
+    const said = this.ways.get(this.color)?.tip?.(row, view.map);
+    if (said) line(said);
     for (const [kind, title] of [["false", "false neighbours"], ["tears", "tears"]]) {
       const { values, high } = view.map[kind], code = this.once(`${kind}${view.map.run}`, () => bytes(values))[row];
       if (code < 255) line(`${title} here: ${code === 254 ? "≥ " : ""}${((code / 254) * high).toFixed(2)}`);
@@ -199,6 +251,15 @@ class App {
   // ---- the page ----
 
   redraw() { for (const view of this.views) view.draw(); }
+  drawOver() { for (const view of this.views) view.drawOver(); }
+
+  /* A part of the column beside the maps, with a heading; hidden while it is `hidden`. */
+  section(id, title) {
+    const made = element("section", { id, class: "panel" });
+    made.append(element("h3", {}, title));
+    document.getElementById("panels").append(made);
+    return made;
+  }
 
   start() {
     const byRun = new Map(this.data.maps.map((map) => [map.run, map]));
@@ -206,6 +267,7 @@ class App {
     this.curves = new Curves(document.getElementById("curves"), this);
     this.offerColors();
     this.listen();
+    for (const panel of panels) panel(this);
     this.drawAll();
   }
 
@@ -215,6 +277,7 @@ class App {
     this.curves.draw();
     drawPictures(document.getElementById("pictures"), this);
     drawTrials(document.getElementById("trials"), this);
+    this.tell("draw");
   }
 
   listen() {
@@ -234,13 +297,17 @@ class App {
 
   offerColors() {
     const select = document.getElementById("color"), { k } = this.data;
-    const option = (value, text) => element("option", { value }, text);
-    if (this.classes) select.append(option("class", "class"));
-    const damage = element("optgroup", { label: "Damage" });
-    damage.append(option("false", `false neighbours (k = ${k})`), option("tears", `tears (k = ${k})`));
-    const columns = element("optgroup", { label: "Columns" });
-    this.data.rows.columns.forEach((column, i) => columns.append(option(`column:${i}`, column.name)));
-    select.append(damage, columns);
+    if (this.classes) select.append(element("option", { value: "class" }, "class"));
+    for (const [value, name, title] of [["false", "false neighbours", `Share of false ones among the ${k} nearest in the map:`], ["tears", "tears", `Tears, by how far the ${k} nearest in the data were moved:`]])
+      this.addColoring({
+        value, title: `${name} (k = ${k})`, group: "Damage", own: true, worst: true, codes: (map) => bytes(map[value].values),
+        legend: () => { const { high } = this.data.maps[0][value]; return [title, "0", `${high}${high < 1 ? " and more" : ""}`]; },
+      });
+    this.data.rows.columns.forEach(({ name, values, low, high, digits }, i) => {
+      const value = `column:${i}`, codes = () => this.once(value, () => bytes(values));
+      const tip = (row) => `${name}: ${Number((low + (codes()[row] / 254) * (high - low)).toPrecision(digits))}`;
+      this.addColoring({ value, title: name, group: "Columns", codes, tip, legend: () => [`${name}:`, String(low), String(high)] });
+    });
     select.value = this.color;
     select.addEventListener("change", () => this.setColor(select.value));
   }
@@ -250,6 +317,7 @@ class App {
     document.getElementById("color").value = color;
     this.redraw();
     this.drawLegends();
+    this.tell("color", color);
   }
 
   drawLegends() {
@@ -268,21 +336,15 @@ class App {
         square: () => element("rect", { x: -4, y: -4, width: 8, height: 8, fill: "none", stroke: fill, "stroke-width": 2.4 }),
       }[this.shape(code)]());
       button.append(svg, element("span", {}, name));
-      button.addEventListener("click", () => this.select(this.codes.map((c) => Number(c === code))));
+      button.addEventListener("click", () => this.choose(this.codes.map((c) => Number(c === code))));
       return button;
     });
   }
 
   rampLegend() {
-    const own = this.color === "false" || this.color === "tears";
-    const stops = own ? this.data.palette.damage[this.theme] : this.data.palette.numbers;
-    const ramp = element("i", { class: "ramp", "aria-hidden": "true" });
-    ramp.style.background = `linear-gradient(90deg, ${stops.join(", ")})`;
-    const k = this.data.k;
-    const [title, low, high] = own
-      ? [this.color === "false" ? `Share of false ones among the ${k} nearest in the map:` : `Tears, by how far the ${k} nearest in the data were moved:`,
-        "0", `${this.data.maps[0][this.color].high}${this.data.maps[0][this.color].high < 1 ? " and more" : ""}`]
-      : [`${this.column.name}:`, String(this.column.low), String(this.column.high)];
+    const way = this.ways.get(this.color), ramp = element("i", { class: "ramp", "aria-hidden": "true" });
+    ramp.style.background = `linear-gradient(90deg, ${this.stops(way).join(", ")})`;
+    const [title, low, high] = way.legend();
     return [element("span", {}, title), element("span", {}, `\u00a0${low}`), ramp, element("span", {}, high)];
   }
 
@@ -303,7 +365,3 @@ class App {
     }
   }
 }
-
-const isentropic = (window.isentropic = new App(JSON.parse(document.getElementById("data").textContent)));
-isentropic.start();
-isentropic.ready = true;

@@ -25,7 +25,11 @@ from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
 from .scores import columns, every_measure, first_k, number, seconds, strips
 
-_SCRIPTS = ("maps.js", "charts.js", "page.js")
+_SCRIPTS = (
+    "maps.js", "charts.js", "page.js",
+    # further panels: page.js says what they may use
+    "start.js",
+)  # fmt: skip
 _FACTS = (
     "command", "versions", "seconds", "date", "preset", "preset_text", "seed", "n_seeds", "dimensions",
     "warnings", "how_to_misread", "resumed",

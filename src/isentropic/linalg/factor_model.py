@@ -11,7 +11,7 @@ from scipy.linalg import svd
 from .._errors import IsentropicWarning
 from ..kernels._jit import threads
 from ..kernels.placement import project_centred
-from .linear import CentredRows, short_products
+from .centred import CentredRows, short_products
 
 _STILL = 1e-8  # relative growth of the likelihood at which the iteration ends
 _MOST_ROUNDS = 5_000
