@@ -105,7 +105,7 @@ def named_frame(
 def write_map(
     frame: pd.DataFrame, columns: Sequence[str], path: Path, method: str, table: Table | None = None
 ) -> None:
-    """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the features of the table too."""
+    """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the table's features too."""
     from ..datasets.written import MapsFrame, write_maps
 
     X, features = (None, ()) if table is None else (table.X, table.feature_names)

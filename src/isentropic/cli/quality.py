@@ -52,7 +52,9 @@ Figure = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Coordinates and scores of each row: .csv, .parquet, .h5ad."),
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Coordinates and scores of each row: .csv, .parquet, .h5ad."
+    ),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where rows or pairs are drawn.")]
 

@@ -31,7 +31,7 @@ def maps_frame(table: Table, runs: Sequence[Run], judged: Verdict | None = None)
     """Coordinates of every map, the recommended one first, with every score of each row.
 
     The first column names the rows, a target follows; then, for each map, ``NAME_0``, ``NAME_1``, ... and its
-    scores, such as ``NAME_false_neighbors`` and ``NAME_tears``; NaN where a row was not among the scored ones.
+    scores, such as ``NAME_false_neighbors`` and ``NAME_tears``; NaN for rows that were not scored.
 
     >>> from isentropic import compare, datasets
     >>> from isentropic.comparison import maps_frame
@@ -43,9 +43,7 @@ def maps_frame(table: Table, runs: Sequence[Run], judged: Verdict | None = None)
     return _maps(table, runs, judged).frame
 
 
-def save_maps(
-    path: str | Path, table: Table, runs: Sequence[Run], judged: Verdict | None = None
-) -> None:
+def save_maps(path: str | Path, table: Table, runs: Sequence[Run], judged: Verdict | None = None) -> None:
     """Write :func:`maps_frame` as a file: CSV, TSV, Parquet, Feather, h5ad, or JSON for DataMapPlot.
 
     An h5ad file holds each map as ``obsm["X_isentropic_NAME"]`` and the scores as columns of ``obs``, as
@@ -54,7 +52,9 @@ def save_maps(
     from ..datasets.written import write_maps
 
     path = Path(path)
-    require(path.name.lower().endswith(MAP_FILES), "path", f"a file ending in {', '.join(MAP_FILES)}", str(path))
+    require(
+        path.name.lower().endswith(MAP_FILES), "path", f"a file ending in {', '.join(MAP_FILES)}", str(path)
+    )
     require_file_extra(path.name)
     if path.suffix.lower() != ".json":
         write_maps(_maps(table, runs, judged), path)
@@ -85,7 +85,7 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
         "labels": labels,
         "hover_text": [
             "\n".join([name, *(f"{key}: {values[i]:.2f}" for key, values in known.items() if values[i] >= 0)])
-            for i, name in enumerate(table.row_names)
+            for i, name in enumerate(written_names(table))
         ],
         "maps": places,
     }
@@ -105,11 +105,21 @@ def row_scores(run: Run) -> dict[str, Any]:
     return {name: values if len(values) == n else _spread(values, rows, n) for name, values in found.items()}
 
 
+def written_names(table: Table) -> list[str]:
+    """Names of the rows as a file takes them: half a character, as a damaged one may end in, is no text."""
+    return [name.encode(errors="backslashreplace").decode() for name in table.row_names]
+
+
 def _row_values(value: Any, lengths: set[int]) -> Iterator[tuple[str, Any]]:
     """Fields of a value, and of values inside it, that are numbers of rows."""
     for one in fields(value):
         held = getattr(value, one.name)
-        if isinstance(held, np.ndarray) and held.ndim == 1 and len(held) in lengths and held.dtype.kind in "iufb":
+        if (
+            isinstance(held, np.ndarray)
+            and held.ndim == 1
+            and len(held) in lengths
+            and held.dtype.kind in "iufb"
+        ):
             yield one.name, held
         elif is_dataclass(held) and one.name != "quality":
             yield from _row_values(held, lengths)
@@ -144,7 +154,7 @@ def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFram
     from ..datasets.written import MapsFrame
 
     names, order = run_names(runs), _order(runs, judged)
-    columns: dict[str, Any] = {getattr(table.preparation, "index", None) or "row": list(table.row_names)}
+    columns: dict[str, Any] = {getattr(table.preparation, "index", None) or "row": written_names(table)}
     if table.labels is not None:
         columns[getattr(table.preparation, "target", None) or "target"] = table.labels
     maps = {}
