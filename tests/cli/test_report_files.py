@@ -105,7 +105,9 @@ def test_maps_are_written_beside_the_page(report, flats, tmp_path, suffix):
     if suffix in reading:
         frame = reading[suffix](path)
         assert list(frame.columns[:2]) == ["flat", "quarter"]
-        assert {"pca_0", "classical-mds_1", "pca_tears", "classical-mds_false_neighbors"} <= set(frame.columns)
+        assert {"pca_0", "classical-mds_1", "pca_tears", "classical-mds_false_neighbors"} <= set(
+            frame.columns
+        )
         assert len(frame) == 30
     elif suffix == "json":
         assert len(json.loads(path.read_text(encoding="utf-8"))["data_map_coords"]) == 30
