@@ -353,7 +353,7 @@ def test_a_source_that_is_not_there_is_a_failure(run, tmp_path):
     [
         (
             ["-o", "map.txt"],
-            "--out must be a file ending in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, got 'map.txt'",
+            "ending in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .h5ad, got 'map.txt'",
             2,
         ),
         (["-o", "map.csv", "--plot", "map.bmp"], "--plot must be a file ending in .png", 2),

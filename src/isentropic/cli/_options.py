@@ -18,7 +18,10 @@ Source = Annotated[
 Out = Annotated[
     Path,
     typer.Option(
-        "--out", "-o", metavar="FILE", help="Coordinates: .csv, .csv.gz, .tsv, .tsv.gz or .parquet."
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Coordinates: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .h5ad.",
     ),
 ]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map: .png, .svg or .pdf.")]
