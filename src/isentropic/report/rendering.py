@@ -15,6 +15,7 @@ from .._extras import require_extra
 from .._values import Floats, Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import plane
+from ..comparison.runs import parameters, run_names
 from ..comparison.standings import FINE_BAR, RELATED
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
@@ -99,22 +100,6 @@ def _about(runs: Sequence[Run]) -> dict[str, Any]:
         "seeded": any(run.repeats for run in runs),
         "relation": next((run.relation for run in runs if run.relation is not None), None),
     }
-
-
-def run_names(runs: Sequence[Run]) -> list[str]:
-    """The method of each run, and what tells it from other runs of the same method."""
-    methods = [run.method for run in runs]
-    return [
-        run.method if methods.count(run.method) == 1 else f"{run.method} ({parameters(run)})" for run in runs
-    ]
-
-
-def parameters(run: Run) -> str:
-    """
-    >>> parameters(Run("isomap", {"n_neighbors": 12}, None, 0.1, None))
-    'n_neighbors=12'
-    """
-    return ", ".join(f"{key}={value}" for key, value in run.params.items()) or "defaults"
 
 
 def _most(runs: Sequence[Run]) -> int:
