@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..comparison import Drawing, LabelTest, Preset, Run, Verdict
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
-_DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "seed": 0}
+_DEFAULTS = {"nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "seed": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class Told:
 
     source: str
     out: Path
+    maps: Path | None
     folder: Path | None
     options: Mapping[str, Any]
     preset: str
@@ -106,6 +107,7 @@ def document(
         "table": table.name,
         **facts,
         "out": str(told.out),
+        **({} if told.maps is None or judged.shown is None else {"maps": str(told.maps)}),
         **({} if told.folder is None else {"folder": str(told.folder)}),
         "verdict": {
             **asdict(judged),
