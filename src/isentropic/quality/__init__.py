@@ -14,6 +14,7 @@ from .measures import Measure
 from .movement import Movement, aligned_distance
 from .rank_measures import continuity, false_neighbors, lcmc, mrre, rnx_auc, rnx_curve, tears, trustworthiness
 from .row_tests import RowTests, row_tests
+from .selections import SelectionCheck, check_selection, corrected_selection
 from .shared_neighbors import SharedNeighbors, shared_neighbors
 from .stress import (
     ShepardPairs,
@@ -45,6 +46,10 @@ __all__ = [
     "row_tests",
     "MapJumps",
     "map_jumps",
+    # a selection against the data
+    "SelectionCheck",
+    "check_selection",
+    "corrected_selection",
     # ranks of neighbours
     "continuity",
     "coranking_matrix",

@@ -27,36 +27,41 @@ _KINDS = {
 }
 
 
-def kinds(maps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The scores of single rows that any of the maps has."""
+def kinds(
+    maps: Sequence[dict[str, Any]], rows: Integers, agreed: SharedNeighbors | None
+) -> list[dict[str, Any]]:
+    """The scores of single rows that any of the maps has; with its values, one that is of all maps."""
+    common = {} if agreed is None else {"agreed": _packed(agreed.shares[rows], 1.0)}
     return [
-        {"kind": kind, "title": title, "words": words, "worst": worst}
+        {"kind": kind, "title": title, "words": words, "worst": worst, "all": common.get(kind)}
         for kind, (title, words, worst) in _KINDS.items()
-        if any(kind in entry for entry in maps)
+        if kind in common or any(kind in entry for entry in maps)
     ]
 
 
-def row_scores(
-    runs: Sequence[Run], n: int, rows: Integers, agreed: SharedNeighbors | None
-) -> list[dict[str, Any]]:
+def row_scores(runs: Sequence[Run], n: int, rows: Integers) -> list[dict[str, Any]]:
     """For each run that has a map: every score that it has of the drawn ``rows``, by kind, packed.
 
     One scale for all maps, so that they can be compared.
     """
-    found = [_scores(run, n, agreed) for run in runs]
+    found = [_scores(run, n) for run in runs]
     packed: list[dict[str, Any]] = [{} for _ in runs]
     for kind in dict.fromkeys(kind for scores in found for kind in scores):
         known = np.concatenate([scores[kind] for scores in found if kind in scores])
         known = known[np.isfinite(known)]
         top = float(f"{np.percentile(known, _FULL_COLOR):.2g}") if len(known) else 1.0
-        top = 1.0 if kind in ("doubt", "seeds", "agreed") else top or 1.0
+        top = 1.0 if kind in ("doubt", "seeds") else top or 1.0
         for entry, scores in zip(packed, found, strict=True):
             if kind in scores:
-                entry[kind] = {"values": packed_shares(scores[kind][rows], 0.0, top), "high": top}
+                entry[kind] = _packed(scores[kind][rows], top)
     return packed
 
 
-def _scores(run: Run, n: int, agreed: SharedNeighbors | None) -> dict[str, Floats]:
+def _packed(values: Floats, top: float) -> dict[str, Any]:
+    return {"values": packed_shares(values, 0.0, top), "high": top}
+
+
+def _scores(run: Run, n: int) -> dict[str, Floats]:
     """By kind, of all n rows; NaN where a row was not sampled."""
     quality, trust, share = run.quality, run.row_trust, run.false_share
     assert quality is not None
@@ -68,8 +73,6 @@ def _scores(run: Run, n: int, agreed: SharedNeighbors | None) -> dict[str, Float
             scores["jump"] = _spread(n, trust.walked, trust.jumps)
         if trust.unsteady is not None:
             scores["seeds"] = _spread(n, quality.rows, trust.unsteady)
-    if agreed is not None:
-        scores["agreed"] = agreed.shares
     return scores
 
 

@@ -2,14 +2,15 @@
 
 panels.push((app) => {
   const { maps, rows, kinds } = app.data, unknown = new Uint8Array(rows.n).fill(255);
-  for (const { kind, title, words, worst } of kinds) {
-    const codes = (map) => (map[kind] ? app.once(`${kind}${map.run}`, () => bytes(map[kind].values)) : unknown);
-    const { high } = maps.find((map) => map[kind])[kind];
+  for (const { kind, title, words, worst, all } of kinds) {
+    const of = (map) => all ?? map[kind];
+    const codes = (map) => (of(map) ? app.once(`${kind}${all ? "" : map.run}`, () => bytes(of(map).values)) : unknown);
+    const { high } = all ?? maps.find(of)[kind], more = kind === "jump";
     const tip = (row, map) => {
       const code = codes(map)[row];
-      return code === 255 ? "" : `${title}: ${code === 254 && kind === "jump" ? "≥ " : ""}${((code / 254) * high).toFixed(2)}`;
+      return code === 255 ? "" : `${title}: ${more && code === 254 ? "≥ " : ""}${((code / 254) * high).toFixed(2)}`;
     };
-    const legend = () => [words, "0", `${high}${kind === "jump" ? " and more" : ""}`];
-    app.addColoring({ value: kind, title, group: "Row by row", own: kind !== "agreed", worst, codes, legend, tip });
+    const legend = () => [words, "0", `${high}${more ? " and more" : ""}`];
+    app.addColoring({ value: kind, title, group: "Row by row", own: !all, worst, codes, legend, tip });
   }
 });
