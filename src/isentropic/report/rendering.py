@@ -15,6 +15,7 @@ from .._extras import require_extra
 from .._values import Floats, Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import plane
+from ..comparison.lenses import Lens
 from ..comparison.runs import parameters, run_names
 from ..comparison.standings import FINE_BAR, RELATED
 from ..registry import METHODS
@@ -28,6 +29,7 @@ from .scores import columns, every_measure, first_k, number, seconds, strips
 _SCRIPTS = (
     "maps.js", "charts.js", "page.js",
     # further panels: page.js says what they may use
+    "lens.js", "pair.js", "saving.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
@@ -87,7 +89,8 @@ def page(
         strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
         number=number, seconds=seconds, related=RELATED, fine=FINE_BAR, **_about(runs),
         # what makes it a page
-        data=_json(payload), style=asset("page.css"), script=scripts, script_hash=_hash(scripts),
+        data=_json(payload), style=asset("page.css") + asset("panels.css"), script=scripts,
+        script_hash=_hash(scripts),
     )  # fmt: skip
 
 
@@ -140,6 +143,7 @@ def _payload(
         "rows": described_rows(table, rows, drawing.neighbors, color), "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": [_region(at_top, mark, rows) for mark in drawing.marks],
+        "table": table.name, "lens": _lens(drawing.lens),
         "groups": [_group(group) for group in drawing.groups or ()],
     }  # fmt: skip
 
@@ -172,6 +176,16 @@ def _region(run: Run | None, mark: Mark | None, rows: Integers) -> dict[str, Any
         "rows": packed(np.flatnonzero(np.isin(rows, mark.rows)), "u4"), "n": n, "worst": mark.worst,
         "outline": rounded(outline.ravel(), 4), "kept": mark.region.damaged_inside / n,
         "ringed": not len(outline) and not mark.worst and n <= _MOST_RINGS,
+    }  # fmt: skip
+
+
+def _lens(lens: Lens | None) -> dict[str, Any] | None:
+    """Distances in the data between the drawn rows, in steps."""
+    if lens is None or lens.top == 0.0:
+        return None
+    return {
+        "metric": lens.metric, "top": lens.top, "codes": packed(lens.codes, "u1"),
+        "landmarks": None if lens.landmarks is None else len(lens.landmarks),
     }  # fmt: skip
 
 
