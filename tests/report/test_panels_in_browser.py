@@ -201,7 +201,7 @@ def test_the_morph_moves_and_the_groups_can_be_selected(open_page, address):
     tab.locator("#pair li button").first.click()
     assert tab.evaluate("isentropic.nSelected") == 40
     assert tab.evaluate(drawn) != first
-    tab.locator("#pair select").nth(1).select_option("")
+    tab.locator("#pair select").nth(1).select_option("none")
     assert tab.evaluate("isentropic.color") == "class"
     assert tab.locator("#pair canvas").count() == 0
 

@@ -82,7 +82,7 @@ class Pair {
     this.label = letter;
     const choice = (title, none) => {
       const label = element("label", {}, title), select = element("select", { "aria-label": `Map ${title}` });
-      if (none) select.append(element("option", { value: "" }, "none"));
+      if (none) select.append(element("option", { value: "none" }, "none"));
       maps.forEach((map, i) => select.append(element("option", { value: i }, `${letter(map)} ${map.name}`)));
       select.addEventListener("change", () => this.compare());
       label.append(select);
@@ -100,7 +100,7 @@ class Pair {
   }
 
   get a() { return this.maps[Number(this.first.value)]; }
-  get b() { return this.second.value === "" ? null : this.maps[Number(this.second.value)]; }
+  get b() { return this.second.value === "none" ? null : this.maps[Number(this.second.value)]; }
 
   /* Found once for each map, in slices. */
   async neighbors(map, token) {
