@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..comparison import Drawing, LabelTest, Preset, Run, Verdict
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
-_DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "seed": 0}
+_DEFAULTS = {"nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "seed": 0}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from ._computation import computing, prompt_interrupt
 from ._embeddings import coordinates_of
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -66,6 +67,7 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
     samples: Samples = None,
     seed: Seed = None,
@@ -92,7 +94,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
             )  # fmt: skip
             maps = [coordinates_of(table, path).to_numpy() for path in (first, second)]
         agreement, quality = _compared(table, maps, k, seed, jobs)

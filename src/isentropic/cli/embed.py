@@ -13,6 +13,7 @@ from ._computation import computing, prompt_interrupt
 from ._models import Rows, SavedModel
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -64,6 +65,7 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
     samples: Samples = None,
     seed: Seed = None,
@@ -90,7 +92,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files)

@@ -17,6 +17,7 @@ from ._computation import computing, prompt_interrupt
 from ._embeddings import coordinates_of
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -85,6 +86,7 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
     samples: Samples = None,
     seed: Seed = None,
@@ -114,7 +116,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()

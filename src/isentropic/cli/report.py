@@ -17,6 +17,7 @@ from ._computation import computing, prompt_interrupt
 from ._failure import FAILURE
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -110,6 +111,7 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
     samples: Samples = None,
     seed: Seed = 0,
@@ -143,14 +145,14 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
             )  # fmt: skip
         _require_table(table)
         _require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
-            "keep": keep, "index": index, "nominal": nominal, "missing": missing, "scaling": scaling,
-            "samples": samples, "seed": seed,
+            "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
+            "scaling": scaling, "samples": samples, "seed": seed,
         }  # fmt: skip
         told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
         runs, resumed = _compared(table, asked, shown=not quiet)

@@ -24,12 +24,13 @@ from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
+from .given_columns import given_columns, numbers
 from .scores import columns, every_measure, first_k, number, seconds, strips
 
 _SCRIPTS = (
     "maps.js", "charts.js", "page.js",
     # further panels: page.js says what they may use
-    "lens.js", "pair.js", "saving.js",
+    "explaining.js", "selecting.js", "lens.js", "pair.js", "saving.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
@@ -139,8 +140,10 @@ def _payload(
         top = float(f"{np.percentile(known, _FULL_COLOR):.2g}") if len(known) else 1.0
         for entry, one in zip(maps, scores, strict=True):
             entry[kind] = {"values": packed_shares(one[rows], 0.0, top or 1.0), "high": top or 1.0}
+    given = given_columns(table, rows)
     return {
-        "rows": described_rows(table, rows, drawing.neighbors, color), "maps": maps,
+        "rows": described_rows(table, rows, drawing.neighbors, color, numbers(given)), "given": given,
+        "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": [_region(at_top, mark, rows) for mark in drawing.marks],
         "table": table.name, "lens": _lens(drawing.lens),
