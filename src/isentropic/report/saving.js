@@ -135,7 +135,7 @@ class Saver {
     canvas.getContext("2d").putImageData(view.image, 0, 0);
     view.kept = kept;
     const grown = scale / view.scale;
-    return `<image x="${left - view.left * grown}" y="${top - view.top * grown}" width="${view.width * grown}" height="${view.height * grown}" href="${canvas.toDataURL()}"/>`;
+    return `<image x="${left - view.left * grown}" y="${top - view.top * grown}" width="${view.width * grown}" height="${view.height * grown}" ${"href"}="${canvas.toDataURL()}"/>`;
   }
 
   outlines(at) {
