@@ -15,6 +15,7 @@ from ..quality import Quality, ShepardPairs, coranking_matrix, shepard_pairs
 from .criticisms import Fact
 from .regions import Region, damaged_region
 from .runs import Run
+from .strata import strata_of, stratified_rows
 from .verdicts import Verdict
 
 MOST_ROWS = 50_000  # more are slow to brush, and cover each other
@@ -23,7 +24,6 @@ N_NEIGHBORS = 10
 _FEWEST_PICTURED = 4
 _CORANKING_CELLS = 90
 _SHEPARD_PAIRS = 20_000
-_STRATA = 10
 _SEED = 0
 
 
@@ -85,29 +85,8 @@ def drawn_rows(table: Table, most: int = MOST_ROWS) -> Integers:
     >>> len(drawn_rows(table, 3)), 5 in drawn_rows(table, 3)
     (3, True)
     """
-    n = len(table.X)
-    if n <= most:
-        return np.arange(n)
-    strata = _strata(table)
-    random = np.random.default_rng(_SEED)
-    # Rows in random order within their stratum, placed evenly from 0 to 1: the first `most` of all have each
-    # stratum in proportion. The first row of every stratum comes before everything else.
-    order = random.permutation(n)
-    order = order[np.argsort(strata[order], kind="stable")]
-    sizes = np.bincount(strata)
-    sizes = sizes[sizes > 0]
-    within = np.concatenate([np.arange(size) for size in sizes])
-    place = (within + 0.5) / np.repeat(sizes, sizes)
-    place[within == 0] = 0.0
-    return np.sort(order[np.argsort(place, kind="stable")[:most]])
-
-
-def _strata(table: Table) -> Integers:
-    if table.y is not None and table.class_names:
-        return np.asarray(table.y, np.int64)
-    numbers = table.X[:, int(np.argmax(table.X.var(axis=0)))] if table.y is None else table.y
-    borders = np.quantile(numbers, np.linspace(0, 1, _STRATA + 1)[1:-1])
-    return np.searchsorted(borders, numbers)
+    classes = table.y if table.class_names else None
+    return stratified_rows(strata_of(table.X, classes, table.y), most, _SEED)
 
 
 def _neighbors(table: Table, rows: Integers) -> Neighbors:
