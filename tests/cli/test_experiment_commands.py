@@ -58,6 +58,20 @@ def test_the_quick_form_and_the_honest_one(run, small_source, tmp_path):
     assert "--honest-only" in out.read_text(encoding="utf-8")
 
 
+def test_a_page_of_what_is_kept(run, small_source, tmp_path):
+    out = tmp_path / "page.html"
+    published = run("reproduce", "small", "--published-only", "--out", out, "--jobs", 1, "--json")
+    assert json.loads(published.stdout)["results"] == 15
+    found = json.loads(run("reproduce", "small", "--minutes", 0, "--out", out, "--json").stdout)
+    assert (found["results"], found["left"], found["chapters"][0]["tables"][0]["left"]) == (12, 23, 23)
+    text = out.read_text(encoding="utf-8")
+    assert "Not all was run: 12 of 35 pieces of work are done" in text
+    assert "Not run: 3 as published, 12 honest, 4 with labels at random, 4 of random projections." in text
+    both = run("reproduce", "small", "--published-only", "--honest-only", "--out", out)
+    assert both.exit_code == 2
+    assert "must be given one at a time" in both.stderr
+
+
 def test_what_cannot_be_is_refused_before_anything_is_run(run, small_source, tmp_path):
     assert (
         "source must be one of small, 004, all"

@@ -154,6 +154,7 @@ def test_json_for_programs(report, flats, tmp_path):
     assert len(found["verdict"]["lines"]) == 5
     assert [run["method"] for run in found["runs"]] == ["pca", "isomap"]
     assert found["runs"][0]["measures"]["rnx_auc"]["value"] > 0
+    assert [group["n"] == len(group["rows"]) for group in found["groups"]] == [True] * len(found["groups"])
     assert found["out"] == "report.html"
     assert found["folder"] == str(tmp_path / "runs")
     assert found["resumed"] == 0

@@ -14,7 +14,7 @@ from .._errors import printable
 
 if TYPE_CHECKING:
     from .._values import Table
-    from ..comparison import LabelTest, Preset, Run, Verdict
+    from ..comparison import Drawing, LabelTest, Preset, Run, Verdict
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 _DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "seed": 0}
@@ -99,7 +99,7 @@ def versions() -> dict[str, str]:
 
 
 def document(
-    table: Table, runs: Sequence[Run], judged: Verdict, facts: Mapping[str, Any], told: Told
+    table: Table, runs: Sequence[Run], judged: Verdict, drawn: Drawing, facts: Mapping[str, Any], told: Told
 ) -> dict[str, Any]:
     """Everything but the maps, which the page and the folder hold."""
     return {
@@ -117,12 +117,21 @@ def document(
             "effects_of_labels": list(judged.effects),
             "lines": list(judged.lines),
         },
+        "groups": _of_groups(drawn),
         "runs": [_of_run(run) for run in runs],
     }
 
 
 def _name(runs: Sequence[Run], position: int | None) -> str | None:
     return None if position is None else runs[position].method
+
+
+def _of_groups(drawn: Drawing) -> list[dict[str, Any]]:
+    """The groups found in the shown map; their rows count those of the table."""
+    if drawn.groups is None:
+        return []
+    found: list[dict[str, Any]] = drawn.groups.to_json()["groups"]
+    return [{**group, "rows": drawn.rows[group["rows"]].tolist()} for group in found]
 
 
 def _of_test(test: LabelTest) -> dict[str, Any]:

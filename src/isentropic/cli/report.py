@@ -148,11 +148,12 @@ def _finish(
 
     judged = verdict(runs)
     facts = facts_of(table, runs, told, time.perf_counter() - began, resumed, warned)
-    text = page(table, runs, judged, drawing(table, runs, judged), facts, color=color)
+    drawn = drawing(table, runs, judged)
+    text = page(table, runs, judged, drawn, facts, color=color)
     with atomic_write(told.out) as file:
         file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
     if as_json:
-        show_json(document(table, runs, judged, facts, told))
+        show_json(document(table, runs, judged, drawn, facts, told))
     elif not quiet:
         for line in judged.lines:
             typer.echo(line)

@@ -5,6 +5,7 @@ from .dimension import Dimensions, intrinsic_dimension
 from .drawings import Drawing, Mark, Picture, drawing
 from .explaining import explain
 from .explanations import Difference, Explanation
+from .groups import Group, Groups, find_groups
 from .label_tests import label_permutation_test
 from .label_values import LabelTest
 from .presets import PRESETS, Preset
@@ -18,6 +19,8 @@ __all__ = [
     "Drawing",
     "Explanation",
     "Fact",
+    "Group",
+    "Groups",
     "LabelTest",
     "Mark",
     "PRESETS",
@@ -30,6 +33,7 @@ __all__ = [
     "compare",
     "drawing",
     "explain",
+    "find_groups",
     "intrinsic_dimension",
     "label_permutation_test",
     "verdict",

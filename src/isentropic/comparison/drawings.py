@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .._values import Floats, Integers, Knn, Neighbors, Table
 from ..neighbors import nearest_neighbors
 from ..quality import Quality, ShepardPairs, coranking_matrix, shepard_pairs
 from .criticisms import Fact
+from .groups import Groups, find_groups
 from .regions import Region, damaged_region
 from .runs import Run
 from .strata import strata_of, stratified_rows
@@ -53,6 +54,7 @@ class Drawing:
     n_pictured: int  # rows of a picture
     pictures: tuple[Picture | None, ...]  # of each run; None without a map, or of too few rows
     marks: tuple[Mark | None, ...]  # of each of the worst facts; None for one that is not about rows
+    groups: Groups | None = None  # of the shown map, as it is drawn: their rows count the drawn ones
 
 
 def drawing(table: Table, runs: Sequence[Run], verdict: Verdict) -> Drawing:
@@ -68,6 +70,7 @@ def drawing(table: Table, runs: Sequence[Run], verdict: Verdict) -> Drawing:
         n_pictured=len(few),
         pictures=tuple(_picture(table.X, run, few) for run in runs),
         marks=tuple(_mark(shown, fact) for fact in verdict.worst),
+        groups=_groups(table, shown, rows),
     )
 
 
@@ -133,6 +136,14 @@ def _mark(run: Run | None, fact: Fact) -> Mark | None:
     flags[about] = True
     known = run.quality.rows  # where scores were sampled, other rows are neither right nor wrong
     return Mark(about, common, damaged_region(points[known], flags[known]))
+
+
+def _groups(table: Table, run: Run | None, rows: Integers) -> Groups | None:
+    """Of the drawn rows, in the two coordinates that are drawn, explained by the columns of the table."""
+    if run is None or run.embedding is None:
+        return None
+    drawn = table if len(rows) == len(table.X) else replace(table, X=table.X[rows])
+    return find_groups(run.embedding[rows, :2], drawn, random_state=_SEED)
 
 
 def _damage(run: Run, quality: Quality, kind: str) -> Floats:

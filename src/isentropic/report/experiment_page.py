@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
@@ -13,6 +14,7 @@ from ..experiments.rankings import PrintedP, Ranking
 from ..experiments.results import CellResult, TableResult
 from ..experiments.sentences import number, p_value
 from ..experiments.statistics import effect
+from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, Task
 from .rendering import asset, template
 from .scores import seconds
 
@@ -23,6 +25,12 @@ _LEGEND = {
     "ours": "ours, by the same protocol",
     "permuted": "the same with labels at random",
     "random": "the best of as many random projections",
+}
+_PROTOCOLS = {
+    PUBLISHED: "as published",
+    HONEST: "honest",
+    PERMUTED: "with labels at random",
+    RANDOM: "of random projections",
 }
 _MOST_DIAGRAM = 40  # methods that a diagram can name
 
@@ -52,6 +60,7 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "name": chapter.name,
         "title": chapter.title,
         "sentences": chapter.sentences,
+        "reached": chapter.reached,
         "tables": tables,
         "rankings": [_ranking(ranking) for ranking in chapter.rankings],
         "p_values": [_printed(one) for one in chapter.p_values],
@@ -86,9 +95,16 @@ def _table(result: TableResult) -> dict[str, Any]:
         "note": as_html(result.table.note),
         "counts": (result.n_same, len(result.compared)),
         "failures": result.failures,
+        "left": _left(result.left),
         "n_tasks": result.n_tasks,
         "seconds": result.seconds,
     }
+
+
+def _left(tasks: Sequence[Task]) -> str:
+    """How many pieces of work were not run, by protocol, in words."""
+    counts = Counter(task.protocol for task in tasks)
+    return ", ".join(f"{counts[name]:,} {words}" for name, words in _PROTOCOLS.items() if counts[name])
 
 
 def _has_number(one: CellResult) -> bool:
@@ -156,19 +172,27 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
         "iman_davenport": p_value(test.iman_davenport_p),
         "agreement": number(test.agreement, 2),
         "difference": f"{ranking.difference:.2f}",
+        "rope": f"{ranking.rope:g}",
         "rows": rows,
         "diagram": diagram(layout) if len(rows) <= _MOST_DIAGRAM else "",
     }
 
 
 def _against(ranking: Ranking, first: str, name: str) -> list[str]:
-    """The first against another: p-values of four tests, wins, ties and losses over data sets, effect."""
+    """The first against another: p-values of four tests, wins, ties and losses, effect, probabilities."""
     methods = ranking.test.methods
     at = methods.index(first), methods.index(name)
     tests = (ranking.uncorrected, ranking.nemenyi, ranking.conover, ranking.wilcoxon)
     found = effect(ranking.scores, methods, first, name)
     counts = f"{found.wins}–{found.ties}–{found.losses}"
-    return [*(p_value(float(values[at])) for values in tests), counts, number(found.rank_biserial, 2)]
+    sure = ranking.posteriors[name]
+    chances = " / ".join(number(one, 2) for one in (sure.first, sure.level, sure.second))
+    return [
+        *(p_value(float(values[at])) for values in tests),
+        counts,
+        number(found.rank_biserial, 2),
+        chances,
+    ]
 
 
 def _printed(one: PrintedP) -> dict[str, Any]:

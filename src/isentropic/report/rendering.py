@@ -13,7 +13,7 @@ import numpy as np
 
 from .._extras import require_extra
 from .._values import Floats, Integers, Table
-from ..comparison import Drawing, Mark, Run, Verdict
+from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import plane
 from ..comparison.standings import FINE_BAR, RELATED
 from ..registry import METHODS
@@ -155,6 +155,7 @@ def _payload(
         "rows": described_rows(table, rows, drawing.neighbors, color), "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": [_region(at_top, mark, rows) for mark in drawing.marks],
+        "groups": [_group(group) for group in drawing.groups or ()],
     }  # fmt: skip
 
 
@@ -186,6 +187,14 @@ def _region(run: Run | None, mark: Mark | None, rows: Integers) -> dict[str, Any
         "rows": packed(np.flatnonzero(np.isin(rows, mark.rows)), "u4"), "n": n, "worst": mark.worst,
         "outline": rounded(outline.ravel(), 4), "kept": mark.region.damaged_inside / n,
         "ringed": not len(outline) and not mark.worst and n <= _MOST_RINGS,
+    }  # fmt: skip
+
+
+def _group(group: Group) -> dict[str, Any]:
+    """One of the groups found in the map at the top, by the drawn rows that it has."""
+    return {
+        "name": group.name, "rows": packed(group.rows, "u4"), "n": len(group.rows),
+        "stability": group.stability, "lines": list(group.lines),
     }  # fmt: skip
 
 
