@@ -38,7 +38,7 @@ from ._terminal import reporting, show_json
 
 if TYPE_CHECKING:
     from .._values import Table
-    from ..comparison import Run
+    from ..comparison.comparing import Comparison
 
 PAGES = (".html", ".htm")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
@@ -59,6 +59,15 @@ Folder = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Keep each result there when it is done; go on from what is there."),
 ]
+MostRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=4,
+        help="Compare on at most N rows, drawn, and fit the recommended map on all; "
+        "8,000 of a table of more than 20,000 by default.",
+    ),
+]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="First seed of all that is drawn.")]
 
 
@@ -71,6 +80,7 @@ class _Asked:
     seed: int
     folder: Path | None
     jobs: int | None
+    most_rows: int | None
 
 
 def main(  # long, with a line for each option
@@ -88,6 +98,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     scaling: Scaling = "auto",
     samples: Samples = None,
+    most_rows: MostRows = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -104,9 +115,10 @@ def main(  # long, with a line for each option
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
       isentropic report builtin:wine --methods pca,lda,supervised-umap
+      isentropic report stones.parquet --most-rows 20000
     """
     require_complete(missing)
-    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs)
+    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows)
     _require_page(out, source)
     began = time.perf_counter()
     with reporting(bars=False, memory=memory) as warned:
@@ -122,16 +134,16 @@ def main(  # long, with a line for each option
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "scaling": scaling,
-            "samples": samples, "seed": seed,
+            "samples": samples, "most-rows": most_rows, "seed": seed,
         }  # fmt: skip
         told = Told(source, out, folder, given, asked.preset, methods is None, seed)
-        runs, resumed = _compared(table, asked, shown=not quiet)
-        _finish(table, runs, told, began, resumed, warned, color, quiet, as_json)
+        found, resumed = _compared(table, asked, shown=not quiet)
+        _finish(table, found, told, began, resumed, warned, color, quiet, as_json)
 
 
 def _finish(
     table: Table,
-    runs: list[Run],
+    found: Comparison,
     told: Told,
     began: float,
     resumed: int,
@@ -146,16 +158,17 @@ def _finish(
     from ..report import page
     from ..report.scores import seconds
 
-    judged = verdict(runs)
-    facts = facts_of(table, runs, told, time.perf_counter() - began, resumed, warned)
-    drawn = drawing(table, runs, judged)
-    text = page(table, runs, judged, drawn, facts, color=color)
+    runs, judged = found.runs, verdict(found.listed)
+    compared = table if found.rows is None else table.taken(found.rows)
+    facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
+    drawn = drawing(compared, runs, judged, whole=found.whole, everything=table)
+    text = page(compared, runs, judged, drawn, facts, color=color)
     with atomic_write(told.out) as file:
         file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
     if as_json:
-        show_json(document(table, runs, judged, drawn, facts, told))
+        show_json(document(table, found, judged, drawn, facts, told))
     elif not quiet:
-        for line in judged.lines:
+        for line in (*judged.lines, *found.notes):
             typer.echo(line)
         how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
         taken = seconds(time.perf_counter() - began)
@@ -166,23 +179,25 @@ def _finish(
         raise typer.Exit(FAILURE)
 
 
-def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[list[Run], int]:
-    """The Runs, and how many of them were read back."""
-    from ..comparison import compare
+def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, int]:
+    """What was found, and how many of the Runs were read back."""
+    from ..comparison import PRESETS
+    from ..comparison.comparing import compared
 
     read_back: list[bool] = []
     with one_bar(shown=shown), computing("the comparison"):
-        runs = compare(
+        found = compared(
             table.X,
             table.y if table.class_names else None,  # a target of numbers has no classes
             asked.methods,
-            preset=asked.preset,
+            PRESETS[asked.preset],
             random_state=asked.seed,
+            most_rows=asked.most_rows or "auto",
             n_jobs=asked.jobs,
             folder=asked.folder,
-            on_run=lambda run, found: read_back.append(found),
+            on_run=lambda run, back: read_back.append(back),
         )
-    return runs, sum(read_back)
+    return found, sum(read_back)
 
 
 # ---- what is refused ---------------------------------------------------------------------------

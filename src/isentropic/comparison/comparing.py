@@ -40,6 +40,11 @@ class Comparison:
     whole: Run | None = None  # None where all rows were compared, or no map is to be trusted
     notes: tuple[str, ...] = ()  # what was left out, a sentence each
 
+    @property
+    def listed(self) -> list[Run]:
+        """All Runs, that of all rows last: as :func:`compare` returns and ``verdict`` takes them."""
+        return [*self.runs, *([] if self.whole is None else [self.whole])]
+
 
 def compare(  # long, with a line for each option
     X: Any,
@@ -123,7 +128,7 @@ def compare(  # long, with a line for each option
     True
     """
     chosen = preset_of(preset, tune=tune, budget=budget, n_seeds=n_seeds)
-    found = compared(
+    return compared(
         X,
         y,
         methods,
@@ -134,8 +139,7 @@ def compare(  # long, with a line for each option
         n_jobs=n_jobs,
         folder=folder,
         on_run=on_run,
-    )
-    return [*found.runs, *([] if found.whole is None else [found.whole])]
+    ).listed
 
 
 def compared(

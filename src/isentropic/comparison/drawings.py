@@ -55,23 +55,62 @@ class Drawing:
     pictures: tuple[Picture | None, ...]  # of each run; None without a map, or of too few rows
     marks: tuple[Mark | None, ...]  # of each of the worst facts; None for one that is not about rows
     groups: Groups | None = None  # of the shown map, as it is drawn: their rows count the drawn ones
+    whole: WholeMap | None = None  # the shown map, where it is of all rows of a table that was sampled
 
 
-def drawing(table: Table, runs: Sequence[Run], verdict: Verdict) -> Drawing:
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeMap:
+    """The recommended map of all rows, beside maps of a sample."""
+
+    run: Run
+    rows: Integers  # of all rows, those that are drawn in the other maps too
+    others: Integers  # further ones that are drawn here
+    other_classes: Integers | None  # of those
+
+
+def drawing(
+    table: Table,
+    runs: Sequence[Run],
+    verdict: Verdict,
+    *,
+    whole: Run | None = None,
+    everything: Table | None = None,
+) -> Drawing:
     """What :func:`isentropic.report.page` draws of these runs.
 
-    Beyond 50,000 rows a stratified sample is drawn. ``O(n m)`` beside the true neighbours of the drawn rows.
+    Beyond 50,000 rows a stratified sample is drawn. Where ``table`` and ``runs`` are of a sample of
+    ``everything``, and ``whole`` is the map of all its rows, that map is shown with up to 50,000 of them.
+    ``O(n m)`` beside the true neighbours of the drawn rows.
     """
     rows, few = drawn_rows(table), drawn_rows(table, PICTURE_ROWS)
     shown = None if verdict.shown is None else runs[verdict.shown]
+    hero = None if whole is None or everything is None else _whole_map(whole, runs, rows, everything)
     return Drawing(
         rows=rows,
         neighbors=_neighbors(table, rows),
         n_pictured=len(few),
         pictures=tuple(_picture(table.X, run, few) for run in runs),
-        marks=tuple(_mark(shown, fact) for fact in verdict.worst),
-        groups=_groups(table, shown, rows),
+        marks=tuple(_mark(shown if hero is None else whole, fact) for fact in verdict.worst),
+        groups=_groups(table, shown if hero is None else _seen(hero, rows), rows),
+        whole=hero,
     )
+
+
+def _whole_map(whole: Run, runs: Sequence[Run], rows: Integers, everything: Table) -> WholeMap | None:
+    if whole.embedding is None or runs[0].rows is None:
+        return None
+    drawn = runs[0].rows[rows]
+    others = np.setdiff1d(drawn_rows(everything), drawn)
+    classes = everything.y if everything.class_names else None
+    return WholeMap(whole, drawn, others, None if classes is None else classes[others])
+
+
+def _seen(hero: WholeMap, rows: Integers) -> Run:
+    """The map of all rows, where the rows of the sample stand in it; others are not asked for."""
+    assert hero.run.embedding is not None
+    points = np.full((int(rows.max()) + 1, hero.run.embedding.shape[1]), np.nan)
+    points[rows] = hero.run.embedding[hero.rows]
+    return replace(hero.run, embedding=points)
 
 
 # ---- rows --------------------------------------------------------------------------------------
