@@ -43,7 +43,17 @@ Keep = Annotated[
 ]
 Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")]
 Nominal = Annotated[str, typer.Option(metavar="RULE", help="Text columns: onehot or coded.")]
-Missing = Annotated[str, typer.Option(metavar="RULE", help="Missing values: raise, drop, mean or keep.")]
+Missing = Annotated[
+    str, typer.Option(metavar="RULE", help="Missing values: raise, drop, median, ppca, mean or keep.")
+]
+NewMissing = Annotated[
+    str,
+    typer.Option(
+        "--missing",
+        metavar="RULE",
+        help="Missing values: drop, mean or keep; those of the first table by its rule.",
+    ),
+]
 Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
 Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
@@ -65,7 +75,7 @@ def require_complete(missing: str) -> None:
     require(
         missing != "keep",
         "--missing",
-        "raise, drop or mean, since rows with holes have no neighbours",
+        "raise, drop, median, ppca or mean, since rows with holes have no neighbours",
         missing,
     )
 

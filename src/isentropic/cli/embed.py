@@ -106,7 +106,7 @@ def _build(method: str, given: dict[str, Any], seed: int | None, jobs: int | Non
     if missing == "keep":
         takes_holes = "missing" in METHODS[method].load()().get_params()
         hint = "probabilistic-pca maps rows with holes."
-        require(takes_holes, "--missing", f"raise, drop or mean for {method}", missing, hint)
+        require(takes_holes, "--missing", f"raise, drop, median, ppca or mean for {method}", missing, hint)
         given = {"missing": "em", **given}
     return make(method, **with_seed_and_jobs(given, METHODS[method].load(), seed, jobs))
 

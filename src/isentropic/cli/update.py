@@ -12,7 +12,7 @@ import typer
 from .._errors import InvalidInputError, printable, require
 from ._computation import computing, prompt_interrupt
 from ._models import Model, Rows, SavedModel, read_model
-from ._options import AsJson, Memory, Out, Quiet, Source
+from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source
 from ._output import Files, named_frame, require_outputs, write_frame
 from ._summary import Summary, count, document_of
 from ._terminal import reporting, show_json
@@ -41,6 +41,7 @@ def main(
     out: Out,
     save: Save = None,
     refine: Refine = 50,
+    missing: NewMissing = "raise",
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -64,7 +65,9 @@ def main(
         with prompt_interrupt():
             saved = read_model(model)
             _require_growth(saved)
-            table = load(source, preparation=saved.preparation)
+            saved.require_rule(missing)
+            prepared = saved.preparation  # its index must be there: rows of a map have names, or none has
+            table = load(source, index=prepared.index, preparation=prepared, missing=missing)
         names, labels = _all_rows(saved, table, model)
         n = len(saved.estimator.embedding_)
         with computing(saved.method):

@@ -52,7 +52,7 @@ def _as_frame(table: Any) -> pd.DataFrame:
 
 
 def _of_table(table: Table) -> Iterator[Column]:
-    """Its columns in their own units; a level that was filled in by a mean counts as missing."""
+    """Its columns in their own units; what was flagged as missing, or is a mean of levels, is missing."""
     prepared = table.preparation
     if prepared is None:
         for name, values in zip(table.feature_names, table.X.T, strict=True):
@@ -64,8 +64,10 @@ def _of_table(table: Table) -> Iterator[Column]:
         features = slice(first, first + width)
         values = table.X[:, features] * prepared.scale.scale[features] + prepared.scale.centre[features]
         first += width
-        if column.kind != "nominal" or prepared.nominal != "onehot":
-            yield Column(column.name, values[:, 0])
+        if not column.has_levels(prepared.nominal):
+            was_there = values[:, -1] < 0.5 if column.flag else True
+            yield Column(column.name, np.where(was_there, values[:, 0], np.nan))
             continue
+        values = values[:, : len(column.levels)]
         has_level = np.isclose(values.max(axis=1), 1.0)
         yield Column(column.name, np.where(has_level, values.argmax(axis=1), np.nan), column.levels)

@@ -36,12 +36,21 @@ class Column:
     name: str
     kind: Kind
     levels: tuple[str, ...] = ()
+    flag: bool = False  # one more feature says whether the value was missing
 
     def feature_names(self, nominal: str) -> tuple[str, ...]:
-        """Names of the features that the column becomes: itself, or ``column=level`` for each level."""
-        if self.kind == "nominal" and nominal == "onehot":
-            return tuple(f"{self.name}={level}" for level in self.levels)
-        return (self.name,)
+        """Names of the features that the column becomes: itself, or ``column=level`` for each level.
+
+        The last is ``column=(missing)`` where missing values have a flag.
+        """
+        flag = (f"{self.name}=(missing)",) if self.flag else ()
+        if self.has_levels(nominal):
+            return (*(f"{self.name}={level}" for level in self.levels), *flag)
+        return (self.name, *flag)
+
+    def has_levels(self, nominal: str) -> bool:
+        """Whether it becomes one feature for each level."""
+        return self.kind == "nominal" and nominal == "onehot"
 
 
 def is_number(dtype: Any) -> bool:
@@ -122,7 +131,7 @@ def _question_levels(words: pd.Series, is_numeric: pd.Series, share: float, name
     if nominal == "onehot" and len(words) > MAX_LEVELS:
         got = strays if mostly_numbers else f"{len(words)} levels ({listed(words[:3])} ...)"
         remedy = (
-            "Leave the words empty and choose missing='drop' or 'mean', or" if mostly_numbers else "Choose"
+            "Leave the words empty and choose missing='drop' or 'median', or" if mostly_numbers else "Choose"
         )
         raise InvalidInputError(
             f"column {name!r} must be numbers or have at most {MAX_LEVELS} levels, got {got}. {remedy} "
@@ -132,7 +141,7 @@ def _question_levels(words: pd.Series, is_numeric: pd.Series, share: float, name
     if mostly_numbers:
         notice(
             f"column {name!r} looks numeric but is read as {len(words)} levels: it has {strays}. "
-            "For numbers, leave the words empty and choose missing='drop' or 'mean'."
+            "For numbers, leave the words empty and choose missing='drop' or 'median'."
         )
 
 
@@ -204,5 +213,5 @@ def _days(series: pd.Series, name: str) -> Floats:
 def _not_of_kind(name: str, must_be: str, strays: pd.Series) -> InvalidInputError:
     return InvalidInputError(
         f"column {name!r} must be {must_be}, got {listed(strays.dropna().unique())}. "
-        "Correct the values, or leave them empty and choose missing='drop' or 'mean'."
+        "Correct the values, or leave them empty and choose missing='drop' or 'median'."
     )

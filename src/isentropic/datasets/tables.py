@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pandas as pd
 from .._errors import require, require_one_of
 from .._values import Floats, Table
 from .encoding import Encoded, describe_columns, encode_columns
+from .factors import fit_factors
 from .missing import complete_rows
 from .notices import listed, notice
 from .preparation import MISSING, NOMINAL, Preparation, feature_names
@@ -58,9 +60,12 @@ def load(
         Text and categories as one feature per level (``"onehot"``), or as ``"coded"`` numbers in the
         order of the levels.
     missing
-        ``"raise"`` an error that counts them, ``"drop"`` the rows that have one, take the ``"mean"``
-        of the feature (of a one-hot level: its share), or ``"keep"`` them as NaN, for the method
-        ``probabilistic-pca``; scaling is then by the values that are there.
+        ``"raise"`` an error that counts them; ``"drop"`` the rows that have one; take the ``"median"`` of the
+        feature (of levels: none), with one more 0/1 feature for each column that has holes, both of which
+        weigh together as one column; what a factor model of the other columns tells, ``"ppca"``; the
+        ``"mean"`` of the feature (of a level: its share); or ``"keep"`` them as NaN, for the method
+        ``probabilistic-pca``. Where they are kept, filled in by factors or flagged, scaling is by the values
+        that are there.
     scaling
         ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
         ``"auto"`` is none where all features share one unit (generated sets and images) and
@@ -104,6 +109,7 @@ def load(
     raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
     if preparation is None:
         return _fit(raw, roles, nominal, missing, scaling)
+    preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
 
@@ -129,15 +135,17 @@ def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, scaling: str) 
     encoded = encode_columns(parts.features, columns, nominal, raw.name)
     if not raw.one_unit:
         name_suspects(encoded)
+    if missing == "median":
+        encoded = encoded.flagged()
     rows = complete_rows(encoded, parts, classes, missing, raw.name)
     if scaling == "auto":
         scaling = "none" if raw.one_unit else "standard"
-    names = feature_names(columns, nominal)
-    scale = fit_scale(rows.X, scaling, names, encoded.levels())
+    names = feature_names(encoded.columns, nominal)
+    scale = fit_scale(rows.X, scaling, names, encoded.groups())
     if scaling != "none":
         _name_constants(rows.X, encoded, scaling)
     preparation = Preparation(
-        columns=columns,
+        columns=encoded.columns,
         target=parts.target_name,
         index=roles.index,
         drop=roles.drop,
@@ -148,7 +156,10 @@ def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, scaling: str) 
         fill=rows.fill,
         scale=scale,
     )
-    return rows.table(raw.name, preparation)
+    rows = rows.scaled(scale)
+    if missing == "ppca":
+        preparation = replace(preparation, factors=fit_factors(rows.X, raw.name))
+    return rows.table(raw.name, preparation, missing)
 
 
 def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) -> Table:
@@ -163,8 +174,8 @@ def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) 
             else class_names(parts.target)
         )
     encoded = encode_columns(parts.features, preparation.columns, preparation.nominal, raw.name)
-    rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation.fill)
-    return rows.table(raw.name, preparation)
+    rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation)
+    return rows.scaled(preparation.scale).table(raw.name, preparation, missing)
 
 
 def _name_constants(X: Floats, encoded: Encoded, scaling: str) -> None:
