@@ -245,7 +245,7 @@ class Job:
             self.data.X,
             fit.embedding,
             n_permutations=self.preset.n_permutations,
-            sample=_CHANCE_ROWS if self._estimated else "auto",
+            sample=min(_CHANCE_ROWS, len(self.data.X)) if self._estimated else "auto",
             random_state=self.seed,
             n_jobs=self._threads,
         )
