@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -312,12 +312,3 @@ class Table:
             return self.y
         names: npt.NDArray[Any] = np.array(self.class_names, dtype=object)[self.y]
         return names
-
-    def taken(self, rows: Integers) -> Table:
-        """The table of these rows, in their order."""
-        return replace(
-            self,
-            X=np.ascontiguousarray(self.X[rows]),
-            y=None if self.y is None else self.y[rows],
-            row_names=tuple(self.row_names[row] for row in rows),
-        )

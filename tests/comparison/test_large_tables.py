@@ -9,7 +9,7 @@ from isentropic._errors import InvalidInputError, MemoryBudgetError
 from isentropic.comparison import drawing, presets, verdict
 from isentropic.comparison.comparing import compared
 from isentropic.comparison.fitting import placed_map
-from isentropic.comparison.strata import strata_of, stratified_rows
+from isentropic.comparison.strata import strata_of, stratified_rows, taken
 
 FITTED = []  # rows of each fit of the stub
 
@@ -193,7 +193,7 @@ def test_without_classes_tenths_are_drawn_evenly(rng):
 def test_the_map_of_all_rows_is_drawn_with_all_of_them(large):
     iris = datasets.load("builtin:iris")
     found = compared(iris.X, iris.y, ["pca"], presets.PRESETS["quick"], most_rows=60)
-    table, judged = iris.taken(found.rows), verdict(found.listed)
+    table, judged = taken(iris, found.rows), verdict(found.listed)
     drawn = drawing(table, found.runs, judged, whole=found.whole, everything=iris)
     np.testing.assert_array_equal(drawn.whole.rows, found.rows)
     np.testing.assert_array_equal(

@@ -9,6 +9,7 @@ from matplotlib.path import Path as MatplotlibPath
 
 from isentropic import report
 from isentropic.comparison import drawing
+from isentropic.comparison.strata import taken
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser
@@ -355,7 +356,7 @@ def test_a_map_of_all_rows_is_drawn_beside_maps_of_a_sample(open_page, tmp_path)
     """At the top stand all rows; a selection there is one of the compared rows, and found in every map."""
     everything = make_table(n=300)
     rows = np.arange(0, 300, 3)
-    table = everything.taken(rows)
+    table = taken(everything, rows)
     runs = [replace(run, rows=rows) for run in make_runs(table)]
     whole = make_runs(everything, 1)[0]
     judged = replace(make_verdict(runs), sampled="Compared on 100 of 300 rows.")

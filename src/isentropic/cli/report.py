@@ -155,11 +155,12 @@ def _finish(
     """Judge, write the page, say the verdict."""
     from .._io import atomic_write
     from ..comparison import drawing, verdict
+    from ..comparison.strata import taken
     from ..report import page
     from ..report.scores import seconds
 
     runs, judged = found.runs, verdict(found.listed)
-    compared = table if found.rows is None else table.taken(found.rows)
+    compared = table if found.rows is None else taken(table, found.rows)
     facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
     drawn = drawing(compared, runs, judged, whole=found.whole, everything=table)
     text = page(compared, runs, judged, drawn, facts, color=color)
@@ -171,8 +172,8 @@ def _finish(
         for line in (*judged.lines, *found.notes):
             typer.echo(line)
         how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
-        taken = seconds(time.perf_counter() - began)
-        typer.echo(f"Compared {count(len(runs), 'method')} in {taken} ({how}).")
+        passed = seconds(time.perf_counter() - began)
+        typer.echo(f"Compared {count(len(runs), 'method')} in {passed} ({how}).")
         kept = f"; results in {told.folder}" if told.folder is not None else ""
         typer.echo(printable(f"wrote {told.out}{kept}"))
     if all(run.failed for run in runs):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from .._values import Floats, Integers
+from .._values import Floats, Integers, Table
 
 _TENTHS = 10
 
@@ -46,3 +48,13 @@ def strata_of(X: Floats, classes: Integers | None, target: Floats | None = None)
     numbers = X[:, int(np.argmax(X.var(axis=0)))] if target is None else target
     borders = np.quantile(numbers, np.linspace(0, 1, _TENTHS + 1)[1:-1])
     return np.searchsorted(borders, numbers)
+
+
+def taken(table: Table, rows: Integers) -> Table:
+    """The table of these rows, in their order."""
+    return replace(
+        table,
+        X=np.ascontiguousarray(table.X[rows]),
+        y=None if table.y is None else table.y[rows],
+        row_names=tuple(table.row_names[row] for row in rows),
+    )

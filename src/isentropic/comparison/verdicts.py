@@ -56,10 +56,7 @@ class Verdict:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Five lines: what, why, what else, two facts to beware of; then those on maps that saw classes.
-
-        Of a large table one more, on the rows that were compared.
-        """
+        """What, why, what else, two facts to beware of; the rows of a sample; maps that saw classes."""
         facts = [f"Beware: {fact.text}" for fact in self.worst]
         rows = [self.sampled] if self.sampled else []
         return (*(self.headline, *self.reasons[:2], *facts)[:5], *rows, *self.classes)
