@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..comparison.comparing import Comparison
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
-_DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "seed": 0}
+_DEFAULTS = {"nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "seed": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class Told:
 
     source: str
     out: Path
+    maps: Path | None
     folder: Path | None
     options: Mapping[str, Any]
     preset: str
@@ -110,6 +111,7 @@ def document(
         "table": table.name,
         **facts,
         "out": str(told.out),
+        **({} if told.maps is None or judged.shown is None else {"maps": str(told.maps)}),
         **({} if told.folder is None else {"folder": str(told.folder)}),
         "verdict": {
             **asdict(judged),
