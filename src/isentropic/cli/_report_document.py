@@ -125,7 +125,7 @@ def document(
         },
         "groups": _of_groups(drawn, compared.rows),
         "runs": [_of_run(run) for run in runs],
-        "whole": None if whole is None else {**_of_run(whole), "n_placed": whole.n_placed},
+        "whole": None if whole is None else _of_run(whole),
     }
 
 
@@ -167,4 +167,5 @@ def _of_run(run: Run) -> dict[str, Any]:
         "relation": run.relation,
         "measures": {name: {"value": m.value, "low": m.low, "high": m.high} for name, m in measures.items()},
         "warnings": list(run.warnings),
+        "n_placed": run.n_placed,
     }

@@ -24,6 +24,7 @@ from ._options import (
     Keep,
     Memory,
     Missing,
+    MostRows,
     Nominal,
     Quiet,
     Samples,
@@ -68,15 +69,6 @@ Maps = Annotated[
 Folder = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Keep each result there when it is done; go on from what is there."),
-]
-MostRows = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=4,
-        help="Compare on at most N rows, drawn, and fit the recommended map on all; "
-        "8,000 of a table of more than 20,000 by default.",
-    ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="First seed of all that is drawn.")]
 
