@@ -13,7 +13,7 @@ from .._errors import require
 
 Source = Annotated[
     str,
-    typer.Argument(metavar="SOURCE", help="A file (CSV, TSV, Parquet, ...), builtin:NAME or openml:NAME."),
+    typer.Argument(metavar="SOURCE", help="A file (CSV, Excel, Parquet, ...), builtin:NAME or openml:NAME."),
 ]
 Out = Annotated[
     Path,
