@@ -107,11 +107,11 @@ class Saver {
     const points = app.points(map), left = SAVE_PAD + (side - scale * map.width) / 2;
     const at = (x, y) => [left + x * scale, top + (map.height - y) * scale];
     const radius = Math.max(1, Math.min(4.2, 2.6 * Math.pow(1500 / app.n, 0.28) * Math.sqrt(side / 400)));
-    const few = app.n <= this.mostCircles;
+    const count = map.n_drawn ?? app.n, few = count <= this.mostCircles; // a map of all rows may draw more of them
     let body = few ? this.shapes(app.coloring(map), points, at, radius) : this.raster(view, left, top, scale);
-    if (map.run === app.data.shown && app.nSelected === 0) body += this.outlines(at);
+    if (map.run === app.top && app.nSelected === 0) body += this.outlines(at);
     if (app.pinned >= 0) { const [x, y] = at(points[2 * app.pinned] / 65535, points[2 * app.pinned + 1] / 65535); body += `<circle cx="${x}" cy="${y}" r="${radius + 4}" fill="none" stroke="${app.css("--accent")}" stroke-width="2.5"/>`; }
-    const [legend, room] = this.legend(map, top + tall + 14), rows = `${app.n.toLocaleString("en")} rows${few ? "" : ", drawn as a picture"}`;
+    const [legend, room] = this.legend(map, top + tall + 14), rows = `${count.toLocaleString("en")} rows${few ? "" : ", drawn as a picture"}`;
     return { width: SAVE_WIDTH, height: Math.ceil(top + tall + 14 + room + 10), body: this.title(`${app.data.table}: ${map.name}`, rows + (app.nSelected ? `, ${app.nSelected.toLocaleString("en")} selected` : "")) + body + legend };
   }
 
