@@ -66,6 +66,16 @@ Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
 ]
 
+MostRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=4,
+        help="Compare on at most N rows, drawn, and fit the recommended map on all; "
+        "8,000 of a table of more than 20,000 by default.",
+    ),
+]
+
 _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
     "isentropic.config_context(memory_limit=...)": "--memory GIB",
