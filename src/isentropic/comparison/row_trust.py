@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +9,10 @@ import numpy as np
 
 from .._fields import is_count, is_number, maybe, record, require_fields, several
 from .._values import Floats, Integers
-from ..neighbors import nearest_among
 from ..quality import Quality
-from ..quality.jumps import JUMP, map_jumps
-from ..quality.row_tests import CHANCE, row_tests
-from ..quality.shared_neighbors import shared_neighbors
+from ..quality.jumps import JUMP
+from ..quality.row_tests import CHANCE
 
-_FEWEST = 8  # rows of a map that are tested
-_BLOCK = 4_096  # rows whose differences are held at a time
 _FIELDS = {
     "p": several(is_number),
     "by_chance": is_number,
@@ -70,43 +65,3 @@ class RowTrust:
             raise ValueError("it has as many jumps as rows from which the map was walked, or neither")
         if walked is not None and len(walked) and walked.max() >= quality.n:
             raise ValueError(f"it was walked from row {walked.max()} of {quality.n}")
-
-
-def tested_rows(X: Floats, Z: Floats, quality: Quality, seed: int, n_jobs: int | None) -> RowTrust | None:
-    """Of the compared rows; None of too few to test."""
-    if quality.n < _FEWEST:
-        return None
-    found = row_tests(X, Z, rows=quality.rows, random_state=seed, n_jobs=n_jobs)
-    return RowTrust(found.p, found.by_chance)
-
-
-def walked_rows(
-    place: Callable[[Floats], Any], X: Floats, Z: Floats, count: int, seed: int, n_jobs: int | None
-) -> tuple[Integers, Floats]:
-    """Rows from which the map is walked, and how far it jumps."""
-    found = map_jumps(place, X, Z, sample=min(count, len(X)), random_state=seed, n_jobs=n_jobs)
-    return found.rows, found.jumps
-
-
-def unsteady_rows(maps: Sequence[Floats], quality: Quality, n_jobs: int | None) -> Floats:
-    """Of each compared row: the share of its neighbours that it does not have in the map of every seed."""
-    shares = shared_neighbors(maps, quality.n_neighbors[0], n_jobs=n_jobs).shares
-    unsteady: Floats = 1.0 - shares[quality.rows]
-    return unsteady
-
-
-def false_shares(X: Floats, Z: Floats, quality: Quality, n_jobs: int | None = None) -> Floats:
-    """Of each compared row: the share of its k nearest rows in the map that are not so in the data.
-
-    One that is as near in the data as the k-th there is none that is false: which of equal ones are counted
-    among the k nearest is chance.
-    """
-    rows, k = quality.rows, quality.n_neighbors[0]
-    farthest = nearest_among(X[rows], X, k, selves=rows, n_jobs=n_jobs)[1][:, -1]
-    near = nearest_among(Z[rows], Z, k, selves=rows, n_jobs=n_jobs)[0]
-    apart = np.empty((len(rows), k))
-    for j in range(k):
-        for start in range(0, len(rows), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            apart[part, j] = np.linalg.norm(X[rows[part]] - X[near[part, j]], axis=1)
-    return (apart > farthest[:, None] * (1 + 1e-9)).mean(axis=1)

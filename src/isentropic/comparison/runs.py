@@ -23,7 +23,7 @@ from .._fields import (
     several,
 )
 from .._kept import SEAL
-from .._values import Floats
+from .._values import Floats, Integers
 from ..quality import Quality
 from ..selection import Trial
 from .label_values import LabelTest, is_label_test
@@ -53,6 +53,8 @@ _FIELDS = {
     "saw_classes": is_flag,
     "label_test": maybe(is_label_test),
     "row_trust": maybe(is_row_trust),
+    "rows": maybe(several(is_count)),
+    "n_placed": is_count,
 }
 
 
@@ -91,6 +93,8 @@ class Run:
     saw_classes: bool = False  # whether the method learnt from them
     label_test: LabelTest | None = None  # of a method that did: the accuracy with permuted labels
     row_trust: RowTrust | None = None  # what speaks against the places of single rows
+    rows: Integers | None = None  # (n,) of a sample: which rows of the table the map is of; None: of all
+    n_placed: int = 0  # of them, that were not fitted but placed by transform
 
     @property
     def data_accuracy(self) -> tuple[float, float, float] | None:
@@ -134,6 +138,8 @@ class Run:
             "saw_classes": self.saw_classes,
             "label_test": None if self.label_test is None else self.label_test.to_fields(),
             "row_trust": None if self.row_trust is None else self.row_trust.to_fields(),
+            "rows": None if self.rows is None else self.rows.tolist(),
+            "n_placed": self.n_placed,
         }
         return json.dumps(data, allow_nan=False)
 
@@ -157,7 +163,7 @@ class Run:
     @classmethod
     def _of_fields(cls, data: Mapping[str, Any]) -> Run:
         embedding, quality, shares = data["embedding"], data["quality"], data["false_share"]
-        test, trust = data["label_test"], data["row_trust"]
+        test, trust, rows = data["label_test"], data["row_trust"], data["rows"]
         return cls(
             **{
                 **data,
@@ -174,6 +180,7 @@ class Run:
                 "relation": _tuple(data["relation"]),
                 "label_test": None if test is None else LabelTest.of_fields(test),
                 "row_trust": None if trust is None else RowTrust.of_fields(trust),
+                "rows": None if rows is None else np.array(rows, np.int64),
             }
         )
 

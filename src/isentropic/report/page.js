@@ -45,6 +45,8 @@ class App {
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   }
 
+  /* The run at the top of the page: its regions are drawn. */
+  get top() { return this.data.whole ? this.data.whole.run : this.data.shown; }
   get active() { return this.hovered >= 0 ? this.hovered : this.pinned; }
   on(kind, listener) { this.listeners.set(kind, [...(this.listeners.get(kind) ?? []), listener]); }
   tell(kind, ...what) { for (const listener of this.listeners.get(kind) ?? []) listener(...what); }
@@ -100,13 +102,13 @@ class App {
     const list = Array.from({ length: 255 }, (_, i) => this.between(stops, i / 254));
     list.push(this.rgb(this.css("--line"))); // not known
     const codes = way.codes(map);
-    return { key, codes, order: way.worst ? this.worstLast(codes) : this.order, shapes: ["disc"], ...this.tables(list) };
+    return { key, codes, order: way.order?.() ?? (way.worst ? this.worstLast(codes) : this.order), shapes: ["disc"], ...this.tables(list) };
   }
 
   /* One more way to colour, by numbers. `value` names it, `title` and `group` are what the list says. codes(map)
      gives a byte for each row: 0 to 254, 255 where it is not known. legend() gives the title, the low and the high
      end; tip(row, map) a line for the row under the pointer, or "". `own`: it differs from map to map. `worst`: the
-     high end is damage, in its colours and drawn last. The same value again replaces it. */
+     high end is damage, in its colours and drawn last. order(), if given: the rows as they are drawn. The same value again replaces it. */
   addColoring(way) {
     this.dropColoring(way.value);
     this.ways.set(way.value, way);
@@ -265,6 +267,7 @@ class App {
 
   start() {
     const byRun = new Map(this.data.maps.map((map) => [map.run, map]));
+    if (this.data.whole) byRun.set(this.data.whole.run, this.data.whole);
     this.views = [...document.querySelectorAll("figure.map")].map((figure) => new MapView(figure, byRun.get(Number(figure.dataset.run)), this));
     this.curves = new Curves(document.getElementById("curves"), this);
     this.offerColors();

@@ -31,7 +31,7 @@ def kinds(
     maps: Sequence[dict[str, Any]], rows: Integers, agreed: SharedNeighbors | None
 ) -> list[dict[str, Any]]:
     """The scores of single rows that any of the maps has; with its values, one that is of all maps."""
-    common = {} if agreed is None else {"agreed": _packed(agreed.shares[rows], 1.0)}
+    common = {} if agreed is None else {"agreed": packed_scores(agreed.shares[rows], 1.0)}
     return [
         {"kind": kind, "title": title, "words": words, "worst": worst, "all": common.get(kind)}
         for kind, (title, words, worst) in _KINDS.items()
@@ -44,7 +44,7 @@ def row_scores(runs: Sequence[Run], n: int, rows: Integers) -> list[dict[str, An
 
     One scale for all maps, so that they can be compared.
     """
-    found = [_scores(run, n) for run in runs]
+    found = [scores_of(run, n) for run in runs]
     packed: list[dict[str, Any]] = [{} for _ in runs]
     for kind in dict.fromkeys(kind for scores in found for kind in scores):
         known = np.concatenate([scores[kind] for scores in found if kind in scores])
@@ -53,15 +53,15 @@ def row_scores(runs: Sequence[Run], n: int, rows: Integers) -> list[dict[str, An
         top = 1.0 if kind in ("doubt", "seeds") else top or 1.0
         for entry, scores in zip(packed, found, strict=True):
             if kind in scores:
-                entry[kind] = _packed(scores[kind][rows], top)
+                entry[kind] = packed_scores(scores[kind][rows], top)
     return packed
 
 
-def _packed(values: Floats, top: float) -> dict[str, Any]:
+def packed_scores(values: Floats, top: float) -> dict[str, Any]:
     return {"values": packed_shares(values, 0.0, top), "high": top}
 
 
-def _scores(run: Run, n: int) -> dict[str, Floats]:
+def scores_of(run: Run, n: int) -> dict[str, Floats]:
     """By kind, of all n rows; NaN where a row was not sampled."""
     quality, trust, share = run.quality, run.row_trust, run.false_share
     assert quality is not None
