@@ -58,7 +58,6 @@ function stamps(shape, radius, opacity) {
 class MapView {
   constructor(figure, map, app) {
     Object.assign(this, { figure, map, app, hero: figure.dataset.hero === "1" });
-    this.points = app.points(map);
     const paper = figure.querySelector(".paper");
     this.base = document.createElement("canvas");
     this.over = document.createElement("canvas");
@@ -84,12 +83,12 @@ class MapView {
     this.scale = Math.min(scale, width - 2 * pad);
     this.left = (width - this.scale * this.map.width) / 2;
     this.top = (height - this.scale * this.map.height) / 2;
-    const n = this.app.n;
+    const n = this.app.n, points = this.app.points(this.map); // here, as maps that nobody asks for are never drawn
     this.px = new Float32Array(n);
     this.py = new Float32Array(n);
     for (let i = 0; i < n; i++) {
-      this.px[i] = this.left + (this.points[2 * i] / 65535) * this.scale;
-      this.py[i] = this.top + (this.map.height - this.points[2 * i + 1] / 65535) * this.scale;
+      this.px[i] = this.left + (points[2 * i] / 65535) * this.scale;
+      this.py[i] = this.top + (this.map.height - points[2 * i + 1] / 65535) * this.scale;
     }
     this.image = this.base.getContext("2d").createImageData(width, height);
     // A few large points or many small ones: the ink on the paper stays about the same.
@@ -143,6 +142,7 @@ class MapView {
   }
 
   draw() {
+    if (!this.over.offsetParent) return; // hidden
     this.measure();
     if (!this.width) return;
     const { app } = this, coloring = app.coloring(this.map);

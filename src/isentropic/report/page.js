@@ -290,11 +290,23 @@ class App {
     addEventListener("keydown", (event) => { if (event.key === "Escape") this.clear(); });
     for (const button of document.querySelectorAll("[data-fact]"))
       button.addEventListener("click", () => this.selectRows(longs(this.data.regions[Number(button.dataset.fact)].rows)));
+    const all = document.getElementById("all");
+    all?.addEventListener("click", () => this.showAll(all));
     let width = innerWidth, screen = "";
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.drawAll(); } });
     addEventListener("beforeprint", () => { screen = this.theme; if (screen === "dark") repaint("light"); }); // paper is light
     addEventListener("afterprint", () => { if (screen === "dark") repaint("dark"); });
     for (const head of document.querySelectorAll("#scores thead th")) head.firstElementChild.addEventListener("click", () => this.sort(head));
+  }
+
+  /* The other maps too, or the best alone again. */
+  showAll(button) {
+    const open = button.getAttribute("aria-expanded") === "false";
+    button.setAttribute("aria-expanded", String(open));
+    this.allMaps ??= button.textContent;
+    button.textContent = open ? "Show the best only" : this.allMaps;
+    for (const rest of document.querySelectorAll(".rest")) rest.hidden = !open;
+    this.redraw();
   }
 
   offerColors() {
@@ -307,7 +319,7 @@ class App {
       });
     this.data.rows.columns.forEach(({ name, values, given, low, high, digits }, i) => {
       const value = `column:${i}`, codes = () => this.once(value, () => (values === undefined ? this.given[given].shades : bytes(values)));
-      const tip = (row) => `${name}: ${Number((low + (codes()[row] / 254) * (high - low)).toPrecision(digits))}`;
+      const tip = (row) => codes()[row] === 255 ? `${name}: missing` : `${name}: ${Number((low + (codes()[row] / 254) * (high - low)).toPrecision(digits))}`;
       this.addColoring({ value, title: name, group: "Columns", codes, tip, legend: () => [`${name}:`, String(low), String(high)] });
     });
     select.value = this.color;
