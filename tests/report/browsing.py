@@ -36,3 +36,8 @@ def drag(tab, start, end, steps=8):
 
 def selected(tab):
     return set(tab.evaluate("[...isentropic.selected.keys()].filter((i) => isentropic.selected[i])"))
+
+
+def drawn(tab):
+    """Wait until the maps outside of the window are drawn too."""
+    tab.wait_for_function("() => isentropic.views.every((view) => !view.stale)")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from browsing import drag, place, selected
+from browsing import drag, drawn, place, selected
 from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 
 from isentropic import datasets, explain
@@ -363,6 +363,7 @@ def test_the_best_eight_maps_come_first_and_the_others_by_family(open_page, tmp_
     assert shown == [2, 10, 9, 8, 7, 6, 5, 4]  # the recommended one, then by what they keep; trust first
     assert tab.locator("#scores tbody tr").count() == 12
     painted = "isentropic.views.map((view) => view.painted ?? 0)"
+    drawn(tab)
     assert tab.evaluate(painted) == [1] * 9 + [0] * 4
     button = tab.locator("#all")
     assert button.inner_text() == "Show all 12 maps"
@@ -370,6 +371,7 @@ def test_the_best_eight_maps_come_first_and_the_others_by_family(open_page, tmp_
     tab.keyboard.press("Enter")
     assert all(figure.is_visible() for figure in figures.all())
     assert figures.count() == 12
+    drawn(tab)
     assert tab.evaluate(painted) == [1] * 13
     families = [text.lower() for text in tab.locator("h4.family").all_inner_texts()]
     assert families == ["neighbours", "stress", "linear", "spectral"]  # of t-SNE, classical MDS, PCA, LTSA

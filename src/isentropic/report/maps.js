@@ -141,7 +141,14 @@ class MapView {
     this.image.data.set(this.kept[key]);
   }
 
+  /* Whether it is in the window, or nearly. */
+  isSeen() {
+    const { top, bottom } = this.figure.getBoundingClientRect();
+    return bottom > -40 && top < innerHeight + 40;
+  }
+
   draw() {
+    this.stale = false;
     if (!this.over.offsetParent) return; // hidden
     this.measure();
     if (!this.width) return;

@@ -252,7 +252,19 @@ class App {
 
   // ---- the page ----
 
-  redraw() { for (const view of this.views) view.draw(); }
+  /* Maps that are seen now; the others a little later, one after the other, and not in every frame of a brush. */
+  redraw(all = false) {
+    clearTimeout(this.later);
+    for (const view of this.views) if (all || view.isSeen()) view.draw(); else view.stale = true;
+    const next = () => {
+      const view = this.views.find((one) => one.stale);
+      if (!view) return;
+      view.draw();
+      this.later = setTimeout(next);
+    };
+    this.later = setTimeout(next, 60);
+  }
+
   drawOver() { for (const view of this.views) view.drawOver(); }
 
   /* A part of the column beside the maps, with a heading; hidden while it is `hidden`. */
@@ -273,8 +285,8 @@ class App {
     this.drawAll();
   }
 
-  drawAll() {
-    this.redraw();
+  drawAll(all = false) {
+    this.redraw(all);
     this.drawLegends();
     this.curves.draw();
     drawPictures(document.getElementById("pictures"), this);
@@ -283,7 +295,7 @@ class App {
   }
 
   listen() {
-    const repaint = (theme) => { this.setTheme(theme); this.drawAll(); };
+    const repaint = (theme, all) => { this.setTheme(theme); this.drawAll(all); };
     document.getElementById("theme").addEventListener("click", () => repaint(this.theme === "dark" ? "light" : "dark"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => repaint(event.matches ? "dark" : "light"));
     document.getElementById("clear").addEventListener("click", () => this.clear());
@@ -294,7 +306,7 @@ class App {
     all?.addEventListener("click", () => this.showAll(all));
     let width = innerWidth, screen = "";
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.drawAll(); } });
-    addEventListener("beforeprint", () => { screen = this.theme; if (screen === "dark") repaint("light"); }); // paper is light
+    addEventListener("beforeprint", () => { screen = this.theme; repaint("light", true); }); // paper is light
     addEventListener("afterprint", () => { if (screen === "dark") repaint("dark"); });
     for (const head of document.querySelectorAll("#scores thead th")) head.firstElementChild.addEventListener("click", () => this.sort(head));
   }
