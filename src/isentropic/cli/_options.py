@@ -13,7 +13,7 @@ from .._errors import require
 
 Source = Annotated[
     str,
-    typer.Argument(metavar="SOURCE", help="A file (CSV, TSV, Parquet, ...), builtin:NAME or openml:NAME."),
+    typer.Argument(metavar="SOURCE", help="A file (CSV, Excel, Parquet, ...), builtin:NAME or openml:NAME."),
 ]
 Out = Annotated[
     Path,
@@ -61,6 +61,16 @@ Dates = Annotated[str, typer.Option(metavar="RULE", help="Dates: number (days), 
 Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
 Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
+]
+
+MostRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=4,
+        help="Compare on at most N rows, drawn, and fit the recommended map on all; "
+        "8,000 of a table of more than 20,000 by default.",
+    ),
 ]
 
 _CALLS = {

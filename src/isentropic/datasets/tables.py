@@ -45,9 +45,10 @@ def load(
     Parameters
     ----------
     source
-        ``builtin:NAME``, ``openml:NAME``, ``openml:ID``, a file (CSV, TSV, ARFF and IDX, each also
-        .gz; Parquet, NPY, NPZ), a pandas frame, or the name of a set in the data folder that
-        ``ISENTROPIC_DATA`` points at. The data folder also answers ``openml:`` when it has the set.
+        ``builtin:NAME``, ``openml:NAME``, ``openml:ID``, a file (CSV, TSV, JSON lines, ARFF and IDX, each
+        also .gz, .bz2, .xz or .zst; Excel, its first sheet or ``book.xlsx#Sheet``; Parquet, Feather, Arrow,
+        NPY, NPZ), a pandas frame, or the name of a set in the data folder that ``ISENTROPIC_DATA`` points
+        at. The data folder also answers ``openml:`` when it has the set.
     target
         Column of the classes or of a number to colour by; for IDX and NPY a file of labels, for NPZ
         the name of an array. Built-in sets, the data folder and OpenML know theirs; an IDX file
