@@ -1,7 +1,7 @@
 """What tests do with a page in a browser, and what they hear from it."""
 
 LAPTOP = {"width": 1366, "height": 768}
-READY = "window.isentropic && window.isentropic.ready"
+READY = "() => window.isentropic && window.isentropic.ready"
 
 
 class Heard:

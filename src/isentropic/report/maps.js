@@ -70,6 +70,8 @@ class MapView {
     this.listen();
   }
 
+  get points() { return this.app.points(this.map); } // when they are drawn: nobody may ask for this map
+
   /* Fits the canvas to its box; true if anything changed. */
   measure() {
     const box = this.over.getBoundingClientRect();
@@ -83,7 +85,7 @@ class MapView {
     this.scale = Math.min(scale, width - 2 * pad);
     this.left = (width - this.scale * this.map.width) / 2;
     this.top = (height - this.scale * this.map.height) / 2;
-    const n = this.app.n, points = this.app.points(this.map); // here, as maps that nobody asks for are never drawn
+    const n = this.app.n, { points } = this;
     this.px = new Float32Array(n);
     this.py = new Float32Array(n);
     for (let i = 0; i < n; i++) {
@@ -103,11 +105,11 @@ class MapView {
 
   /* Rows of a map of all rows that the other maps do not have: they are seen, and nothing more. */
   measureOthers() {
-    const n = this.app.n, count = this.points.length / 2 - n;
+    const n = this.app.n, { points } = this, count = points.length / 2 - n;
     this.others = count ? { px: new Float32Array(count), py: new Float32Array(count), order: Uint32Array.from({ length: count }, (_, i) => i) } : null;
     for (let i = 0; i < count; i++) {
-      this.others.px[i] = this.left + (this.points[2 * (n + i)] / 65535) * this.scale;
-      this.others.py[i] = this.top + (this.map.height - this.points[2 * (n + i) + 1] / 65535) * this.scale;
+      this.others.px[i] = this.left + (points[2 * (n + i)] / 65535) * this.scale;
+      this.others.py[i] = this.top + (this.map.height - points[2 * (n + i) + 1] / 65535) * this.scale;
     }
   }
 
