@@ -195,7 +195,7 @@ def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, dates: str, sc
     )
     rows = rows.scaled(scale)
     if missing == "ppca":
-        preparation = replace(preparation, factors=fit_factors(rows.X, raw.name))
+        preparation = replace(preparation, factors=fit_factors(rows.X, encoded.firsts, raw.name))
     return rows.table(raw.name, preparation, missing)
 
 
