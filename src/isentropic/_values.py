@@ -304,6 +304,7 @@ class Table:
     name: str
     scaling: str
     preparation: Any = None  # datasets.Preparation: what made the columns numbers, to treat new rows alike
+    metric: Any = "euclidean"  # by which its rows are to be compared: a name, or Gower(...)
 
     @property
     def labels(self) -> npt.NDArray[Any] | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..comparison import Drawing, LabelTest, Preset, Run, Verdict
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
-_DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "seed": 0}
+_DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "metric": "auto", "seed": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,9 @@ def facts_of(
     from datetime import UTC, datetime
 
     from ..comparison import PRESETS, intrinsic_dimension
+    from ..distances import metric_name
 
-    found = intrinsic_dimension(table.X)
+    found = intrinsic_dimension(table.X, metric=table.metric)
     preset = PRESETS[told.preset]
     return {
         "command": told.command,
@@ -66,6 +67,7 @@ def facts_of(
         "rows": len(table.X),
         "features": len(table.feature_names),
         "scaling": table.scaling,
+        "metric": metric_name(table.metric),
         "dimensions": {
             "maximum likelihood": found.maximum_likelihood,
             "two nearest neighbours": found.two_nearest,

@@ -18,6 +18,7 @@ from ._options import (
     Jobs,
     Keep,
     Memory,
+    Metric,
     Missing,
     Nominal,
     Quiet,
@@ -26,6 +27,7 @@ from ._options import (
     Source,
     Target,
     require_complete,
+    require_metric,
 )
 from ._output import TABLES, require_suffix, write_frame
 from ._terminal import reporting, show_json, show_table
@@ -67,6 +69,7 @@ def main(  # long, with a line for each option
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
     scaling: Scaling = "auto",
+    metric: Metric = "euclidean",
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -83,7 +86,8 @@ def main(  # long, with a line for each option
       isentropic compare-maps umap.csv isomap.csv builtin:iris
       isentropic compare-maps last.csv this.csv flats.csv --index flat --out moved.csv
     """
-    require_complete(missing)
+    require_complete(missing, metric)
+    require_metric(metric)
     if out is not None:
         _require_out(out, source, first, second)
     with reporting(bars=not quiet, memory=memory) as warned:
@@ -92,7 +96,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, scaling=scaling, metric=metric, n_samples=samples,
             )  # fmt: skip
             maps = [coordinates_of(table, path).to_numpy() for path in (first, second)]
         agreement, quality = _compared(table, maps, k, seed, jobs)
@@ -124,7 +128,9 @@ def _compared(
     require(1 <= k < n // 2, "--k", f"from 1 to {n // 2 - 1}, less than half of the rows", k)
     with computing("compare-maps"):
         agreement = map_agreement(*maps, n_neighbors=k, n_jobs=jobs)
-        return agreement, compare_quality(table.X, *maps, n_neighbors=k, random_state=seed, n_jobs=jobs)
+        return agreement, compare_quality(
+            table.X, *maps, metric=table.metric, n_neighbors=k, random_state=seed, n_jobs=jobs
+        )
 
 
 def _write(table: Table, agreement: MapAgreement, out: Path) -> None:

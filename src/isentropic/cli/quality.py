@@ -22,6 +22,7 @@ from ._options import (
     Jobs,
     Keep,
     Memory,
+    Metric,
     Missing,
     Nominal,
     Quiet,
@@ -30,6 +31,7 @@ from ._options import (
     Source,
     Target,
     require_complete,
+    require_metric,
 )
 from ._output import require_figure, write_figure
 from ._summary import count
@@ -78,6 +80,7 @@ def main(  # long, with a line for each option
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
     scaling: Scaling = "auto",
+    metric: Metric = "euclidean",
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -94,7 +97,8 @@ def main(  # long, with a line for each option
       isentropic quality builtin:iris map.csv
       isentropic quality flats.csv map.parquet --target price --k 15 --plot quality.png
     """
-    require_complete(missing)
+    require_complete(missing, metric)
+    require_metric(metric)
     if plot is not None:
         require_figure(plot, source, str(embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
@@ -103,7 +107,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, scaling=scaling, metric=metric, n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()
@@ -130,8 +134,9 @@ def _assessed(
     classes = table.y if table.class_names else None  # a target of numbers has none
     with computing("quality"):
         return assess(
-            table.X, coordinates.to_numpy(), classes, n_neighbors=wanted, random_state=seed, n_jobs=jobs
-        )
+            table.X, coordinates.to_numpy(), classes, metric=table.metric, n_neighbors=wanted,
+            random_state=seed, n_jobs=jobs,
+        )  # fmt: skip
 
 
 # ---- for programs ------------------------------------------------------------------------------
@@ -231,7 +236,7 @@ def _draw(result: _Result, jobs: int | None, path: Path) -> None:
     quality, rows = result.quality, result.quality.rows
     X, Z = result.table.X[rows], result.coordinates.to_numpy()[rows]
     with computing("quality"):
-        matrix = coranking_matrix(X, Z, n_jobs=jobs)
+        matrix = coranking_matrix(X, Z, metric=result.table.metric, n_jobs=jobs)
     n_shown = quality.n - 2  # all is well with all others, by definition
     drawn = {kind.legend.split(":")[0]: kind.name for kind in drawn_curves()}
     curves = {title: getattr(quality.curves, name)[:n_shown] for title, name in drawn.items()}

@@ -22,6 +22,7 @@ from ._options import (
     Jobs,
     Keep,
     Memory,
+    Metric,
     Missing,
     Nominal,
     Quiet,
@@ -30,6 +31,7 @@ from ._options import (
     Source,
     Target,
     require_complete,
+    require_metric,
 )
 from ._output import require_suffix
 from ._report_document import Told, document, facts_of
@@ -87,6 +89,7 @@ def main(  # long, with a line for each option
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
     scaling: Scaling = "auto",
+    metric: Metric = "auto",
     samples: Samples = None,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -99,13 +102,17 @@ def main(  # long, with a line for each option
     Methods that learn from classes, the --target, are compared where --methods names them, or by the
     preset thorough. Each is fitted with permuted labels too, and not trusted where these score as well.
 
+    Tables with text beside numbers, or with holes, are compared by Gower's metric, unless --methods names one
+    that works on columns of numbers, or --metric says otherwise.
+
     \b
     Examples:
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
       isentropic report builtin:wine --methods pca,lda,supervised-umap
     """
-    require_complete(missing)
+    require_complete(missing, metric)
+    require_metric(metric)
     asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs)
     _require_page(out, source)
     began = time.perf_counter()
@@ -115,14 +122,14 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, scaling=scaling, metric=_metric(metric, asked.methods), n_samples=samples,
             )  # fmt: skip
         _require_table(table)
         _require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "scaling": scaling,
-            "samples": samples, "seed": seed,
+            "metric": metric, "samples": samples, "seed": seed,
         }  # fmt: skip
         told = Told(source, out, folder, given, asked.preset, methods is None, seed)
         runs, resumed = _compared(table, asked, shown=not quiet)
@@ -176,6 +183,7 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[list[Run], i
             table.X,
             table.y if table.class_names else None,  # a target of numbers has no classes
             asked.methods,
+            metric=table.metric,
             preset=asked.preset,
             random_state=asked.seed,
             n_jobs=asked.jobs,
@@ -203,6 +211,14 @@ def _names(methods: str | None, preset: str | None) -> tuple[str, ...] | None:
     for name in names:
         require_one_of("--methods", name, registry.METHODS)
     return tuple(names)
+
+
+def _metric(asked: str, methods: tuple[str, ...] | None) -> str:
+    """``auto`` is Euclidean where a method is named that takes no other distances."""
+    from .. import registry
+
+    by_columns = any(not registry.METHODS[name].precomputed for name in methods or ())
+    return "euclidean" if asked == "auto" and by_columns else asked
 
 
 def _require_page(out: Path, source: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._errors import require, require_count, require_one_of
 from .._runtime import config_context, get_config, worker_threads
+from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
 from .data import Data
 from .jobs import Job, Steps, count_steps
@@ -25,6 +26,7 @@ def compare(  # long, with a line for each option
     y: Any = None,
     methods: Methods | None = None,
     *,
+    metric: Metric = "euclidean",
     preset: str = "standard",
     tune: bool | None = None,
     budget: int | None = None,
@@ -56,6 +58,9 @@ def compare(  # long, with a line for each option
     methods : list of names, or mapping, optional
         Names of the registry; names with parameters, ``{"isomap": {"n_neighbors": 15}}``; or labels with
         estimators or functions of X, ``{"mine": lambda X: X[:, :2]}``. Default: those of the preset.
+    metric : str, callable or Gower
+        By which rows are compared, fitted and measured: ``table.metric`` of a loaded table. Methods that know
+        nothing but columns of numbers are then no part of a preset, and fail where they are named.
     preset : {"quick", "standard", "thorough"}
         What is not said otherwise: methods, tuning, budget and seeds.
     tune : bool, optional
@@ -99,10 +104,13 @@ def compare(  # long, with a line for each option
     progress = get_config().progress
     runs = []
     with config_context(progress=None):  # the bar is about methods, not about blocks of rows
-        data = Data.of(X, y, seed)
+        data = Data.of(X, y, seed, checked_metric(metric))
         if methods is None:
-            methods = methods_of(chosen, len(data.X), has_classes=data.classes is not None)
+            has_classes, of_columns = data.classes is not None, data.is_euclidean
+            methods = methods_of(chosen, len(data.X), has_classes=has_classes, of_columns=of_columns)
         tasks = as_tasks(methods)
+        if not data.is_euclidean:
+            tasks = tuple(task.by_metric(metric) for task in tasks)
         store = Store.at(folder, len(tasks) * len(data.X))
         steps = Steps(progress, sum(count_steps(task, chosen, len(data.X)) for task in tasks))
         for task in tasks:

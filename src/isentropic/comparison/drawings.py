@@ -10,6 +10,7 @@ import numpy as np
 
 from .._errors import LowRecallWarning
 from .._values import Floats, Integers, Knn, Neighbors, Table
+from ..distances import in_units
 from ..neighbors import nearest_neighbors
 from ..quality import Quality, ShepardPairs, coranking_matrix, shepard_pairs
 from .criticisms import Fact
@@ -68,7 +69,7 @@ def drawing(table: Table, runs: Sequence[Run], verdict: Verdict) -> Drawing:
         rows=rows,
         neighbors=_neighbors(table, rows),
         n_pictured=len(few),
-        pictures=tuple(_picture(table.X, run, few) for run in runs),
+        pictures=tuple(_picture(table, run, few) for run in runs),
         marks=tuple(_mark(shown, fact) for fact in verdict.worst),
         groups=_groups(table, shown, rows),
     )
@@ -108,7 +109,10 @@ def drawn_rows(table: Table, most: int = MOST_ROWS) -> Integers:
 def _strata(table: Table) -> Integers:
     if table.y is not None and table.class_names:
         return np.asarray(table.y, np.int64)
-    numbers = table.X[:, int(np.argmax(table.X.var(axis=0)))] if table.y is None else table.y
+    numbers = table.y
+    if numbers is None:
+        X = in_units(table.X, table.metric)
+        numbers = np.nan_to_num(X[:, int(np.argmax(np.nanvar(X, axis=0)))])
     borders = np.quantile(numbers, np.linspace(0, 1, _STRATA + 1)[1:-1])
     return np.searchsorted(borders, numbers)
 
@@ -117,7 +121,7 @@ def _neighbors(table: Table, rows: Integers) -> Neighbors:
     k = min(N_NEIGHBORS, len(rows) - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
-        return nearest_neighbors(table.X[rows], Knn(k), random_state=_SEED)
+        return nearest_neighbors(table.X[rows], Knn(k), metric=table.metric, random_state=_SEED)
 
 
 def plane(embedding: Floats) -> Floats:
@@ -132,12 +136,12 @@ def plane(embedding: Floats) -> Floats:
 # ---- maps --------------------------------------------------------------------------------------
 
 
-def _picture(X: Floats, run: Run, rows: Integers) -> Picture | None:
+def _picture(table: Table, run: Run, rows: Integers) -> Picture | None:
     if run.embedding is None or run.quality is None or len(rows) < _FEWEST_PICTURED:
         return None
-    given, mapped = X[rows], run.embedding[rows]
-    matrix = coranking_matrix(given, mapped, bins=min(_CORANKING_CELLS, len(rows) - 1))
-    return Picture(matrix.counts, shepard_pairs(given, mapped, n_pairs=_SHEPARD_PAIRS))
+    given, mapped, metric = table.X[rows], run.embedding[rows], table.metric
+    matrix = coranking_matrix(given, mapped, metric=metric, bins=min(_CORANKING_CELLS, len(rows) - 1))
+    return Picture(matrix.counts, shepard_pairs(given, mapped, metric=metric, n_pairs=_SHEPARD_PAIRS))
 
 
 def _mark(run: Run | None, fact: Fact) -> Mark | None:

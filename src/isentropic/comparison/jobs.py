@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from .._errors import IsentropicError, require
+from .._errors import InvalidInputError, IsentropicError, require
 from .._runtime import Progress
-from .._values import Floats
+from .._values import Floats, Integers
+from ..distances import EUCLIDEAN, Metric, distances_between, is_gower, pair_distances
 from ..neighbors import nearest_among
 from ..quality import Quality, assess, baseline
 from ..quality.map_differences import left_out
@@ -28,6 +29,7 @@ from .tasks import Task
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
 _SMALL = 500  # rows
 _BLOCK = 4_096  # rows whose differences are held at a time
+_MANY, _DRAWN = 6_000, 2_000  # rows of a mixed table beyond which so many are compared with all others
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
 
 
@@ -128,6 +130,8 @@ class Job:
 
     def _require_possible(self) -> None:
         task, n = self.task, len(self.data.X)
+        if task.refusal:
+            raise InvalidInputError(task.refusal)
         if task.needs_y:
             require(self.data.y is not None, "y", f"given, because {task.label} learns from it", None)
         if task.max_rows is not None:
@@ -155,7 +159,7 @@ class Job:
             trials=() if selection is None else selection.trials,
             baseline=self._baseline(fit),
             warnings=fit.warnings,
-            false_share=false_shares(self.data.X, fit.embedding, quality, self.n_jobs),
+            false_share=false_shares(self.data.rows, fit.embedding, quality, self.data.metric, self.n_jobs),
             without=self._without(fit, quality),
             relation=self.data.relation,
         )
@@ -183,7 +187,7 @@ class Job:
             sets,
             y=self.data.y if self.task.needs_y else None,
             criterion=self.criterion,
-            metric="euclidean",
+            metric=self.data.metric,
             n_jobs=self.n_jobs,
             on_trial=lambda trial, done, total: self.steps.now(names[min(done, total - 1)], 1),
         )
@@ -205,12 +209,20 @@ class Job:
     def _assessed(self, fit: Fit) -> Quality:
         classes = self.data.classes
         labels = classes if classes is not None and (classes >= 0).all() else None
-        return assess(self.data.X, fit.embedding, labels, random_state=self.seed, n_jobs=self._threads)
+        return assess(self.data.X, fit.embedding, labels, metric=self.data.metric, sample=self._sample,
+                      random_state=self.seed, n_jobs=self._threads)  # fmt: skip
+
+    @property
+    def _sample(self) -> Literal["auto"] | int:
+        """Rows that are compared with all others: fewer where a distance takes a loop over the columns."""
+        n = len(self.data.X)
+        return _DRAWN if is_gower(self.data.metric) and n > _MANY else "auto"
 
     def _baseline(self, fit: Fit) -> dict[str, tuple[float, float]]:
         found = baseline(
             self.data.X,
             fit.embedding,
+            metric=self.data.metric,
             n_permutations=self.preset.n_permutations,
             random_state=self.seed,
             n_jobs=self._threads,
@@ -221,7 +233,9 @@ class Job:
         """How measures vary with the rows; where they were estimated they have an interval already."""
         if not quality.exact or quality.n < _FEWEST_TO_LEAVE_OUT:
             return {}
-        found = left_out(self.data.X, fit.embedding, random_state=self.seed, n_jobs=self.n_jobs)
+        found = left_out(
+            self.data.X, fit.embedding, metric=self.data.metric, random_state=self.seed, n_jobs=self.n_jobs
+        )
         return {name: tuple(values.tolist()) for name, values in found.items()}
 
     def _with_classes(self, run: Run, params: Mapping[str, Any], store: Store) -> Run:
@@ -257,21 +271,33 @@ def _few(quality: Quality) -> dict[str, float]:
     return {name: quality.measures[name].value for name in names if name in quality.measures}
 
 
-def false_shares(X: Floats, Z: Floats, quality: Quality, n_jobs: int | None = None) -> Floats:
+def false_shares(
+    X: Floats, Z: Floats, quality: Quality, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> Floats:
     """Of each compared row: the share of its k nearest rows in the map that are not so in the data.
 
     One that is as near in the data as the k-th there is none that is false: which of equal ones are counted
     among the k nearest is chance.
     """
     rows, k = quality.rows, quality.n_neighbors[0]
-    farthest = nearest_among(X[rows], X, k, selves=rows, n_jobs=n_jobs)[1][:, -1]
+    farthest = nearest_among(X[rows], X, k, metric=metric, selves=rows, n_jobs=n_jobs)[1][:, -1]
     near = nearest_among(Z[rows], Z, k, selves=rows, n_jobs=n_jobs)[0]
     apart = np.empty((len(rows), k))
-    for j in range(k):
-        for start in range(0, len(rows), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            apart[part, j] = np.linalg.norm(X[rows[part]] - X[near[part, j]], axis=1)
+    measure = pair_distances(X, metric, n_jobs)
+    for start in range(0, len(rows), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        for j in range(k):
+            apart[part, j] = _apart(X, rows[part], near[part, j], metric, measure)
     return (apart > farthest[:, None] * (1 + 1e-9)).mean(axis=1)
+
+
+def _apart(X: Floats, first: Integers, second: Integers, metric: Metric, measure: Any) -> Floats:
+    if metric in EUCLIDEAN:
+        return np.linalg.norm(X[first] - X[second], axis=1)
+    if measure is not None:
+        return np.asarray(measure(first, second))
+    pairs = zip(first, second, strict=True)
+    return np.array([distances_between(X[i : i + 1], X[j : j + 1], metric, 1)[0, 0] for i, j in pairs])
 
 
 def _words(params: Mapping[str, Any]) -> str:
@@ -282,7 +308,7 @@ def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
     """Values that JSON knows; others as they are written."""
     known = (bool, int, float, str, type(None))
     return {
-        name: value if isinstance(value, known) else repr(value)
+        name: value if isinstance(value, known) else "gower" if is_gower(value) else repr(value)
         for name, value in params.items()
         if name not in ("random_state", "n_jobs")
     }

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._errors import InvalidInputError, is_real, require, require_flag, require_one_of
-from .._values import Floats
+from .._values import Floats, Gower
 from .columns import KINDS, Column
 from .factors import Factors
 from .scaling import SCALINGS, Scale
@@ -39,6 +39,7 @@ class Preparation:
     fill: Floats  # (m,)
     scale: Scale  # centre and scale of the m features
     factors: Factors | None = None
+    metric: str = "euclidean"  # by which rows are compared; "gower" where levels and holes are kept
 
     def require_rule(self, missing: str) -> None:
         """Raise for a way with missing values that needs what this preparation does not hold."""
@@ -46,6 +47,13 @@ class Preparation:
         rules = tuple(dict.fromkeys((*known, self.missing)))
         hint = f"The fitted table had missing={self.missing!r}."
         require_one_of("missing", missing, rules, hint)
+
+    @property
+    def row_metric(self) -> str | Gower:
+        """The metric of the prepared rows: for Gower's, with the columns that are levels."""
+        if self.metric != "gower":
+            return self.metric
+        return Gower(levels=tuple(i for i, column in enumerate(self.columns) if column.kind == "nominal"))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -72,6 +80,7 @@ class Preparation:
             "nominal": self.nominal,
             "missing": self.missing,
             "scaling": self.scaling,
+            "metric": self.metric,
             "fill": self.fill.tolist(),
             "centre": self.scale.centre.tolist(),
             "scale": self.scale.scale.tolist(),
@@ -131,6 +140,7 @@ class Preparation:
             nominal=data["nominal"],
             missing=data["missing"],
             scaling=data["scaling"],
+            metric=_text("metric", data.get("metric", "euclidean")),
             fill=fill,
             scale=Scale(centre, scale),
             factors=None if factors is None else Factors.from_json(factors, shape[0]),

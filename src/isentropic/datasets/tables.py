@@ -11,9 +11,10 @@ import pandas as pd
 
 from .._errors import require, require_one_of
 from .._values import Floats, Table
-from .encoding import Encoded, describe_columns, encode_columns
+from .encoding import Encoded, encode_columns
 from .factors import fit_factors
 from .missing import complete_rows
+from .mixed import Choices
 from .notices import listed, notice
 from .preparation import MISSING, NOMINAL, Preparation, feature_names
 from .raw import RawTable
@@ -34,6 +35,7 @@ def load(
     nominal: str = "onehot",
     missing: str = "raise",
     scaling: str = "auto",
+    metric: str = "euclidean",
     n_samples: int | None = None,
     random_state: int = 0,
     preparation: Preparation | None = None,
@@ -70,6 +72,11 @@ def load(
         ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
         ``"auto"`` is none where all features share one unit (generated sets and images) and
         standard elsewhere.
+    metric
+        By what rows are to be compared, which ``table.metric`` says to those who do: ``"euclidean"``, or
+        ``"gower"`` for text beside numbers and missing values: levels are coded then, nothing is scaled, and
+        what is missing is kept as NaN. ``"auto"`` takes it for tables that have those, and says so. Any other
+        name is handed on.
     n_samples, random_state
         Size and seed of a generated set.
     preparation
@@ -105,15 +112,17 @@ def load(
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
     roles = Roles.of(target, drop, keep, index)
     if preparation is not None:
-        _require_no_second_choice(preparation, roles, nominal, scaling)
+        _require_no_second_choice(preparation, roles, nominal, scaling, metric)
     raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
     if preparation is None:
-        return _fit(raw, roles, nominal, missing, scaling)
+        return _fit(raw, roles, Choices(metric, nominal, missing, scaling))
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
 
-def _require_no_second_choice(preparation: Preparation, roles: Roles, nominal: str, scaling: str) -> None:
+def _require_no_second_choice(
+    preparation: Preparation, roles: Roles, nominal: str, scaling: str, metric: str
+) -> None:
     is_one = isinstance(preparation, Preparation)
     require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
     for name, is_left in (
@@ -121,16 +130,18 @@ def _require_no_second_choice(preparation: Preparation, roles: Roles, nominal: s
         ("keep", not roles.keep),
         ("nominal", nominal == "onehot"),
         ("scaling", scaling == "auto"),
+        ("metric", metric in ("euclidean", "auto", preparation.metric)),
     ):
         require(is_left, name, "left to the preparation", "both", "Give one or the other.")
 
 
-def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, scaling: str) -> Table:
+def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
     roles = without_names_of_rows(raw, roles)
     parts = split(raw, roles)
-    columns = describe_columns(parts.features, nominal)
+    chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
+    nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
     classes = () if parts.target is None else class_names(parts.target)
     encoded = encode_columns(parts.features, columns, nominal, raw.name)
     if not raw.one_unit:
@@ -155,6 +166,7 @@ def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, scaling: str) 
         scaling=scaling,
         fill=rows.fill,
         scale=scale,
+        metric=chosen.metric,
     )
     rows = rows.scaled(scale)
     if missing == "ppca":
@@ -173,7 +185,10 @@ def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) 
             if is_fitted
             else class_names(parts.target)
         )
-    encoded = encode_columns(parts.features, preparation.columns, preparation.nominal, raw.name)
+    differ = preparation.metric == "gower"  # an unknown level is one that no fitted row has
+    encoded = encode_columns(
+        parts.features, preparation.columns, preparation.nominal, raw.name, unseen_differ=differ
+    )
     rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation)
     return rows.scaled(preparation.scale).table(raw.name, preparation, missing)
 

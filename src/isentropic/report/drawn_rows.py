@@ -75,7 +75,8 @@ def _columns(table: Table, rows: Integers, color: str | None) -> tuple[list[dict
     if color is not None:
         require_one_of("color", color, [*names, *([] if table.y is None else [target])])
     room = max(_FEWEST_COLUMNS, _COLUMN_BYTES // max(1, len(rows)))
-    kept = set(np.argsort(-table.X.var(axis=0), kind="stable")[:room].tolist())
+    spread = np.nanvar(table.X, axis=0)
+    kept = set(np.argsort(-spread, kind="stable")[:room].tolist())
     kept |= {names.index(color)} if color is not None else set()
     columns = [_column(names[j], table.X[rows, j], _unit(table, j)) for j in sorted(kept)]
     asked = None if color is None else sorted(kept).index(names.index(color))
@@ -99,7 +100,9 @@ def _unit(table: Table, j: int) -> tuple[float, float]:
 
 
 def _column(name: str, values: np.ndarray, unit: tuple[float, float] = (0.0, 1.0)) -> dict[str, Any]:
-    low, high = float(values.min()), float(values.max())
+    there = values[np.isfinite(values)]  # what is missing is drawn as unknown
+    low, high = float(there.min(initial=np.inf)), float(there.max(initial=-np.inf))
+    low, high = (low, high) if len(there) else (0.0, 0.0)
     centre, scale = unit
     ends = centre + scale * low, centre + scale * high
     digits = _digits(*ends)
