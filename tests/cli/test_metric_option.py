@@ -33,7 +33,7 @@ def test_a_mixed_table_through_every_command(run, mixed, tmp_path):
     assert (tmp_path / "again.csv").read_bytes() == out.read_bytes()
     result = run("quality", mixed, out, *by, "--json")
     assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout)["metric"] == "gower"
+    assert json.loads(result.stdout)["quality"]["metric"] == "gower"
     for command in (("path", mixed, "--k", "5,10", *by), ("compare-maps", out, out, mixed, *by)):
         result = run(*command)
         assert result.exit_code == 0, result.stderr

@@ -11,7 +11,7 @@ from isentropic import ClassicalMDS, Gower, InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
 
 MIXED = pd.DataFrame({
-    "rooms": [2.0, np.nan, 4.0, 5.0], "heating": ["gas", "oil", None, "gas"], "area": [40.0, 50.0, 70.0, 90.0],
+    "rooms": [2, np.nan, 4, 5], "heating": ["gas", "oil", None, "gas"], "area": [40.0, 50.0, 70.0, 90.0],
 })  # fmt: skip
 NUMBERS = MIXED[["rooms", "area"]]
 

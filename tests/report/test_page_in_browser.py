@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from browsing import drag, place, selected
 from made_comparisons import FACTS, make_runs, make_supervised, make_table, make_verdict, page
 from matplotlib.path import Path as MatplotlibPath
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser
-
-LAPTOP = {"width": 1366, "height": 768}
-READY = "window.isentropic && window.isentropic.ready"
 
 
 @pytest.fixture(scope="module")
@@ -22,57 +20,6 @@ def address(tmp_path_factory, table, runs, verdict):
 def write(path, table, runs, verdict, **options):
     path.write_text(page(table, runs, verdict, FACTS, **options), encoding="utf-8")
     return path.as_uri()
-
-
-class Heard:
-    """What a page asked for and complained about."""
-
-    def __init__(self, tab):
-        self.complaints, self.requests = [], []
-        tab.on("console", lambda message: self.complaints.append(message.text))
-        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
-        tab.on("dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss()))
-        tab.on("request", lambda request: self.requests.append(request.url))
-
-
-@pytest.fixture
-def open_page(browser):
-    tabs = []
-
-    def opened(address, **options):
-        tab = browser.new_page(viewport=LAPTOP, **options)
-        tabs.append(tab)
-        tab.heard = Heard(tab)
-        tab.goto(address)
-        tab.wait_for_function(READY)
-        return tab
-
-    yield opened
-    for tab in tabs:
-        tab.close()
-
-
-def place(tab, figure, row):
-    """Where a row is on the screen, in one of the figures."""
-    view = tab.locator("figure.map").nth(figure)
-    # In the middle: the tools stick to the top of the window, over what lies there.
-    view.evaluate("(figure) => figure.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    box = view.locator("canvas.over").bounding_box()
-    script = "([f, r]) => { const v = isentropic.views[f]; return [v.px[r] / v.ratio, v.py[r] / v.ratio]; }"
-    x, y = tab.evaluate(script, [figure, row])
-    return box["x"] + x, box["y"] + y
-
-
-def drag(tab, start, end, steps=8):
-    tab.mouse.move(*start)
-    tab.mouse.down()
-    tab.mouse.move(*end, steps=steps)
-    tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    tab.mouse.up()
-
-
-def selected(tab):
-    return set(tab.evaluate("[...isentropic.selected.keys()].filter((i) => isentropic.selected[i])"))
 
 
 def colours(tab, figure):
@@ -161,7 +108,7 @@ def test_a_brush_that_ends_before_the_next_frame_selects_what_it_covers(open_pag
 def test_with_alt_a_selection_is_drawn_freely(open_page, address):
     tab = open_page(address)
     x, y = place(tab, 1, 3)
-    triangle = [(x - 90, y + 60), (x + 90, y + 60), (x, y - 70)]
+    triangle = [(x - 60, y + 40), (x + 60, y + 40), (x, y - 50)]
     tab.keyboard.down("Alt")
     tab.mouse.move(*triangle[0])
     tab.mouse.down()

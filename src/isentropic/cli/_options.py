@@ -18,7 +18,10 @@ Source = Annotated[
 Out = Annotated[
     Path,
     typer.Option(
-        "--out", "-o", metavar="FILE", help="Coordinates: .csv, .csv.gz, .tsv, .tsv.gz or .parquet."
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Coordinates: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .h5ad.",
     ),
 ]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map: .png, .svg or .pdf.")]
@@ -54,6 +57,7 @@ NewMissing = Annotated[
         help="Missing values: drop, mean or keep; those of the first table by its rule.",
     ),
 ]
+Dates = Annotated[str, typer.Option(metavar="RULE", help="Dates: number (days), or cycle (also the season).")]
 Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
 Metric = Annotated[
     str,
@@ -70,7 +74,11 @@ _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
     "isentropic.config_context(memory_limit=...)": "--memory GIB",
 }
+<<<<<<< HEAD
 _TABLE_OPTIONS = ("target", "drop", "keep", "index", "nominal", "missing", "scaling", "metric")
+=======
+_TABLE_OPTIONS = ("target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling")
+>>>>>>> main
 # name='value', name='value' or 'other', name=['value'], name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(
     rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from ..comparison import Drawing, LabelTest, Preset, Run, Verdict
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
+<<<<<<< HEAD
 _DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "metric": "auto", "seed": 0}
+=======
+_DEFAULTS = {"nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "seed": 0}
+>>>>>>> main
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,7 @@ class Told:
 
     source: str
     out: Path
+    maps: Path | None
     folder: Path | None
     options: Mapping[str, Any]
     preset: str
@@ -108,6 +113,7 @@ def document(
         "table": table.name,
         **facts,
         "out": str(told.out),
+        **({} if told.maps is None or judged.shown is None else {"maps": str(told.maps)}),
         **({} if told.folder is None else {"folder": str(told.folder)}),
         "verdict": {
             **asdict(judged),

@@ -13,6 +13,7 @@ from ._computation import computing, prompt_interrupt
 from ._embeddings import coordinates_of
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -29,7 +30,7 @@ from ._options import (
     require_complete,
     require_metric,
 )
-from ._output import TABLES, require_suffix, write_frame
+from ._output import require_rows_file, write_frame
 from ._terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
     metric: Metric = "euclidean",
     samples: Samples = None,
@@ -89,14 +91,18 @@ def main(  # long, with a line for each option
     require_complete(missing, metric)
     require_metric(metric)
     if out is not None:
-        _require_out(out, source, first, second)
+        require_rows_file(out, source, str(first), str(second))
     with reporting(bars=not quiet, memory=memory) as warned:
         from ..datasets import load
 
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+<<<<<<< HEAD
                 missing=missing, scaling=scaling, metric=metric, n_samples=samples,
+=======
+                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
+>>>>>>> main
             )  # fmt: skip
             maps = [coordinates_of(table, path).to_numpy() for path in (first, second)]
         agreement, quality = _compared(table, maps, k, seed, jobs)
@@ -107,15 +113,6 @@ def main(  # long, with a line for each option
         show_json(_document(result, first, second))
     elif not quiet:
         _show(result)
-
-
-def _require_out(out: Path, source: str, *maps: Path) -> None:
-    from .._io import real_path, require_writable
-
-    require_suffix("--out", out, TABLES)
-    among = real_path(out) in [real_path(source), *map(real_path, maps)]
-    require(not among, "--out", "another file than its sources", str(out))
-    require_writable(out)
 
 
 def _compared(

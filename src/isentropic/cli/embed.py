@@ -13,6 +13,7 @@ from ._computation import computing, prompt_interrupt
 from ._models import Rows, SavedModel
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -30,7 +31,7 @@ from ._options import (
     Target,
     require_metric,
 )
-from ._output import Files, coordinates_frame, require_outputs, write_figure, write_frame
+from ._output import Files, coordinates_frame, require_outputs, write_figure, write_map
 from ._parameters import parse_parameters, with_seed_and_jobs
 from ._summary import Summary, facts_of, show_summary
 from ._terminal import reporting
@@ -66,6 +67,7 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
     metric: Metric = "euclidean",
     samples: Samples = None,
@@ -95,7 +97,11 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+<<<<<<< HEAD
                 missing=missing, scaling=scaling, metric=metric, n_samples=samples,
+=======
+                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
+>>>>>>> main
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files)
@@ -140,8 +146,9 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
 
 
 def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files) -> None:
-    frame = coordinates_frame(Z, estimator.get_feature_names_out(), table)
-    write_frame(frame, files.out)
+    columns = estimator.get_feature_names_out()
+    frame = coordinates_frame(Z, columns, table)
+    write_map(frame, columns, files.out, method, table)
     if files.save is not None:
         witness = witness_of(estimator, table.X)
         SavedModel(estimator, method, table.preparation, Rows.of(table), witness).write(files.save)

@@ -13,6 +13,7 @@ from .._errors import InvalidInputError, message, require
 from ._computation import computing, prompt_interrupt
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -63,6 +64,7 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
     metric: Metric = "euclidean",
     samples: Samples = None,
@@ -90,7 +92,11 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+<<<<<<< HEAD
                 missing=missing, scaling=scaling, metric=metric, n_samples=samples,
+=======
+                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
+>>>>>>> main
             )  # fmt: skip
         began = time.perf_counter()
         with computing("path"):

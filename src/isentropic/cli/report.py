@@ -17,6 +17,7 @@ from ._computation import computing, prompt_interrupt
 from ._failure import FAILURE
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -33,7 +34,7 @@ from ._options import (
     require_complete,
     require_metric,
 )
-from ._output import require_suffix
+from ._output import MAPS, require_rows_file, require_suffix
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from ..comparison import Run
 
 PAGES = (".html", ".htm")
+MAP_FILES = (*MAPS, ".json")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
 _FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
 
@@ -57,11 +59,33 @@ Color = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Colour the maps by it at first; the target by default.")
 ]
 Page = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page: .html.")]
+Maps = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Coordinates and scores of each row, too: .csv, .parquet, .feather, .h5ad; "
+        ".json for DataMapPlot.",
+    ),
+]
 Folder = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Keep each result there when it is done; go on from what is there."),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="First seed of all that is drawn.")]
+
+
+def _show_schema(wanted: bool) -> None:
+    if wanted:
+        from importlib.resources import files
+
+        typer.echo(files(__package__).joinpath("report.schema.json").read_text(encoding="utf-8"), nl=False)
+        raise typer.Exit
+
+
+Schema = Annotated[
+    bool,
+    typer.Option("--schema", callback=_show_schema, is_eager=True, help="Print the JSON Schema of --json."),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +106,14 @@ def main(  # long, with a line for each option
     preset: PresetName = None,
     color: Color = None,
     out: Page = Path("report.html"),
+    maps: Maps = None,
     folder: Folder = None,
     drop: Drop = None,
     keep: Keep = None,
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
     metric: Metric = "auto",
     samples: Samples = None,
@@ -96,6 +122,7 @@ def main(  # long, with a line for each option
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    schema: Schema = False,
 ) -> None:
     """Compare methods on a table: which map to trust, how much, and where not. Writes one page.
 
@@ -110,11 +137,14 @@ def main(  # long, with a line for each option
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
       isentropic report builtin:wine --methods pca,lda,supervised-umap
+      isentropic report flats.csv --maps maps.parquet
     """
     require_complete(missing, metric)
     require_metric(metric)
     asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs)
     _require_page(out, source)
+    if maps is not None:
+        require_rows_file(maps, source, str(out), option="--maps", known=MAP_FILES)
     began = time.perf_counter()
     with reporting(bars=False, memory=memory) as warned:
         from ..datasets import load
@@ -122,16 +152,25 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+<<<<<<< HEAD
                 missing=missing, scaling=scaling, metric=_metric(metric, asked.methods), n_samples=samples,
+=======
+                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
+>>>>>>> main
             )  # fmt: skip
         _require_table(table)
         _require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
+<<<<<<< HEAD
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "scaling": scaling,
             "metric": metric, "samples": samples, "seed": seed,
+=======
+            "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
+            "scaling": scaling, "samples": samples, "seed": seed,
+>>>>>>> main
         }  # fmt: skip
-        told = Told(source, out, folder, given, asked.preset, methods is None, seed)
+        told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
         runs, resumed = _compared(table, asked, shown=not quiet)
         _finish(table, runs, told, began, resumed, warned, color, quiet, as_json)
 
@@ -149,7 +188,7 @@ def _finish(
 ) -> None:
     """Judge, write the page, say the verdict."""
     from .._io import atomic_write
-    from ..comparison import drawing, verdict
+    from ..comparison import drawing, save_maps, verdict
     from ..report import page
     from ..report.scores import seconds
 
@@ -159,6 +198,9 @@ def _finish(
     text = page(table, runs, judged, drawn, facts, color=color)
     with atomic_write(told.out) as file:
         file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
+    maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
+    if maps is not None:
+        save_maps(maps, table, runs, judged)
     if as_json:
         show_json(document(table, runs, judged, drawn, facts, told))
     elif not quiet:
@@ -167,8 +209,9 @@ def _finish(
         how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
         taken = seconds(time.perf_counter() - began)
         typer.echo(f"Compared {count(len(runs), 'method')} in {taken} ({how}).")
+        files = " and ".join(str(path) for path in (told.out, maps) if path is not None)
         kept = f"; results in {told.folder}" if told.folder is not None else ""
-        typer.echo(printable(f"wrote {told.out}{kept}"))
+        typer.echo(printable(f"wrote {files}{kept}"))
     if all(run.failed for run in runs):
         raise typer.Exit(FAILURE)
 

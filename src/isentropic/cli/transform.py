@@ -7,7 +7,7 @@ import time
 from ._computation import computing, prompt_interrupt
 from ._models import Model, read_model
 from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source
-from ._output import Files, coordinates_frame, require_outputs, write_frame
+from ._output import Files, coordinates_frame, require_outputs, write_map
 from ._summary import Summary, show_summary
 from ._terminal import reporting
 
@@ -39,6 +39,7 @@ def main(
         with computing(saved.method):
             Z = saved.estimator.transform(table.X)
         seconds = time.perf_counter() - began
-        write_frame(coordinates_frame(Z, saved.estimator.get_feature_names_out(), table), out)
+        columns = saved.estimator.get_feature_names_out()
+        write_map(coordinates_frame(Z, columns, table), columns, out, saved.method, table)
     summary = Summary(saved.method, {}, table, Z.shape[1], seconds, Files(out), warned)
     show_summary(summary, quiet=quiet, as_json=as_json)

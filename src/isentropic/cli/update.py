@@ -13,7 +13,7 @@ from .._errors import InvalidInputError, printable, require
 from ._computation import computing, prompt_interrupt
 from ._models import Model, Rows, SavedModel, read_model
 from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source
-from ._output import Files, named_frame, require_outputs, write_frame
+from ._output import Files, named_frame, require_outputs, write_map
 from ._summary import Summary, count, document_of
 from ._terminal import reporting, show_json
 from ._witness import placed_by, witness_of
@@ -73,7 +73,7 @@ def main(
         with computing(saved.method):
             found = append_rows(saved.estimator, table.X, refine=refine)
         Z, columns = saved.estimator.embedding_, saved.estimator.get_feature_names_out()
-        write_frame(named_frame(Z, columns, names, labels, saved.preparation), out)
+        write_map(named_frame(Z, columns, names, labels, saved.preparation), columns, out, saved.method)
         if save is not None:
             old = saved.witness
             rows = table.X if old is None else old.rows

@@ -16,8 +16,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from .._errors import InvalidInputError, require, require_count, require_number
+from .._errors import require, require_count, require_number
 from .._values import Floats, Table
+from ..quality.selections import Flags, row_flags
 from .explained_columns import Column, columns_of
 from .explanations import Difference, Explanation
 
@@ -28,8 +29,6 @@ _EXACT_RANKS = 8  # values on either side up to which Mann and Whitney's p may b
 _BLOCK = 64  # columns that are ranked at once
 _MISSED = 0.05  # chance of each interval to miss the truth
 _EXACT = 5_000  # rows up to which shares are compared by Fisher's exact test
-
-Flags = npt.NDArray[np.bool_]
 
 
 def explain(
@@ -85,8 +84,8 @@ def explain(
     most = None if most is None else require_count("most", most)
     columns = columns_of(table)
     n = len(columns[0].values)
-    inside = _flags("rows", rows, n)
-    outside = ~inside if against is None else _flags("against", against, n)
+    inside = row_flags("rows", rows, n)
+    outside = ~inside if against is None else row_flags("against", against, n)
     both = int((inside & outside).sum())
     require(both == 0, "against", "other rows than the selection", f"{both} rows of both")
     for what, flags in (("rows", inside), ("against", outside)):
@@ -118,23 +117,6 @@ def compared(
 
 
 # ---- what is compared --------------------------------------------------------------------------
-
-
-def _flags(name: str, rows: Any, n: int) -> Flags:
-    given = np.asarray(rows)
-    if given.dtype == bool:
-        require(given.shape == (n,), name, f"one flag for each of {n} rows", f"shape {given.shape}")
-        return given
-    is_positions = given.ndim == 1 and given.dtype.kind in "iu"
-    require(is_positions, name, "flags or positions of rows", f"{given.dtype} of shape {given.shape}")
-    if len(given) and not (0 <= given.min() and given.max() < n):
-        raise InvalidInputError(
-            f"{name} must be positions from 0 to {n - 1}, got {given.min()} to {given.max()}. "
-            "Positions count the rows of the table, whatever its index says."
-        )
-    flags = np.zeros(n, dtype=bool)
-    flags[given] = True
-    return flags
 
 
 def _half(chosen: Flags, seed: int) -> Flags:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -183,6 +183,22 @@ class Run:
             raise ValueError(f"its map has the shape {embedding.shape} for {quality.n} rows")
         if shares is not None and shares.shape != quality.rows.shape:
             raise ValueError(f"it has {len(shares)} shares for {len(quality.rows)} rows")
+
+
+def run_names(runs: Sequence[Run]) -> list[str]:
+    """The method of each run, and what tells it from other runs of the same method."""
+    methods = [run.method for run in runs]
+    return [
+        run.method if methods.count(run.method) == 1 else f"{run.method} ({parameters(run)})" for run in runs
+    ]
+
+
+def parameters(run: Run) -> str:
+    """
+    >>> parameters(Run("isomap", {"n_neighbors": 12}, None, 0.1, None))
+    'n_neighbors=12'
+    """
+    return ", ".join(f"{key}={value}" for key, value in run.params.items()) or "defaults"
 
 
 def _tuple(values: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,21 +10,34 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._errors import InvalidInputError
+from .._errors import InvalidInputError, TableWarning
 from .._runtime import require_memory
 from .._values import Floats
 from .columns import UNSEEN, Column, describe, encode, is_number
+from .dates import cycles_of, on_circle
 from .notices import counted, listed, notice, plural
 from .precision import name_rounded
 from .scaling import Part
 
 
-def describe_columns(frame: pd.DataFrame, nominal: str) -> tuple[Column, ...]:
-    """The kind of each column, in order."""
-    return tuple(
+def describe_columns(frame: pd.DataFrame, nominal: str, dates: str) -> tuple[Column, ...]:
+    """The kind of each column, in order; ``dates`` says whether those have cycles."""
+    columns = (
         Column(name, "number") if is_number(dtype) else describe(frame[name], name, nominal)
         for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
     )
+    if dates == "number":
+        return tuple(columns)
+    return tuple(
+        replace(column, cycles=_cycles(frame[column.name], column)) if column.kind == "date" else column
+        for column in columns
+    )
+
+
+def _cycles(series: pd.Series, column: Column) -> tuple[str, ...]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)  # what is no date is named when the column is encoded
+        return cycles_of(encode(series, column))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +113,15 @@ def encode_columns(
     X = np.empty((n, m))
     for column, first in zip(columns, firsts, strict=True):
         values = encode(frame[column.name], column)
+<<<<<<< HEAD
         _question_unseen(frame[column.name], values, column, refused=nominal == "coded" and not unseen_differ)
         for part in parts_of(column, first, nominal):
             X[:, part.span] = _part(values, part, column)
+=======
+        _question_unseen(frame[column.name], values, column, nominal)
+        features = _features(values, column, nominal)
+        X[:, first : first + features.shape[1]] = features
+>>>>>>> main
     return Encoded(X, firsts, tuple(columns), nominal)
 
 
@@ -113,20 +133,23 @@ def _layout(columns: Sequence[Column], nominal: str) -> tuple[npt.NDArray[np.int
 
 def parts_of(column: Column, first: int, nominal: str) -> tuple[Part, ...]:
     """What the features of a column are, in order; a flag is one more level beside levels."""
-    width = len(column.feature_names(nominal))
+    end = first + len(column.feature_names(nominal))
     if column.has_levels(nominal):
-        return (Part("levels", slice(first, first + width)),)
-    value = Part("number", slice(first, first + 1))
-    return (value, Part("flag", slice(first + 1, first + 2))) if column.flag else (value,)
+        return (Part("levels", slice(first, end)),)
+    circles = (Part("cycle", slice(a, a + 2)) for a in range(first + 1, end - column.flag, 2))
+    flag = (Part("flag", slice(end - 1, end)),) if column.flag else ()
+    return (Part("number", slice(first, first + 1)), *circles, *flag)
 
 
-def _part(values: Floats, part: Part, column: Column) -> Floats:
-    if part.kind == "flag":
-        return np.isnan(values)[:, None]
-    if part.kind == "number":
-        return values[:, None]
-    rows = _one_hot(values, len(column.levels))
-    return np.column_stack([rows, np.isnan(values)]) if column.flag else rows
+def _features(values: Floats, column: Column, nominal: str) -> Floats:
+    """The features of numbers, days or codes of levels, NaN where missing."""
+    if column.has_levels(nominal):
+        pieces = [_one_hot(values, len(column.levels))]
+    else:
+        pieces = [values[:, None], *(on_circle(values, cycle) for cycle in column.cycles)]
+    if column.flag:
+        pieces.append(np.isnan(values)[:, None].astype(np.float64))
+    return np.concatenate(pieces, axis=1)
 
 
 def _one_hot(codes: Floats, width: int) -> Floats:

@@ -11,13 +11,14 @@ import numpy as np
 from .._errors import InvalidInputError, is_real, require, require_flag, require_one_of
 from .._values import Floats, Gower
 from .columns import KINDS, Column
+from .dates import CYCLES
 from .factors import Factors
 from .scaling import SCALINGS, Scale
 
 NOMINAL = ("onehot", "coded")
 MISSING = ("raise", "drop", "median", "ppca", "mean", "keep")
 _FORMAT = 2
-_READ = (1, 2)  # formats that are understood; the first knew neither flags nor factors
+_READ = (1, 2)  # formats that are understood; the first knew neither flags nor cycles nor factors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +71,7 @@ class Preparation:
                     "kind": column.kind,
                     "levels": list(column.levels),
                     "flag": column.flag,
+                    "cycles": list(column.cycles),
                 }
                 for column in self.columns
             ],
@@ -115,12 +117,15 @@ class Preparation:
                 item["kind"],
                 _texts("levels", item["levels"]),
                 item.get("flag", False),
+                _texts("cycles", item.get("cycles", [])),
             )
             for item in data["columns"]
         )
         for column in columns:
             require_one_of("kind", column.kind, KINDS)
             require_flag("flag", column.flag)
+            for cycle in column.cycles:
+                require_one_of("cycles", cycle, CYCLES)
         require_one_of("nominal", data["nominal"], NOMINAL)
         require_one_of("missing", data["missing"], MISSING)
         require_one_of("scaling", data["scaling"], SCALINGS)

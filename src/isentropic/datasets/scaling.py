@@ -23,9 +23,9 @@ SCALINGS = ("standard", "minmax", "robust", "none")
 
 
 class Part(NamedTuple):
-    """Features that belong together: a number, levels (0/1), or the flag that a value was missing (0/1)."""
+    """Features that belong together: a number, levels (0/1), a place on a circle, a flag of holes (0/1)."""
 
-    kind: str  # "number", "levels" or "flag"
+    kind: str  # "number", "levels", "cycle" or "flag"
     span: slice
 
 
@@ -49,7 +49,8 @@ def fit_scale(X: Floats, rule: str, names: Sequence[str], groups: Sequence[tuple
     ``groups`` are the features that one column became, where it is more than a number. Levels with shares p
     are divided by sqrt(sum p (1 - p)), so that two rows drawn at random lie as far apart as in a standardised
     column; for "minmax" by sqrt(2), so that rows of different levels lie 1 apart. A value that was missing
-    lies as far from the others as two of them from each other, and value and flag together have variance 1.
+    lies as far from the others as two of them from each other. A date's days, and its place in each cycle,
+    have equal parts. All features of a column together have variance 1.
     """
     m = X.shape[1]
     if rule == "none":
@@ -105,6 +106,8 @@ def _group_scale(rows: Floats, parts: tuple[Part, ...], rule: str, names: Sequen
     for part, span in zip(parts, own, strict=True):
         if part.kind == "number":
             one = fit_scale(rows[was_there, span], rule, names[span])
+        elif part.kind == "cycle":
+            one = _circle_scale(rows[was_there, span], rule)
         else:
             one = _indicator_scale(rows[:, span], part.kind, rule)
         centre[span], scale[span] = one.centre, one.scale
@@ -126,6 +129,13 @@ def _indicator_scale(rows: Floats, kind: str, rule: str) -> Scale:
         return Scale(np.zeros_like(shares), np.full_like(shares, np.sqrt(2.0) if kind == "levels" else 1.0))
     spread = float(np.sqrt((shares * (1.0 - shares)).sum())) if kind == "levels" else np.sqrt(0.5)
     return Scale(shares, np.full_like(shares, spread or 1.0))
+
+
+def _circle_scale(places: Floats, rule: str) -> Scale:
+    """Of places on a circle: variance 1 of both coordinates together, or opposite places 1 apart."""
+    if rule == "minmax":
+        return Scale(np.zeros(2), np.full(2, 2.0))
+    return Scale(places.mean(axis=0), np.full(2, float(np.sqrt(places.var(axis=0).sum())) or 1.0))
 
 
 def _weight(scaled: Floats, was_there: npt.NDArray[np.bool_], kind: str, rule: str) -> float:

@@ -11,7 +11,12 @@ import pandas as pd
 
 from .._errors import require, require_one_of
 from .._values import Floats, Table
+<<<<<<< HEAD
 from .encoding import Encoded, encode_columns
+=======
+from .dates import DATES
+from .encoding import Encoded, describe_columns, encode_columns
+>>>>>>> main
 from .factors import fit_factors
 from .missing import complete_rows
 from .mixed import Choices
@@ -34,6 +39,7 @@ def load(
     index: str | None = None,
     nominal: str = "onehot",
     missing: str = "raise",
+    dates: str = "number",
     scaling: str = "auto",
     metric: str = "euclidean",
     n_samples: int | None = None,
@@ -68,6 +74,10 @@ def load(
         ``"mean"`` of the feature (of a level: its share); or ``"keep"`` them as NaN, for the method
         ``probabilistic-pca``. Where they are kept, filled in by factors or flagged, scaling is by the values
         that are there.
+    dates
+        Days since 1970 (``"number"``), or also the place in the year, the week and the day (``"cycle"``),
+        where dates differ in it: as sine and cosine, so that December lies beside January. The features of
+        one date weigh together as one column, its days and each cycle alike.
     scaling
         ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
         ``"auto"`` is none where all features share one unit (generated sets and images) and
@@ -85,11 +95,12 @@ def load(
 
     Notes
     -----
-    In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Dates become days
-    since 1970. Columns that number or name the rows are left out and named in a :class:`TableWarning`; dates,
-    constant columns and words among numbers are kept and named so. Whole numbers as a target are classes, up
-    to 100 of them. The levels of one column weigh together as one column does: with shares p they are divided
-    by sqrt(sum p (1 - p)).
+    In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Text counts as dates where
+    95% of it is written as YYYY-MM-DD, YYYY-MM or with the name of a month, with or without a time. Columns
+    that number or name the rows are left out and named in a :class:`TableWarning`; dates, constant columns
+    and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100 of them.
+    The levels of one column weigh together as one column does: with shares p they are divided by
+    sqrt(sum p (1 - p)).
 
     Examples
     --------
@@ -109,19 +120,31 @@ def load(
     """
     require_one_of("nominal", nominal, NOMINAL)
     require_one_of("missing", missing, MISSING)
+    require_one_of("dates", dates, DATES)
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
     roles = Roles.of(target, drop, keep, index)
     if preparation is not None:
+<<<<<<< HEAD
         _require_no_second_choice(preparation, roles, nominal, scaling, metric)
     raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
     if preparation is None:
         return _fit(raw, roles, Choices(metric, nominal, missing, scaling))
+=======
+        _require_no_second_choice(preparation, roles, nominal, dates, scaling)
+    raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
+    if preparation is None:
+        return _fit(raw, roles, nominal, missing, dates, scaling)
+>>>>>>> main
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
 
 def _require_no_second_choice(
+<<<<<<< HEAD
     preparation: Preparation, roles: Roles, nominal: str, scaling: str, metric: str
+=======
+    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str
+>>>>>>> main
 ) -> None:
     is_one = isinstance(preparation, Preparation)
     require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
@@ -129,19 +152,28 @@ def _require_no_second_choice(
         ("drop", not roles.drop),
         ("keep", not roles.keep),
         ("nominal", nominal == "onehot"),
+        ("dates", dates == "number"),
         ("scaling", scaling == "auto"),
         ("metric", metric in ("euclidean", "auto", preparation.metric)),
     ):
         require(is_left, name, "left to the preparation", "both", "Give one or the other.")
 
 
+<<<<<<< HEAD
 def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
+=======
+def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, dates: str, scaling: str) -> Table:
+>>>>>>> main
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
     roles = without_names_of_rows(raw, roles)
     parts = split(raw, roles)
+<<<<<<< HEAD
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
     nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
+=======
+    columns = describe_columns(parts.features, nominal, dates)
+>>>>>>> main
     classes = () if parts.target is None else class_names(parts.target)
     encoded = encode_columns(parts.features, columns, nominal, raw.name)
     if not raw.one_unit:

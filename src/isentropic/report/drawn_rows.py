@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,12 @@ _FEWEST_COLUMNS = 8
 _LONGEST_NAME = 80
 
 
-def described_rows(table: Table, rows: Integers, neighbors: Neighbors, color: str | None) -> dict[str, Any]:
-    """Everything about the drawn rows that does not depend on a map."""
+def described_rows(
+    table: Table, rows: Integers, neighbors: Neighbors, color: str | None, given: Mapping[str, int]
+) -> dict[str, Any]:
+    """Everything about the drawn rows that does not depend on a map; ``given`` has values of some columns."""
     names = [_short(table.row_names[row]) for row in rows]
-    columns, asked = _columns(table, rows, color)
+    columns, asked = _columns(table, rows, color, given)
     return {
         "n": len(rows),
         "n_all": len(table.X),
@@ -62,7 +64,9 @@ def _classes(table: Table, rows: Integers) -> dict[str, Any] | None:
     }
 
 
-def _columns(table: Table, rows: Integers, color: str | None) -> tuple[list[dict[str, Any]], int | None]:
+def _columns(
+    table: Table, rows: Integers, color: str | None, given: Mapping[str, int]
+) -> tuple[list[dict[str, Any]], int | None]:
     """Columns to colour by, all that fit, and the place of the one asked for.
 
     Those that vary most have precedence, and the one asked for is there in any case. They stand in the
@@ -78,7 +82,10 @@ def _columns(table: Table, rows: Integers, color: str | None) -> tuple[list[dict
     spread = np.nanvar(table.X, axis=0)
     kept = set(np.argsort(-spread, kind="stable")[:room].tolist())
     kept |= {names.index(color)} if color is not None else set()
-    columns = [_column(names[j], table.X[rows, j], _unit(table, j)) for j in sorted(kept)]
+    kept |= {j for j, name in enumerate(names) if name in given}
+    columns = [
+        _column(names[j], table.X[rows, j], _unit(table, j), given.get(names[j])) for j in sorted(kept)
+    ]
     asked = None if color is None else sorted(kept).index(names.index(color))
     if table.y is not None and not table.class_names:
         columns.insert(0, _column(target, np.asarray(table.y, float)[rows]))
@@ -99,16 +106,17 @@ def _unit(table: Table, j: int) -> tuple[float, float]:
     return float(scale.centre[j]), float(scale.scale[j])
 
 
-def _column(name: str, values: np.ndarray, unit: tuple[float, float] = (0.0, 1.0)) -> dict[str, Any]:
+def _column(
+    name: str, values: np.ndarray, unit: tuple[float, float] = (0.0, 1.0), given: int | None = None
+) -> dict[str, Any]:
     there = values[np.isfinite(values)]  # what is missing is drawn as unknown
-    low, high = float(there.min(initial=np.inf)), float(there.max(initial=-np.inf))
-    low, high = (low, high) if len(there) else (0.0, 0.0)
+    low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
     centre, scale = unit
     ends = centre + scale * low, centre + scale * high
     digits = _digits(*ends)
     return {
         "name": _short(name),
-        "values": packed_shares(values, low, high),
+        **({"values": packed_shares(values, low, high)} if given is None else {"given": given}),
         "low": float(f"{ends[0]:.{3 + digits}g}"),
         "high": float(f"{ends[1]:.{3 + digits}g}"),
         "digits": digits,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from ..experiments.chapters import Chapter
+from ..experiments.own_tables import OWN
 from ..experiments.rank_layout import RankLayout, rank_layout
 from ..experiments.rankings import PrintedP, Ranking
 from ..experiments.results import CellResult, TableResult
@@ -32,6 +33,7 @@ _PROTOCOLS = {
     PERMUTED: "with labels at random",
     RANDOM: "of random projections",
 }
+_INTERVALS = {"004": "the range of three seeds", "survey": "between the worst and the best order of ties"}
 _MOST_DIAGRAM = 40  # methods that a diagram can name
 
 
@@ -43,22 +45,25 @@ def tables_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str, Any
     """
     return template("experiment.html").render(
         title=title,
-        chapters=[_chapter(one) for one in chapters],
+        chapters=[_chapter(one, i) for i, one in enumerate(chapters, 1)],
+        own=all(one.name == OWN for one in chapters),
         facts={**dict.fromkeys(_FACTS), **facts},
         style=asset("page.css") + asset("experiment.css"),
         seconds=seconds,
     )
 
 
-def _chapter(chapter: Chapter) -> dict[str, Any]:
-    tables = [_table(result) for result in chapter.results]
-    told: set[str] = set()
+def _chapter(chapter: Chapter, place: int) -> dict[str, Any]:
+    tables = [_table(result) | {"id": f"table-{place}-{i}"} for i, result in enumerate(chapter.results, 1)]
+    told: dict[str, str] = {}
     for table in tables:  # a note that several tables share stands with the first of them
-        table["note"] = "" if table["note"] in told else table["note"]
-        told.add(table["note"])
+        lead, _, rest = table["note"].partition("\n")
+        table["note"] = "" if lead in told else rest
+        told.setdefault(lead, table["name"])
     return {
         "name": chapter.name,
         "title": chapter.title,
+        "leads": [lead for lead in told if lead],  # the first paragraph of each note: what survives
         "sentences": chapter.sentences,
         "reached": chapter.reached,
         "tables": tables,
@@ -77,7 +82,11 @@ def _table(result: TableResult) -> dict[str, Any]:
     reasons = list(dict.fromkeys(one.reason for one in cells if one.reason))
     methods = list(dict.fromkeys(one.cell.method for one in cells))
     blocks = list(dict.fromkeys((one.cell.dataset, one.cell.measure) for one in cells))
-    at = {(one.cell.dataset, one.cell.measure, one.cell.method): _cell(one, shown, reasons) for one in cells}
+    there = {(one.cell.measure, name) for one in cells for name in shown if _value(one, name) is not None}
+    at = {
+        (one.cell.dataset, one.cell.measure, one.cell.method): _cell(one, shown, reasons, there)
+        for one in cells
+    }
     data = {dataset for dataset, _ in blocks}
     measures = {measure for _, measure in blocks}
     heads = [_block(block, len(data), len(measures)) for block in blocks]
@@ -87,7 +96,7 @@ def _table(result: TableResult) -> dict[str, Any]:
         "name": result.table.name,
         "title": result.table.title,
         "what": _what(data, measures),
-        "columns": [_LEGEND.get(column, f"honest, {result.table.honest} (95% interval)") for column in shown],
+        "columns": [_LEGEND.get(column) or _honest(result) for column in shown],
         "across": heads if by_method else methods,
         "down": methods if by_method else heads,
         "grid": [list(line) for line in zip(*grid, strict=True)] if by_method and grid else grid,
@@ -99,6 +108,14 @@ def _table(result: TableResult) -> dict[str, Any]:
         "n_tasks": result.n_tasks,
         "seconds": result.seconds,
     }
+
+
+def _honest(result: TableResult) -> str:
+    """The honest column in words, with what stands in its brackets."""
+    told = f"honest, {result.table.honest}"
+    if not any(one.low is not None for one in result.cells):
+        return told
+    return f"{told} (in brackets {_INTERVALS.get(result.table.source, 'the 95% interval of the mean')})"
 
 
 def _left(tasks: Sequence[Task]) -> str:
@@ -128,7 +145,10 @@ def _block(block: tuple[str, str], n_data: int, n_measures: int) -> str:
     return measure if n_data == 1 else f"{dataset}, {measure}"
 
 
-def _cell(one: CellResult, shown: Sequence[str], reasons: Sequence[str]) -> dict[str, Any]:
+def _cell(
+    one: CellResult, shown: Sequence[str], reasons: Sequence[str], there: Container[tuple[str, str]]
+) -> dict[str, Any]:
+    """Its lines; a dash where its measure has such a number elsewhere in the table."""
     digits = one.cell.digits
     ran = one.ours is not None or one.honest is not None
     lines = []
@@ -137,7 +157,7 @@ def _cell(one: CellResult, shown: Sequence[str], reasons: Sequence[str]) -> dict
         text = "" if value is None else number(value, digits)
         if column == "honest" and value is not None and one.low is not None and one.high is not None:
             text += f" ({number(one.low, digits)}–{number(one.high, digits)})"
-        if text or (column in ("ours", "honest") and ran):
+        if text or (column in ("ours", "honest") and ran and (one.cell.measure, column) in there):
             lines.append({"column": column, "text": text})
     return {
         "lines": lines,

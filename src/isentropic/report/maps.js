@@ -149,6 +149,7 @@ class MapView {
     this.picture(coloring, app.nSelected > 0);
     if (app.nSelected > 0) this.stamp(coloring.order, app.selected, coloring, coloring.colors);
     this.base.getContext("2d").putImageData(this.image, 0, 0);
+    this.app.tell("points", this, this.base.getContext("2d"));
     this.drawOver();
   }
 

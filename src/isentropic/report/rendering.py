@@ -15,6 +15,7 @@ from .._extras import require_extra
 from .._values import Floats, Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import plane
+from ..comparison.runs import parameters, run_names
 from ..comparison.standings import FINE_BAR, RELATED
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
@@ -22,11 +23,13 @@ from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
+from .given_columns import given_columns, numbers
 from .scores import columns, every_measure, first_k, number, seconds, strips
 
 _SCRIPTS = (
     "maps.js", "charts.js", "page.js",
     # further panels: page.js says what they may use
+    "explaining.js", "selecting.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
@@ -99,22 +102,6 @@ def _about(runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def run_names(runs: Sequence[Run]) -> list[str]:
-    """The method of each run, and what tells it from other runs of the same method."""
-    methods = [run.method for run in runs]
-    return [
-        run.method if methods.count(run.method) == 1 else f"{run.method} ({parameters(run)})" for run in runs
-    ]
-
-
-def parameters(run: Run) -> str:
-    """
-    >>> parameters(Run("isomap", {"n_neighbors": 12}, None, 0.1, None))
-    'n_neighbors=12'
-    """
-    return ", ".join(f"{key}={value}" for key, value in run.params.items()) or "defaults"
-
-
 def _most(runs: Sequence[Run]) -> int:
     """Maps in the larger group."""
     return max(sum(not runs[i].failed for i in group.runs) for group in groups(runs))
@@ -151,8 +138,10 @@ def _payload(
         top = float(f"{np.percentile(known, _FULL_COLOR):.2g}") if len(known) else 1.0
         for entry, one in zip(maps, scores, strict=True):
             entry[kind] = {"values": packed_shares(one[rows], 0.0, top or 1.0), "high": top or 1.0}
+    given = given_columns(table, rows)
     return {
-        "rows": described_rows(table, rows, drawing.neighbors, color), "maps": maps,
+        "rows": described_rows(table, rows, drawing.neighbors, color, numbers(given)), "given": given,
+        "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": [_region(at_top, mark, rows) for mark in drawing.marks],
         "groups": [_group(group) for group in drawing.groups or ()],
