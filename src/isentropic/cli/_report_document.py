@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from ..comparison import Drawing, LabelTest, Preset, Run, Verdict
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
-<<<<<<< HEAD
-_DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "metric": "auto", "seed": 0}
-=======
-_DEFAULTS = {"nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "seed": 0}
->>>>>>> main
+_DEFAULTS = {
+    "nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "metric": "auto", "seed": 0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

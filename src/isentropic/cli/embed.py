@@ -97,11 +97,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-<<<<<<< HEAD
-                missing=missing, scaling=scaling, metric=metric, n_samples=samples,
-=======
-                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
->>>>>>> main
+                missing=missing, dates=dates, scaling=scaling, metric=metric, n_samples=samples,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files)

@@ -108,14 +108,10 @@ def main(  # long, with a line for each option
       isentropic quality flats.csv map.parquet --target price --k 15 --plot quality.png
       isentropic quality flats.csv map.csv --target price --out scores.parquet
     """
-<<<<<<< HEAD
     require_complete(missing, metric)
     require_metric(metric)
-=======
-    require_complete(missing)
     if out is not None:
         require_rows_file(out, source, str(embedding))
->>>>>>> main
     if plot is not None:
         require_figure(plot, source, str(embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
@@ -124,11 +120,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-<<<<<<< HEAD
-                missing=missing, scaling=scaling, metric=metric, n_samples=samples,
-=======
-                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
->>>>>>> main
+                missing=missing, dates=dates, scaling=scaling, metric=metric, n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()

@@ -152,23 +152,15 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-<<<<<<< HEAD
-                missing=missing, scaling=scaling, metric=_metric(metric, asked.methods), n_samples=samples,
-=======
-                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
->>>>>>> main
+                missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, asked.methods),
+                n_samples=samples,
             )  # fmt: skip
         _require_table(table)
         _require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
-<<<<<<< HEAD
-            "keep": keep, "index": index, "nominal": nominal, "missing": missing, "scaling": scaling,
-            "metric": metric, "samples": samples, "seed": seed,
-=======
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "samples": samples, "seed": seed,
->>>>>>> main
+            "scaling": scaling, "metric": metric, "samples": samples, "seed": seed,
         }  # fmt: skip
         told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
         runs, resumed = _compared(table, asked, shown=not quiet)

@@ -113,15 +113,9 @@ def encode_columns(
     X = np.empty((n, m))
     for column, first in zip(columns, firsts, strict=True):
         values = encode(frame[column.name], column)
-<<<<<<< HEAD
         _question_unseen(frame[column.name], values, column, refused=nominal == "coded" and not unseen_differ)
-        for part in parts_of(column, first, nominal):
-            X[:, part.span] = _part(values, part, column)
-=======
-        _question_unseen(frame[column.name], values, column, nominal)
         features = _features(values, column, nominal)
         X[:, first : first + features.shape[1]] = features
->>>>>>> main
     return Encoded(X, firsts, tuple(columns), nominal)
 
 

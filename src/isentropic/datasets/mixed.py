@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -22,6 +22,7 @@ class Choices:
     metric: str  # what is asked for
     nominal: str
     missing: str
+    dates: str
     scaling: str
 
     def settled(self, frame: pd.DataFrame, *, one_unit: bool) -> tuple[Choices, tuple[Column, ...]]:
@@ -30,18 +31,18 @@ class Choices:
         Gower's metric takes levels as codes, numbers as they are, and holes as holes.
         """
         if self.metric not in ("auto", "gower"):
-            return self, describe_columns(frame, self.nominal)
-        columns = describe_columns(frame, "coded")
+            return self, describe_columns(frame, self.nominal, self.dates)
+        columns = describe_columns(frame, "coded", self.dates)
         if self.metric == "auto" and not self._suits_gower(frame, columns, one_unit):
-            choices = Choices("euclidean", self.nominal, self.missing, self.scaling)
+            choices = replace(self, metric="euclidean")
             if all(column.kind != "nominal" for column in columns):
                 return choices, columns
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TableWarning)  # said already
-                return choices, describe_columns(frame, self.nominal)
+                return choices, describe_columns(frame, self.nominal, self.dates)
         self._require_free()
         missing = "drop" if self.missing == "drop" else "keep"
-        return Choices("gower", "coded", missing, "none"), columns
+        return Choices("gower", "coded", missing, self.dates, "none"), columns
 
     def _suits_gower(self, frame: pd.DataFrame, columns: tuple[Column, ...], one_unit: bool) -> bool:
         """Text beside numbers, or holes that nothing is said of; a scale that is asked for is meant."""

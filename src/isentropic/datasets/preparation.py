@@ -54,7 +54,11 @@ class Preparation:
         """The metric of the prepared rows: for Gower's, with the columns that are levels."""
         if self.metric != "gower":
             return self.metric
-        return Gower(levels=tuple(i for i, column in enumerate(self.columns) if column.kind == "nominal"))
+        firsts = np.cumsum(
+            [0, *(len(column.feature_names(self.nominal)) for column in self.columns)]
+        ).tolist()
+        spans = zip(self.columns, firsts, strict=False)
+        return Gower(levels=tuple(first for column, first in spans if column.kind == "nominal"))
 
     @property
     def feature_names(self) -> tuple[str, ...]:

@@ -11,12 +11,8 @@ import pandas as pd
 
 from .._errors import require, require_one_of
 from .._values import Floats, Table
-<<<<<<< HEAD
-from .encoding import Encoded, encode_columns
-=======
 from .dates import DATES
-from .encoding import Encoded, describe_columns, encode_columns
->>>>>>> main
+from .encoding import Encoded, encode_columns
 from .factors import fit_factors
 from .missing import complete_rows
 from .mixed import Choices
@@ -124,27 +120,16 @@ def load(
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
     roles = Roles.of(target, drop, keep, index)
     if preparation is not None:
-<<<<<<< HEAD
-        _require_no_second_choice(preparation, roles, nominal, scaling, metric)
+        _require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
     raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
     if preparation is None:
-        return _fit(raw, roles, Choices(metric, nominal, missing, scaling))
-=======
-        _require_no_second_choice(preparation, roles, nominal, dates, scaling)
-    raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
-    if preparation is None:
-        return _fit(raw, roles, nominal, missing, dates, scaling)
->>>>>>> main
+        return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling))
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
 
 def _require_no_second_choice(
-<<<<<<< HEAD
-    preparation: Preparation, roles: Roles, nominal: str, scaling: str, metric: str
-=======
-    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str
->>>>>>> main
+    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str, metric: str
 ) -> None:
     is_one = isinstance(preparation, Preparation)
     require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
@@ -159,21 +144,13 @@ def _require_no_second_choice(
         require(is_left, name, "left to the preparation", "both", "Give one or the other.")
 
 
-<<<<<<< HEAD
 def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
-=======
-def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, dates: str, scaling: str) -> Table:
->>>>>>> main
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
     roles = without_names_of_rows(raw, roles)
     parts = split(raw, roles)
-<<<<<<< HEAD
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
     nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
-=======
-    columns = describe_columns(parts.features, nominal, dates)
->>>>>>> main
     classes = () if parts.target is None else class_names(parts.target)
     encoded = encode_columns(parts.features, columns, nominal, raw.name)
     if not raw.one_unit:
