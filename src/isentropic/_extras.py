@@ -10,7 +10,14 @@ from ._errors import MissingExtraError
 
 # extra in pyproject.toml -> modules that it brings
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"plot": ("matplotlib",), "parquet": ("pyarrow",), "report": ("jinja2",), "h5ad": ("h5py",)}
+    {
+        "plot": ("matplotlib",),
+        "parquet": ("pyarrow",),
+        "excel": ("openpyxl",),
+        "zstd": ("zstandard",),
+        "report": ("jinja2",),
+        "h5ad": ("h5py",),
+    }
 )
 # files -> the extra that reads and writes them
 FILES: Mapping[str, str] = MappingProxyType({".parquet": "parquet", ".feather": "parquet", ".h5ad": "h5ad"})

@@ -5,8 +5,8 @@ import pytest
 
 from isentropic import Gower, compare, datasets
 from isentropic.comparison import PRESETS, drawing, verdict
-from isentropic.comparison.jobs import false_shares
 from isentropic.comparison.presets import methods_of
+from isentropic.comparison.shares import false_shares
 from isentropic.quality import rnx_auc
 from naive_gower import naive_gower
 

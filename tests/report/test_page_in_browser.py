@@ -8,6 +8,10 @@ from browsing import drag, place, selected
 from made_comparisons import FACTS, make_runs, make_supervised, make_table, make_verdict, page
 from matplotlib.path import Path as MatplotlibPath
 
+from isentropic import report
+from isentropic.comparison import drawing
+from isentropic.comparison.strata import taken
+
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser
 
@@ -293,3 +297,36 @@ def test_a_brush_over_nine_maps_paints_only_the_selected_rows(open_page, tmp_pat
     stamped = tab.evaluate("window.stamped")
     assert stamped.count(-1) == 10
     assert max(stamped) == found
+
+
+def test_a_map_of_all_rows_is_drawn_beside_maps_of_a_sample(open_page, tmp_path):
+    """At the top stand all rows; a selection there is one of the compared rows, and found in every map."""
+    everything = make_table(n=300)
+    rows = np.arange(0, 300, 3)
+    table = taken(everything, rows)
+    runs = [replace(run, rows=rows) for run in make_runs(table)]
+    whole = make_runs(everything, 1)[0]
+    judged = replace(make_verdict(runs), sampled="Compared on 100 of 300 rows.")
+    drawn = drawing(table, runs, judged, whole=whole, everything=everything)
+    path = tmp_path / "large.html"
+    path.write_text(report.page(table, runs, judged, drawn, {**FACTS, "rows": 300}), encoding="utf-8")
+    tab = open_page(path.as_uri())
+    assert tab.heard.complaints == []
+    assert "all 300 rows" in tab.locator("figure.hero figcaption").inner_text()
+    seen = tab.evaluate(
+        """() => { const [hero, ...maps] = isentropic.views;
+        return [hero.others.px.length, hero.px.length, maps.map((view) => view.others), hero.map.run]; }"""
+    )
+    assert seen == [200, 100, [None] * 3, len(runs)]
+    inked = """() => { const view = isentropic.views[0], { width, data } = view.image, ink = (x, y) =>
+        { const p = 4 * (Math.floor(y) * width + Math.floor(x)), paper = isentropic.paper;
+          return [0, 1, 2].some((c) => data[p + c] !== paper[c]); };
+        isentropic.views.forEach((v) => v.draw());
+        return [...view.others.px].every((x, i) => ink(x, view.others.py[i])); }"""
+    assert tab.evaluate(inked)
+    for color in ("column:0", "false"):
+        tab.evaluate("(color) => isentropic.setColor(color)", color)
+        assert tab.evaluate(inked)
+    tab.evaluate("() => isentropic.selectRows([0, 7, 99])")
+    assert "3 of 100 rows" in tab.locator("#status").inner_text()
+    assert tab.heard.complaints == []

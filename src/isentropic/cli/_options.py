@@ -13,7 +13,7 @@ from .._errors import require, require_one_of
 
 Source = Annotated[
     str,
-    typer.Argument(metavar="SOURCE", help="A file (CSV, TSV, Parquet, ...), builtin:NAME or openml:NAME."),
+    typer.Argument(metavar="SOURCE", help="A file (CSV, Excel, Parquet, ...), builtin:NAME or openml:NAME."),
 ]
 Out = Annotated[
     Path,
@@ -66,15 +66,30 @@ Metric = Annotated[
         help="Compare rows by it: euclidean, gower (mixed columns, holes), auto, cityblock, cosine, ...",
     ),
 ]
+Rank = Annotated[
+    int | None, typer.Option(metavar="N", help="Principal components of a sparse table; 50 by default.")
+]
 Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
+]
+
+MostRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=4,
+        help="Compare on at most N rows, drawn, and fit the recommended map on all; "
+        "8,000 of a table of more than 20,000 by default.",
+    ),
 ]
 
 _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
     "isentropic.config_context(memory_limit=...)": "--memory GIB",
 }
-_TABLE_OPTIONS = ("target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "metric")
+_TABLE_OPTIONS = (
+    "target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "metric", "rank",
+)  # fmt: skip
 # name='value', name='value' or 'other', name=['value'], name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(
     rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"

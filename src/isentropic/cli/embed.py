@@ -25,6 +25,7 @@ from ._options import (
     Out,
     Plot,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
@@ -70,6 +71,7 @@ def main(  # long, with a line for each option
     dates: Dates = "number",
     scaling: Scaling = "auto",
     metric: Metric = "euclidean",
+    rank: Rank = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -97,7 +99,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files)

@@ -23,6 +23,7 @@ from ._options import (
     Missing,
     Nominal,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
@@ -67,6 +68,7 @@ def main(  # long, with a line for each option
     dates: Dates = "number",
     scaling: Scaling = "auto",
     metric: Metric = "euclidean",
+    rank: Rank = None,
     samples: Samples = None,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -92,7 +94,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
             )  # fmt: skip
         began = time.perf_counter()
         with computing("path"):

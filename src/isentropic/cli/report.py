@@ -25,8 +25,10 @@ from ._options import (
     Memory,
     Metric,
     Missing,
+    MostRows,
     Nominal,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
@@ -41,7 +43,7 @@ from ._terminal import reporting, show_json
 
 if TYPE_CHECKING:
     from .._values import Table
-    from ..comparison import Run
+    from ..comparison.comparing import Comparison
 
 PAGES = (".html", ".htm")
 MAP_FILES = (*MAPS, ".json")
@@ -97,6 +99,7 @@ class _Asked:
     seed: int
     folder: Path | None
     jobs: int | None
+    most_rows: int | None
 
 
 def main(  # long, with a line for each option
@@ -116,7 +119,9 @@ def main(  # long, with a line for each option
     dates: Dates = "number",
     scaling: Scaling = "auto",
     metric: Metric = "auto",
+    rank: Rank = None,
     samples: Samples = None,
+    most_rows: MostRows = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -137,11 +142,12 @@ def main(  # long, with a line for each option
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
       isentropic report builtin:wine --methods pca,lda,supervised-umap
+      isentropic report stones.parquet --most-rows 20000
       isentropic report flats.csv --maps maps.parquet
     """
     require_complete(missing, metric)
     require_metric(metric)
-    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs)
+    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows)
     _require_page(out, source)
     if maps is not None:
         require_rows_file(maps, source, str(out), option="--maps", known=MAP_FILES)
@@ -153,23 +159,23 @@ def main(  # long, with a line for each option
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, asked.methods),
-                n_samples=samples,
+                rank=rank, n_samples=samples,
             )  # fmt: skip
         _require_table(table)
         _require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "metric": metric, "samples": samples, "seed": seed,
+            "scaling": scaling, "metric": metric, "samples": samples, "most-rows": most_rows, "seed": seed,
         }  # fmt: skip
         told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
-        runs, resumed = _compared(table, asked, shown=not quiet)
-        _finish(table, runs, told, began, resumed, warned, color, quiet, as_json)
+        found, resumed = _compared(table, asked, shown=not quiet)
+        _finish(table, found, told, began, resumed, warned, color, quiet, as_json)
 
 
 def _finish(
     table: Table,
-    runs: list[Run],
+    found: Comparison,
     told: Told,
     began: float,
     resumed: int,
@@ -181,26 +187,31 @@ def _finish(
     """Judge, write the page, say the verdict."""
     from .._io import atomic_write
     from ..comparison import drawing, save_maps, verdict
+    from ..comparison.strata import taken
     from ..report import page
     from ..report.scores import seconds
 
-    judged = verdict(runs)
-    facts = facts_of(table, runs, told, time.perf_counter() - began, resumed, warned)
-    drawn = drawing(table, runs, judged)
-    text = page(table, runs, judged, drawn, facts, color=color)
+    runs, judged = found.runs, verdict(found.listed)
+    compared = table if found.rows is None else taken(table, found.rows)
+    facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
+    drawn = drawing(compared, runs, judged, whole=found.whole, everything=table)
+    text = page(compared, runs, judged, drawn, facts, color=color)
     with atomic_write(told.out) as file:
         file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     if maps is not None:
-        save_maps(maps, table, runs, judged)
+        if found.whole is None or found.whole.failed:
+            save_maps(maps, compared, runs, judged)
+        else:
+            save_maps(maps, table, [found.whole])
     if as_json:
-        show_json(document(table, runs, judged, drawn, facts, told))
+        show_json(document(table, found, judged, drawn, facts, told))
     elif not quiet:
-        for line in judged.lines:
+        for line in (*judged.lines, *found.notes):
             typer.echo(line)
         how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
-        taken = seconds(time.perf_counter() - began)
-        typer.echo(f"Compared {count(len(runs), 'method')} in {taken} ({how}).")
+        passed = seconds(time.perf_counter() - began)
+        typer.echo(f"Compared {count(len(runs), 'method')} in {passed} ({how}).")
         files = " and ".join(str(path) for path in (told.out, maps) if path is not None)
         kept = f"; results in {told.folder}" if told.folder is not None else ""
         typer.echo(printable(f"wrote {files}{kept}"))
@@ -208,24 +219,26 @@ def _finish(
         raise typer.Exit(FAILURE)
 
 
-def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[list[Run], int]:
-    """The Runs, and how many of them were read back."""
-    from ..comparison import compare
+def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, int]:
+    """What was found, and how many of the Runs were read back."""
+    from ..comparison import PRESETS
+    from ..comparison.comparing import compared
 
     read_back: list[bool] = []
     with one_bar(shown=shown), computing("the comparison"):
-        runs = compare(
+        found = compared(
             table.X,
             table.y if table.class_names else None,  # a target of numbers has no classes
             asked.methods,
+            PRESETS[asked.preset],
             metric=table.metric,
-            preset=asked.preset,
             random_state=asked.seed,
+            most_rows=asked.most_rows or "auto",
             n_jobs=asked.jobs,
             folder=asked.folder,
-            on_run=lambda run, found: read_back.append(found),
+            on_run=lambda run, back: read_back.append(back),
         )
-    return runs, sum(read_back)
+    return found, sum(read_back)
 
 
 # ---- what is refused ---------------------------------------------------------------------------

@@ -42,7 +42,8 @@ class Data:
         return in_units(self.X, self.metric)
 
     @classmethod
-    def of(cls, X: Any, y: Any, seed: int, metric: Metric = "euclidean") -> Data:
+    def of(cls, X: Any, y: Any, seed: int, metric: Metric = "euclidean", *, measured: bool = True) -> Data:
+        """Check the table; ``measured``: also find what its maps are measured against."""
         X = np.ascontiguousarray(X, float)
         require(X.ndim == 2 and X.shape[1] >= 1, "X", "a table of rows and columns", X.shape)
         require(len(X) >= 4, "X", "a table of at least 4 rows", len(X), "Fewer have nothing to compare.")
@@ -56,13 +57,21 @@ class Data:
             require(y.shape == (len(X),), "y", f"one class for each of {len(X)} rows", y.shape)
             with suppress(IsentropicError):  # a target of numbers has no classes
                 classes = half_labelled(y, len(X))[1]
+        mark = fingerprint(X, y)
+        if metric not in EUCLIDEAN:
+            mark = f"{mark} by {metric_name(metric) if callable(metric) else metric!r}"
+        if not measured:
+            return cls(X, y, classes, None, {}, mark, None, metric)
         if classes is not None:
             split = Split.of(classes, seed)
         if classes is not None and split is not None:
             classifiers = raw_accuracies(in_units(X, metric), classes, split, metric)
         found = column_relation(X, seed) if metric in EUCLIDEAN else None
         relation = None if found is None else (found.strength, found.p_value)
-        mark = fingerprint(X, y)
-        if metric not in EUCLIDEAN:
-            mark = f"{mark} by {metric_name(metric) if callable(metric) else metric!r}"
         return cls(X, y, classes, split, classifiers, mark, relation, metric)
+
+    def taken(self, rows: Integers | None) -> tuple[Floats, Any]:
+        """The table and what is to be learnt of some rows; None: of all."""
+        if rows is None:
+            return self.X, self.y
+        return np.ascontiguousarray(self.X[rows]), None if self.y is None else self.y[rows]

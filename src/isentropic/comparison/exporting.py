@@ -111,8 +111,10 @@ def written_names(table: Table) -> list[str]:
 
 
 def _row_values(value: Any, lengths: set[int]) -> Iterator[tuple[str, Any]]:
-    """Fields of a value, and of values inside it, that are numbers of rows."""
+    """Fields of a value, and of values inside it, that are numbers of rows; which rows these are is none."""
     for one in fields(value):
+        if one.name == "rows":
+            continue
         held = getattr(value, one.name)
         if (
             isinstance(held, np.ndarray)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .._errors import require, require_one_of
 from .._values import Floats, Table
@@ -22,12 +22,13 @@ from .raw import RawTable
 from .roles import Roles, fitted_parts, require_columns, split, without_names_of_rows
 from .scaling import SCALINGS, fit_scale
 from .sources import read_source
+from .sparse import reduced, sparse_source
 from .suspects import name_suspects
 from .targets import class_names, with_new_classes
 
 
 def load(
-    source: str | os.PathLike[str] | pd.DataFrame,
+    source: Any,
     target: str | os.PathLike[str] | None = None,
     *,
     drop: Iterable[str] = (),
@@ -38,6 +39,7 @@ def load(
     dates: str = "number",
     scaling: str = "auto",
     metric: str = "euclidean",
+    rank: int | None = None,
     n_samples: int | None = None,
     random_state: int = 0,
     preparation: Preparation | None = None,
@@ -47,9 +49,11 @@ def load(
     Parameters
     ----------
     source
-        ``builtin:NAME``, ``openml:NAME``, ``openml:ID``, a file (CSV, TSV, ARFF and IDX, each also
-        .gz; Parquet, NPY, NPZ), a pandas frame, or the name of a set in the data folder that
-        ``ISENTROPIC_DATA`` points at. The data folder also answers ``openml:`` when it has the set.
+        ``builtin:NAME``, ``openml:NAME``, ``openml:ID``, a file (CSV, TSV, JSON lines, ARFF and IDX, each
+        also .gz, .bz2, .xz or .zst; Excel, its first sheet or ``book.xlsx#Sheet``; Parquet, Feather, Arrow,
+        NPY, NPZ), a frame of pandas, polars or Arrow, a sparse matrix, or the name of a set in the data
+        folder that ``ISENTROPIC_DATA`` points at. The data folder also answers ``openml:`` when it has the
+        set.
     target
         Column of the classes or of a number to colour by; for IDX and NPY a file of labels, for NPZ
         the name of an array. Built-in sets, the data folder and OpenML know theirs; an IDX file
@@ -83,6 +87,10 @@ def load(
         ``"gower"`` for text beside numbers and missing values: levels are coded then, nothing is scaled, and
         what is missing is kept as NaN. ``"auto"`` takes it for tables that have those, and says so. Any other
         name is handed on.
+    rank
+        How many principal components a sparse matrix, given or in a file of ``scipy.sparse.save_npz``, is
+        reduced to: 50, or one less than its rows or columns. They are centred and not scaled, and a notice
+        says how much of the variance they keep. Such a table is never made dense.
     n_samples, random_state
         Size and seed of a generated set.
     preparation
@@ -121,11 +129,27 @@ def load(
     roles = Roles.of(target, drop, keep, index)
     if preparation is not None:
         _require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
-    raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
+    raw = _raw(source, roles, rank, n_samples, random_state, preparation)
     if preparation is None:
         return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling))
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
+
+
+def _raw(
+    source: Any, roles: Roles, rank: int | None, n_samples: int | None, random_state: int,
+    preparation: Preparation | None,
+) -> RawTable:  # fmt: skip
+    """The columns of a source; those of a sparse one are its principal components."""
+    found = sparse_source(source)
+    if found is None:
+        require(rank is None, "rank", "None for a table that is not sparse", rank, "It reduces sparse ones.")
+        return read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
+    fitted = None if preparation is None else preparation.reduction
+    require(preparation is None or fitted is not None, "source", "dense, as the fitted table", "sparse")
+    require(fitted is None or rank is None, "rank", "left to the preparation", rank, "Give one or the other.")
+    require(roles.target is None, "target", "None for a sparse table", roles.target, "Give y to fit(X, y).")
+    return reduced(*found, rank, fitted)
 
 
 def _require_no_second_choice(
@@ -176,6 +200,7 @@ def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
         fill=rows.fill,
         scale=scale,
         metric=chosen.metric,
+        reduction=raw.reduction,
     )
     rows = rows.scaled(scale)
     if missing == "ppca":

@@ -57,6 +57,7 @@ def tables() -> tuple[PublishedTable, ...]:
         ours=lambda outcomes, protocol: {
             **first.ours(outcomes, protocol), **second.ours(outcomes, protocol)
         },
+        reasons={**first.reasons, **second.reasons},
     )  # fmt: skip
     return (
         replace(silhouettes, source=SOURCE, name="3"),
@@ -138,6 +139,7 @@ def mean_accuracy_table() -> PublishedTable:
     )
     reasons: Reasons = {
         ("", "PNN-LPP", ""): chosen,
+        ("corral", "PCA", ""): "Four of its six eigenvalues are equal: rounding picks the second axis.",
         ("", "UMAP", ""): "No seed in the source, and another program: other draws.",
         ("", "LPP", ""): "The program hands a matrix that is not symmetric to a symmetric solver.",
         ("", "LLE", ""): "Eigenvectors of length 1: classifiers that look at distances see one place.",

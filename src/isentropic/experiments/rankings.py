@@ -19,7 +19,7 @@ from .statistics import RankTest, critical_difference, pairwise, rank_test
 RANKED = ("accuracy", "kappa", "silhouette", "score", *EIGHT)  # measures of which more is better
 LEVEL = 0.05
 COLUMNS_IN_WORDS = MappingProxyType({"printed": "as printed", "ours": "by the same protocol run again"})
-_FEWEST_METHODS, _FEWEST_BLOCKS = 3, 3
+FEWEST_METHODS, FEWEST_BLOCKS = 3, 3
 # tables that a source ranks together, by the name that its p-values have
 _TOGETHER: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = MappingProxyType(
     {
@@ -134,12 +134,12 @@ def _ranking(
         value = _value(one, column)
         if value is not None:
             rows.setdefault((one.cell.dataset, one.cell.measure), {})[one.cell.method] = value
-    methods, blocks, cells_of = _complete(rows)
+    methods, blocks, cells_of = complete(rows)
     data = tuple(dict.fromkeys(dataset for dataset, _ in blocks))
     members = [[i for i, block in enumerate(blocks) if block[0] == one] for one in data]
     means = np.array([cells_of[at].mean(axis=0) for at in members])
     scores = means if by_data else cells_of
-    if len(methods) < _FEWEST_METHODS or len(scores) < _FEWEST_BLOCKS or np.ptp(scores, axis=1).max() == 0:
+    if len(methods) < FEWEST_METHODS or len(scores) < FEWEST_BLOCKS or np.ptp(scores, axis=1).max() == 0:
         return None
     test = rank_test(scores, methods)
     return Ranking(
@@ -172,7 +172,7 @@ def _posteriors(scores: Floats, test: RankTest, rope: float) -> dict[str, Poster
     }
 
 
-def _complete(
+def complete(
     rows: Mapping[tuple[str, str], Mapping[str, float]],
 ) -> tuple[list[str], list[tuple[str, str]], Floats]:
     """Methods that have a number in most blocks, and the blocks in which all of these have one."""

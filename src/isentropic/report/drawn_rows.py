@@ -44,17 +44,7 @@ def _classes(table: Table, rows: Integers) -> dict[str, Any] | None:
     """Codes of the classes in their order; the smallest of too many share the last code."""
     if table.y is None or not table.class_names:
         return None
-    codes = np.asarray(table.y, np.int64)
-    names = list(table.class_names)
-    n_grouped = 0
-    if len(names) > MOST_CLASSES:
-        counts = np.bincount(codes, minlength=len(names))
-        kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
-        n_grouped = len(names) - len(kept)
-        code_of = np.full(len(names), len(kept))
-        code_of[kept] = np.arange(len(kept))
-        codes = code_of[codes]
-        names = [names[code] for code in kept] + [f"{n_grouped} smaller classes"]
+    codes, names, n_grouped = class_codes(table, np.asarray(table.y, np.int64))
     counts = np.bincount(codes[rows], minlength=len(names)).tolist()
     return {
         "names": [_short(name) for name in names],
@@ -62,6 +52,19 @@ def _classes(table: Table, rows: Integers) -> dict[str, Any] | None:
         "counts": counts,
         "grouped": n_grouped,
     }
+
+
+def class_codes(table: Table, classes: Integers) -> tuple[Integers, list[str], int]:
+    """Codes as the page has them, their names, and how many classes share the last one."""
+    names = list(table.class_names)
+    if table.y is None or len(names) <= MOST_CLASSES:
+        return classes, names, 0
+    counts = np.bincount(np.asarray(table.y, np.int64), minlength=len(names))
+    kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
+    n_grouped = len(names) - len(kept)
+    code_of = np.full(len(names), len(kept))
+    code_of[kept] = np.arange(len(kept))
+    return code_of[classes], [names[code] for code in kept] + [f"{n_grouped} smaller classes"], n_grouped
 
 
 def _columns(

@@ -159,8 +159,9 @@ def _cell(
             text += f" ({number(one.low, digits)}–{number(one.high, digits)})"
         if text or (column in ("ours", "honest") and ran and (one.cell.measure, column) in there):
             lines.append({"column": column, "text": text})
+    empty = [{"column": "none", "text": ""}] if one.reason else []  # a dash, to bear the number of its reason
     return {
-        "lines": lines,
+        "lines": lines or empty,
         "agreement": one.agreement,
         "note": reasons.index(one.reason) + 1 if one.reason else 0,
         "title": "; ".join(part for part in (one.cell.parameter, one.reason) if part),

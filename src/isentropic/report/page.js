@@ -45,6 +45,8 @@ class App {
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   }
 
+  /* The run at the top of the page: its regions are drawn. */
+  get top() { return this.data.whole ? this.data.whole.run : this.data.shown; }
   get active() { return this.hovered >= 0 ? this.hovered : this.pinned; }
   on(kind, listener) { this.listeners.set(kind, [...(this.listeners.get(kind) ?? []), listener]); }
   tell(kind, ...what) { for (const listener of this.listeners.get(kind) ?? []) listener(...what); }
@@ -265,6 +267,7 @@ class App {
 
   start() {
     const byRun = new Map(this.data.maps.map((map) => [map.run, map]));
+    if (this.data.whole) byRun.set(this.data.whole.run, this.data.whole);
     this.views = [...document.querySelectorAll("figure.map")].map((figure) => new MapView(figure, byRun.get(Number(figure.dataset.run)), this));
     this.curves = new Curves(document.getElementById("curves"), this);
     this.offerColors();
