@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._errors import InvalidInputError, printable, require, require_one_of
+from .._errors import printable, require, require_one_of
 from .._extras import require_extra
 from ._bar import one_bar
 from ._computation import computing, prompt_interrupt
@@ -37,6 +36,7 @@ from ._options import (
     require_metric,
 )
 from ._output import MAPS, require_rows_file, require_suffix
+from ._report_checks import require_color, require_table
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 PAGES = (".html", ".htm")
 MAP_FILES = (*MAPS, ".json")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
-_FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
 
 Names = Annotated[
     str | None,
@@ -161,8 +160,8 @@ def main(  # long, with a line for each option
                 missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, asked.methods),
                 rank=rank, n_samples=samples,
             )  # fmt: skip
-        _require_table(table)
-        _require_color(table, color)
+        require_table(table)
+        require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
@@ -277,38 +276,3 @@ def _require_page(out: Path, source: str) -> None:
     require(real_path(out) != real_path(source), "--out", "another file than the source", str(out))
     require_extra("report", "The page")
     require_writable(out, _LEAST_PAGE)
-
-
-def _require_table(table: Table) -> None:
-    """Refuse a table that has no map, and a target that names rows."""
-    n, m = table.X.shape
-    hint = "Fewer rows have nothing to compare."
-    require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, hint)
-    hint = "One column needs no map: sort by it."
-    require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
-    if table.y is not None and _names_rows(table):
-        name = getattr(table.preparation, "target", None) or "target"
-        raise InvalidInputError(
-            f"--target must be a column of classes or of a quantity, got {name!r}, which names rows: nearly "
-            f"every one of {n} has a value of its own. Say --index instead of --target."
-        )
-
-
-def _names_rows(table: Table) -> bool:
-    """Whether a target is an identifier: words, nearly all different, or the numbers from a to a + n - 1."""
-    import numpy as np
-
-    n, y = len(table.X), table.y
-    if table.class_names:
-        return n >= 10 and 2 * len(table.class_names) > n
-    assert y is not None
-    whole = bool((y == np.floor(y)).all())
-    return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
-
-
-def _require_color(table: Table, color: str | None) -> None:
-    if color is None:
-        return
-    target = getattr(table.preparation, "target", None)
-    known: Sequence[str] = [*table.feature_names, *([target] if target else [])]
-    require_one_of("--color", color, known)

@@ -108,10 +108,10 @@ class Job:
 
     def _require_possible(self) -> None:
         task, n = self.task, len(self.data.X)
-        if task.refusal:
-            raise InvalidInputError(task.refusal)
         if task.needs_y:
             require(self.data.y is not None, "y", f"given, because {task.label} learns from it", None)
+        if task.refusal:
+            raise InvalidInputError(task.refusal)
         if task.max_rows is not None:
             hint = "Compare a sample of the rows, or a method of lower cost."
             require(n <= task.max_rows, "X", f"at most {task.max_rows:,} rows for {task.label}", n, hint)
