@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from .._errors import InvalidInputError, is_real, require, require_flag, require_one_of
-from .._values import Floats, Gower
+from .._gower import Gower
+from .._values import Floats
 from .columns import KINDS, Column
 from .dates import CYCLES
 from .factors import Factors
