@@ -87,6 +87,7 @@ def main(  # long, with a line for each option
       isentropic embed flats.csv -m isomap -p neighbors=radius:0.5 --target price \\
           --out map.parquet --save flats.skops
       isentropic embed mixed.csv -m umap --metric gower --out map.csv
+      isentropic embed 'flats.xlsx#Sold' -m umap --missing median --dates cycle --out map.csv
     """
     given = parse_parameters(param or [])
     require_metric(metric)

@@ -82,8 +82,7 @@ def _columns(
     if color is not None:
         require_one_of("color", color, [*names, *([] if table.y is None else [target])])
     room = max(_FEWEST_COLUMNS, _COLUMN_BYTES // max(1, len(rows)))
-    spread = np.nanvar(table.X, axis=0)
-    kept = set(np.argsort(-spread, kind="stable")[:room].tolist())
+    kept = set(np.argsort(-np.nan_to_num(table.X.var(axis=0), nan=np.inf), kind="stable")[:room].tolist())
     kept |= {names.index(color)} if color is not None else set()
     kept |= {j for j, name in enumerate(names) if name in given}
     columns = [
@@ -112,8 +111,8 @@ def _unit(table: Table, j: int) -> tuple[float, float]:
 def _column(
     name: str, values: np.ndarray, unit: tuple[float, float] = (0.0, 1.0), given: int | None = None
 ) -> dict[str, Any]:
-    there = values[np.isfinite(values)]  # what is missing is drawn as unknown
-    low, high = (float(there.min()), float(there.max())) if len(there) else (0.0, 0.0)
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     centre, scale = unit
     ends = centre + scale * low, centre + scale * high
     digits = _digits(*ends)
