@@ -13,7 +13,6 @@ from .._errors import InvalidInputError, IsentropicError, MemoryBudgetError, req
 from .._values import Floats, Integers
 from ..quality import Quality, assess, baseline
 from ..quality.map_differences import left_out
-from ..quality.measures import judged
 from ..selection import Selection, select
 from .data import Data
 from .fitting import Fit, fitted, placed_map
@@ -21,7 +20,7 @@ from .labelled import with_accuracy, with_label_test
 from .presets import Preset
 from .row_checks import with_other_seeds, with_row_tests, with_walks
 from .runs import Run
-from .shares import false_shares
+from .shares import false_shares, judged_values
 from .steps import Steps, count_steps, grid_for
 from .store import Store, as_written, key_of
 from .strata import strata_of, stratified_rows
@@ -144,8 +143,8 @@ class Job:
             without=self._without(fit, quality),
             relation=self.data.relation,
         )
-        run = with_row_tests(run, self.data.X, self.seed, self._threads)
-        run = with_walks(run, fit.place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
+        run = with_row_tests(run, self.data, self.seed, self._threads)
+        run = with_walks(run, fit.place, self.data, self.preset.n_walks, self.seed, self.n_jobs)
         run = self._with_classes(run, params, store)
         return self._with_repeats(run, params, fit.embedding)
 
@@ -166,7 +165,7 @@ class Job:
             false_share=self._false_shares(fit, quality),
             n_placed=n_placed,
         )
-        return with_row_tests(run, self.data.X, self.seed, self._threads)
+        return with_row_tests(run, self.data, self.seed, self._threads)
 
     def _fit_of_all(self, params: Mapping[str, Any], rows: Integers) -> tuple[Fit, int]:
         """The map of all rows, and how many of them were placed."""
@@ -297,11 +296,6 @@ class Job:
             if not found and np.array_equal(fit.embedding, first):  # it draws only for larger tables
                 self.steps.now(self.task.label, self.preset.n_seeds - 1 - repeat)
                 return replace(run, seed=None)
-            found.append({"seed": float(self.seed + repeat), **_few(self._assessed(fit))})
+            found.append({"seed": float(self.seed + repeat), **judged_values(self._assessed(fit))})
             maps.append(fit.embedding)
         return with_other_seeds(replace(run, repeats=tuple(found)), maps, self._threads)
-
-
-def _few(quality: Quality) -> dict[str, float]:
-    names = [name for kind in judged() for name in kind.names(quality.n_neighbors)]
-    return {name: quality.measures[name].value for name in names if name in quality.measures}
