@@ -19,29 +19,21 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 PAGES = DOCS / "reproductions"
 GUIDE = DOCS / "guide" / "experiments.md"
-SOURCES = ("000", "001", "002", "004", "survey")
+FORMS = (("000", False), ("001", False), ("002", False), ("002", True), ("004", False), ("survey", False))
 BEGIN, END = "<!-- reproductions -->", "<!-- end of reproductions -->"
 
 
-def written(source: str, work: Path, minutes: float, date: str) -> list[str]:
+def written(source: str, quick: bool, work: Path, minutes: float, date: str) -> list[str]:
     """Run the command, keep its page, and give the lines of the index."""
-    page = f"{source}-{date}.html"
-    command = [
-        "isentropic",
-        "reproduce",
-        source,
-        "--minutes",
-        f"{minutes:g}",
-        "--out",
-        page,
-        "--quiet",
-        "--json",
-    ]
+    name = f"{source}-quick" if quick else source
+    page = f"{name}-{date}.html"
+    command = ["isentropic", "reproduce", source, *(["--quick"] if quick else [])]
+    command += ["--minutes", f"{minutes:g}", "--out", page, "--quiet", "--json"]
     program = "import sys; from isentropic.cli import run; sys.argv = sys.argv[1:]; run()"
     done = subprocess.run(
         [sys.executable, "-c", program, *command], cwd=work, check=True, stdout=subprocess.PIPE, text=True
     )
-    for old in PAGES.glob(f"{source}-*.html"):
+    for old in PAGES.glob(f"{name}-[0-9]*.html"):
         old.unlink()
     shutil.copy(work / page, PAGES / page)
     found = json.loads(done.stdout)
@@ -52,7 +44,7 @@ def written(source: str, work: Path, minutes: float, date: str) -> list[str]:
     hours = found["seconds"] / 3600
     head = f"{date}, {found['results']:,} of {total:,} pieces of work ({hours:.1f} h of work)"
     lines = [
-        f"**[{source}](../reproductions/{page})**, {chapter['title']}: {head}; {met:,} of {compared:,} "
+        f"**[{name}](../reproductions/{page})**, {chapter['title']}: {head}; {met:,} of {compared:,} "
         "printed numbers met.",
         "",
     ]
@@ -69,7 +61,8 @@ def main() -> None:
     given = words.parse_args()
     PAGES.mkdir(exist_ok=True)
     date = datetime.now(UTC).date().isoformat()
-    lines = [line for source in SOURCES for line in written(source, given.work, given.minutes, date)]
+    pages = [written(source, quick, given.work, given.minutes, date) for source, quick in FORMS]
+    lines = [line for page in pages for line in page]
     text = GUIDE.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
