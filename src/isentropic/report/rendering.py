@@ -15,7 +15,7 @@ from .._extras import require_extra
 from .._values import Floats, Integers, Table
 from ..comparison import Drawing, Mark, Run, Verdict
 from ..comparison.drawings import plane
-from ..comparison.standings import FINE_BAR, RELATED
+from ..comparison.standings import RELATED
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
 from .class_scores import accuracy_columns, classifiers, groups, null_strips
@@ -84,7 +84,7 @@ def page(
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
         classifiers=classifiers(runs) if table.class_names else [],
         strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
-        number=number, seconds=seconds, related=RELATED, fine=FINE_BAR, **_about(runs),
+        number=number, seconds=seconds, related=RELATED, **_about(runs),
         # what makes it a page
         data=_json(payload), style=asset("page.css"), script=scripts, script_hash=_hash(scripts),
     )  # fmt: skip
