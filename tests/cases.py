@@ -21,12 +21,14 @@ from isentropic import (
     Dis3,
     EntropicIsomap,
     Geodesic,
+    Gower,
     Isomap,
     KDEIsomap,
     KernelPCA,
     Knn,
     Landmarks,
     LaplacianEigenmaps,
+    MetricMDS,
     Momentum,
     PaCMAP,
     ParameterFreeSDD,
@@ -142,6 +144,10 @@ VARIANTS = {
     "manhattan sdd": ParameterFreeSDD(metric="manhattan"),
     "geodesic sdd": ParameterFreeSDD(metric=Geodesic()),
     "diffusion sdd": ParameterFreeSDD(metric=Diffusion(t=8, alpha=0.5)),
+    "gower": Isomap(metric="gower"),
+    "gower sdd": ParameterFreeSDD(metric="gower", max_iter=20),
+    "gower mds": MetricMDS(metric="gower", max_iter=30),
+    "gower t-sne": TSNE(5, metric=Gower(ordered=(0,)), max_iter=50),
     "drawn pairs": ParameterFreeSDD(pairs=8, max_iter=20),
     "momentum": ParameterFreeSDD(init="random", optimizer=Momentum(50)),
     "symmetric laplacian": LaplacianEigenmaps(laplacian="symmetric"),
@@ -161,9 +167,10 @@ VARIANTS = {
     "edges between classes": SGtSNE(5, penalise="edges", squared=False, unlabelled="posterior", max_iter=100),
     "selected": Selected(Isomap(), {"n_neighbors": [5, 10]}),
 }
-_SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "diffusion sdd", "drawn pairs", "momentum"}
+_SEARCHED = {"a real degree", "manhattan sdd", "geodesic sdd", "diffusion sdd", "gower sdd", "gower mds",
+             "drawn pairs", "momentum"}  # fmt: skip
 _DRAWN = {"manhattan pacmap", "cosine pacmap", "geodesic umap", "umap of given lists"}  # by their seed
-_LAID_OUT = {*_DRAWN, "3-d t-sne", "edges between classes"}
+_LAID_OUT = {*_DRAWN, "3-d t-sne", "gower t-sne", "edges between classes"}
 
 
 def lacking(name):

@@ -10,8 +10,17 @@ from ._errors import MissingExtraError
 
 # extra in pyproject.toml -> modules that it brings
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"plot": ("matplotlib",), "parquet": ("pyarrow",), "report": ("jinja2",)}
+    {
+        "plot": ("matplotlib",),
+        "parquet": ("pyarrow",),
+        "excel": ("openpyxl",),
+        "zstd": ("zstandard",),
+        "report": ("jinja2",),
+        "h5ad": ("h5py",),
+    }
 )
+# files -> the extra that reads and writes them
+FILES: Mapping[str, str] = MappingProxyType({".parquet": "parquet", ".feather": "parquet", ".h5ad": "h5ad"})
 
 
 def missing_modules(extra: str) -> tuple[str, ...]:
@@ -41,3 +50,10 @@ def require_extra(extra: str, who: str) -> None:
     if missing:
         modules = f"{' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed"
         raise MissingExtraError(f"{who} needs {modules}. Install it with: {remedy(extra)}")
+
+
+def require_file_extra(name: str) -> None:
+    """Raise :class:`MissingExtraError` unless what a file of this name needs is installed."""
+    suffix = name[name.rfind(".") :].lower() if "." in name else ""
+    if suffix in FILES:
+        require_extra(FILES[suffix], f"A {'Parquet' if suffix == '.parquet' else suffix} file")

@@ -151,7 +151,8 @@ class Checked(Kind):
 class Array(Kind):
     """An array. Sizes are names, numbers, or None for any; ``"n + 1"`` is one more than n.
 
-    Numbers are finite doubles unless ``dtype`` says otherwise; no size with a name is 0 unless ``empty``.
+    Numbers are finite doubles unless ``dtype`` says otherwise, or NaN where ``holes`` are allowed; no size
+    with a name is 0 unless ``empty``.
     """
 
     def __init__(
@@ -163,10 +164,11 @@ class Array(Kind):
         below: str | int | None = None,
         within: float | None = None,
         empty: bool = False,
+        holes: bool = False,
     ):
         least = -within if within is not None else least
         least = 0 if below is not None and least is None else least  # numbers of rows start at 0
-        self.shape, self.dtype, self.empty = shape, np.dtype(dtype), empty
+        self.shape, self.dtype, self.empty, self.holes = shape, np.dtype(dtype), empty, holes
         self.range = _Range(least, above, within, below)
 
     def check(self, value: Any, part: str, sizes: Sizes) -> None:
@@ -177,6 +179,7 @@ class Array(Kind):
                 raise StateError(part, f"have the shape {value.shape}: nothing is there")
             if wanted is not None:
                 note(wanted, length, part, sizes)
+        value = value[~np.isnan(value)] if self.holes else value
         if value.size == 0:
             return
         smallest, largest = value.min(), value.max()

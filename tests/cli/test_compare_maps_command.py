@@ -56,7 +56,7 @@ def test_rows_are_matched_by_name(run, flats, maps, tmp_path):
     [
         (("--k", 10_000), "--k must be from 1 to"),
         (("--out", "map.xlsx"), "--out must be a file ending in"),
-        (("--missing", "keep"), "--missing must be raise, drop or mean"),
+        (("--missing", "keep"), "--missing must be raise, drop"),
     ],
 )
 def test_usage_is_refused_with_a_next_step(run, flats, maps, options, message):

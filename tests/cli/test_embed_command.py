@@ -303,10 +303,16 @@ def test_rows_with_holes_are_mapped_and_placed_again(run, tmp_path):
     [
         (
             ["embed", "-m", "pca", "-o"],
-            "--missing must be raise, drop or mean for pca, got 'keep'. probabilistic",
+            "--missing must be raise, drop, median, ppca or mean for pca, got 'keep'. probabilistic",
         ),
-        (["quality"], "--missing must be raise, drop or mean, since rows with holes have no neighbours"),
-        (["report", "-o"], "--missing must be raise, drop or mean, since rows with holes have no neighbours"),
+        (
+            ["quality"],
+            "--missing must be raise, drop, median, ppca or mean, since rows with holes have no neighbours",
+        ),
+        (
+            ["report", "-o"],
+            "--missing must be raise, drop, median, ppca or mean, since rows with holes have no neighbours",
+        ),
     ],
 )
 def test_other_methods_and_comparisons_need_complete_rows(run, tmp_path, command, said):
@@ -347,7 +353,7 @@ def test_a_source_that_is_not_there_is_a_failure(run, tmp_path):
     [
         (
             ["-o", "map.txt"],
-            "--out must be a file ending in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, got 'map.txt'",
+            "ending in .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .h5ad, got 'map.txt'",
             2,
         ),
         (["-o", "map.csv", "--plot", "map.bmp"], "--plot must be a file ending in .png", 2),

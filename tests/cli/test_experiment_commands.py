@@ -58,6 +58,20 @@ def test_the_quick_form_and_the_honest_one(run, small_source, tmp_path):
     assert "--honest-only" in out.read_text(encoding="utf-8")
 
 
+def test_a_page_of_what_is_kept(run, small_source, tmp_path):
+    out = tmp_path / "page.html"
+    published = run("reproduce", "small", "--published-only", "--out", out, "--jobs", 1, "--json")
+    assert json.loads(published.stdout)["results"] == 15
+    found = json.loads(run("reproduce", "small", "--minutes", 0, "--out", out, "--json").stdout)
+    assert (found["results"], found["left"], found["chapters"][0]["tables"][0]["left"]) == (12, 23, 23)
+    text = out.read_text(encoding="utf-8")
+    assert "Not all was run: 12 of 35 pieces of work are done" in text
+    assert "Not run: 3 as published, 12 honest, 4 with labels at random, 4 of random projections." in text
+    both = run("reproduce", "small", "--published-only", "--honest-only", "--out", out)
+    assert both.exit_code == 2
+    assert "must be given one at a time" in both.stderr
+
+
 def test_what_cannot_be_is_refused_before_anything_is_run(run, small_source, tmp_path):
     assert (
         "source must be one of small, 004, all"
@@ -107,8 +121,30 @@ def test_an_experiment_of_ones_own(run, tables, tmp_path):
     assert set(ranking["methods"]) == {"pca", "lda", "raw"}
     rows = numbers(tmp_path / "page.csv")
     assert float(rows["a", "pca"]["honest"]) > 0.8
-    assert rows["short", "pca"]["reason"]
+    assert "two classes or more on at least 10 rows, got '3 rows of 2'" in rows["short", "pca"]["reason"]
+    assert chapter["survives"][-2] == "Targets: a class, b class, c class, short class."
+    (against,) = (one["first"] for one in chapter["rankings"])
+    assert (against["rope"], len(against["against"])) == (0.01, 2)
     assert "--methods pca,lda --classifiers NB --repeats 2" in out.read_text(encoding="utf-8")
+
+
+def test_an_experiment_says_what_it_took_for_the_target_and_why_nothing_is_ranked(run, tables, tmp_path):
+    """The last column is a target where none is called so; one class is a reason, as is a broken file."""
+    text = (tables / "a.csv").read_text(encoding="utf-8")
+    (tables / "b.csv").write_text(text.replace("class", "kind"), encoding="utf-8")
+    (tables / "c.csv").write_text(text.replace("k1", "k0"), encoding="utf-8")
+    (tables / "short.csv").write_text("p,q,class\n1,2\n", encoding="utf-8")
+    out = tmp_path / "page.html"
+    given = ("--methods", "pca", "--classifiers", "NB", "--repeats", 2, "--out", out, "--jobs", 1)
+    said = run("experiment", tables, *given).stdout
+    assert "Targets: a class, b kind, c class" in said
+    assert "Nothing is ranked: that takes 3 methods, raw included, and 3 tables" in said
+    assert "here are 2 and 2." in said
+    rows = numbers(tmp_path / "page.csv")
+    assert float(rows["b", "pca"]["honest"]) > 0.8
+    assert "got '40 rows of 1'" in rows["c", "pca"]["reason"]
+    assert rows["short", "raw"]["reason"]
+    assert '<span class="none">–<sup>1</sup></span>' in out.read_text(encoding="utf-8")
 
 
 def test_an_experiment_with_labels_at_random_beside_it(run, tables, tmp_path):

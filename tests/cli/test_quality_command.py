@@ -336,3 +336,16 @@ def test_ctrl_c_ends_with_130(run, flats, flat_map, tmp_path, monkeypatch):
     result = run("quality", flats, flat_map, "--plot", tmp_path / "q.png", *OPTIONS)
     assert result.exit_code == 130
     assert not (tmp_path / "q.png").exists()
+
+
+def test_names_that_count_the_rows_are_names_in_any_order(run, tmp_path):
+    """A map by its numbered rows, and the same table in another order: matched by name, not by place."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc")).assign(id=range(40))
+    data, shuffled, out = tmp_path / "data.csv", tmp_path / "shuffled.csv", tmp_path / "map.csv"
+    frame.to_csv(data, index=False)
+    frame.sample(frac=1.0, random_state=1).to_csv(shuffled, index=False)
+    assert run("embed", data, "-m", "pca", "-o", out, "-q").exit_code == 0
+    documents = [json.loads(run("quality", source, out, "--json").stdout) for source in (data, shuffled)]
+    first, second = (Quality.from_json(json.dumps(one["quality"])).at(5) for one in documents)
+    assert first["trustworthiness"].value == pytest.approx(second["trustworthiness"].value)

@@ -154,6 +154,7 @@ def test_json_for_programs(report, flats, tmp_path):
     assert len(found["verdict"]["lines"]) == 5
     assert [run["method"] for run in found["runs"]] == ["pca", "isomap"]
     assert found["runs"][0]["measures"]["rnx_auc"]["value"] > 0
+    assert [group["n"] == len(group["rows"]) for group in found["groups"]] == [True] * len(found["groups"])
     assert found["out"] == "report.html"
     assert found["folder"] == str(tmp_path / "runs")
     assert found["resumed"] == 0
@@ -352,3 +353,21 @@ def test_ctrl_c_in_a_process(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["runs", "slow.py"]
     (kept,) = (tmp_path / "runs").iterdir()
     assert kept.name.startswith("pca-")
+
+
+def test_a_large_table_is_compared_on_a_sample(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call = ("report", "builtin:iris", "--methods", "pca,isomap", "--preset", "quick", "--most-rows", "60")
+    result = run(*call, "--json", "--folder", "runs")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert (told["rows"], told["compared_rows"]) == (150, 60)
+    assert told["verdict"]["sampled"].startswith("Compared on 60 of 150 rows; ")
+    assert told["whole"]["method"] == told["verdict"]["recommended"]
+    assert [one["method"] for one in told["runs"]] == ["pca", "isomap"]
+    assert "--most-rows 60" in told["command"]
+    page = Path("report.html").read_text(encoding="utf-8")
+    assert told["verdict"]["sampled"] in page
+    assert "150 rows, of which 60 were compared" in page
+    again = json.loads(run(*call, "--json", "--folder", "runs").stdout)
+    assert again["resumed"] == 3

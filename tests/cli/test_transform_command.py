@@ -152,3 +152,30 @@ def test_a_method_that_cannot_place_rows_says_so(run, flats, tmp_path, monkeypat
 def test_the_model_is_not_overwritten(run, model, flats):
     result = run("transform", model, flats, "-o", model)
     assert result.exit_code == 2
+
+
+def test_missing_values_of_new_rows_have_an_option(run, model, tmp_path):
+    (tmp_path / "new.csv").write_text(
+        "flat,rooms,area,heating\nnew1,2,44,oil\nnew2,,61,gas\n", encoding="utf-8"
+    )
+    arguments = ("transform", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    refused = run(*arguments)
+    assert refused.exit_code == 2
+    assert (
+        "Choose --missing mean to fill in the means of the fitted table, or --missing drop" in refused.stderr
+    )
+    assert run(*arguments, "--missing", "mean").exit_code == 0
+    assert len(pd.read_csv(tmp_path / "out.csv")) == 2
+    assert run(*arguments, "--missing", "drop").exit_code == 0
+    assert list(pd.read_csv(tmp_path / "out.csv").flat) == ["new1"]
+    for rule, words in (("keep", "--missing must be drop or mean for isomap"), ("median", "got 'median'")):
+        refused = run(*arguments, "--missing", rule)
+        assert refused.exit_code == 2
+        assert words in refused.stderr
+
+
+def test_rows_without_the_column_of_names_go_by_numbers_with_a_notice(run, model, tmp_path):
+    (tmp_path / "new.csv").write_text("rooms,area,heating\n2,44,oil\n4,61,gas\n", encoding="utf-8")
+    result = run("transform", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    assert result.exit_code == 0
+    assert "has no column 'flat', which names the rows" in result.stderr

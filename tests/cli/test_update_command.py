@@ -172,3 +172,25 @@ def test_bad_options_and_files_are_refused(run, model, more, tmp_path):
     del extra["rows"]
     isentropic.save(estimator, path, extra=extra)
     assert "must know the names of its rows, but was saved without them" in refused(run, path, more, out)
+
+
+def test_missing_values_have_an_option(run, model, more, tmp_path):
+    frame = pd.read_csv(more)
+    frame.loc[0, "rooms"] = np.nan
+    frame.to_csv(more, index=False)
+    path, out = model("isomap"), tmp_path / "all.csv"
+    text = refused(run, path, more, out)
+    assert "--missing mean" in text
+    assert run("update", path, more, "-o", out, "--missing", "mean").exit_code == 0
+
+
+def test_rows_without_names_do_not_meet_whole_numbers_that_are_names(run, flats, more, tmp_path):
+    """The numbers of rows without a name would be names that the map has already."""
+    frame = pd.read_csv(flats)
+    frame.assign(flat=range(len(frame))).to_csv(flats, index=False)
+    path = tmp_path / "numbered.skops"
+    done = run("embed", flats, "-m", "isomap", "--index", "flat", "--target", "quarter",
+               "-o", tmp_path / "map.csv", "--save", path)  # fmt: skip
+    assert done.exit_code == 0, done.stderr
+    pd.read_csv(more).drop(columns="flat").to_csv(more, index=False)
+    assert "index must be a column of" in refused(run, path, more, tmp_path / "all.csv")

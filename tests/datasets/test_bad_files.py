@@ -6,8 +6,11 @@ then cut off at many lengths and has bytes of it changed.
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import json
+import lzma
 import subprocess
 import sys
 import textwrap
@@ -31,6 +34,8 @@ from isentropic._values import Table
 from isentropic.datasets import load
 
 pytest.importorskip("pyarrow")
+pytest.importorskip("openpyxl")
+zstandard = pytest.importorskip("zstandard")
 
 ROWS = np.arange(40.0).reshape(10, 4) ** 2 % 23
 
@@ -68,11 +73,36 @@ def parquet(frame: pd.DataFrame, **options: object) -> bytes:
     return file.getvalue()
 
 
+def excel(*frames: pd.DataFrame) -> bytes:
+    file = io.BytesIO()
+    with pd.ExcelWriter(file) as book:
+        for number, frame in enumerate(frames, start=1):
+            frame.to_excel(book, sheet_name=f"Sheet{number}", index=False)
+    return file.getvalue()
+
+
+def feather(frame: pd.DataFrame) -> bytes:
+    file = io.BytesIO()
+    frame.to_feather(file)
+    return file.getvalue()
+
+
+def arrow_stream(frame: pd.DataFrame) -> bytes:
+    import pyarrow
+
+    file = io.BytesIO()
+    table = pyarrow.Table.from_pandas(frame)
+    with pyarrow.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+    return file.getvalue()
+
+
 CSV = "\n".join(["a,b,c", *(f"{i},{i * i % 7}.5,{'xyz'[i % 3]}" for i in range(12))]).encode()
 ARFF = b"@relation r\n@attribute a numeric\n@attribute b {x,'y z'}\n@attribute c date yyyy-MM-dd\n@data\n" + (
     b"1,x,2020-01-02\n?,'y z',2021-02-03\n3.5,x,?\n"
 )
 FRAME = pd.DataFrame({"a": ROWS[:, 0], "b": list("xyzxyzxyzx"), "c": range(10)})
+JSONL = FRAME.to_json(orient="records", lines=True).encode()
 WHOLE = {  # one sound file of every kind
     "t.csv": CSV,
     "t.tsv": CSV.replace(b",", b"\t"),
@@ -83,6 +113,14 @@ WHOLE = {  # one sound file of every kind
     "t.npz": zipped(X__npy=npy(ROWS), y__npy=npy(np.arange(10) % 3)),
     "t.idx": idx(8, 3, 2, 2, body=bytes(12)),
     "t.idx.gz": gzip.compress(idx(8, 3, 2, 2, body=bytes(12)), mtime=0),
+    "t.csv.bz2": bz2.compress(CSV),
+    "t.csv.xz": lzma.compress(CSV),
+    "t.csv.zst": zstandard.compress(CSV),
+    "t.jsonl": JSONL,
+    "t.ndjson.gz": gzip.compress(JSONL, mtime=0),
+    "t.xlsx": excel(FRAME),
+    "t.feather": feather(FRAME),
+    "t.arrow": arrow_stream(FRAME),
     "t.parquet": parquet(FRAME, write_page_checksum=True),
     "plain.parquet": parquet(FRAME, compression=None),
 }
@@ -139,6 +177,29 @@ CASES = [
     ("text.parquet", b"a,b", "must be a Parquet file"),
     ("ends.parquet", b"PAR1" + b"\xff" * 20 + b"PAR1", "must be a Parquet file"),
     ("nothing.csv", b"", "empty file"),
+    ("plain.csv.bz2", CSV, "must be a whole bzip2 file"),
+    ("plain.csv.xz", CSV, "must be a whole xz file"),
+    ("plain.csv.zst", CSV, "must be a whole zstd file"),
+    ("half.csv.zst", zstandard.compress(CSV * 99)[:-9], "must be a whole zstd file"),
+    ("nested.jsonl", b'{"a": 1}\n{"a": [1, 2]}\n', "flat records, got a list or record in 'a' in line 2"),
+    ("record.jsonl", b'{"a": {"b": 1}}\n', "pandas.json_normalize"),
+    ("array.jsonl", b"[1, 2]\n", "flat records, got a list in line 1"),
+    ("number.jsonl", b"17\n", "flat records, got a int"),
+    ("document.jsonl", b'[\n {"a": 1},\n {"a": 2}\n]', "pandas.read_json"),
+    ("words.jsonl", b'{"a": 1}\nhello\n', "got in line 2: Expecting value"),
+    ("deep.jsonl", b'{"a": ' + b"[" * 100_000 + b"\n", "one JSON record on every line"),
+    ("twice.jsonl", b'{"a": 1, "b": 2, "a": 3}\n', "got 'a' twice in line 1"),
+    ("latin.jsonl", '{"a": "é"}'.encode("latin-1"), "must be UTF-8 text"),
+    ("blank.jsonl", b"\n\n", "at least one row"),
+    ("wide.jsonl", json.dumps(dict.fromkeys(map(str, range(200_001)), 1)).encode(), "at most 200,000"),
+    ("text.xlsx", CSV, "must be an Excel workbook"),
+    ("old.xlsx", b"\xd0\xcf\x11\xe0" + bytes(600), "without a password"),
+    ("archive.xlsx", zipped(X__npy=npy(ROWS)), "must be an Excel workbook"),
+    ("empty.xlsx", excel(FRAME[[]][:0]), "got an empty sheet"),
+    ("names.xlsx", excel(FRAME[:0]), "at least one row"),
+    ("text.feather", CSV, "must be a Feather or Arrow file"),
+    ("ends.arrow", b"ARROW1\0\0" + b"\xff" * 40 + b"ARROW1", "must be a Feather or Arrow file"),
+    ("first.feather", b"FEA1" + b"\xff" * 40 + b"FEA1", "the second version of Feather"),
 ]
 
 
@@ -174,7 +235,12 @@ def test_a_file_that_is_cut_off_is_a_table_or_refused(tmp_path, name):
     for length in range(1, len(whole), step):
         path.write_bytes(whole[:length])
         table = read(path)
-        assert table is None or name in ("t.csv", "t.tsv", "t.arff")  # a binary file is whole or refused
+        assert table is None or name in (
+            "t.csv",
+            "t.tsv",
+            "t.arff",
+            "t.jsonl",
+        )  # a binary file is whole or refused
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -279,6 +345,16 @@ def npz_bomb(path: Path) -> Path:
     return path
 
 
+def zstd_bomb(path: Path) -> Path:
+    path.write_bytes(zstandard.compress(b"a,b\n" + b"1,2\n" * 5 * 10**6))
+    return path
+
+
+def xlsx_bomb(path: Path) -> Path:
+    path.write_bytes(zipped(**{"xl/worksheets/sheet1.xml": b"<row>" * 10**7}))
+    return path
+
+
 BOMBS = {
     "rows.csv.gz": lambda path: bomb(path, b"a,b\n", b"1,2\n" * 250_000, 20),
     "line.csv.gz": lambda path: bomb(path, b"a,b\n", b"1" * 10**6, 30),
@@ -288,6 +364,11 @@ BOMBS = {
     "comment.arff.gz": lambda path: bomb(path, b"@attribute a real\n@data\n", b"%" * 10**6, 30),
     "images.idx.gz": lambda path: bomb(path, idx(8, 30, 1000, 1000), bytes(10**6), 30),
     "rows.npz": npz_bomb,
+    "rows.csv.zst": zstd_bomb,
+    "rows.xlsx": xlsx_bomb,
+    "rows.feather": lambda path: pd.DataFrame({"a": np.zeros(3 * 10**6)}).to_feather(
+        path, compression="zstd"
+    ),
     "rows.parquet": lambda path: pd.DataFrame({"a": np.zeros(3 * 10**6, np.int8)}).to_parquet(path),
     "words.parquet": lambda path: pd.DataFrame({"a": ["x" * 10**4] * 4000}).to_parquet(path),
 }

@@ -23,12 +23,13 @@ def gaps() -> pd.DataFrame:
     )
 
 
-def test_the_error_counts_each_column_and_names_both_remedies(gaps):
+def test_the_error_counts_each_column_and_names_the_remedies(gaps):
     with pytest.raises(InvalidInputError) as caught:
         load(gaps, target="kind")
     assert str(caught.value) == (
         "table must be complete, got 3 missing values: 'age' 2, 'town' 1. "
-        "Choose missing='drop' to leave out 3 rows, missing='mean' to fill in the mean of each feature, "
+        "Choose missing='median' to fill in medians and flag what was missing, missing='ppca' to fill in "
+        "what the other columns tell, missing='mean' to fill in means, missing='drop' to leave out 3 rows, "
         "or missing='keep' and the method probabilistic-pca, which maps rows with holes."
     )
 
@@ -91,7 +92,7 @@ def test_a_column_with_nothing_has_no_mean():
 
 
 def test_drop_needs_a_row_that_stays():
-    with pytest.raises(InvalidInputError, match=r"got none: 'a' 1, 'b' 1. Choose missing='mean'"):
+    with pytest.raises(InvalidInputError, match=r"got none: 'a' 1, 'b' 1. Choose missing='median'"):
         load(pd.DataFrame({"a": [np.nan, 1], "b": [1, np.nan]}), missing="drop")
 
 
@@ -105,7 +106,7 @@ def test_a_target_has_no_mean(gaps):
         assert load(gaps[["full", "kind"]], target="kind", missing="drop").row_names == ("1", "2", "3")
 
 
-@pytest.mark.parametrize("missing", ["raise", "drop", "mean"])
+@pytest.mark.parametrize("missing", ["raise", "drop", "mean", "median", "ppca"])
 def test_infinities_are_never_missing_values(missing):
     frame = pd.DataFrame({"a": [np.inf, 1.0, -np.inf], "b": [1.0, np.inf, np.nan]})
     with pytest.raises(InvalidInputError, match="must be finite, got 3 infinite values: 'a' 2, 'b' 1"):

@@ -180,7 +180,7 @@ def test_choices_are_made_once(option):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"format": 2}, "preparation must be of format 1, got 2"),
+        ({"format": 9}, "preparation must be of format 1 or 2, got 9"),
         ({"fill": [1.0]}, "fill must be of shape"),
         ({"scale": [0.0] * 5}, "scale must be positive"),
         ({"centre": [float("nan")] * 5}, "centre must be finite"),
@@ -193,8 +193,14 @@ def test_choices_are_made_once(option):
         ({"columns": 3}, "what to_json"),
         ({"columns": [{"name": ["a"], "kind": "number", "levels": []}]}, "name must be a string"),
         ({"columns": [{"name": "a", "kind": "number", "levels": "xy"}]}, "levels must be a list of strings"),
-        ({"format": True}, "preparation must be of format 1, got True"),
+        ({"format": True}, "preparation must be of format 1 or 2, got True"),
         ({"fill": [10**400] * 5}, "what to_json"),
+        ({"columns": [{"name": "a", "kind": "number", "levels": [], "flag": "yes"}]}, "flag must be True or"),
+        ({"factors": 3}, "factors must be mean, loadings and noise"),
+        ({"factors": {"mean": [0.0], "loadings": [[1.0]], "noise": 1.0}}, "factors must be of 5 features"),
+        ({"factors": {"mean": [0.0] * 5, "loadings": [[1.0]] * 5, "noise": 0.0}}, "a positive variance"),
+        ({"factors": {"mean": ["x"] * 5, "loadings": [[1.0]] * 5, "noise": 1.0}}, "what to_json"),
+        ({"factors": {"mean": [0.0] * 5, "loadings": [[float("nan")]] * 5, "noise": 1.0}}, "finite"),
         *(({name: {"a": 1}}, f"{name} must be a string") for name in ("target", "index")),
         *(({name: ["a", "b"]}, f"{name} must be a string") for name in ("target", "index")),
         *(({name: 3}, f"{name} must be a list of strings") for name in ("drop", "class_names")),
@@ -205,6 +211,15 @@ def test_a_damaged_preparation_is_refused(change, text):
     data = load(mixed(), "kind").preparation.to_json()
     with pytest.raises(InvalidInputError, match=text):
         Preparation.from_json({**data, **change})
+
+
+def test_a_preparation_of_the_first_format_is_understood():
+    frame = mixed()
+    table = load(frame, "kind")
+    data = table.preparation.to_json()
+    old = {key: value for key, value in data.items() if key != "factors"} | {"format": 1}
+    old["columns"] = [{key: column[key] for key in ("name", "kind", "levels")} for column in data["columns"]]
+    assert_array_equal(load(frame, preparation=Preparation.from_json(old)).X, table.X)
 
 
 def test_something_else_is_no_preparation():

@@ -53,9 +53,9 @@ def test_rights_are_told(write, monkeypatch):
 
 def test_an_unknown_suffix(write):
     with pytest.raises(
-        InvalidInputError, match=r"ends in one of .csv, .tsv, .parquet.*got 't.xlsx'.*load the frame"
+        InvalidInputError, match=r"ends in one of .csv, .tsv, .jsonl.*got 't.xls'.*load the frame"
     ):
-        load(write("t.xlsx", "a"))
+        load(write("t.xls", "a"))
     with pytest.raises(InvalidInputError, match=r"got 't.npy.gz'"):
         load(write("t.npy.gz", b"a"))
 
@@ -81,7 +81,7 @@ def test_a_bare_name_offers_what_is_at_hand():
 
 @pytest.mark.parametrize("source", [3, None, np.ones((2, 2)), pd.Series([1])])
 def test_other_things_are_no_source(source):
-    with pytest.raises(InvalidInputError, match="source must be text, a path or a pandas frame"):
+    with pytest.raises(InvalidInputError, match=r"source must be text, a path, a frame .*or a sparse matrix"):
         load(source)
 
 
@@ -92,6 +92,13 @@ def test_other_things_are_no_source(source):
         ("a.b.CSV.GZ", ".csv", "a.b"),
         ("a.arff.gz", ".arff", "a"),
         ("a.npz", ".npz", "a"),
+        ("a.jsonl.zst", ".jsonl", "a"),
+        ("a.tsv.xz", ".tsv", "a"),
+        ("a.xlsx", ".xlsx", "a"),
+        ("a.xlsx.gz", None, "a"),
+        ("a.xlsx#My prices", ".xlsx", "a My prices"),
+        ("a#b.csv", ".csv", "a#b"),
+        ("a.FEATHER", ".feather", "a"),
         ("a.npz.gz", None, "a"),
         ("train-images-idx3-ubyte", ".idx", "train-images-idx3-ubyte"),
         ("train-images.idx3-ubyte.gz", ".idx", "train-images.idx3-ubyte"),

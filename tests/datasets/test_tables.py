@@ -161,7 +161,7 @@ def test_duplicate_rows_are_kept(flats):
             {"nominal": "one-hot"},
             r"nominal must be one of onehot, coded, got 'one-hot'. Did you mean 'onehot'\?",
         ),
-        ({"missing": "median"}, "missing must be one of raise, drop, mean"),
+        ({"missing": "mode"}, "missing must be one of raise, drop, median, ppca, mean, keep"),
         ({"scaling": "standart"}, "Did you mean 'standard'"),
         ({"target": 3}, "target must be the name of a column"),
         ({"drop": [3]}, "drop must be names of columns"),

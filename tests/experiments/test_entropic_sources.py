@@ -9,13 +9,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from isentropic.experiments import entropic_protocol
+from isentropic.experiments import entropic_protocol, entropic_scale
+from isentropic.experiments.battery import half_scores
 from isentropic.experiments.catalogue import tables_of
 from isentropic.experiments.entropic_maps import published_map
 from isentropic.experiments.entropic_program import published_sne_map
+from isentropic.experiments.entropic_scale import classified_at_unit_variance
 from isentropic.experiments.running import run
 from isentropic.experiments.sets import prepared
-from isentropic.experiments.values import PERMUTED, PUBLISHED, RANDOM, Refused
+from isentropic.experiments.values import PERMUTED, PUBLISHED, RANDOM, Outcome, Refused
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the published programs leave much unsaid
 needs_data = [
@@ -158,6 +160,36 @@ def test_random_projections_are_drawn_by_their_seed(two_groups):
     assert first == again
     assert first["mean"] >= first["unchosen"]
     assert entropic_protocol.random_projections(**call, seed=1) != first
+
+
+def test_a_map_at_unit_variance_is_judged_as_published(two_groups, monkeypatch):
+    monkeypatch.setattr(entropic_scale, "prepared", lambda source: two_groups)
+    X, y = two_groups
+    Z = published_map("LLE", X, y)
+    found = classified_at_unit_variance("two groups", "LLE", "article", ["KNN", "SVM"])
+    scores = half_scores(Z / Z.std(axis=0), y, ["KNN", "SVM"], battery="article", measure="accuracy")
+    assert found == {**scores, "mean": sum(scores.values()) / 2}
+
+
+def test_what_the_scale_of_a_map_did_is_said():
+    """On the data sets that have all columns; without them nothing is."""
+    (table,) = tables_of("000:7")
+    planted = {"LLE (unit variance)": 0.75, "LE (unit variance)": 0.625, "ISOMAP": 0.7}
+    data = ("AIDS", "lupus")
+    found = {
+        task: Outcome({"mean": planted[task.method]})
+        for task in table.tasks(False)
+        if task.protocol == PUBLISHED and task.method in planted and task.dataset in data
+    }
+    printed = {(cell.dataset, cell.method): cell.printed for cell in table.cells}
+    lle = sum(printed[name, "LLE"] for name in data) / 2
+    (said,) = table.facts(found)
+    assert said.startswith(
+        f"With maps at unit variance LLE has mean .750 where {lle:.3f}".replace(" 0.", " .")
+    )
+    assert "LE has mean .625" in said
+    assert "(ISOMAP .700; 2 data sets)" in said
+    assert table.facts({task: one for task, one in found.items() if task.method != "ISOMAP"}) == ()
 
 
 def test_parameters_beyond_the_rows_are_left_out(two_groups):

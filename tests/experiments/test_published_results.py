@@ -85,6 +85,25 @@ def test_the_quick_form_reads_its_own_tasks():
     assert collected(table, {}).compared == ()
 
 
+def test_what_was_not_run_is_told():
+    """One of each kind is left: a cell has no number, another one no honest number, and both are counted."""
+    table = small_table()
+    left = [one for one in table.tasks(False) if (one.dataset, one.protocol) == ("wine", PUBLISHED)]
+    left += [one for one in table.tasks(False) if (one.dataset, one.method) == ("iris", "LDA")]
+    found = {one: outcome for one, outcome in run(table.tasks(False)).items() if one not in left}
+    part = collected(table, found, left=left)
+    said = {(one.cell.dataset, one.cell.method): one for one in part.cells}
+    assert len(part.left) == len(left) == 5
+    assert (said["wine", "PCA"].ours, said["wine", "PCA"].reason) == (None, "Not run.")
+    assert said["wine", "PCA"].honest is not None
+    assert said["iris", "LDA"].reason == "Not run."
+    assert said["lost", "PCA"].reason.startswith("AttributeError")
+    assert said["car", "PCA"].reason == "A copy error."
+    (chapter,) = chapters_of([table], found, left=left)
+    assert chapter.sentences[0].startswith("Not all was run: 30 of 35 pieces of work are done")
+    assert chapters_of([table], run(table.tasks(False)))[0].sentences[0].startswith("Of 12 printed")
+
+
 def test_rows_for_a_file(result):
     rows = as_rows([result])
     assert len(rows) == 15

@@ -126,6 +126,17 @@ def test_wilcoxon_with_holm():
     assert np.array_equal(pairwise(equal, "wilcoxon"), np.ones((2, 2)))
 
 
+@pytest.mark.parametrize("ties", [False, True])
+def test_pairs_are_those_of_scikit_posthocs(ties):
+    posthocs = pytest.importorskip("scikit_posthocs", reason="scikit-posthocs is not installed")
+    S = scores(3, n_blocks=14, k=5, ties=ties)
+    assert_close = np.testing.assert_allclose
+    assert_close(pairwise(S, "nemenyi"), posthocs.posthoc_nemenyi_friedman(S), atol=1e-8)
+    assert_close(pairwise(S, "conover"), posthocs.posthoc_conover_friedman(S), atol=1e-8)
+    if not ties:  # zeros are split there, and left out here
+        assert_close(pairwise(S, "wilcoxon"), posthocs.posthoc_wilcoxon(S.T, p_adjust="holm"), atol=1e-8)
+
+
 def test_holm_never_goes_down():
     p = holm(np.array([[1, 0.02, 0.021], [0.02, 1, 0.9], [0.021, 0.9, 1]]))
     assert p[0, 1] == pytest.approx(0.06)

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,29 @@ def test_an_end_in_the_middle_loses_nothing(tmp_path, number):
         assert set(before) == finished
     run(tasks, store)
     assert sorted(begun(log)[len(before) :]) == sorted(set(range(9)) - finished)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_end_that_was_asked_for_gives_what_is_done(tmp_path, n_jobs):
+    log, store = str(tmp_path / "log"), OutcomeStore.at(tmp_path / "results")
+    tasks = [task(i, log=log, seconds=0.0 if i < 3 else 600.0) for i in range(6)]
+    assert run(tasks, store, n_jobs, seconds=0) == {}
+    assert begun(log) == []
+    assert list(run(tasks[:3], store, n_jobs, seconds=60)) == tasks[:3]
+    assert list(run(tasks, store, n_jobs, seconds=4)) == tasks[:3]
+    pids = {int(line.split()[2]) for line in Path(log).read_text().splitlines()}
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_what_has_no_data_is_told_first(tmp_path):
+    here = tmp_path / "here.csv"
+    here.write_text("a,b\n1,2\n")
+    tasks = [
+        replace(task(i, log=str(tmp_path / "log")), data=(source,))
+        for i, source in enumerate(("builtin:iris", str(here), str(tmp_path / "nowhere.csv"), "builtin:wine"))
+    ]
+    assert list(run(tasks)) == tasks
+    assert begun(tmp_path / "log") == [2, 0, 1, 3]
 
 
 def until(holds, seconds=60.0):

@@ -86,6 +86,24 @@ def test_a_converged_mds_takes_most_of_the_lead_of_sdd():
     assert printed["SDD"] - converged < 0.4 * (printed["SDD"] - printed["MDS"])
 
 
+def test_the_lead_and_the_seeds_are_told():
+    table = TABLES["4.1"]
+    planted = {("SDD", PUBLISHED): {"tau": 0.967}, ("MDS", HONEST): {"tau": 0.964}}
+    planted |= {("Umap", PUBLISHED): {"tau": 0.6, "tau low": 0.5, "tau high": 0.7}}
+    planted |= {("Trimap", PUBLISHED): {"tau": 0.6, "tau low": 0.59, "tau high": 0.61}}
+    outcomes = {
+        task: Outcome(planted[task.method, task.protocol])
+        for task in table.tasks(False)
+        if (task.method, task.protocol) in planted
+    }
+    lead, seeds = table.facts(outcomes)
+    assert "leads MDS by .0104 in tau as printed, and by .0030" in lead
+    assert "Umap .500 to .700, printed .577 (within)" in seeds
+    assert "Trimap .590 to .610, printed .824 (outside)" in seeds
+    assert table.facts({}) == ()
+    assert TABLES["4.5"].facts is None
+
+
 def test_seeds_of_a_method_that_draws_have_a_range():
     found = tau_of_map("Iris", "umap", {"n_neighbors": 60, "n_epochs": 20}, seeds=2)
     assert found["tau low"] < found["tau"] < found["tau high"]

@@ -6,6 +6,8 @@ import pytest
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
 from isentropic.kernels.descent import (
+    CAPPED_MEANS,
+    CAPPED_SUMS,
     GROUP,
     LARGEST,
     NOTHING,
@@ -23,12 +25,23 @@ MEASURES = {
     SUMS: lambda x, y: np.abs(x - y).sum(axis=-1),
     LARGEST: lambda x, y: np.abs(x - y).max(axis=-1),
     UNEQUAL: lambda x, y: (x != y).sum(axis=-1),
+    CAPPED_SUMS: lambda x, y: np.minimum(np.abs(x - y), WEIGHTS[: x.shape[-1]]).sum(axis=-1),
+    CAPPED_MEANS: lambda x, y: capped_means(x, y, WEIGHTS[: x.shape[-1]]),
 }
+WEIGHTS = np.tile(np.array([2, 1, 0, 1], np.float32), 8)
 
 
-def lattice(seed, n, m=8):
+def capped_means(x, y, weights):
+    shared = (weights * ~np.isnan(x - y)).sum(axis=-1, dtype=np.float32)
+    totals = np.nansum(np.minimum(np.abs(x - y), weights), axis=-1, dtype=np.float32)
+    return np.where(shared > 0, totals / np.maximum(shared, 1), np.float32(1))
+
+
+def lattice(seed, n, m=8, holes=False):
     """Rows on a small grid: many ties, and every distance is exact."""
-    return np.random.default_rng(seed).integers(0, 4, size=(n, m)).astype(np.float32)
+    rng = np.random.default_rng(seed)
+    data = rng.integers(0, 4, size=(n, m)).astype(np.float32)
+    return np.where(rng.random(data.shape) < 0.4, np.float32(np.nan), data) if holes else data
 
 
 def empty_lists(n, k):
@@ -137,16 +150,17 @@ def test_neighbors_are_listed_both_ways_and_are_old_then(width, most):
 @pytest.mark.parametrize("kind", MEASURES)
 @pytest.mark.parametrize(("n", "span"), [(GROUP + 5, 2 * GROUP), (3 * GROUP + 1, GROUP)])
 def test_a_leaf_offers_its_rows_to_each_other(kind, n, span):
-    data, k = lattice(n, n), 6
+    data, k = lattice(n, n, holes=kind == CAPPED_MEANS), 6
+    weights = WEIGHTS[: data.shape[1]]
     order = np.random.default_rng(1).permutation(n).astype(np.int32)
     lists, D = empty_lists(n, k), every_distance(kind, data)
-    new = offer_round(kind, data, order, span, *no_ways(n), 2, lists)
+    new = offer_round(kind, data, weights, order, span, *no_ways(n), 2, lists)
     for start in range(0, n, span):
         leaf = order[start : start + span].tolist()
         for i in leaf:
             assert [found[:2] for found in listed(lists[i])] == nearest(D, i, leaf, k)
     assert new >= (lists != NOTHING).sum()  # some were put, and fell out again
-    assert offer_round(kind, data, order, span, *no_ways(n), 1, lists) == 0
+    assert offer_round(kind, data, weights, order, span, *no_ways(n), 1, lists) == 0
 
 
 def begun(kind, data, k, seed):
@@ -176,10 +190,11 @@ def naive_two_steps(own, near, starts):
 def test_a_group_is_offered_the_neighbors_of_its_neighbors(kind):
     n, k = 3 * GROUP + 7, 3
     data = lattice(0, n)
+    weights = WEIGHTS[: data.shape[1]]
     lists, near, starts = begun(kind, data, k, 5)
     before, D = lists.copy(), every_distance(kind, data)
     order = np.arange(n, dtype=np.int32)
-    offer_round(kind, data, order, 0, near, starts, 2, lists)
+    offer_round(kind, data, weights, order, 0, near, starts, 2, lists)
     for first in range(0, n, GROUP):
         own = range(first, min(first + GROUP, n))
         candidates = naive_two_steps(own, near, starts)
@@ -195,13 +210,13 @@ def test_a_group_is_offered_the_neighbors_of_its_neighbors(kind):
 def test_workers_and_threads_change_no_bit(kind):
     n = 4 * GROUP + 3
     data = np.random.default_rng(3).normal(size=(n, 12)).astype(np.float32)
-    order = np.arange(n, dtype=np.int32)
+    order, weights = np.arange(n, dtype=np.int32), WEIGHTS[:12]
     found = []
     for workers in (1, 2, 4):
         lists, near, starts = begun(kind, data, 5, 2)
         with threads(workers):
-            new = offer_round(kind, data, order, 0, near, starts, workers, lists)
-            new += offer_round(kind, data, order[::-1].copy(), GROUP, near, starts, workers, lists)
+            new = offer_round(kind, data, weights, order, 0, near, starts, workers, lists)
+            new += offer_round(kind, data, weights, order[::-1].copy(), GROUP, near, starts, workers, lists)
         found.append((new, lists))
     for new, lists in found[1:]:
         assert new == found[0][0]

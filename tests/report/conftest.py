@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+from browsing import LAPTOP, READY, Heard
 from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 
 from isentropic.quality import assess
@@ -46,3 +47,20 @@ def browser():
         browser = started.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def open_page(browser):
+    tabs = []
+
+    def opened(address, **options):
+        tab = browser.new_page(viewport=LAPTOP, **options)
+        tabs.append(tab)
+        tab.heard = Heard(tab)
+        tab.goto(address)
+        tab.wait_for_function(READY)
+        return tab
+
+    yield opened
+    for tab in tabs:
+        tab.close()

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from isentropic.experiments.aims import Reached
 from isentropic.experiments.chapters import chapters_of
 from isentropic.experiments.printed import measured
 from isentropic.experiments.running import run
@@ -127,3 +128,33 @@ def test_a_note_that_tables_share_stands_once():
     table = small_table()
     chapters = chapters_of([table, replace(table, name="2")], {})
     assert tables_page("t", chapters, {}).count("First <em>words</em>.") == 1
+
+
+def test_the_first_paragraph_of_a_note_says_what_survives_at_the_top():
+    table = replace(small_table(), note="It *stands*.\n\n## Why\n\nBecause.")
+    page = tables_page("t", chapters_of([table, replace(table, name="2", note="")], {}), {})
+    assert page.index("It <em>stands</em>.") < page.index("Every number") < page.index("<h4>Why</h4>")
+    assert page.count("It <em>stands</em>.") == 1
+    for target in re.findall(r'href="#([^"]+)"', page):
+        assert page.count(f'id="{target}"') == 1
+    assert '<a href="#table-1-2">2: Accuracies' in page
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [("small", "the 95% interval of the mean"), ("survey", "the worst and the best order of ties")],
+)
+def test_brackets_are_told_for_what_they_are(source, words):
+    table = replace(small_table(), source=source)
+    page = tables_page("t", chapters_of([table], run(table.tasks(False))), {})
+    assert (
+        f"honest, on rows that were not seen (in brackets {'between ' if source == 'survey' else ''}{words})"
+        in page
+    )
+
+
+def test_how_much_is_met_is_told(chapters):
+    told = (Reached("LDA within .002", 25, 28, "all but 3", True), Reached("PCA", 1, 3, "all", False))
+    page = tables_page("t", [replace(chapters[0], reached=told)], {})
+    assert '<td class="same">25</td><td>28</td><td>all but 3</td>' in page
+    assert '<td class="far">1</td><td>3</td><td>all</td>' in page

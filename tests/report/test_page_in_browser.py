@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from browsing import drag, place, selected
 from made_comparisons import FACTS, make_runs, make_supervised, make_table, make_verdict, page
 from matplotlib.path import Path as MatplotlibPath
 
+from isentropic import report
+from isentropic.comparison import drawing
+from isentropic.comparison.strata import taken
+
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser
-
-LAPTOP = {"width": 1366, "height": 768}
-READY = "window.isentropic && window.isentropic.ready"
 
 
 @pytest.fixture(scope="module")
@@ -22,57 +24,6 @@ def address(tmp_path_factory, table, runs, verdict):
 def write(path, table, runs, verdict, **options):
     path.write_text(page(table, runs, verdict, FACTS, **options), encoding="utf-8")
     return path.as_uri()
-
-
-class Heard:
-    """What a page asked for and complained about."""
-
-    def __init__(self, tab):
-        self.complaints, self.requests = [], []
-        tab.on("console", lambda message: self.complaints.append(message.text))
-        tab.on("pageerror", lambda error: self.complaints.append(str(error)))
-        tab.on("dialog", lambda dialog: (self.complaints.append(dialog.message), dialog.dismiss()))
-        tab.on("request", lambda request: self.requests.append(request.url))
-
-
-@pytest.fixture
-def open_page(browser):
-    tabs = []
-
-    def opened(address, **options):
-        tab = browser.new_page(viewport=LAPTOP, **options)
-        tabs.append(tab)
-        tab.heard = Heard(tab)
-        tab.goto(address)
-        tab.wait_for_function(READY)
-        return tab
-
-    yield opened
-    for tab in tabs:
-        tab.close()
-
-
-def place(tab, figure, row):
-    """Where a row is on the screen, in one of the figures."""
-    view = tab.locator("figure.map").nth(figure)
-    # In the middle: the tools stick to the top of the window, over what lies there.
-    view.evaluate("(figure) => figure.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    box = view.locator("canvas.over").bounding_box()
-    script = "([f, r]) => { const v = isentropic.views[f]; return [v.px[r] / v.ratio, v.py[r] / v.ratio]; }"
-    x, y = tab.evaluate(script, [figure, row])
-    return box["x"] + x, box["y"] + y
-
-
-def drag(tab, start, end, steps=8):
-    tab.mouse.move(*start)
-    tab.mouse.down()
-    tab.mouse.move(*end, steps=steps)
-    tab.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    tab.mouse.up()
-
-
-def selected(tab):
-    return set(tab.evaluate("[...isentropic.selected.keys()].filter((i) => isentropic.selected[i])"))
 
 
 def colours(tab, figure):
@@ -161,7 +112,7 @@ def test_a_brush_that_ends_before_the_next_frame_selects_what_it_covers(open_pag
 def test_with_alt_a_selection_is_drawn_freely(open_page, address):
     tab = open_page(address)
     x, y = place(tab, 1, 3)
-    triangle = [(x - 90, y + 60), (x + 90, y + 60), (x, y - 70)]
+    triangle = [(x - 60, y + 40), (x + 60, y + 40), (x, y - 50)]
     tab.keyboard.down("Alt")
     tab.mouse.move(*triangle[0])
     tab.mouse.down()
@@ -346,3 +297,36 @@ def test_a_brush_over_nine_maps_paints_only_the_selected_rows(open_page, tmp_pat
     stamped = tab.evaluate("window.stamped")
     assert stamped.count(-1) == 10
     assert max(stamped) == found
+
+
+def test_a_map_of_all_rows_is_drawn_beside_maps_of_a_sample(open_page, tmp_path):
+    """At the top stand all rows; a selection there is one of the compared rows, and found in every map."""
+    everything = make_table(n=300)
+    rows = np.arange(0, 300, 3)
+    table = taken(everything, rows)
+    runs = [replace(run, rows=rows) for run in make_runs(table)]
+    whole = make_runs(everything, 1)[0]
+    judged = replace(make_verdict(runs), sampled="Compared on 100 of 300 rows.")
+    drawn = drawing(table, runs, judged, whole=whole, everything=everything)
+    path = tmp_path / "large.html"
+    path.write_text(report.page(table, runs, judged, drawn, {**FACTS, "rows": 300}), encoding="utf-8")
+    tab = open_page(path.as_uri())
+    assert tab.heard.complaints == []
+    assert "all 300 rows" in tab.locator("figure.hero figcaption").inner_text()
+    seen = tab.evaluate(
+        """() => { const [hero, ...maps] = isentropic.views;
+        return [hero.others.px.length, hero.px.length, maps.map((view) => view.others), hero.map.run]; }"""
+    )
+    assert seen == [200, 100, [None] * 3, len(runs)]
+    inked = """() => { const view = isentropic.views[0], { width, data } = view.image, ink = (x, y) =>
+        { const p = 4 * (Math.floor(y) * width + Math.floor(x)), paper = isentropic.paper;
+          return [0, 1, 2].some((c) => data[p + c] !== paper[c]); };
+        isentropic.views.forEach((v) => v.draw());
+        return [...view.others.px].every((x, i) => ink(x, view.others.py[i])); }"""
+    assert tab.evaluate(inked)
+    for color in ("column:0", "false"):
+        tab.evaluate("(color) => isentropic.setColor(color)", color)
+        assert tab.evaluate(inked)
+    tab.evaluate("() => isentropic.selectRows([0, 7, 99])")
+    assert "3 of 100 rows" in tab.locator("#status").inner_text()
+    assert tab.heard.complaints == []

@@ -3,9 +3,9 @@
 import json
 import re
 import sys
+from base64 import b64decode
 from dataclasses import replace
 from html import unescape
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +15,9 @@ from isentropic._errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.class_verdicts import about_classes
 from isentropic.comparison.drawings import drawn_rows
 from isentropic.comparison.standings import standing
+from isentropic.datasets.columns import Column
+from isentropic.datasets.preparation import Preparation
+from isentropic.datasets.scaling import Scale
 from isentropic.quality import assess
 from isentropic.quality.map_differences import spread
 
@@ -218,15 +221,26 @@ def test_a_float_target_and_any_column_can_colour(table, runs, verdict):
     assert data["rows"]["columns"][data["rows"]["asked"]]["name"] == "column 2"
 
 
+def test_groups_of_the_shown_map_say_what_tells_them_apart(table, runs, verdict):
+    groups = data_of(page(table, runs, verdict, {}))["groups"]
+    rows = [np.frombuffer(b64decode(group["rows"]), "<u4") for group in groups]
+    assert [group["name"] for group in groups] == ["group 1", "group 2", "group 3"]
+    assert [group["n"] for group in groups] == [len(found) for found in rows]
+    assert all(np.bincount(table.y[found]).max() > 0.9 * len(found) for found in rows)
+    assert all(group["stability"] >= 0.75 and "column" in group["lines"][0] for group in groups)
+
+
+def prepared(table, target, centre, scale):
+    """As if each column of numbers had been scaled so."""
+    columns = tuple(Column(name, "number") for name in table.feature_names)
+    scaled = Scale(np.full(len(columns), centre), np.full(len(columns), scale))
+    fill = np.zeros(len(columns))
+    return Preparation(columns, target, None, (), (), "onehot", "raise", "standard", fill, scaled)
+
+
 @pytest.mark.parametrize("target", [None, "price"])
 def test_the_target_can_be_asked_for_by_its_name(table, runs, verdict, target):
-    preparation = (
-        None
-        if target is None
-        else SimpleNamespace(
-            target=target, scale=SimpleNamespace(centre=np.full(4, 10.0), scale=np.full(4, 2.0))
-        )
-    )
+    preparation = None if target is None else prepared(table, target, 10.0, 2.0)
     prices = replace(table, y=np.linspace(0, 9, 120), class_names=(), preparation=preparation)
     known = data_of(page(prices, runs, verdict, {}, color=target or "target"))["rows"]
     assert known["columns"][0]["name"] == (target or "target")
@@ -237,8 +251,7 @@ def test_the_target_can_be_asked_for_by_its_name(table, runs, verdict, target):
 
 
 def test_columns_have_the_units_of_the_table(table, runs, verdict):
-    scale = SimpleNamespace(centre=np.full(4, 100.0), scale=np.full(4, 5.0))
-    scaled = replace(table, preparation=SimpleNamespace(target=None, scale=scale))
+    scaled = replace(table, preparation=prepared(table, None, 100.0, 5.0))
     columns = data_of(page(scaled, runs, verdict, {}))["rows"]["columns"]
     assert columns[2]["high"] == pytest.approx(100 + 5 * table.X[:, 2].max(), rel=1e-5)
 

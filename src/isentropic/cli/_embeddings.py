@@ -24,6 +24,7 @@ class Embedding:
 
     coordinates: pd.DataFrame
     row_names: tuple[str, ...] | None
+    named_by: str  # the column that they come from
 
 
 def coordinates_of(table: Table, path: Path) -> pd.DataFrame:
@@ -57,7 +58,7 @@ def read_embedding(path: Path, target: str | None = None, index: str | None = No
     lost = int(np.count_nonzero(~np.isfinite(coordinates)))
     require(lost == 0, "the coordinates in EMBEDDING", "finite everywhere", f"{lost} that are not")
     names = None if columns[0] in chosen else tuple(map(str, frame[columns[0]]))
-    return Embedding(coordinates, names)
+    return Embedding(coordinates, names, columns[0])
 
 
 def _numbered(columns: Sequence[str], numeric: Sequence[str]) -> list[str]:
@@ -94,7 +95,12 @@ def matched(embedding: Embedding, table: Table) -> pd.DataFrame:
     hint = "Were rows left out? Give the options that DATA was embedded with."
     require(len(coordinates) == n, "EMBEDDING", must_be, f"{len(coordinates)} rows", hint)
     numbers = tuple(map(str, range(n)))
-    if names is None or names == table.row_names or numbers in (names, table.row_names):
+    if names is None or names == table.row_names:
+        return coordinates
+    # Names that happen to count the rows are names all the same, in whatever order either file has them.
+    named_alike = embedding.named_by == (table.preparation.index or "row")
+    same_names = named_alike and set(names) == set(table.row_names)
+    if numbers in (names, table.row_names) and not same_names:
         return coordinates
     strangers = sorted(set(table.row_names) - set(names))
     if strangers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,6 +38,10 @@ Folder = Annotated[
 Processes = Annotated[
     int | None, typer.Option("--jobs", metavar="N", help="Processes; all cores by default.")
 ]
+Minutes = Annotated[
+    float | None,
+    typer.Option(metavar="N", min=0, help="Stop after N minutes: the page of what is done. 0 runs nothing."),
+]
 DataFolder = Annotated[
     Path | None, typer.Option("--data", metavar="FOLDER", help="Data sets; instead of ISENTROPIC_DATA.")
 ]
@@ -53,6 +57,8 @@ class Asked:
     folder: Path
     jobs: int | None
     quick: bool | None  # None where there is no such form
+    minutes: float | None = None
+    rope: float = 0.01  # scores that differ by less are level
 
 
 def require_place(out: Path) -> None:
@@ -81,8 +87,10 @@ def run_and_write(
 
     store = OutcomeStore.at(asked.folder)
     with one_bar(shown=not quiet), computing("the experiment"):
-        outcomes = run(tasks, store, asked.jobs)
-    chapters = chapters_of(tables, outcomes, quick=bool(asked.quick))
+        seconds = None if asked.minutes is None else 60.0 * asked.minutes
+        outcomes = run(tasks, store, asked.jobs, seconds=seconds)
+    left = [task for task in tasks if task not in outcomes]
+    chapters = chapters_of(tables, outcomes, quick=bool(asked.quick), left=left, rope=asked.rope)
     _write(chapters, outcomes, asked)
     if as_json:
         show_json(_document(chapters, outcomes, asked))
@@ -126,11 +134,10 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
 
 def _test(ranking: Ranking) -> dict[str, object]:
     """Its test for JSON, which has no infinity: F is that where every block ranks alike."""
-    from dataclasses import asdict
-
     fields = asdict(ranking.test)
     return {
         **fields,
+        "first": {"rope": ranking.rope, "against": {n: asdict(p) for n, p in ranking.posteriors.items()}},
         "iman_davenport": None if math.isinf(fields["iman_davenport"]) else fields["iman_davenport"],
     }
 
@@ -140,17 +147,20 @@ def _document(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked:
         "out": str(asked.out),
         "folder": str(asked.folder),
         "results": len(outcomes),
+        "left": len({task for chapter in chapters for result in chapter.results for task in result.left}),
         "failed": sum(bool(outcome.reason) for outcome in outcomes.values()),
         "chapters": [
             {
                 "source": chapter.name,
                 "title": chapter.title,
                 "survives": list(chapter.sentences),
+                "reached": [asdict(one) for one in chapter.reached],
                 "tables": [
                     {
                         "table": result.table.name,
                         "met": result.n_same,
                         "compared": len(result.compared),
+                        "left": len(result.left),
                         "failures": [list(one) for one in result.failures],
                     }
                     for result in chapter.results

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._errors import FileFormatError, InvalidInputError
+from .._errors import FileFormatError, InvalidInputError, require
 from ._witness import Witness, read_witness
 
 if TYPE_CHECKING:
@@ -47,6 +47,12 @@ class SavedModel:
     preparation: Preparation
     rows: Rows | None  # None for a file of a version that kept none
     witness: Witness | None = None  # rows, and where the model was seen to place them
+
+    def require_rule(self, missing: str) -> None:
+        """Raise where missing values of new rows would be kept, and the method takes none."""
+        takes_holes = self.estimator.__sklearn_tags__().input_tags.allow_nan
+        fits = missing != "keep" or takes_holes
+        require(fits, "--missing", f"drop or mean for {self.method}, which maps no rows with holes", missing)
 
     def write(self, path: Path) -> None:
         from .._io import save

@@ -13,12 +13,15 @@ from .._errors import require
 
 Source = Annotated[
     str,
-    typer.Argument(metavar="SOURCE", help="A file (CSV, TSV, Parquet, ...), builtin:NAME or openml:NAME."),
+    typer.Argument(metavar="SOURCE", help="A file (CSV, Excel, Parquet, ...), builtin:NAME or openml:NAME."),
 ]
 Out = Annotated[
     Path,
     typer.Option(
-        "--out", "-o", metavar="FILE", help="Coordinates: .csv, .csv.gz, .tsv, .tsv.gz or .parquet."
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Coordinates: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .h5ad.",
     ),
 ]
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map: .png, .svg or .pdf.")]
@@ -43,17 +46,41 @@ Keep = Annotated[
 ]
 Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")]
 Nominal = Annotated[str, typer.Option(metavar="RULE", help="Text columns: onehot or coded.")]
-Missing = Annotated[str, typer.Option(metavar="RULE", help="Missing values: raise, drop, mean or keep.")]
+Missing = Annotated[
+    str, typer.Option(metavar="RULE", help="Missing values: raise, drop, median, ppca, mean or keep.")
+]
+NewMissing = Annotated[
+    str,
+    typer.Option(
+        "--missing",
+        metavar="RULE",
+        help="Missing values: drop, mean or keep; those of the first table by its rule.",
+    ),
+]
+Dates = Annotated[str, typer.Option(metavar="RULE", help="Dates: number (days), or cycle (also the season).")]
 Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
+Rank = Annotated[
+    int | None, typer.Option(metavar="N", help="Principal components of a sparse table; 50 by default.")
+]
 Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
+]
+
+MostRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=4,
+        help="Compare on at most N rows, drawn, and fit the recommended map on all; "
+        "8,000 of a table of more than 20,000 by default.",
+    ),
 ]
 
 _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
     "isentropic.config_context(memory_limit=...)": "--memory GIB",
 }
-_TABLE_OPTIONS = ("target", "drop", "keep", "index", "nominal", "missing", "scaling")
+_TABLE_OPTIONS = ("target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "rank")
 # name='value', name='value' or 'other', name=['value'], name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(
     rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"
@@ -65,7 +92,7 @@ def require_complete(missing: str) -> None:
     require(
         missing != "keep",
         "--missing",
-        "raise, drop or mean, since rows with holes have no neighbours",
+        "raise, drop, median, ppca or mean, since rows with holes have no neighbours",
         missing,
     )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from .._errors import InvalidInputError, message, require
-from .._extras import require_extra
+from .._extras import require_extra, require_file_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..datasets import Preparation
 
 TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+MAPS = (*TABLES, ".feather", ".h5ad")  # that coordinates are written to
 FIGURES = (".png", ".svg", ".pdf")
 _DPI = 150
 
@@ -39,9 +40,8 @@ def require_outputs(files: Files, source: str) -> None:
     """Refuse now what could not be written after the work is done."""
     from .._io import real_path, require_writable
 
-    require_suffix("--out", files.out, TABLES)
-    if files.out.suffix.lower() == ".parquet":
-        require_extra("parquet", "A Parquet file")
+    require_suffix("--out", files.out, MAPS)
+    require_file_extra(files.out.name)
     if files.plot is not None:
         require_suffix("--plot", files.plot, FIGURES)
         require_extra("plot", "A figure")
@@ -62,6 +62,17 @@ def require_figure(plot: Path, *sources: str) -> None:
     among_sources = real_path(plot) in [real_path(source) for source in sources]
     require(not among_sources, "--plot", "another file than its sources", str(plot))
     require_writable(plot)
+
+
+def require_rows_file(out: Path, *sources: str, option: str = "--out", known: Sequence[str] = MAPS) -> None:
+    """Refuse now a file of rows that could not be written after the work is done."""
+    from .._io import real_path, require_writable
+
+    require_suffix(option, out, known)
+    require_file_extra(out.name)
+    among_sources = real_path(out) in [real_path(source) for source in sources]
+    require(not among_sources, option, "another file than its sources", str(out))
+    require_writable(out)
 
 
 def require_suffix(option: str, path: Path, known: Sequence[str]) -> None:
@@ -91,26 +102,21 @@ def named_frame(
     return frame
 
 
+def write_map(
+    frame: pd.DataFrame, columns: Sequence[str], path: Path, method: str, table: Table | None = None
+) -> None:
+    """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the table's features too."""
+    from ..datasets.written import MapsFrame, write_maps
+
+    X, features = (None, ()) if table is None else (table.X, table.feature_names)
+    write_maps(MapsFrame(frame, {method: list(columns)}, X, features, {"first": method}), path)
+
+
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write CSV, TSV or Parquet, by the suffix; numbers keep every bit."""
-    from .._io import atomic_write
+    """Write CSV, TSV, Parquet or Feather, by the suffix; numbers keep every bit."""
+    from ..datasets.written import write_frame
 
-    with atomic_write(path) as file:
-        if path.suffix.lower() == ".parquet":
-            frame.to_parquet(file, index=False, write_page_checksum=True)
-        else:
-            _write_text(frame, path.name.lower(), file)
-
-
-def _write_text(frame: pd.DataFrame, name: str, file: IO[bytes]) -> None:
-    frame.to_csv(
-        file,
-        sep="\t" if ".tsv" in name else ",",
-        index=False,
-        mode="wb",
-        lineterminator="\n",
-        compression={"method": "gzip", "mtime": 1} if name.endswith(".gz") else None,
-    )
+    write_frame(frame, path)
 
 
 def write_figure(figure: Any, path: Path) -> None:

@@ -13,11 +13,12 @@ from .. import __version__
 from .._errors import printable
 
 if TYPE_CHECKING:
-    from .._values import Table
-    from ..comparison import LabelTest, Preset, Run, Verdict
+    from .._values import Integers, Table
+    from ..comparison import Drawing, LabelTest, Preset, Run, Verdict
+    from ..comparison.comparing import Comparison
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
-_DEFAULTS = {"nominal": "onehot", "missing": "raise", "scaling": "auto", "seed": 0}
+_DEFAULTS = {"nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "seed": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Told:
 
     source: str
     out: Path
+    maps: Path | None
     folder: Path | None
     options: Mapping[str, Any]
     preset: str
@@ -45,7 +47,7 @@ class Told:
 
 
 def facts_of(
-    table: Table, runs: Sequence[Run], told: Told, seconds: float, resumed: int, warned: Sequence[str]
+    table: Table, compared: Comparison, told: Told, seconds: float, resumed: int, warned: Sequence[str]
 ) -> dict[str, Any]:
     """Plain data about the report, for the page and for programs."""
     from datetime import UTC, datetime
@@ -64,6 +66,8 @@ def facts_of(
         "seed": told.seed,
         "n_seeds": preset.n_seeds,
         "rows": len(table.X),
+        "compared_rows": len(table.X) if compared.rows is None else len(compared.rows),
+        "notes": list(compared.notes),
         "features": len(table.feature_names),
         "scaling": table.scaling,
         "dimensions": {
@@ -71,7 +75,7 @@ def facts_of(
             "two nearest neighbours": found.two_nearest,
         },
         "warnings": list(warned),
-        "how_to_misread": _misreadings(runs),
+        "how_to_misread": _misreadings(compared.runs),
         "resumed": resumed,
     }
 
@@ -99,13 +103,15 @@ def versions() -> dict[str, str]:
 
 
 def document(
-    table: Table, runs: Sequence[Run], judged: Verdict, facts: Mapping[str, Any], told: Told
+    table: Table, compared: Comparison, judged: Verdict, drawn: Drawing, facts: Mapping[str, Any], told: Told
 ) -> dict[str, Any]:
     """Everything but the maps, which the page and the folder hold."""
+    runs, whole = compared.runs, compared.whole
     return {
         "table": table.name,
         **facts,
         "out": str(told.out),
+        **({} if told.maps is None or judged.shown is None else {"maps": str(told.maps)}),
         **({} if told.folder is None else {"folder": str(told.folder)}),
         "verdict": {
             **asdict(judged),
@@ -117,12 +123,23 @@ def document(
             "effects_of_labels": list(judged.effects),
             "lines": list(judged.lines),
         },
+        "groups": _of_groups(drawn, compared.rows),
         "runs": [_of_run(run) for run in runs],
+        "whole": None if whole is None else _of_run(whole),
     }
 
 
 def _name(runs: Sequence[Run], position: int | None) -> str | None:
     return None if position is None else runs[position].method
+
+
+def _of_groups(drawn: Drawing, sample: Integers | None) -> list[dict[str, Any]]:
+    """The groups found in the shown map; their rows count those of the table."""
+    if drawn.groups is None:
+        return []
+    found: list[dict[str, Any]] = drawn.groups.to_json()["groups"]
+    rows = drawn.rows if sample is None else sample[drawn.rows]
+    return [{**group, "rows": rows[group["rows"]].tolist()} for group in found]
 
 
 def _of_test(test: LabelTest) -> dict[str, Any]:
@@ -150,4 +167,5 @@ def _of_run(run: Run) -> dict[str, Any]:
         "relation": run.relation,
         "measures": {name: {"value": m.value, "low": m.low, "high": m.high} for name, m in measures.items()},
         "warnings": list(run.warnings),
+        "n_placed": run.n_placed,
     }

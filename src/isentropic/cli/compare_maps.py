@@ -13,6 +13,7 @@ from ._computation import computing, prompt_interrupt
 from ._embeddings import coordinates_of
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -21,13 +22,14 @@ from ._options import (
     Missing,
     Nominal,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
     Target,
     require_complete,
 )
-from ._output import TABLES, require_suffix, write_frame
+from ._output import require_rows_file, write_frame
 from ._terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
@@ -66,7 +68,9 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
+    rank: Rank = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -85,14 +89,14 @@ def main(  # long, with a line for each option
     """
     require_complete(missing)
     if out is not None:
-        _require_out(out, source, first, second)
+        require_rows_file(out, source, str(first), str(second))
     with reporting(bars=not quiet, memory=memory) as warned:
         from ..datasets import load
 
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
             maps = [coordinates_of(table, path).to_numpy() for path in (first, second)]
         agreement, quality = _compared(table, maps, k, seed, jobs)
@@ -103,15 +107,6 @@ def main(  # long, with a line for each option
         show_json(_document(result, first, second))
     elif not quiet:
         _show(result)
-
-
-def _require_out(out: Path, source: str, *maps: Path) -> None:
-    from .._io import real_path, require_writable
-
-    require_suffix("--out", out, TABLES)
-    among = real_path(out) in [real_path(source), *map(real_path, maps)]
-    require(not among, "--out", "another file than its sources", str(out))
-    require_writable(out)
 
 
 def _compared(

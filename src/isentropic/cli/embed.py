@@ -13,6 +13,7 @@ from ._computation import computing, prompt_interrupt
 from ._models import Rows, SavedModel
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -23,12 +24,13 @@ from ._options import (
     Out,
     Plot,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
     Target,
 )
-from ._output import Files, coordinates_frame, require_outputs, write_figure, write_frame
+from ._output import Files, coordinates_frame, require_outputs, write_figure, write_map
 from ._parameters import parse_parameters, with_seed_and_jobs
 from ._summary import Summary, facts_of, show_summary
 from ._terminal import reporting
@@ -64,7 +66,9 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
+    rank: Rank = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -90,7 +94,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files)
@@ -106,7 +110,7 @@ def _build(method: str, given: dict[str, Any], seed: int | None, jobs: int | Non
     if missing == "keep":
         takes_holes = "missing" in METHODS[method].load()().get_params()
         hint = "probabilistic-pca maps rows with holes."
-        require(takes_holes, "--missing", f"raise, drop or mean for {method}", missing, hint)
+        require(takes_holes, "--missing", f"raise, drop, median, ppca or mean for {method}", missing, hint)
         given = {"missing": "em", **given}
     return make(method, **with_seed_and_jobs(given, METHODS[method].load(), seed, jobs))
 
@@ -126,8 +130,9 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
 
 
 def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files) -> None:
-    frame = coordinates_frame(Z, estimator.get_feature_names_out(), table)
-    write_frame(frame, files.out)
+    columns = estimator.get_feature_names_out()
+    frame = coordinates_frame(Z, columns, table)
+    write_map(frame, columns, files.out, method, table)
     if files.save is not None:
         witness = witness_of(estimator, table.X)
         SavedModel(estimator, method, table.preparation, Rows.of(table), witness).write(files.save)

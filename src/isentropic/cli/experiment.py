@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from .._errors import printable, require, require_count, require_one_of
-from ._experiments import RESULTS, Asked, Folder, Page, Processes, require_place, run_and_write
+from ._experiments import RESULTS, Asked, Folder, Minutes, Page, Processes, require_place, run_and_write
 from ._options import AsJson, Memory, Quiet, Target
 from ._terminal import reporting
 
@@ -29,6 +29,10 @@ Judges = Annotated[
     str | None, typer.Option("--classifiers", metavar="A,B", help="Of KNN, SVM, NB, DT, QDA, MLP, GPC, RFC.")
 ]
 Repeats = Annotated[int, typer.Option(metavar="N", help="Splits of each table.")]
+Rope = Annotated[
+    float,
+    typer.Option(metavar="X", min=0, help="Scores that differ by less are level, in the Bayesian test."),
+]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Of the splits.")]
 
 
@@ -40,9 +44,11 @@ def main(  # long, with a line for each option
     classifiers: Judges = None,
     repeats: Repeats = 10,
     seed: Seed = 0,
+    rope: Rope = 0.01,
     out: Page = Path("experiment.html"),
     folder: Folder = None,
     jobs: Processes = None,
+    minutes: Minutes = None,
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -73,9 +79,9 @@ def main(  # long, with a line for each option
             n_repeats=repeats, seed=seed,
         )  # fmt: skip
         given = {"methods": methods, "protocol": protocol, "target": target, "classifiers": classifiers,
-                 "repeats": repeats, "seed": seed}  # fmt: skip
+                 "repeats": repeats, "seed": seed, "rope": rope}  # fmt: skip
         command = _command(tables, given, out)
-        asked = Asked(table.title, command, out, folder or out.parent / RESULTS, jobs, None)
+        asked = Asked(table.title, command, out, folder or out.parent / RESULTS, jobs, None, minutes, rope)
         run_and_write([table], table.tasks(False), asked, quiet=quiet, as_json=as_json)
 
 
@@ -98,7 +104,7 @@ def _listed(option: str, text: str, known: object) -> tuple[str, ...]:
 
 
 def _command(tables: Path, given: Mapping[str, object], out: Path) -> str:
-    defaults = {"protocol": "honest", "repeats": 10, "seed": 0}
+    defaults = {"protocol": "honest", "repeats": 10, "seed": 0, "rope": 0.01}
     words = ["isentropic", "experiment", quote(str(tables))]
     for name, value in given.items():
         if value is not None and value != defaults.get(name):

@@ -13,6 +13,7 @@ from .._errors import InvalidInputError, message, require
 from ._computation import computing, prompt_interrupt
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -21,6 +22,7 @@ from ._options import (
     Missing,
     Nominal,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
@@ -60,7 +62,9 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
+    rank: Rank = None,
     samples: Samples = None,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -85,7 +89,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
         began = time.perf_counter()
         with computing("path"):

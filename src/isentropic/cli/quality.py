@@ -17,6 +17,7 @@ from ._computation import computing, prompt_interrupt
 from ._embeddings import coordinates_of
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
@@ -25,13 +26,14 @@ from ._options import (
     Missing,
     Nominal,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
     Target,
     require_complete,
 )
-from ._output import require_figure, write_figure
+from ._output import coordinates_frame, require_figure, require_rows_file, write_figure, write_map
 from ._summary import count
 from ._terminal import reporting, show_json, show_table
 
@@ -50,6 +52,12 @@ Neighbors = Annotated[
 Figure = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Draw curves and damage: .png, .svg or .pdf.")
 ]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", metavar="FILE", help="Coordinates and scores of each row: .csv, .parquet, .h5ad."
+    ),
+]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where rows or pairs are drawn.")]
 
 
@@ -62,6 +70,7 @@ class _Result:
     coordinates: pd.DataFrame
     quality: Quality
     seconds: float
+    out: Path | None
     plot: Path | None
     warnings: list[str]
 
@@ -70,6 +79,7 @@ def main(  # long, with a line for each option
     source: Source,
     embedding: Map,
     k: Neighbors = None,
+    out: Out = None,
     plot: Figure = None,
     target: Target = None,
     drop: Drop = None,
@@ -77,7 +87,9 @@ def main(  # long, with a line for each option
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
+    rank: Rank = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -93,8 +105,11 @@ def main(  # long, with a line for each option
     Examples:
       isentropic quality builtin:iris map.csv
       isentropic quality flats.csv map.parquet --target price --k 15 --plot quality.png
+      isentropic quality flats.csv map.csv --target price --out scores.parquet
     """
     require_complete(missing)
+    if out is not None:
+        require_rows_file(out, source, str(embedding))
     if plot is not None:
         require_figure(plot, source, str(embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
@@ -103,13 +118,15 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()
         quality = _assessed(table, coordinates, k, seed, jobs)
         seconds = time.perf_counter() - began
-        result = _Result(table, embedding, coordinates, quality, seconds, plot, warned)
+        result = _Result(table, embedding, coordinates, quality, seconds, out, plot, warned)
+        if out is not None:
+            _write(result, out)
         if plot is not None:
             _draw(result, jobs, plot)
     if as_json:
@@ -134,6 +151,20 @@ def _assessed(
         )
 
 
+def _write(result: _Result, out: Path) -> None:
+    """The map, and the scores of its rows; NaN for those that were not drawn."""
+    import numpy as np
+
+    quality, k = result.quality, result.quality.n_neighbors[0]
+    columns = list(result.coordinates.columns)
+    frame = coordinates_frame(result.coordinates.to_numpy(), columns, result.table)
+    for name, scores in (("false_neighbors", quality.false_neighbors), ("tears", quality.tears)):
+        spread = np.full(quality.n, np.nan)
+        spread[quality.rows] = scores[:, 0]
+        frame[f"{name}({k})"] = spread
+    write_map(frame, columns, out, result.embedding.stem, result.table)
+
+
 # ---- for programs ------------------------------------------------------------------------------
 
 
@@ -146,6 +177,7 @@ def _document(result: _Result) -> dict[str, Any]:
         "scaling": result.table.scaling,
         "coordinates": result.coordinates.shape[1],
         "seconds": round(result.seconds, 3),
+        **({} if result.out is None else {"out": str(result.out)}),
         **({} if result.plot is None else {"plot": str(result.plot)}),
         "warnings": result.warnings,
         "quality": json.loads(result.quality.to_json()),
@@ -164,8 +196,7 @@ def _show(result: _Result) -> None:
     typer.echo(f"{quality.method}, in {result.seconds:.3g} s\n")
     show_table(*_rows(quality.measures))
     lines = [*_ties(quality), *quality.notes]
-    if result.plot is not None:
-        lines.append(printable(f"wrote {result.plot}"))
+    lines += [printable(f"wrote {path}") for path in (result.out, result.plot) if path is not None]
     for position, line in enumerate(lines):
         typer.echo(f"\n{line}" if position == 0 else line)
 

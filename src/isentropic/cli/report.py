@@ -17,30 +17,34 @@ from ._computation import computing, prompt_interrupt
 from ._failure import FAILURE
 from ._options import (
     AsJson,
+    Dates,
     Drop,
     Index,
     Jobs,
     Keep,
     Memory,
     Missing,
+    MostRows,
     Nominal,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
     Target,
     require_complete,
 )
-from ._output import require_suffix
+from ._output import MAPS, require_rows_file, require_suffix
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
 
 if TYPE_CHECKING:
     from .._values import Table
-    from ..comparison import Run
+    from ..comparison.comparing import Comparison
 
 PAGES = (".html", ".htm")
+MAP_FILES = (*MAPS, ".json")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
 _FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
 
@@ -55,11 +59,33 @@ Color = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Colour the maps by it at first; the target by default.")
 ]
 Page = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page: .html.")]
+Maps = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Coordinates and scores of each row, too: .csv, .parquet, .feather, .h5ad; "
+        ".json for DataMapPlot.",
+    ),
+]
 Folder = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Keep each result there when it is done; go on from what is there."),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="First seed of all that is drawn.")]
+
+
+def _show_schema(wanted: bool) -> None:
+    if wanted:
+        from importlib.resources import files
+
+        typer.echo(files(__package__).joinpath("report.schema.json").read_text(encoding="utf-8"), nl=False)
+        raise typer.Exit
+
+
+Schema = Annotated[
+    bool,
+    typer.Option("--schema", callback=_show_schema, is_eager=True, help="Print the JSON Schema of --json."),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +97,7 @@ class _Asked:
     seed: int
     folder: Path | None
     jobs: int | None
+    most_rows: int | None
 
 
 def main(  # long, with a line for each option
@@ -80,19 +107,24 @@ def main(  # long, with a line for each option
     preset: PresetName = None,
     color: Color = None,
     out: Page = Path("report.html"),
+    maps: Maps = None,
     folder: Folder = None,
     drop: Drop = None,
     keep: Keep = None,
     index: Index = None,
     nominal: Nominal = "onehot",
     missing: Missing = "raise",
+    dates: Dates = "number",
     scaling: Scaling = "auto",
+    rank: Rank = None,
     samples: Samples = None,
+    most_rows: MostRows = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
+    schema: Schema = False,
 ) -> None:
     """Compare methods on a table: which map to trust, how much, and where not. Writes one page.
 
@@ -104,10 +136,14 @@ def main(  # long, with a line for each option
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
       isentropic report builtin:wine --methods pca,lda,supervised-umap
+      isentropic report stones.parquet --most-rows 20000
+      isentropic report flats.csv --maps maps.parquet
     """
     require_complete(missing)
-    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs)
+    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows)
     _require_page(out, source)
+    if maps is not None:
+        require_rows_file(maps, source, str(out), option="--maps", known=MAP_FILES)
     began = time.perf_counter()
     with reporting(bars=False, memory=memory) as warned:
         from ..datasets import load
@@ -115,23 +151,23 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
         _require_table(table)
         _require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
-            "keep": keep, "index": index, "nominal": nominal, "missing": missing, "scaling": scaling,
-            "samples": samples, "seed": seed,
+            "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
+            "scaling": scaling, "samples": samples, "most-rows": most_rows, "seed": seed,
         }  # fmt: skip
-        told = Told(source, out, folder, given, asked.preset, methods is None, seed)
-        runs, resumed = _compared(table, asked, shown=not quiet)
-        _finish(table, runs, told, began, resumed, warned, color, quiet, as_json)
+        told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
+        found, resumed = _compared(table, asked, shown=not quiet)
+        _finish(table, found, told, began, resumed, warned, color, quiet, as_json)
 
 
 def _finish(
     table: Table,
-    runs: list[Run],
+    found: Comparison,
     told: Told,
     began: float,
     resumed: int,
@@ -142,46 +178,58 @@ def _finish(
 ) -> None:
     """Judge, write the page, say the verdict."""
     from .._io import atomic_write
-    from ..comparison import drawing, verdict
+    from ..comparison import drawing, save_maps, verdict
+    from ..comparison.strata import taken
     from ..report import page
     from ..report.scores import seconds
 
-    judged = verdict(runs)
-    facts = facts_of(table, runs, told, time.perf_counter() - began, resumed, warned)
-    text = page(table, runs, judged, drawing(table, runs, judged), facts, color=color)
+    runs, judged = found.runs, verdict(found.listed)
+    compared = table if found.rows is None else taken(table, found.rows)
+    facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
+    drawn = drawing(compared, runs, judged, whole=found.whole, everything=table)
+    text = page(compared, runs, judged, drawn, facts, color=color)
     with atomic_write(told.out) as file:
         file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
+    maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
+    if maps is not None:
+        if found.whole is None or found.whole.failed:
+            save_maps(maps, compared, runs, judged)
+        else:
+            save_maps(maps, table, [found.whole])
     if as_json:
-        show_json(document(table, runs, judged, facts, told))
+        show_json(document(table, found, judged, drawn, facts, told))
     elif not quiet:
-        for line in judged.lines:
+        for line in (*judged.lines, *found.notes):
             typer.echo(line)
         how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
-        taken = seconds(time.perf_counter() - began)
-        typer.echo(f"Compared {count(len(runs), 'method')} in {taken} ({how}).")
+        passed = seconds(time.perf_counter() - began)
+        typer.echo(f"Compared {count(len(runs), 'method')} in {passed} ({how}).")
+        files = " and ".join(str(path) for path in (told.out, maps) if path is not None)
         kept = f"; results in {told.folder}" if told.folder is not None else ""
-        typer.echo(printable(f"wrote {told.out}{kept}"))
+        typer.echo(printable(f"wrote {files}{kept}"))
     if all(run.failed for run in runs):
         raise typer.Exit(FAILURE)
 
 
-def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[list[Run], int]:
-    """The Runs, and how many of them were read back."""
-    from ..comparison import compare
+def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, int]:
+    """What was found, and how many of the Runs were read back."""
+    from ..comparison import PRESETS
+    from ..comparison.comparing import compared
 
     read_back: list[bool] = []
     with one_bar(shown=shown), computing("the comparison"):
-        runs = compare(
+        found = compared(
             table.X,
             table.y if table.class_names else None,  # a target of numbers has no classes
             asked.methods,
-            preset=asked.preset,
+            PRESETS[asked.preset],
             random_state=asked.seed,
+            most_rows=asked.most_rows or "auto",
             n_jobs=asked.jobs,
             folder=asked.folder,
-            on_run=lambda run, found: read_back.append(found),
+            on_run=lambda run, back: read_back.append(back),
         )
-    return runs, sum(read_back)
+    return found, sum(read_back)
 
 
 # ---- what is refused ---------------------------------------------------------------------------

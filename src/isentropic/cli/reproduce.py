@@ -14,6 +14,7 @@ from ._experiments import (
     Asked,
     DataFolder,
     Folder,
+    Minutes,
     Page,
     Processes,
     require_place,
@@ -31,16 +32,19 @@ What = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Small tables and fewer repeats.")]
 HonestOnly = Annotated[bool, typer.Option("--honest-only", help="Leave the published protocols out.")]
+PublishedOnly = Annotated[bool, typer.Option("--published-only", help="Leave all others out.")]
 
 
 def main(
     what: What = "list",
     quick: Quick = False,
     honest_only: HonestOnly = False,
+    published_only: PublishedOnly = False,
     data: DataFolder = None,
     out: Page = Path("reproduce.html"),
     folder: Folder = None,
     jobs: Processes = None,
+    minutes: Minutes = None,
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -49,13 +53,14 @@ def main(
 
     Each result is kept when it is done, and read back by the next command that needs it: stop with Ctrl-C
     and go on later, or start the same command twice to share the work. A data set that is not there is a
-    row with its reason.
+    row with its reason. With --minutes the page is of what is done by then, and says what was not run.
 
     \b
     Examples:
       isentropic reproduce list
       isentropic reproduce 002 --quick --out 002.html
       isentropic reproduce 000:7 --data datasets --out table7.html
+      isentropic reproduce survey --data datasets --minutes 60 --out survey.html
       isentropic reproduce all --data datasets --out all.html
     """
     set_data_folder(data)
@@ -65,24 +70,27 @@ def main(
     require_place(out)
     with reporting(bars=False, memory=memory):
         from ..experiments.catalogue import SOURCES, tables_of
-        from ..experiments.values import HONEST
+        from ..experiments.values import HONEST, PUBLISHED
 
+        both = honest_only and published_only
+        require(not both, "--honest-only and --published-only", "given one at a time", "both")
+        only = HONEST if honest_only else PUBLISHED if published_only else None
         tables = tables_of(what)
         tasks = [task for table in tables for task in table.tasks(quick)]
-        tasks = [task for task in tasks if task.protocol == HONEST or not honest_only]
-        hint = "Leave --honest-only out." if honest_only else "Its quick form is empty: leave --quick out."
+        tasks = [task for task in tasks if only in (None, task.protocol)]
+        hint = f"Leave --{only}-only out." if only else "Its quick form is empty: leave --quick out."
         require(bool(tasks), "WHAT", "a table that has something to run", what, hint)
         name = what.partition(":")[0]
         title = SOURCES[name].title if name in SOURCES else "All published tables"
-        command = _command(what, quick, honest_only, data, out)
-        asked = Asked(title, command, out, folder or out.parent / RESULTS, jobs, quick)
+        command = _command(what, quick, only, data, out)
+        asked = Asked(title, command, out, folder or out.parent / RESULTS, jobs, quick, minutes)
         run_and_write(tables, tasks, asked, quiet=quiet, as_json=as_json)
 
 
-def _command(what: str, quick: bool, honest_only: bool, data: Path | None, out: Path) -> str:
+def _command(what: str, quick: bool, only: str | None, data: Path | None, out: Path) -> str:
     words = ["isentropic", "reproduce", quote(what)]
     words += ["--quick"] if quick else []
-    words += ["--honest-only"] if honest_only else []
+    words += [f"--{only}-only"] if only else []
     words += ["--data", quote(str(data))] if data is not None else []
     return printable(" ".join([*words, "--out", quote(str(out))]))
 

@@ -6,8 +6,8 @@ import time
 
 from ._computation import computing, prompt_interrupt
 from ._models import Model, read_model
-from ._options import AsJson, Memory, Out, Quiet, Source
-from ._output import Files, coordinates_frame, require_outputs, write_frame
+from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source
+from ._output import Files, coordinates_frame, require_outputs, write_map
 from ._summary import Summary, show_summary
 from ._terminal import reporting
 
@@ -16,6 +16,7 @@ def main(
     model: Model,
     source: Source,
     out: Out,
+    missing: NewMissing = "raise",
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -32,11 +33,13 @@ def main(
 
         with prompt_interrupt():
             saved = read_model(model)
-            table = load(source, preparation=saved.preparation)
+            saved.require_rule(missing)
+            table = load(source, preparation=saved.preparation, missing=missing)
         began = time.perf_counter()
         with computing(saved.method):
             Z = saved.estimator.transform(table.X)
         seconds = time.perf_counter() - began
-        write_frame(coordinates_frame(Z, saved.estimator.get_feature_names_out(), table), out)
+        columns = saved.estimator.get_feature_names_out()
+        write_map(coordinates_frame(Z, columns, table), columns, out, saved.method, table)
     summary = Summary(saved.method, {}, table, Z.shape[1], seconds, Files(out), warned)
     show_summary(summary, quiet=quiet, as_json=as_json)

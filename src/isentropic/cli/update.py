@@ -12,8 +12,8 @@ import typer
 from .._errors import InvalidInputError, printable, require
 from ._computation import computing, prompt_interrupt
 from ._models import Model, Rows, SavedModel, read_model
-from ._options import AsJson, Memory, Out, Quiet, Source
-from ._output import Files, named_frame, require_outputs, write_frame
+from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source
+from ._output import Files, named_frame, require_outputs, write_map
 from ._summary import Summary, count, document_of
 from ._terminal import reporting, show_json
 from ._witness import placed_by, witness_of
@@ -41,6 +41,7 @@ def main(
     out: Out,
     save: Save = None,
     refine: Refine = 50,
+    missing: NewMissing = "raise",
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -64,13 +65,15 @@ def main(
         with prompt_interrupt():
             saved = read_model(model)
             _require_growth(saved)
-            table = load(source, preparation=saved.preparation)
+            saved.require_rule(missing)
+            prepared = saved.preparation  # its index must be there: rows of a map have names, or none has
+            table = load(source, index=prepared.index, preparation=prepared, missing=missing)
         names, labels = _all_rows(saved, table, model)
         n = len(saved.estimator.embedding_)
         with computing(saved.method):
             found = append_rows(saved.estimator, table.X, refine=refine)
         Z, columns = saved.estimator.embedding_, saved.estimator.get_feature_names_out()
-        write_frame(named_frame(Z, columns, names, labels, saved.preparation), out)
+        write_map(named_frame(Z, columns, names, labels, saved.preparation), columns, out, saved.method)
         if save is not None:
             old = saved.witness
             rows = table.X if old is None else old.rows

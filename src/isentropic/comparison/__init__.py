@@ -5,6 +5,8 @@ from .dimension import Dimensions, intrinsic_dimension
 from .drawings import Drawing, Mark, Picture, drawing
 from .explaining import explain
 from .explanations import Difference, Explanation
+from .exporting import data_map, maps_frame, save_maps
+from .groups import Group, Groups, find_groups
 from .label_tests import label_permutation_test
 from .label_values import LabelTest
 from .presets import PRESETS, Preset
@@ -18,6 +20,8 @@ __all__ = [
     "Drawing",
     "Explanation",
     "Fact",
+    "Group",
+    "Groups",
     "LabelTest",
     "Mark",
     "PRESETS",
@@ -28,9 +32,13 @@ __all__ = [
     "Trial",
     "Verdict",
     "compare",
+    "data_map",
     "drawing",
     "explain",
+    "find_groups",
     "intrinsic_dimension",
     "label_permutation_test",
+    "maps_frame",
+    "save_maps",
     "verdict",
 ]

@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from .._errors import require, require_count, require_one_of
 from .._runtime import config_context, get_config, worker_threads
+from .._values import Integers
+from ..registry import METHODS
 from ..selection import CRITERIA
 from .data import Data
-from .jobs import Job, Steps, count_steps
-from .presets import PRESETS, Preset, methods_of
+from .jobs import Job
+from .presets import LARGE, PRESETS, SAMPLE_ROWS, Preset, methods_of
 from .runs import Run
+from .steps import Steps, count_steps
 from .store import Store
-from .tasks import Methods, as_tasks
+from .strata import strata_of, stratified_rows
+from .tasks import Methods, Task, as_tasks
+from .verdicts import verdict
 
+MostRows = int | None | Literal["auto"]
 OnRun = Callable[[Run, bool], None]  # called with each Run as it is there, and whether it was read back
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Runs of one table; of a large one those of a sample of its rows, and then one Run of all rows.
+
+    The runs of a sample are Runs of the sampled table: row i of their maps, and of all that is known row by
+    row, is row ``rows[i]`` of the whole one. ``whole`` is the recommended method on all rows, which are in
+    the order of the table.
+    """
+
+    runs: tuple[Run, ...]  # in the order of the methods
+    rows: Integers | None = None  # of the sample; None: all
+    whole: Run | None = None  # None where all rows were compared, or no map is to be trusted
+    notes: tuple[str, ...] = ()  # what was left out, a sentence each
+
+    @property
+    def listed(self) -> list[Run]:
+        """All Runs, that of all rows last: as :func:`compare` returns and ``verdict`` takes them."""
+        return [*self.runs, *([] if self.whole is None else [self.whole])]
 
 
 def compare(  # long, with a line for each option
@@ -31,6 +57,7 @@ def compare(  # long, with a line for each option
     n_seeds: int | None = None,
     criterion: str = "rnx_auc",
     random_state: int = 0,
+    most_rows: MostRows = "auto",
     n_jobs: int | None = None,
     folder: str | Path | None = None,
     on_run: OnRun | None = None,
@@ -39,6 +66,12 @@ def compare(  # long, with a line for each option
 
     A method that fails, needs classes that are not given, or is not made for so many rows, is a Run with
     the reason. What is said of a method does not depend on which others are compared.
+
+    A table of more than 20,000 rows is compared on 8,000, drawn from each class in proportion, or from each
+    tenth of the column that varies most; parameters are chosen on 2,500 of them. These Runs say in ``rows``
+    which rows they are of. The method that :func:`~isentropic.comparison.verdict` recommends is then fitted
+    on all rows, and its Run stands last, with ``rows`` of None: 4,000 of its rows are compared with all
+    others. Where a method is not made for so many rows, those beyond the sample are placed by ``transform``.
 
     Cost: for each method one fit per set of parameters and seed, with classes one more on 70% of the rows,
     and ``O(n^2 m)`` for the measures, up to 30,000 rows; of more rows a sample is read. A method that learns
@@ -68,6 +101,8 @@ def compare(  # long, with a line for each option
         Of the tuning: see :func:`isentropic.selection.select`.
     random_state : int
         The first seed.
+    most_rows : "auto", int or None
+        So many rows of a larger table are compared; None for all of any table.
     n_jobs : int or None
         Threads. The maps and their measures do not depend on it.
     folder : path, optional
@@ -79,7 +114,8 @@ def compare(  # long, with a line for each option
     Returns
     -------
     list of Run
-        In the order of the methods.
+        In the order of the methods; then, of a table that was sampled, that of all rows, unless no map is to
+        be trusted.
 
     Examples
     --------
@@ -91,27 +127,118 @@ def compare(  # long, with a line for each option
     >>> bool(runs[0].accuracy[0] > 0.8)  # on rows that were held out
     True
     """
-    require_one_of("preset", preset, PRESETS)
-    chosen = _with(PRESETS[preset], tune=tune, budget=budget, n_seeds=n_seeds)
+    chosen = preset_of(preset, tune=tune, budget=budget, n_seeds=n_seeds)
+    return compared(
+        X,
+        y,
+        methods,
+        chosen,
+        criterion=criterion,
+        random_state=random_state,
+        most_rows=most_rows,
+        n_jobs=n_jobs,
+        folder=folder,
+        on_run=on_run,
+    ).listed
+
+
+def compared(
+    X: Any,
+    y: Any,
+    methods: Methods | None,
+    preset: Preset,
+    *,
+    criterion: str = "rnx_auc",
+    random_state: int = 0,
+    most_rows: MostRows = "auto",
+    n_jobs: int | None = None,
+    folder: str | Path | None = None,
+    on_run: OnRun | None = None,
+) -> Comparison:
+    """As :func:`compare`, with what was done beside the Runs."""
     seed = require_count("random_state", random_state, "a whole number, as seeds count on", least=0)
+    if most_rows not in (None, "auto"):
+        require_count("most_rows", most_rows, "'auto', None for all, or a number of rows", least=4)
     worker_threads(n_jobs)  # raises now, not in the middle
     require_one_of("criterion", criterion, CRITERIA)
     progress = get_config().progress
-    runs = []
     with config_context(progress=None):  # the bar is about methods, not about blocks of rows
-        data = Data.of(X, y, seed)
+        work = _Work.of(X, y, methods, preset, seed, most_rows)
+        store = Store.at(folder, len(work.tasks) * len(work.data.X))
+        steps = Steps(progress, work.n_steps)
+        told = on_run or (lambda run, read_back: None)
+
+        def job(task: Task, data: Data, preset: Preset) -> Job:
+            return Job(task, data, preset, criterion, seed, n_jobs, steps)
+
+        runs = []
+        for task in work.tasks:
+            run, read_back = job(task, work.data, work.preset).stored(store)
+            runs.append(replace(run, rows=work.rows))
+            told(runs[-1], read_back)
+        found = Comparison(tuple(runs), work.rows, None, work.notes)
+        place = None if work.rows is None else verdict(runs).recommended
+        if work.rows is None or place is None:
+            return found
+        last = job(work.tasks[place], work.all, preset.of_all)
+        run, read_back = last.of_all(runs[place], work.rows, store)
+        told(run, read_back)
+        return replace(found, whole=run)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    """What is to be done: which methods on which rows."""
+
+    tasks: tuple[Task, ...]
+    data: Data  # all rows, or the sample
+    preset: Preset
+    rows: Integers | None  # the sample
+    all: Data
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls, X: Any, y: Any, methods: Methods | None, preset: Preset, seed: int, most_rows: MostRows
+    ) -> _Work:
+        notes: tuple[str, ...] = ()
+        everything = Data.of(X, y, seed, measured=False)
+        rows, most = None, _most(most_rows, len(everything.X))
+        if most < len(everything.X):
+            strata = strata_of(everything.X, everything.classes)
+            rows = stratified_rows(strata, most, seed)
+            preset = preset.of_sample
+        data = Data.of(*everything.taken(rows), seed)
         if methods is None:
-            methods = methods_of(chosen, len(data.X), has_classes=data.classes is not None)
-        tasks = as_tasks(methods)
-        store = Store.at(folder, len(tasks) * len(data.X))
-        steps = Steps(progress, sum(count_steps(task, chosen, len(data.X)) for task in tasks))
-        for task in tasks:
-            job = Job(task, data, chosen, criterion, seed, n_jobs, steps)
-            run, read_back = job.stored(store)
-            runs.append(run)
-            if on_run is not None:
-                on_run(run, read_back)
-    return runs
+            methods = methods_of(preset, most, has_classes=everything.classes is not None)
+            if rows is not None:
+                methods, notes = _that_can(methods, most)
+        return cls(as_tasks(methods), data, preset, rows, everything, notes)
+
+    @property
+    def n_steps(self) -> int:
+        steps = sum(count_steps(task, self.preset, len(self.data.X)) for task in self.tasks)
+        return steps if self.rows is None else steps + 2
+
+
+def _most(most_rows: MostRows, n_rows: int) -> int:
+    """How many of the rows are compared."""
+    if most_rows == "auto":
+        return n_rows if n_rows <= LARGE else SAMPLE_ROWS
+    return n_rows if most_rows is None else min(most_rows, n_rows)
+
+
+def _that_can(methods: Sequence[str], n_rows: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those of a preset that are made for so many rows, and a sentence on the others."""
+    others = [name for name in methods if METHODS[name].max_rows < n_rows]
+    note = f"Not compared, as they are made for fewer rows: {', '.join(others)}."
+    return tuple(name for name in methods if name not in others), (note,) if others else ()
+
+
+def preset_of(name: str, **changes: Any) -> Preset:
+    """The preset of this name, with what is said otherwise."""
+    require_one_of("preset", name, PRESETS)
+    return _with(PRESETS[name], **changes)
 
 
 def _with(preset: Preset, **changes: Any) -> Preset:

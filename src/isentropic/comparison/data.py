@@ -31,7 +31,8 @@ class Data:
     relation: tuple[float, float] | None  # of its columns: strength and chance
 
     @classmethod
-    def of(cls, X: Any, y: Any, seed: int) -> Data:
+    def of(cls, X: Any, y: Any, seed: int, *, measured: bool = True) -> Data:
+        """Check the table; ``measured``: also find what its maps are measured against."""
         X = np.ascontiguousarray(X, float)
         require(X.ndim == 2 and X.shape[1] >= 1, "X", "a table of rows and columns", X.shape)
         require(len(X) >= 4, "X", "a table of at least 4 rows", len(X), "Fewer have nothing to compare.")
@@ -43,6 +44,8 @@ class Data:
             require(y.shape == (len(X),), "y", f"one class for each of {len(X)} rows", y.shape)
             with suppress(IsentropicError):  # a target of numbers has no classes
                 classes = half_labelled(y, len(X))[1]
+        if not measured:
+            return cls(X, y, classes, None, {}, fingerprint(X, y), None)
         if classes is not None:
             split = Split.of(classes, seed)
         if classes is not None and split is not None:
@@ -50,3 +53,9 @@ class Data:
         found = column_relation(X, seed)
         relation = None if found is None else (found.strength, found.p_value)
         return cls(X, y, classes, split, classifiers, fingerprint(X, y), relation)
+
+    def taken(self, rows: Integers | None) -> tuple[Floats, Any]:
+        """The table and what is to be learnt of some rows; None: of all."""
+        if rows is None:
+            return self.X, self.y
+        return np.ascontiguousarray(self.X[rows]), None if self.y is None else self.y[rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from .._values import Floats, Integers, Knn, Neighbors, Table
 from ..neighbors import nearest_neighbors
 from ..quality import Quality, ShepardPairs, coranking_matrix, shepard_pairs
 from .criticisms import Fact
+from .groups import Groups, find_groups
 from .regions import Region, damaged_region
 from .runs import Run
+from .strata import strata_of, stratified_rows
 from .verdicts import Verdict
 
 MOST_ROWS = 50_000  # more are slow to brush, and cover each other
@@ -23,7 +25,6 @@ N_NEIGHBORS = 10
 _FEWEST_PICTURED = 4
 _CORANKING_CELLS = 90
 _SHEPARD_PAIRS = 20_000
-_STRATA = 10
 _SEED = 0
 
 
@@ -53,22 +54,63 @@ class Drawing:
     n_pictured: int  # rows of a picture
     pictures: tuple[Picture | None, ...]  # of each run; None without a map, or of too few rows
     marks: tuple[Mark | None, ...]  # of each of the worst facts; None for one that is not about rows
+    groups: Groups | None = None  # of the shown map, as it is drawn: their rows count the drawn ones
+    whole: WholeMap | None = None  # the shown map, where it is of all rows of a table that was sampled
 
 
-def drawing(table: Table, runs: Sequence[Run], verdict: Verdict) -> Drawing:
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeMap:
+    """The recommended map of all rows, beside maps of a sample."""
+
+    run: Run
+    rows: Integers  # of all rows, those that are drawn in the other maps too
+    others: Integers  # further ones that are drawn here
+    other_classes: Integers | None  # of those
+
+
+def drawing(
+    table: Table,
+    runs: Sequence[Run],
+    verdict: Verdict,
+    *,
+    whole: Run | None = None,
+    everything: Table | None = None,
+) -> Drawing:
     """What :func:`isentropic.report.page` draws of these runs.
 
-    Beyond 50,000 rows a stratified sample is drawn. ``O(n m)`` beside the true neighbours of the drawn rows.
+    Beyond 50,000 rows a stratified sample is drawn. Where ``table`` and ``runs`` are of a sample of
+    ``everything``, and ``whole`` is the map of all its rows, that map is shown with up to 50,000 of them.
+    ``O(n m)`` beside the true neighbours of the drawn rows.
     """
     rows, few = drawn_rows(table), drawn_rows(table, PICTURE_ROWS)
     shown = None if verdict.shown is None else runs[verdict.shown]
+    hero = None if whole is None or everything is None else _whole_map(whole, runs, rows, everything)
     return Drawing(
         rows=rows,
         neighbors=_neighbors(table, rows),
         n_pictured=len(few),
         pictures=tuple(_picture(table.X, run, few) for run in runs),
-        marks=tuple(_mark(shown, fact) for fact in verdict.worst),
+        marks=tuple(_mark(shown if hero is None else whole, fact) for fact in verdict.worst),
+        groups=_groups(table, shown if hero is None else _seen(hero, rows), rows),
+        whole=hero,
     )
+
+
+def _whole_map(whole: Run, runs: Sequence[Run], rows: Integers, everything: Table) -> WholeMap | None:
+    if whole.embedding is None or runs[0].rows is None:
+        return None
+    drawn = runs[0].rows[rows]
+    others = np.setdiff1d(drawn_rows(everything), drawn)
+    classes = everything.y if everything.class_names else None
+    return WholeMap(whole, drawn, others, None if classes is None else classes[others])
+
+
+def _seen(hero: WholeMap, rows: Integers) -> Run:
+    """The map of all rows, where the rows of the sample stand in it; others are not asked for."""
+    assert hero.run.embedding is not None
+    points = np.full((int(rows.max()) + 1, hero.run.embedding.shape[1]), np.nan)
+    points[rows] = hero.run.embedding[hero.rows]
+    return replace(hero.run, embedding=points)
 
 
 # ---- rows --------------------------------------------------------------------------------------
@@ -85,29 +127,8 @@ def drawn_rows(table: Table, most: int = MOST_ROWS) -> Integers:
     >>> len(drawn_rows(table, 3)), 5 in drawn_rows(table, 3)
     (3, True)
     """
-    n = len(table.X)
-    if n <= most:
-        return np.arange(n)
-    strata = _strata(table)
-    random = np.random.default_rng(_SEED)
-    # Rows in random order within their stratum, placed evenly from 0 to 1: the first `most` of all have each
-    # stratum in proportion. The first row of every stratum comes before everything else.
-    order = random.permutation(n)
-    order = order[np.argsort(strata[order], kind="stable")]
-    sizes = np.bincount(strata)
-    sizes = sizes[sizes > 0]
-    within = np.concatenate([np.arange(size) for size in sizes])
-    place = (within + 0.5) / np.repeat(sizes, sizes)
-    place[within == 0] = 0.0
-    return np.sort(order[np.argsort(place, kind="stable")[:most]])
-
-
-def _strata(table: Table) -> Integers:
-    if table.y is not None and table.class_names:
-        return np.asarray(table.y, np.int64)
-    numbers = table.X[:, int(np.argmax(table.X.var(axis=0)))] if table.y is None else table.y
-    borders = np.quantile(numbers, np.linspace(0, 1, _STRATA + 1)[1:-1])
-    return np.searchsorted(borders, numbers)
+    classes = table.y if table.class_names else None
+    return stratified_rows(strata_of(table.X, classes, table.y), most, _SEED)
 
 
 def _neighbors(table: Table, rows: Integers) -> Neighbors:
@@ -154,6 +175,14 @@ def _mark(run: Run | None, fact: Fact) -> Mark | None:
     flags[about] = True
     known = run.quality.rows  # where scores were sampled, other rows are neither right nor wrong
     return Mark(about, common, damaged_region(points[known], flags[known]))
+
+
+def _groups(table: Table, run: Run | None, rows: Integers) -> Groups | None:
+    """Of the drawn rows, in the two coordinates that are drawn, explained by the columns of the table."""
+    if run is None or run.embedding is None:
+        return None
+    drawn = table if len(rows) == len(table.X) else replace(table, X=table.X[rows])
+    return find_groups(run.embedding[rows, :2], drawn, random_state=_SEED)
 
 
 def _damage(run: Run, quality: Quality, kind: str) -> Floats:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from .._errors import InvalidInputError
+from .._runtime import row_blocks
 from .._values import Floats, Integers
 from ..neighbors import nearest_among
 from ..quality.intervals import wilson
@@ -22,6 +23,7 @@ from ..quality.intervals import wilson
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured
 _ENOUGH = 200  # rows held out, in several splits of a small table
 _MOST_SPLITS = 10
+_PLACED = 2_000  # rows at a time
 _SMALL = 500  # rows, for which one thread takes less time than several
 _NOISE = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
 
@@ -54,6 +56,17 @@ def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:
         raise InvalidInputError(f"The map must be finite, got {lost} coordinates that are not.")
     said = [str(entry.message) for entry in caught if not issubclass(entry.category, _NOISE)]
     return Fit(np.ascontiguousarray(Z), seconds, memory, tuple(dict.fromkeys(said)))
+
+
+def placed_map(estimator: Any, X: Floats, y: Any, rows: Integers) -> Floats:
+    """The map of all of X: ``rows`` are fitted, and the others placed by ``transform``, each by itself."""
+    known = np.asarray(estimator.fit_transform(X[rows], None if y is None else y[rows]), float)
+    others = np.setdiff1d(np.arange(len(X)), rows)
+    Z = np.empty((len(X), known.shape[1]))
+    Z[rows] = known
+    for part in row_blocks(len(others), "rows placed", size=_PLACED):
+        Z[others[part]] = estimator.transform(X[others[part]])
+    return Z
 
 
 # ---- memory ------------------------------------------------------------------------------------

@@ -2,71 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._errors import IsentropicError, require
-from .._runtime import Progress
-from .._values import Floats
-from ..neighbors import nearest_among
+from .._errors import IsentropicError, MemoryBudgetError, require
+from .._values import Floats, Integers
 from ..quality import Quality, assess, baseline
 from ..quality.map_differences import left_out
 from ..quality.measures import judged
 from ..selection import Selection, select
 from .data import Data
-from .fitting import Fit, fitted
+from .fitting import Fit, fitted, placed_map
 from .labelled import with_accuracy, with_label_test
-from .presets import Preset, grid_of
+from .presets import Preset
 from .runs import Run
+from .shares import false_shares
+from .steps import Steps, count_steps, grid_for
 from .store import Store, as_written, key_of
-from .tasks import Task
+from .strata import strata_of, stratified_rows
+from .tasks import Task, in_words, plain
 
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
 _SMALL = 500  # rows
-_BLOCK = 4_096  # rows whose differences are held at a time
+_CHANCE_ROWS = 250  # of a large table, compared for what chance gives, which varies little between rows
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
-
-
-# ---- progress ----------------------------------------------------------------------------------
-
-
-def count_steps(task: Task, preset: Preset, n_rows: int) -> int:
-    """Steps of a task: trials, fits, those with permuted labels, and one for the measures."""
-    tried = len(grid_for(task, preset, n_rows))
-    permuted = preset.n_label_permutations if task.needs_y else 0
-    return tried + (preset.n_seeds if task.draws(n_rows) else 1) + permuted + 1
-
-
-@dataclass(slots=True)
-class Steps:
-    """Counts what is done, and names what is being done."""
-
-    progress: Progress | None
-    total: int
-    done: int = 0
-
-    def now(self, what: str, done: int = 0) -> None:
-        self.done = min(self.done + done, self.total)
-        if self.progress is not None:
-            self.progress(what, self.done, self.total)
-
-
-def grid_for(task: Task, preset: Preset, n_rows: int) -> list[dict[str, Any]]:
-    """Sets of parameters that are tried; none where there is nothing to choose."""
-    if not preset.tune or task.make is None or (task.max_rows is not None and n_rows > task.max_rows):
-        return []
-    with suppress(IsentropicError, ImportError):
-        grid = grid_of(task.defaults(), n_rows, preset.budget)
-        sets = [{name: value} for name, values in grid.items() for value in values]
-        return sets if len(sets) > 1 else []
-    return []
-
-
-# ---- one method --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,16 +46,32 @@ class Job:
 
     def stored(self, store: Store) -> tuple[Run, bool]:
         """The Run, read back or computed and written; whether it was read back."""
-        label, n = self.task.label, len(self.data.X)
-        key = key_of(self.data.mark, label, self._settings(), self.seed)
+        return self._kept(store, self._settings(), lambda blank: self._computed(blank, store))
+
+    def of_all(self, like: Run, rows: Integers, store: Store) -> tuple[Run, bool]:
+        """The method of a Run of a sample, with the parameters chosen there, on all rows.
+
+        Where it is not made for so many, or they do not fit the memory, it is fitted on the ``rows`` of the
+        sample, and the others are placed by ``transform``, each by itself.
+        """
+        chosen = {name: like.params[name] for trial in like.trials[:1] for name in trial.params}
+        settings = {**self._settings(), "chosen": chosen, "sample": as_written(rows)}
+        run, read_back = self._kept(store, settings, lambda blank: self._of_all(blank, chosen, rows))
+        return replace(run, relation=like.relation, label_test=like.label_test), read_back
+
+    def _kept(
+        self, store: Store, settings: Mapping[str, Any], computed: Callable[[Run], Run]
+    ) -> tuple[Run, bool]:
+        label, steps = self.task.label, count_steps(self.task, self.preset, len(self.data.X))
+        key = key_of(self.data.mark, label, settings, self.seed)
         run = store.read(label, key) if self.task.repeatable else None
         if run is not None:
-            self.steps.now(label, count_steps(self.task, self.preset, n))
+            self.steps.now(label, steps)
             return run, True
         began = self.steps.done
-        run = self._run(store)
+        run = self._run(computed)
         store.write(key, run)
-        self.steps.now(label, began + count_steps(self.task, self.preset, n) - self.steps.done)
+        self.steps.now(label, began + steps - self.steps.done)
         return run, False
 
     @property
@@ -113,15 +92,16 @@ class Job:
             "n_seeds": self.preset.n_seeds if self._draws else 1,
             "n_permutations": self.preset.n_permutations,
             "n_label_permutations": self.preset.n_label_permutations if self.task.needs_y else 0,
+            "tuned_rows": self.preset.tuned_rows,
+            "scored_rows": self.preset.scored_rows,
         }
 
-    def _run(self, store: Store) -> Run:
+    def _run(self, computed: Callable[[Run], Run]) -> Run:
         task = self.task
-        blank = Run(task.label, _plain(task.params), self._run_seed(0), seconds=0.0, memory_mib=None)
+        blank = Run(task.label, plain(task.params), self._run_seed(0), seconds=0.0, memory_mib=None)
         blank = replace(blank, saw_classes=task.needs_y)
         try:
-            self._require_possible()
-            return self._computed(blank, store)
+            return computed(blank)
         except Exception as error:  # whatever a method raises, the others are compared
             text = str(error) if isinstance(error, IsentropicError) else f"{type(error).__name__}: {error}"
             return replace(blank, reason=text)
@@ -135,6 +115,7 @@ class Job:
             require(n <= task.max_rows, "X", f"at most {task.max_rows:,} rows for {task.label}", n, hint)
 
     def _computed(self, blank: Run, store: Store) -> Run:
+        self._require_possible()
         label = self.task.label
         self.steps.now(f"{label}: first rows")
         self._warm_up()
@@ -146,7 +127,7 @@ class Job:
         quality = self._assessed(fit)
         run = replace(
             blank,
-            params=_plain({**self.task.params, **params}),
+            params=plain({**self.task.params, **params}),
             seconds=fit.seconds,
             memory_mib=fit.memory_mib,
             embedding=fit.embedding,
@@ -164,6 +145,36 @@ class Job:
         tried = self._draws and self.preset.n_seeds > 1
         return replace(run, repeats=repeats, seed=None if tried and not repeats else run.seed)
 
+    def _of_all(self, blank: Run, params: Mapping[str, Any], rows: Integers) -> Run:
+        self.steps.now(f"{self.task.label}: all rows")
+        fit, n_placed = self._fit_of_all(params, rows)
+        self.steps.now(f"{self.task.label}: measures", 1)
+        quality = self._assessed(fit)
+        return replace(
+            blank,
+            params=plain({**self.task.params, **params}),
+            seconds=fit.seconds,
+            memory_mib=fit.memory_mib,
+            embedding=fit.embedding,
+            quality=quality,
+            baseline=self._baseline(fit),
+            warnings=fit.warnings,
+            false_share=false_shares(self.data.X, fit.embedding, quality, self.n_jobs),
+            n_placed=n_placed,
+        )
+
+    def _fit_of_all(self, params: Mapping[str, Any], rows: Integers) -> tuple[Fit, int]:
+        """The map of all rows, and how many of them were placed."""
+        n, task = len(self.data.X), self.task
+        if task.function is not None or task.max_rows is None or n <= task.max_rows:
+            try:
+                return self._fit(params, 0), 0
+            except MemoryBudgetError:
+                if task.function is not None:
+                    raise
+        estimator, y = self._estimator(params, 0), self.data.y if task.needs_y else None
+        return fitted(lambda: placed_map(estimator, self.data.X, y, rows), n), n - len(rows)
+
     def _warm_up(self) -> None:
         if self.task.make is not None:
             with suppress(Exception):  # what is wrong with the method will show on all rows
@@ -175,18 +186,27 @@ class Job:
         sets = grid_for(self.task, self.preset, len(self.data.X))
         if not sets:
             return None
-        names = [f"{self.task.label}: {_words(params)}" for params in sets]
+        names = [f"{self.task.label}: {in_words(params)}" for params in sets]
         self.steps.now(names[0])
+        X, y = self._tuned()
         return select(
             self._estimator({}, 0),
-            self.data.X,
+            X,
             sets,
-            y=self.data.y if self.task.needs_y else None,
+            y=y if self.task.needs_y else None,
             criterion=self.criterion,
             metric="euclidean",
             n_jobs=self.n_jobs,
             on_trial=lambda trial, done, total: self.steps.now(names[min(done, total - 1)], 1),
         )
+
+    def _tuned(self) -> tuple[Floats, Any]:
+        """The rows on which parameters are chosen."""
+        X, y, most = self.data.X, self.data.y, self.preset.tuned_rows
+        if most is None or len(X) <= most:
+            return X, y
+        rows = stratified_rows(strata_of(X, self.data.classes), most, self.seed)
+        return X[rows], None if y is None else y[rows]
 
     def _estimator(self, params: Mapping[str, Any], repeat: int) -> Any:
         return self.task.estimator(params, self.seed + repeat, self.n_jobs)
@@ -205,13 +225,27 @@ class Job:
     def _assessed(self, fit: Fit) -> Quality:
         classes = self.data.classes
         labels = classes if classes is not None and (classes >= 0).all() else None
-        return assess(self.data.X, fit.embedding, labels, random_state=self.seed, n_jobs=self._threads)
+        return assess(
+            self.data.X,
+            fit.embedding,
+            labels,
+            sample=self.preset.scored_rows if self._estimated else "auto",
+            random_state=self.seed,
+            n_jobs=self._threads,
+        )
+
+    @property
+    def _estimated(self) -> bool:
+        """Whether scores are read off some of the rows."""
+        most = self.preset.scored_rows
+        return most is not None and len(self.data.X) > most
 
     def _baseline(self, fit: Fit) -> dict[str, tuple[float, float]]:
         found = baseline(
             self.data.X,
             fit.embedding,
             n_permutations=self.preset.n_permutations,
+            sample=min(_CHANCE_ROWS, len(self.data.X)) if self._estimated else "auto",
             random_state=self.seed,
             n_jobs=self._threads,
         )
@@ -255,34 +289,3 @@ class Job:
 def _few(quality: Quality) -> dict[str, float]:
     names = [name for kind in judged() for name in kind.names(quality.n_neighbors)]
     return {name: quality.measures[name].value for name in names if name in quality.measures}
-
-
-def false_shares(X: Floats, Z: Floats, quality: Quality, n_jobs: int | None = None) -> Floats:
-    """Of each compared row: the share of its k nearest rows in the map that are not so in the data.
-
-    One that is as near in the data as the k-th there is none that is false: which of equal ones are counted
-    among the k nearest is chance.
-    """
-    rows, k = quality.rows, quality.n_neighbors[0]
-    farthest = nearest_among(X[rows], X, k, selves=rows, n_jobs=n_jobs)[1][:, -1]
-    near = nearest_among(Z[rows], Z, k, selves=rows, n_jobs=n_jobs)[0]
-    apart = np.empty((len(rows), k))
-    for j in range(k):
-        for start in range(0, len(rows), _BLOCK):
-            part = slice(start, start + _BLOCK)
-            apart[part, j] = np.linalg.norm(X[rows[part]] - X[near[part, j]], axis=1)
-    return (apart > farthest[:, None] * (1 + 1e-9)).mean(axis=1)
-
-
-def _words(params: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in params.items())
-
-
-def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that JSON knows; others as they are written."""
-    known = (bool, int, float, str, type(None))
-    return {
-        name: value if isinstance(value, known) else repr(value)
-        for name, value in params.items()
-        if name not in ("random_state", "n_jobs")
-    }

@@ -7,12 +7,17 @@ smaller one only if its line says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from .. import registry
 from ..selection import geometric, neighbor_grid
+
+LARGE = 20_000  # a table of more rows is compared on a sample of them
+SAMPLE_ROWS = 8_000  # of such a table: up to there all scores are exact, and few methods draw
+TUNED_ROWS = 2_500  # of the sample, on which parameters are chosen
+SCORED_ROWS = 4_000  # of a large table, compared with all others: intervals of T and C some 0.01 wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,18 @@ class Preset:
     n_seeds: int
     n_permutations: int  # of rows, for what chance gives
     n_label_permutations: int  # for each method that learns from classes
+    tuned_rows: int | None = None  # on which parameters are chosen, of more rows; None: on all
+    scored_rows: int | None = None  # that are compared with all others, of more; None: as assess() draws
+
+    @property
+    def of_sample(self) -> Preset:
+        """For a sample of a large table."""
+        return replace(self, tuned_rows=TUNED_ROWS)
+
+    @property
+    def of_all(self) -> Preset:
+        """For all rows of a large table, once a method and its parameters are chosen."""
+        return replace(self, tune=False, n_seeds=1, scored_rows=SCORED_ROWS)
 
 
 PRESETS: Mapping[str, Preset] = MappingProxyType(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,7 +23,7 @@ from .._fields import (
     several,
 )
 from .._kept import SEAL
-from .._values import Floats
+from .._values import Floats, Integers
 from ..quality import Quality
 from ..selection import Trial
 from .label_values import LabelTest, is_label_test
@@ -51,6 +51,8 @@ _FIELDS = {
     "relation": maybe(several(is_number, 2)),
     "saw_classes": is_flag,
     "label_test": maybe(is_label_test),
+    "rows": maybe(several(is_count)),
+    "n_placed": is_count,
 }
 
 
@@ -88,6 +90,8 @@ class Run:
     # of the columns of the table: its strength, and by what chance unrelated ones look so; None: not measured
     saw_classes: bool = False  # whether the method learnt from them
     label_test: LabelTest | None = None  # of a method that did: the accuracy with permuted labels
+    rows: Integers | None = None  # (n,) of a sample: which rows of the table the map is of; None: of all
+    n_placed: int = 0  # of them, that were not fitted but placed by transform
 
     @property
     def data_accuracy(self) -> tuple[float, float, float] | None:
@@ -130,6 +134,8 @@ class Run:
             "relation": None if self.relation is None else list(self.relation),
             "saw_classes": self.saw_classes,
             "label_test": None if self.label_test is None else self.label_test.to_fields(),
+            "rows": None if self.rows is None else self.rows.tolist(),
+            "n_placed": self.n_placed,
         }
         return json.dumps(data, allow_nan=False)
 
@@ -153,7 +159,7 @@ class Run:
     @classmethod
     def _of_fields(cls, data: Mapping[str, Any]) -> Run:
         embedding, quality, shares = data["embedding"], data["quality"], data["false_share"]
-        test = data["label_test"]
+        test, rows = data["label_test"], data["rows"]
         return cls(
             **{
                 **data,
@@ -169,6 +175,7 @@ class Run:
                 "without": {name: tuple(values) for name, values in data["without"].items()},
                 "relation": _tuple(data["relation"]),
                 "label_test": None if test is None else LabelTest.of_fields(test),
+                "rows": None if rows is None else np.array(rows, np.int64),
             }
         )
 
@@ -183,6 +190,22 @@ class Run:
             raise ValueError(f"its map has the shape {embedding.shape} for {quality.n} rows")
         if shares is not None and shares.shape != quality.rows.shape:
             raise ValueError(f"it has {len(shares)} shares for {len(quality.rows)} rows")
+
+
+def run_names(runs: Sequence[Run]) -> list[str]:
+    """The method of each run, and what tells it from other runs of the same method."""
+    methods = [run.method for run in runs]
+    return [
+        run.method if methods.count(run.method) == 1 else f"{run.method} ({parameters(run)})" for run in runs
+    ]
+
+
+def parameters(run: Run) -> str:
+    """
+    >>> parameters(Run("isomap", {"n_neighbors": 12}, None, 0.1, None))
+    'n_neighbors=12'
+    """
+    return ", ".join(f"{key}={value}" for key, value in run.params.items()) or "defaults"
 
 
 def _tuple(values: Any) -> Any:

@@ -127,3 +127,18 @@ def _draws_above(lines: tuple[registry.Method, ...], *, changed: bool) -> int | 
     if not sizes:
         return None
     return 0 if changed else min(sizes)
+
+
+def in_words(params: Mapping[str, Any]) -> str:
+    """As a reader is told what is being tried."""
+    return ", ".join(f"{name} = {value}" for name, value in params.items())
+
+
+def plain(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that JSON knows; others as they are written."""
+    known = (bool, int, float, str, type(None))
+    return {
+        name: value if isinstance(value, known) else repr(value)
+        for name, value in params.items()
+        if name not in ("random_state", "n_jobs")
+    }

@@ -22,6 +22,7 @@ from .reasons import headline, reasons
 from .rivals import best, in_question, keeping, settled, to_look_at
 from .runs import Run
 from .standings import Standing, standing
+from .whole_verdicts import parted, with_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Verdict:
     worst: tuple[Fact, ...]  # of the map that is shown
     standings: tuple[Standing, ...]
     classes: tuple[str, ...] = ()  # sentences on the maps that saw the classes; none where there are none
+    sampled: str = ""  # of a large table: on which rows its maps were compared, and which one is of all
 
     @property
     def effects(self) -> tuple[str, ...]:
@@ -50,13 +52,17 @@ class Verdict:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Five lines: what, why, what else, two facts to beware of; then those on maps that saw classes."""
+        """What, why, what else, two facts to beware of; the rows of a sample; maps that saw classes."""
         facts = [f"Beware: {fact.text}" for fact in self.worst]
-        return (*(self.headline, *self.reasons[:2], *facts)[:5], *self.classes)
+        rows = [self.sampled] if self.sampled else []
+        return (*(self.headline, *self.reasons[:2], *facts)[:5], *rows, *self.classes)
 
 
 def verdict(runs: Sequence[Run]) -> Verdict:
     """Judge the maps of one table by what they keep of it. ``O(n)`` for each.
+
+    Of a large table the maps of a sample are judged; the map of all rows, which :func:`compare` puts last, is
+    that of the recommended method and no rival. Positions are then those among the runs of the sample.
 
     >>> from isentropic import compare, datasets
     >>> from isentropic.comparison import verdict
@@ -68,6 +74,11 @@ def verdict(runs: Sequence[Run]) -> Verdict:
     (1, 0, 1)
     """
     require(len(runs) > 0, "runs", "at least one", len(runs))
+    runs, whole = parted(runs)
+    return with_whole(_judged(runs), runs, whole)
+
+
+def _judged(runs: Sequence[Run]) -> Verdict:
     standings = tuple(standing(run, position) for position, run in enumerate(runs))
     rivals = in_question(standings)
     trusted = [s for s in rivals if s.trusted]

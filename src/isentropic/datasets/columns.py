@@ -14,6 +14,7 @@ from pandas.api import types
 
 from .._errors import InvalidInputError
 from .._values import Floats
+from .dates import are_dates, days
 from .notices import listed, notice
 
 Kind = Literal["number", "date", "nominal"]
@@ -24,8 +25,6 @@ UNSEEN = -1.0  # code of a level that the fitted table did not have
 _NUMBERS = ("boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty")
 _DATES = ("date", "datetime", "datetime64")
 _MIXTURES = ("mixed-integer", "mixed")
-_ISO_DATE = re.compile(r"\d{4}[-/]\d\d[-/]\d\d([ T]\d\d:\d\d(:\d\d([.]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
-_OTHER_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d\d)([ T]\d{1,2}:\d\d.*)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
@@ -36,12 +35,24 @@ class Column:
     name: str
     kind: Kind
     levels: tuple[str, ...] = ()
+    flag: bool = False  # one more feature says whether the value was missing
+    cycles: tuple[str, ...] = ()  # of a date: two more features for each, its place on a circle
 
     def feature_names(self, nominal: str) -> tuple[str, ...]:
-        """Names of the features that the column becomes: itself, or ``column=level`` for each level."""
-        if self.kind == "nominal" and nominal == "onehot":
-            return tuple(f"{self.name}={level}" for level in self.levels)
-        return (self.name,)
+        """Names of the features that the column becomes: itself, or ``column=level`` for each level.
+
+        A date with cycles adds ``column:year-sin``, ``column:year-cos`` and the like. The last is
+        ``column=(missing)`` where missing values have a flag.
+        """
+        flag = (f"{self.name}=(missing)",) if self.flag else ()
+        if self.has_levels(nominal):
+            return (*(f"{self.name}={level}" for level in self.levels), *flag)
+        circles = (f"{self.name}:{cycle}-{axis}" for cycle in self.cycles for axis in ("sin", "cos"))
+        return (self.name, *circles, *flag)
+
+    def has_levels(self, nominal: str) -> bool:
+        """Whether it becomes one feature for each level."""
+        return self.kind == "nominal" and nominal == "onehot"
 
 
 def is_number(dtype: Any) -> bool:
@@ -95,20 +106,15 @@ def _describe_text(series: pd.Series, name: str, nominal: str) -> Column:
                 "For levels, give the column pandas' dtype 'category'."
             )
         return Column(name, "number")
-    if words.str.fullmatch(_ISO_DATE).all():
+    if are_dates(words, counts.to_numpy(), name):
         return Column(name, "date")
-    _refuse_ambiguous(words, name)
+    _refuse_comma(words, name)
     share = counts.to_numpy()[is_numeric].sum() / counts.sum()
     _question_levels(words, is_numeric, share, name, nominal)
     return Column(name, "nominal", tuple(sorted(words)))
 
 
-def _refuse_ambiguous(words: pd.Series, name: str) -> None:
-    if words.str.fullmatch(_OTHER_DATE).all():
-        raise InvalidInputError(
-            f"column {name!r} must hold dates as YYYY-MM-DD, got {words[0]!r}, where day and month may be "
-            f"either. Rewrite the dates, or leave the column out: drop=[{name!r}]."
-        )
+def _refuse_comma(words: pd.Series, name: str) -> None:
     if words.str.fullmatch(_DECIMAL_COMMA).all():
         raise InvalidInputError(
             f"column {name!r} must hold numbers with a decimal point, got {words[0]!r}. "
@@ -122,7 +128,7 @@ def _question_levels(words: pd.Series, is_numeric: pd.Series, share: float, name
     if nominal == "onehot" and len(words) > MAX_LEVELS:
         got = strays if mostly_numbers else f"{len(words)} levels ({listed(words[:3])} ...)"
         remedy = (
-            "Leave the words empty and choose missing='drop' or 'mean', or" if mostly_numbers else "Choose"
+            "Leave the words empty and choose missing='drop' or 'median', or" if mostly_numbers else "Choose"
         )
         raise InvalidInputError(
             f"column {name!r} must be numbers or have at most {MAX_LEVELS} levels, got {got}. {remedy} "
@@ -132,7 +138,7 @@ def _question_levels(words: pd.Series, is_numeric: pd.Series, share: float, name
     if mostly_numbers:
         notice(
             f"column {name!r} looks numeric but is read as {len(words)} levels: it has {strays}. "
-            "For numbers, leave the words empty and choose missing='drop' or 'mean'."
+            "For numbers, leave the words empty and choose missing='drop' or 'median'."
         )
 
 
@@ -154,7 +160,7 @@ def encode(series: pd.Series, column: Column) -> Floats:
     if absent.all():
         return np.full(len(series), np.nan)
     if column.kind == "date":
-        return _days(series, column.name)
+        return days(series, column.name)
     if types.is_datetime64_any_dtype(series.dtype):
         raise _not_of_kind(column.name, "numbers", series)
     if is_number(series.dtype):
@@ -184,25 +190,8 @@ def _parsed_numbers(series: pd.Series, name: str) -> Floats:
     return values
 
 
-def _days(series: pd.Series, name: str) -> Floats:
-    if is_number(series.dtype):
-        raise _not_of_kind(name, "dates as YYYY-MM-DD", series)
-    text = series.astype(str).str.replace("/", "-") if types.infer_dtype(series) == "string" else series
-    moments = pd.to_datetime(text.where(series.notna()), format="ISO8601", utc=True, errors="coerce")
-    lost = moments.isna() & series.notna()
-    if lost.any():
-        raise _not_of_kind(name, "dates as YYYY-MM-DD", series[lost])
-    epoch = pd.Timestamp(0, tz="UTC")
-    try:
-        since = moments - epoch
-    except (pd.errors.OutOfBoundsDatetime, OverflowError):  # nanoseconds end in the years 1677 and 2262
-        since = moments.dt.as_unit("us") - epoch.as_unit("us")
-    days = since / pd.Timedelta(days=1)
-    return np.asarray(days.to_numpy(dtype=np.float64))
-
-
 def _not_of_kind(name: str, must_be: str, strays: pd.Series) -> InvalidInputError:
     return InvalidInputError(
         f"column {name!r} must be {must_be}, got {listed(strays.dropna().unique())}. "
-        "Correct the values, or leave them empty and choose missing='drop' or 'mean'."
+        "Correct the values, or leave them empty and choose missing='drop' or 'median'."
     )

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._errors import InvalidInputError
+from .._errors import InvalidInputError, TableWarning
 from .._runtime import require_memory
 from .._values import Floats
 from .columns import UNSEEN, Column, describe, encode, is_number
+from .dates import cycles_of, on_circle
 from .notices import counted, listed, notice, plural
 from .precision import name_rounded
+from .scaling import Part
 
 
-def describe_columns(frame: pd.DataFrame, nominal: str) -> tuple[Column, ...]:
-    """The kind of each column, in order."""
-    return tuple(
+def describe_columns(frame: pd.DataFrame, nominal: str, dates: str) -> tuple[Column, ...]:
+    """The kind of each column, in order; ``dates`` says whether those have cycles."""
+    columns = (
         Column(name, "number") if is_number(dtype) else describe(frame[name], name, nominal)
         for name, dtype in zip(frame.columns, frame.dtypes, strict=True)
     )
+    if dates == "number":
+        return tuple(columns)
+    return tuple(
+        replace(column, cycles=_cycles(frame[column.name], column)) if column.kind == "date" else column
+        for column in columns
+    )
+
+
+def _cycles(series: pd.Series, column: Column) -> tuple[str, ...]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TableWarning)  # what is no date is named when the column is encoded
+        return cycles_of(encode(series, column))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +49,26 @@ class Encoded:
     columns: tuple[Column, ...]
     nominal: str
 
-    def width(self, column: Column) -> int:
-        """How many features a column became."""
-        return len(column.feature_names(self.nominal))
-
-    def levels(self) -> list[slice]:
-        """The features of each column that became one for each of its levels."""
-        if self.nominal != "onehot":
-            return []
+    def groups(self) -> list[tuple[Part, ...]]:
+        """The features of each column that became more than a number, which weigh together as one."""
         spans = zip(self.columns, self.firsts.tolist(), strict=True)
-        return [slice(a, a + self.width(column)) for column, a in spans if column.kind == "nominal"]
+        groups = (parts_of(column, first, self.nominal) for column, first in spans)
+        return [parts for parts in groups if parts[0].kind != "number" or len(parts) > 1]
+
+    def flagged(self) -> Encoded:
+        """The same with a feature for each column that has holes: 1 where the value is missing."""
+        holes = self.missing_counts()
+        if not holes:
+            return self
+        columns = tuple(replace(column, flag=column.name in holes) for column in self.columns)
+        firsts, m = _layout(columns, self.nominal)
+        X = np.empty((len(self.X), m))
+        for column, old, new in zip(columns, self.firsts, firsts, strict=True):
+            width = len(column.feature_names(self.nominal)) - column.flag
+            X[:, new : new + width] = self.X[:, old : old + width]
+            if column.flag:
+                X[:, new + width] = np.isnan(self.X[:, old])
+        return Encoded(X, firsts, columns, self.nominal)
 
     def missing_counts(self) -> dict[str, int]:
         """Missing values of each column that has any."""
@@ -56,7 +81,7 @@ class Encoded:
             raise InvalidInputError(
                 f"{table} must be finite, got {plural(sum(infinite.values()), 'infinite value')}: "
                 f"{counted(infinite)}. Correct them in the source, or leave them empty and choose "
-                "missing='drop' or 'mean'."
+                "missing='drop' or 'median'."
             )
 
     def _counts(self, flags: npt.NDArray[np.bool_]) -> dict[str, int]:
@@ -66,9 +91,8 @@ class Encoded:
 
 def encode_columns(frame: pd.DataFrame, columns: Sequence[Column], nominal: str, table: str) -> Encoded:
     """``O(n m)``; the memory of the matrix is asked for before it is spent."""
-    widths = [len(column.feature_names(nominal)) for column in columns]
-    firsts = np.concatenate([[0], np.cumsum(widths)])
-    n, m = len(frame), int(firsts[-1])
+    firsts, m = _layout(columns, nominal)
+    n = len(frame)
     require_memory(
         16 * n * m,
         f"{table} as {n} x {m} numbers",
@@ -76,18 +100,45 @@ def encode_columns(frame: pd.DataFrame, columns: Sequence[Column], nominal: str,
     )
     name_rounded(frame, columns)
     kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
-    if all(is_number(kinds[column.name]) and column.kind == "number" for column in columns):
+    if all(column == Column(column.name, "number") and is_number(kinds[column.name]) for column in columns):
         names = [column.name for column in columns]
         chosen = frame if names == list(frame.columns) else frame[names]
         X = chosen.to_numpy(dtype=np.float64, na_value=np.nan)
-        return Encoded(np.array(X, order="C"), firsts[:-1], tuple(columns), nominal)
+        return Encoded(np.array(X, order="C"), firsts, tuple(columns), nominal)
     X = np.empty((n, m))
-    for column, first, width in zip(columns, firsts, widths, strict=False):
+    for column, first in zip(columns, firsts, strict=True):
         values = encode(frame[column.name], column)
         _question_unseen(frame[column.name], values, column, nominal)
-        is_onehot = column.kind == "nominal" and nominal == "onehot"
-        X[:, first : first + width] = _one_hot(values, width) if is_onehot else values[:, None]
-    return Encoded(X, firsts[:-1], tuple(columns), nominal)
+        features = _features(values, column, nominal)
+        X[:, first : first + features.shape[1]] = features
+    return Encoded(X, firsts, tuple(columns), nominal)
+
+
+def _layout(columns: Sequence[Column], nominal: str) -> tuple[npt.NDArray[np.int64], int]:
+    """The first feature of each column, and the number of all features."""
+    ends = np.cumsum([len(column.feature_names(nominal)) for column in columns])
+    return np.concatenate([[0], ends[:-1]]), int(ends[-1])
+
+
+def parts_of(column: Column, first: int, nominal: str) -> tuple[Part, ...]:
+    """What the features of a column are, in order; a flag is one more level beside levels."""
+    end = first + len(column.feature_names(nominal))
+    if column.has_levels(nominal):
+        return (Part("levels", slice(first, end)),)
+    circles = (Part("cycle", slice(a, a + 2)) for a in range(first + 1, end - column.flag, 2))
+    flag = (Part("flag", slice(end - 1, end)),) if column.flag else ()
+    return (Part("number", slice(first, first + 1)), *circles, *flag)
+
+
+def _features(values: Floats, column: Column, nominal: str) -> Floats:
+    """The features of numbers, days or codes of levels, NaN where missing."""
+    if column.has_levels(nominal):
+        pieces = [_one_hot(values, len(column.levels))]
+    else:
+        pieces = [values[:, None], *(on_circle(values, cycle) for cycle in column.cycles)]
+    if column.flag:
+        pieces.append(np.isnan(values)[:, None].astype(np.float64))
+    return np.concatenate(pieces, axis=1)
 
 
 def _one_hot(codes: Floats, width: int) -> Floats:
@@ -104,7 +155,7 @@ def _question_unseen(series: pd.Series, codes: Floats, column: Column, nominal: 
     if nominal == "coded":
         raise InvalidInputError(
             f"column {column.name!r} must hold the levels of the fitted table ({listed(column.levels)}), got "
-            f"{strays}. Correct them, leave them empty and choose missing='drop' or 'mean', or fit with "
+            f"{strays}. Correct them, leave them empty and choose missing='drop' or 'median', or fit with "
             "nominal='onehot'."
         )
     notice(

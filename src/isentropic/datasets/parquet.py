@@ -25,7 +25,7 @@ def read_parquet(path: Path, name: str) -> RawTable:
     try:
         with opened(path) as stream:
             file = pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True)
-            frame = _frame(_table(file, path))
+            frame = frame_of_table(_table(file, path))
     except IsentropicError:
         raise
     except Exception as error:  # a damaged file can fail anywhere
@@ -51,7 +51,7 @@ def _table(file: Any, path: Path) -> Any:
     return pyarrow.Table.from_batches(parts, file.schema_arrow)
 
 
-def _frame(table: Any) -> pd.DataFrame:
+def frame_of_table(table: Any) -> pd.DataFrame:
     """As pandas has it, but for whole numbers beside missing ones: pandas would round those beyond 2^53."""
     import pyarrow
 

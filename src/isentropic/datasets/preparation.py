@@ -8,22 +8,26 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._errors import InvalidInputError, is_real, require, require_one_of
+from .._errors import InvalidInputError, is_real, require, require_flag, require_one_of
 from .._values import Floats
 from .columns import KINDS, Column
+from .dates import CYCLES
+from .factors import Factors
 from .scaling import SCALINGS, Scale
+from .sparse import Reduction
 
 NOMINAL = ("onehot", "coded")
-MISSING = ("raise", "drop", "mean", "keep")
-_FORMAT = 1
+MISSING = ("raise", "drop", "median", "ppca", "mean", "keep")
+_FORMAT = 2
+_READ = (1, 2)  # formats that are understood; the first knew neither flags nor cycles nor factors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Preparation:
     """How the columns of a table became numbers; :func:`load` applies it to new rows.
 
-    ``fill`` holds the mean of each feature before scaling; it takes the place of missing values
-    under ``missing="mean"``.
+    ``fill`` holds the mean of each feature before scaling, or under ``missing="median"`` the median; it takes
+    the place of missing values. Under ``missing="ppca"`` that is for ``factors``, after scaling.
     """
 
     columns: tuple[Column, ...]
@@ -36,6 +40,15 @@ class Preparation:
     scaling: str  # "standard", "minmax", "robust" or "none"
     fill: Floats  # (m,)
     scale: Scale  # centre and scale of the m features
+    factors: Factors | None = None
+    reduction: Reduction | None = None  # of a sparse table, before all else
+
+    def require_rule(self, missing: str) -> None:
+        """Raise for a way with missing values that needs what this preparation does not hold."""
+        known = ("raise", "drop", *(() if self.missing == "median" else ("mean",)), "keep")
+        rules = tuple(dict.fromkeys((*known, self.missing)))
+        hint = f"The fitted table had missing={self.missing!r}."
+        require_one_of("missing", missing, rules, hint)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -47,7 +60,13 @@ class Preparation:
         return {
             "format": _FORMAT,
             "columns": [
-                {"name": column.name, "kind": column.kind, "levels": list(column.levels)}
+                {
+                    "name": column.name,
+                    "kind": column.kind,
+                    "levels": list(column.levels),
+                    "flag": column.flag,
+                    "cycles": list(column.cycles),
+                }
                 for column in self.columns
             ],
             "target": self.target,
@@ -60,6 +79,8 @@ class Preparation:
             "fill": self.fill.tolist(),
             "centre": self.scale.centre.tolist(),
             "scale": self.scale.scale.tolist(),
+            "factors": None if self.factors is None else self.factors.to_json(),
+            "reduction": None if self.reduction is None else self.reduction.to_json(),
         }
 
     @classmethod
@@ -67,9 +88,9 @@ class Preparation:
         """The preparation that :meth:`to_json` described; raises for anything else."""
         form = data.get("format") if isinstance(data, Mapping) else data
         require(
-            type(form) is int and form == _FORMAT,
+            type(form) is int and form in _READ,
             "preparation",
-            f"of format {_FORMAT}",
+            f"of format {' or '.join(map(str, _READ))}",
             form,
             "Load the table and save its preparation again.",
         )
@@ -85,11 +106,20 @@ class Preparation:
     @classmethod
     def _from_fields(cls, data: Mapping[str, Any]) -> Self:
         columns = tuple(
-            Column(_text("name", item["name"]), item["kind"], _texts("levels", item["levels"]))
+            Column(
+                _text("name", item["name"]),
+                item["kind"],
+                _texts("levels", item["levels"]),
+                item.get("flag", False),
+                _texts("cycles", item.get("cycles", [])),
+            )
             for item in data["columns"]
         )
         for column in columns:
             require_one_of("kind", column.kind, KINDS)
+            require_flag("flag", column.flag)
+            for cycle in column.cycles:
+                require_one_of("cycles", cycle, CYCLES)
         require_one_of("nominal", data["nominal"], NOMINAL)
         require_one_of("missing", data["missing"], MISSING)
         require_one_of("scaling", data["scaling"], SCALINGS)
@@ -99,6 +129,7 @@ class Preparation:
             require(values.shape == shape, name, f"of shape {shape}", values.shape)
             require(bool(np.isfinite(values).all()), name, "finite", "NaN or infinite")
         require(bool((scale > 0).all()), "scale", "positive", float(scale.min(initial=1.0)))
+        factors, reduction = data.get("factors"), data.get("reduction")
         return cls(
             columns=columns,
             target=_text_or_none("target", data["target"]),
@@ -110,6 +141,8 @@ class Preparation:
             scaling=data["scaling"],
             fill=fill,
             scale=Scale(centre, scale),
+            factors=None if factors is None else Factors.from_json(factors, shape[0]),
+            reduction=None if reduction is None else Reduction.from_json(reduction, len(columns)),
         )
 
 

@@ -149,6 +149,11 @@ def fitted_parts(raw: RawTable, roles: Roles, preparation: Preparation) -> Parts
         )
     target = _new_target(raw, roles, preparation)
     index = roles.index or (preparation.index if preparation.index in frame.columns else None)
+    if preparation.index is not None and index is None:
+        notice(
+            f"{raw.name} has no column {preparation.index!r}, which names the rows of the fitted table, so "
+            "that its rows go by their numbers. index=... says which column names them."
+        )
     known = {*needed, *preparation.drop, preparation.target, target, index, raw.target}
     extra = [name for name in frame.columns if name not in known]
     if extra:

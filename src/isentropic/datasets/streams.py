@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from .._errors import FileFormatError
+from .._errors import FileFormatError, IsentropicError, MissingExtraError
 from .._runtime import require_memory
+from .packing import DAMAGE, PACKINGS, packing_of, unpacked
 
 _CHUNK = 1 << 20  # bytes that a scan holds at a time
 _PER_FIELD = 16  # bytes that a field of text takes as a number, beside the text itself
@@ -39,14 +38,17 @@ def require_file(path: Path) -> None:
 
 
 def _is_packed(path: Path) -> bool:
-    return path.name.lower().endswith(".gz")
+    return packing_of(path) is not None
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked when its name ends in .gz; what goes wrong becomes a clear error."""
+    """The bytes of a file, unpacked when its name says so; what goes wrong becomes a clear error."""
+    packing = packing_of(path)
     try:
-        stream: BinaryIO = gzip.open(path) if _is_packed(path) else path.open("rb")  # type: ignore[assignment] # noqa: SIM115
+        stream = unpacked(path, str(packing)) if _is_packed(path) else path.open("rb")
+    except MissingExtraError:
+        raise
     except OSError as error:
         raise FileFormatError(
             f"{path} must be readable, got {error.strerror}. Check its permissions."
@@ -54,10 +56,14 @@ def opened(path: Path) -> Iterator[BinaryIO]:
     with stream:
         try:
             yield stream
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except IsentropicError:
+            raise
+        except (*DAMAGE, OSError) as error:
+            if packing is None:
+                raise
             raise FileFormatError(
-                f"{path} must be a whole gzip file, got one that is cut off or damaged ({error}). Download "
-                "it again."
+                f"{path} must be a whole {PACKINGS[packing]} file, got one that is cut off or damaged "
+                f"({error}). Download it again."
             ) from error
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from .._values import Floats
 from .columns import is_number
+from .dates import CYCLES, look_like_dates
 from .encoding import Encoded
 from .notices import listed, notice
 
@@ -57,14 +58,22 @@ def _is_measured(words: pd.Series) -> bool:
     """Text that is numbers or dates in most rows: a feature, or for its reader to refuse."""
     some = words.dropna().astype(str).head(1_000)
     digits = some.str.fullmatch(r"\s*[+-]?[\d.,:/T Z-]+([eE][+-]?\d+)?\s*")
-    return bool(digits.mean() > 0.5)
+    return bool(digits.mean() > 0.5) or look_like_dates(some)
 
 
 def name_suspects(encoded: Encoded) -> None:
     """Warn of dates among the columns."""
     dates = [column.name for column in encoded.columns if column.kind == "date"]
     if dates:
-        notice(f"dates count as features, in days since 1970: {listed(dates)}. drop=[...] leaves them out.")
+        cycles = sorted(
+            {cycle for column in encoded.columns for cycle in column.cycles}, key=list(CYCLES).index
+        )
+        other = f", and as cycles of the {', the '.join(cycles)}" if cycles else ""
+        more = "" if cycles else ", dates='cycle' adds cycles of the year, week and day"
+        notice(
+            f"dates count as features, in days since 1970{other}: {listed(dates)}. drop=[...] leaves them "
+            f"out{more}."
+        )
     low, high = encoded.X.min(axis=0)[encoded.firsts], encoded.X.max(axis=0)[encoded.firsts]
     spans = zip(encoded.columns, encoded.firsts, low.tolist(), high.tolist(), strict=True)
     coded = [

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .._errors import require, require_one_of
 from .._values import Floats, Table
+from .dates import DATES
 from .encoding import Encoded, describe_columns, encode_columns
+from .factors import fit_factors
 from .missing import complete_rows
 from .notices import listed, notice
 from .preparation import MISSING, NOMINAL, Preparation, feature_names
@@ -18,12 +21,13 @@ from .raw import RawTable
 from .roles import Roles, fitted_parts, require_columns, split, without_names_of_rows
 from .scaling import SCALINGS, fit_scale
 from .sources import read_source
+from .sparse import reduced, sparse_source
 from .suspects import name_suspects
 from .targets import class_names, with_new_classes
 
 
 def load(
-    source: str | os.PathLike[str] | pd.DataFrame,
+    source: Any,
     target: str | os.PathLike[str] | None = None,
     *,
     drop: Iterable[str] = (),
@@ -31,7 +35,9 @@ def load(
     index: str | None = None,
     nominal: str = "onehot",
     missing: str = "raise",
+    dates: str = "number",
     scaling: str = "auto",
+    rank: int | None = None,
     n_samples: int | None = None,
     random_state: int = 0,
     preparation: Preparation | None = None,
@@ -41,9 +47,11 @@ def load(
     Parameters
     ----------
     source
-        ``builtin:NAME``, ``openml:NAME``, ``openml:ID``, a file (CSV, TSV, ARFF and IDX, each also
-        .gz; Parquet, NPY, NPZ), a pandas frame, or the name of a set in the data folder that
-        ``ISENTROPIC_DATA`` points at. The data folder also answers ``openml:`` when it has the set.
+        ``builtin:NAME``, ``openml:NAME``, ``openml:ID``, a file (CSV, TSV, JSON lines, ARFF and IDX, each
+        also .gz, .bz2, .xz or .zst; Excel, its first sheet or ``book.xlsx#Sheet``; Parquet, Feather, Arrow,
+        NPY, NPZ), a frame of pandas, polars or Arrow, a sparse matrix, or the name of a set in the data
+        folder that ``ISENTROPIC_DATA`` points at. The data folder also answers ``openml:`` when it has the
+        set.
     target
         Column of the classes or of a number to colour by; for IDX and NPY a file of labels, for NPZ
         the name of an array. Built-in sets, the data folder and OpenML know theirs; an IDX file
@@ -58,13 +66,24 @@ def load(
         Text and categories as one feature per level (``"onehot"``), or as ``"coded"`` numbers in the
         order of the levels.
     missing
-        ``"raise"`` an error that counts them, ``"drop"`` the rows that have one, take the ``"mean"``
-        of the feature (of a one-hot level: its share), or ``"keep"`` them as NaN, for the method
-        ``probabilistic-pca``; scaling is then by the values that are there.
+        ``"raise"`` an error that counts them; ``"drop"`` the rows that have one; take the ``"median"`` of the
+        feature (of levels: none), with one more 0/1 feature for each column that has holes, both of which
+        weigh together as one column; what a factor model of the other columns tells, ``"ppca"``; the
+        ``"mean"`` of the feature (of a level: its share); or ``"keep"`` them as NaN, for the method
+        ``probabilistic-pca``. Where they are kept, filled in by factors or flagged, scaling is by the values
+        that are there.
+    dates
+        Days since 1970 (``"number"``), or also the place in the year, the week and the day (``"cycle"``),
+        where dates differ in it: as sine and cosine, so that December lies beside January. The features of
+        one date weigh together as one column, its days and each cycle alike.
     scaling
         ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
         ``"auto"`` is none where all features share one unit (generated sets and images) and
         standard elsewhere.
+    rank
+        How many principal components a sparse matrix, given or in a file of ``scipy.sparse.save_npz``, is
+        reduced to: 50, or one less than its rows or columns. They are centred and not scaled, and a notice
+        says how much of the variance they keep. Such a table is never made dense.
     n_samples, random_state
         Size and seed of a generated set.
     preparation
@@ -73,11 +92,12 @@ def load(
 
     Notes
     -----
-    In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Dates become days
-    since 1970. Columns that number or name the rows are left out and named in a :class:`TableWarning`; dates,
-    constant columns and words among numbers are kept and named so. Whole numbers as a target are classes, up
-    to 100 of them. The levels of one column weigh together as one column does: with shares p they are divided
-    by sqrt(sum p (1 - p)).
+    In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Text counts as dates where
+    95% of it is written as YYYY-MM-DD, YYYY-MM or with the name of a month, with or without a time. Columns
+    that number or name the rows are left out and named in a :class:`TableWarning`; dates, constant columns
+    and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100 of them.
+    The levels of one column weigh together as one column does: with shares p they are divided by
+    sqrt(sum p (1 - p)).
 
     Examples
     --------
@@ -97,47 +117,70 @@ def load(
     """
     require_one_of("nominal", nominal, NOMINAL)
     require_one_of("missing", missing, MISSING)
+    require_one_of("dates", dates, DATES)
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
     roles = Roles.of(target, drop, keep, index)
     if preparation is not None:
-        _require_no_second_choice(preparation, roles, nominal, scaling)
-    raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
+        _require_no_second_choice(preparation, roles, nominal, dates, scaling)
+    raw = _raw(source, roles, rank, n_samples, random_state, preparation)
     if preparation is None:
-        return _fit(raw, roles, nominal, missing, scaling)
+        return _fit(raw, roles, nominal, missing, dates, scaling)
+    preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
 
-def _require_no_second_choice(preparation: Preparation, roles: Roles, nominal: str, scaling: str) -> None:
+def _raw(
+    source: Any, roles: Roles, rank: int | None, n_samples: int | None, random_state: int,
+    preparation: Preparation | None,
+) -> RawTable:  # fmt: skip
+    """The columns of a source; those of a sparse one are its principal components."""
+    found = sparse_source(source)
+    if found is None:
+        require(rank is None, "rank", "None for a table that is not sparse", rank, "It reduces sparse ones.")
+        return read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
+    fitted = None if preparation is None else preparation.reduction
+    require(preparation is None or fitted is not None, "source", "dense, as the fitted table", "sparse")
+    require(fitted is None or rank is None, "rank", "left to the preparation", rank, "Give one or the other.")
+    require(roles.target is None, "target", "None for a sparse table", roles.target, "Give y to fit(X, y).")
+    return reduced(*found, rank, fitted)
+
+
+def _require_no_second_choice(
+    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str
+) -> None:
     is_one = isinstance(preparation, Preparation)
     require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
     for name, is_left in (
         ("drop", not roles.drop),
         ("keep", not roles.keep),
         ("nominal", nominal == "onehot"),
+        ("dates", dates == "number"),
         ("scaling", scaling == "auto"),
     ):
         require(is_left, name, "left to the preparation", "both", "Give one or the other.")
 
 
-def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, scaling: str) -> Table:
+def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, dates: str, scaling: str) -> Table:
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
     roles = without_names_of_rows(raw, roles)
     parts = split(raw, roles)
-    columns = describe_columns(parts.features, nominal)
+    columns = describe_columns(parts.features, nominal, dates)
     classes = () if parts.target is None else class_names(parts.target)
     encoded = encode_columns(parts.features, columns, nominal, raw.name)
     if not raw.one_unit:
         name_suspects(encoded)
+    if missing == "median":
+        encoded = encoded.flagged()
     rows = complete_rows(encoded, parts, classes, missing, raw.name)
     if scaling == "auto":
         scaling = "none" if raw.one_unit else "standard"
-    names = feature_names(columns, nominal)
-    scale = fit_scale(rows.X, scaling, names, encoded.levels())
+    names = feature_names(encoded.columns, nominal)
+    scale = fit_scale(rows.X, scaling, names, encoded.groups())
     if scaling != "none":
         _name_constants(rows.X, encoded, scaling)
     preparation = Preparation(
-        columns=columns,
+        columns=encoded.columns,
         target=parts.target_name,
         index=roles.index,
         drop=roles.drop,
@@ -147,8 +190,12 @@ def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, scaling: str) 
         scaling=scaling,
         fill=rows.fill,
         scale=scale,
+        reduction=raw.reduction,
     )
-    return rows.table(raw.name, preparation)
+    rows = rows.scaled(scale)
+    if missing == "ppca":
+        preparation = replace(preparation, factors=fit_factors(rows.X, raw.name))
+    return rows.table(raw.name, preparation, missing)
 
 
 def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) -> Table:
@@ -163,8 +210,8 @@ def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) 
             else class_names(parts.target)
         )
     encoded = encode_columns(parts.features, preparation.columns, preparation.nominal, raw.name)
-    rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation.fill)
-    return rows.table(raw.name, preparation)
+    rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation)
+    return rows.scaled(preparation.scale).table(raw.name, preparation, missing)
 
 
 def _name_constants(X: Floats, encoded: Encoded, scaling: str) -> None:

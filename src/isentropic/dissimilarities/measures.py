@@ -15,7 +15,7 @@ import numpy as np
 from .._class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
 from .._errors import require, require_count, require_number, require_one_of
 from .._state import Array, Double, State, Whole
-from ..distances import Metric
+from ..distances import Metric, is_gower
 from .classes import class_aware_distances, expected_shares
 from .spreads import largest_distance, mean_squared_distance
 
@@ -160,8 +160,8 @@ def fitted_dissimilarity(
 
 def fitted_column(choice: Dis4, X: np.ndarray, metric: Metric) -> Directed:
     """dis4 of a table that has its column, and others beside it."""
-    must_be = "dis1, dis2 or dis3 where distances are given, which have no columns"
-    require(metric != "precomputed", "dissimilarity", must_be, choice)
+    must_be = "dis1, dis2 or dis3 for distances that are given, or Gower's, whose columns are no numbers"
+    require(metric != "precomputed" and not is_gower(metric), "dissimilarity", must_be, choice)
     m = X.shape[1]
     require(choice.column < m and m > 1, "column", f"one of {m}, and not the only one", choice.column)
     spread = float(np.ptp(X[:, choice.column]))

@@ -1,8 +1,9 @@
 """How far rows are from each other: metrics, blocks and sources of distances, all, single and drawn pairs."""
 
-from .blocks import distances_between, rows_per_block
+from .blocks import distances_between, distances_to, rows_per_block
 from .condensed import condensed_distances, later_distances, store_distances
-from .duplicates import Distinct, distinct_rows, hashes_of
+from .duplicates import Distinct, distinct_rows, hashes_of, same_values
+from .gower import GowerUnits, gower_of, in_units, is_gower, warn_of_strangers, weights_of
 from .metrics import (
     BY_DIFFERENCES,
     CITY_BLOCK,
@@ -27,6 +28,7 @@ __all__ = [
     "LARGEST",
     "Distinct",
     "DrawnPairs",
+    "GowerUnits",
     "Metric",
     "Points",
     "Walks",
@@ -38,14 +40,21 @@ __all__ = [
     "condensed_distances",
     "distance_rows",
     "distances_between",
+    "distances_to",
     "distinct_rows",
     "drawn_pairs",
+    "gower_of",
     "hashes_of",
+    "in_units",
+    "is_gower",
     "later_distances",
     "metric_name",
     "metric_names",
     "pair_distances",
     "rows_per_block",
+    "same_values",
     "store_distances",
     "taken",
+    "warn_of_strangers",
+    "weights_of",
 ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .._errors import require
 from ..kernels._jit import threads
 from ..kernels.euclidean import euclidean_rows
 from .directions import DIRECTIONS, between_directions
+from .gower import GowerRows, is_gower
 from .metrics import CITY_BLOCK, EUCLIDEAN, LARGEST, Metric, metric_name
 
 _BY_SCIPY = ("braycurtis", "canberra", "chebyshev", "hamming", "minkowski", "sqeuclidean", *CITY_BLOCK)
@@ -22,7 +25,10 @@ def rows_per_block(n_columns: int) -> int:
 def distances_between(
     queries: np.ndarray, data: np.ndarray, metric: Metric, n_jobs: int | None
 ) -> np.ndarray:
-    """Distances of every query to every row of ``data``; a query of ``"precomputed"`` is such a row."""
+    """Distances of every query to every row of ``data``; a query of ``"precomputed"`` is such a row.
+
+    By Gower's metric the rows are in the units of one table (:func:`~isentropic.distances.in_units`).
+    """
     if metric == "precomputed":
         return queries
     if metric in EUCLIDEAN:
@@ -30,9 +36,18 @@ def distances_between(
         with threads(n_jobs):
             euclidean_rows(queries, data, out)
         return out
+    if is_gower(metric):
+        return GowerRows.of(data, metric, n_jobs).of_new(queries)
     if isinstance(metric, str) and metric in DIRECTIONS:
         return sound_distances(between_directions(queries, data, metric, n_jobs), metric)
     return sound_distances(_by_library(queries, data, metric), metric)
+
+
+def distances_to(data: np.ndarray, metric: Metric, n_jobs: int | None) -> Callable[[np.ndarray], np.ndarray]:
+    """What gives :func:`distances_between` queries and ``data``, prepared once for many of them."""
+    if is_gower(metric):
+        return GowerRows.of(data, metric, n_jobs).of_new
+    return lambda queries: distances_between(queries, data, metric, n_jobs)
 
 
 def _by_library(queries: np.ndarray, data: np.ndarray, metric: Metric) -> np.ndarray:

@@ -18,6 +18,7 @@ from ..kernels._jit import threads
 from ..kernels.euclidean import TILE
 from ..kernels.pairs import store_upper
 from .blocks import rows_per_block
+from .gower import GowerRows
 from .metrics import Metric
 from .sources import Points, measured_rows
 
@@ -41,11 +42,11 @@ def store_distances(source: DistanceRows, out: Floats, *, n_jobs: int | None = N
 def later_distances(what: str, *sides: DistanceRows) -> Iterator[tuple[Integers, int, list[Floats]]]:
     """Rows one after the other, and on each side their distances to row ``first`` and those after it.
 
-    Of points the tiles before the rows are left out, which halves the work; columns after the last row mean
-    nothing there.
+    Of what lies in tiles those before the rows are left out, which halves the work; columns after the last
+    row mean nothing there.
     """
     n = sides[0].n
-    in_tiles = all(isinstance(side.rows, Points) for side in sides)
+    in_tiles = all(isinstance(side.rows, Points | GowerRows) for side in sides)
     for block in row_blocks(n, what, size=rows_per_block(n)):
         rows = np.arange(block.start, block.stop)
         tile = block.start // TILE if in_tiles else 0

@@ -14,6 +14,17 @@ def hashes_of(X: np.ndarray) -> np.ndarray:
     return row_hashes(X.view(np.uint64))
 
 
+def same_values(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Where two tables have the same values; a missing one is the same as another."""
+    return (one == other) | ((one != one) & (other != other))
+
+
+def _comparable(X: np.ndarray) -> np.ndarray:
+    """The table with a number in place of NaN that it has nowhere else."""
+    holes = np.isnan(X)
+    return np.where(holes, np.inf, X) if holes.any() else X
+
+
 @dataclass(frozen=True, slots=True)
 class Distinct:
     """The rows that differ from all before them, and which rows are like each: CSR, in row order."""
@@ -28,7 +39,7 @@ def distinct_rows(X: np.ndarray) -> Distinct | None:
     hashes = np.sort(hashes_of(X))
     if (hashes[1:] != hashes[:-1]).all():
         return None
-    _, first, group = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    _, first, group = np.unique(_comparable(X), axis=0, return_index=True, return_inverse=True)
     if len(first) == len(X):
         return None
     # Values in the order of their first rows, so that ties between them go by index too.

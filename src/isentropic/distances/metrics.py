@@ -7,8 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from .._errors import InvalidInputError, require, require_one_of
+from .._values import Gower
+from .gower import is_gower
 
-Metric = str | Callable[..., float]
+Metric = str | Callable[..., float] | Gower
 
 EUCLIDEAN = ("euclidean", "l2")
 LARGEST = 1e150  # number whose square, and sums of such, are finite
@@ -24,8 +26,10 @@ def checked_magnitude(X: np.ndarray, *, metric: Metric = "euclidean", fitting: b
     """Refuse numbers whose squares overflow or vanish: distances between them would be infinite or zero.
 
     Methods square a distance: one that is a square already leaves half of the range. A new row may be small:
-    it is compared with rows that are not.
+    it is compared with rows that are not. Gower's distance has no unit, and takes NaN for a missing value.
     """
+    if is_gower(metric):
+        X, fitting = X[~np.isnan(X)], False
     largest = float(max(X.max(initial=0.0), -X.min(initial=0.0)))
     least, most = (1e-70, 1e75) if metric == "sqeuclidean" else (1e-140, LARGEST)
     hint = "Rescale the features, by scaling='standard' for example."
@@ -37,7 +41,7 @@ def checked_magnitude(X: np.ndarray, *, metric: Metric = "euclidean", fitting: b
 
 def checked_metric(metric: Metric) -> Metric:
     """Refuse a name that is no metric; a function is taken as one."""
-    if not callable(metric) and metric not in EUCLIDEAN:
+    if not callable(metric) and metric not in EUCLIDEAN and not is_gower(metric):
         require_one_of("metric", metric, metric_names(), hint="Or give a function of two rows.")
     return metric
 
@@ -47,7 +51,7 @@ def metric_names() -> list[str]:
     from sklearn.metrics.pairwise import distance_metrics
     from sklearn.neighbors import VALID_METRICS
 
-    known = {*distance_metrics(), *VALID_METRICS["brute"], "precomputed"}
+    known = {*distance_metrics(), *VALID_METRICS["brute"], "precomputed", "gower"}
     return sorted(known.difference(_NOT_OFFERED))
 
 
@@ -81,4 +85,6 @@ def checked_distance_rows(D: np.ndarray) -> np.ndarray:
 
 
 def metric_name(metric: Metric) -> str:
+    if is_gower(metric):
+        return "gower"
     return metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")

@@ -21,6 +21,7 @@ from ..kernels._jit import threads
 from ..kernels.euclidean import euclidean_pairs
 from .blocks import rows_per_block, sound_distances
 from .directions import DIRECTIONS, Directions
+from .gower import GowerRows, is_gower
 from .metrics import CITY_BLOCK, EUCLIDEAN, Metric
 
 BATCHES = 64
@@ -41,6 +42,9 @@ def pair_distances(
     if isinstance(metric, str) and metric in DIRECTIONS:
         directions = cache(lambda: Directions.of(X, metric, n_jobs))  # once a pair is asked for
         return lambda first, second: sound_distances(directions().pairs(first, second), metric)
+    if is_gower(metric):
+        rows = cache(lambda: GowerRows.of(X, metric, n_jobs))
+        return lambda first, second: rows().pairs(first, second)
     if metric in CITY_BLOCK:
         return lambda first, second: _city_block(X, first, second)
     if callable(metric):

@@ -14,6 +14,7 @@ from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.euclidean import GROUP, TILE, tiled_distances
 from .blocks import distances_between
+from .gower import GowerRows, in_units, is_gower
 from .metrics import EUCLIDEAN, Metric, asymmetry, checked_metric, metric_name
 from .pairs import pair_distances
 
@@ -91,7 +92,7 @@ class _Matrix:
 
 
 def _checked(side: DistanceRows) -> DistanceRows:
-    if isinstance(side.rows, Points | _Matrix | _Checked):
+    if isinstance(side.rows, Points | GowerRows | _Matrix | _Checked):
         return side
     checked = _Checked(side)
     return DistanceRows(side.n, checked, side.name, None if side.pairs is None else checked.pairs)
@@ -107,8 +108,9 @@ def distance_rows(
     X : array (n, m), square array, condensed array or DistanceRows
         A table; with ``metric="precomputed"`` all distances, as a matrix or condensed as by
         ``scipy.spatial.distance.pdist``, which is how ``isentropic.geodesics.all_pairs`` gives geodesics.
-    metric : str or callable
-        A name that :func:`isentropic.distances.metric_names` lists, or a function of two rows.
+    metric : str, callable or Gower
+        A name that :func:`isentropic.distances.metric_names` lists, a function of two rows, or
+        ``Gower(...)``, which takes NaN for a value that is missing.
     name : str
         What to call ``X`` in an error.
     n_jobs : int or None
@@ -125,7 +127,7 @@ def distance_rows(
     """
     if isinstance(X, DistanceRows):
         return _checked(X)
-    X = _array(X, name)
+    X = _array(X, name, holes=is_gower(metric))
     if isinstance(metric, str) and metric == "precomputed":
         return _checked(_condensed(X, name) if X.ndim == 1 else _matrix(X, name))
     require(
@@ -136,6 +138,8 @@ def distance_rows(
         _require_squares(X, name)
         points = Points.of(X, n_jobs)
         return DistanceRows(len(X), points, "euclidean", pair_distances(X, metric, n_jobs))
+    if is_gower(metric):
+        return measured_rows(in_units(X, metric), metric, n_jobs)
     return _checked(_by_metric(X, metric, name, n_jobs))
 
 
@@ -143,6 +147,9 @@ def taken(side: DistanceRows, order: Integers) -> DistanceRows:
     """The same distances with row ``order[i]`` in place i: rows in another order, or some of them."""
     if isinstance(side.rows, Points):
         return DistanceRows(len(order), Points.of(side.rows.data[order], side.rows.n_jobs), side.name)
+    if isinstance(side.rows, GowerRows):
+        rows = side.rows.taken(order)
+        return DistanceRows(len(order), rows, side.name, rows.pairs)
     given = side.rows
     return DistanceRows(
         len(order), lambda rows: np.ascontiguousarray(given(order[rows])[:, order]), side.name
@@ -156,7 +163,7 @@ def all_equal(side: DistanceRows) -> bool:
     return not side.rows(np.zeros(1, np.int64)).any()
 
 
-def _array(X: Any, name: str) -> Floats:
+def _array(X: Any, name: str, *, holes: bool = False) -> Floats:
     require(not issparse(X), name, "a dense array", type(X).__name__, "Call its toarray().")
     require(not np.iscomplexobj(X), name, "an array of real numbers", "complex ones")
     try:
@@ -165,13 +172,13 @@ def _array(X: Any, name: str) -> Floats:
         raise InvalidInputError(
             message(name, "an array of numbers", type(X).__name__, f"{error}.")
         ) from error
-    amiss = array.size - int(np.isfinite(array).sum())
+    amiss = int((np.isinf(array) if holes else ~np.isfinite(array)).sum())
     require(
         amiss == 0,
         name,
         "finite everywhere",
         f"{amiss} entries that are not",
-        "Fill in or leave out those rows.",
+        "Fill in or leave out those rows, or take metric='gower' for missing values.",
     )
     return array
 
@@ -200,6 +207,10 @@ def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> Dist
 
 def measured_rows(X: Floats, metric: Metric, n_jobs: int | None) -> DistanceRows:
     """Of a table that was checked, in the bits of :func:`~isentropic.distances.distances_between`."""
+
+    if is_gower(metric):
+        held = GowerRows.of(X, metric, n_jobs)
+        return DistanceRows(len(X), held, metric_name(metric), held.pairs)
 
     def rows(numbers: Integers) -> Floats:
         return distances_between(X[numbers], X, metric, n_jobs)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from .aims import Reached, reached
+from .bayesian import ROPE
 from .catalogue import SOURCES
 from .rankings import PrintedP, Ranking, printed_p, rankings
 from .results import TableResult, collected
-from .sentences import survives
+from .sentences import survives, unfinished
 from .values import Outcome, PublishedTable, Task
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chapter:
-    """One source: what survives of it, its tables, its rankings, its p-values."""
+    """One source: what survives of it, its tables, its rankings, its p-values, and what they reach."""
 
     name: str
     title: str
@@ -22,23 +24,41 @@ class Chapter:
     results: tuple[TableResult, ...]
     rankings: tuple[Ranking, ...]
     p_values: tuple[PrintedP, ...]
+    reached: tuple[Reached, ...] = ()
 
 
 def chapters_of(
-    tables: Sequence[PublishedTable], outcomes: Mapping[Task, Outcome], *, quick: bool = False
+    tables: Sequence[PublishedTable],
+    outcomes: Mapping[Task, Outcome],
+    *,
+    quick: bool = False,
+    left: Collection[Task] = (),
+    rope: float = ROPE,
 ) -> tuple[Chapter, ...]:
-    """A chapter for each source, in the order of the tables."""
+    """A chapter for each source, in the order of the tables.
+
+    ``left`` are tasks that were not run; scores that differ by less than ``rope`` count as level.
+    """
     by_source: dict[str, list[PublishedTable]] = {}
     for table in tables:
         by_source.setdefault(table.source, []).append(table)
-    return tuple(_chapter(source, group, outcomes, quick) for source, group in by_source.items())
+    left = frozenset(left)
+    return tuple(_chapter(source, group, outcomes, quick, left, rope) for source, group in by_source.items())
 
 
 def _chapter(
-    source: str, tables: Sequence[PublishedTable], outcomes: Mapping[Task, Outcome], quick: bool
+    source: str,
+    tables: Sequence[PublishedTable],
+    outcomes: Mapping[Task, Outcome],
+    quick: bool,
+    left: frozenset[Task],
+    rope: float,
 ) -> Chapter:
-    results = tuple(collected(table, outcomes, quick) for table in tables)
-    found = rankings(results)
+    results = tuple(collected(table, outcomes, quick, left) for table in tables)
+    found = rankings(results, rope)
     title = SOURCES[source].title if source in SOURCES else tables[0].title
     p_values = printed_p(found)
-    return Chapter(source, title, survives(results, found, p_values), results, found, p_values)
+    own = {task: outcomes[task] for table in tables for task in table.tasks(quick) if task in outcomes}
+    rest = tuple(dict.fromkeys(task for result in results for task in result.left))
+    sentences = (*unfinished(own, rest), *survives(results, found, p_values))
+    return Chapter(source, title, sentences, results, found, p_values, reached(source, results, own))

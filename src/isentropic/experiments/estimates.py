@@ -77,9 +77,17 @@ def in_words(span: tuple[float, float] | None) -> str:
     >>> in_words(None)
     'time left not known yet'
     """
-    if span is None:
-        return "time left not known yet"
-    unit, name = next((u, n) for u, n in ((3600.0, "h"), (60.0, "min"), (0.0, "s")) if span[1] >= 2 * u)
+    return "time left not known yet" if span is None else f"{duration(*span)} left"
+
+
+def duration(low: float, high: float) -> str:
+    """
+    >>> duration(190.0, 400.0), duration(70.0, 70.0), duration(190.0, 190.0)
+    ('3 to 7 min', '70 s', '3 min')
+    """
+    unit, name = next((u, n) for u, n in ((3600.0, "h"), (60.0, "min"), (0.0, "s")) if high >= 2 * u)
     unit = unit or 1.0
-    low, high = math.floor(span[0] / unit), math.ceil(span[1] / unit)
-    return f"{low} to {high} {name} left" if low < high else f"{high} {name} left"
+    if low == high:
+        return f"{round(high / unit)} {name}"
+    low, high = math.floor(low / unit), math.ceil(high / unit)
+    return f"{low} to {high} {name}" if low < high else f"{high} {name}"

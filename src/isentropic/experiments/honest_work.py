@@ -102,14 +102,14 @@ def random_projections(
 
 def _table(source: str, target: str | None) -> tuple[Floats, Any, bool]:
     """Rows as they are, NaN where a value is missing, and a target; whether that is a number."""
-    found = target or _usual_target(source)
+    found = target or usual_target(source)
     table = load(source, found, nominal="coded", missing="keep", scaling="none")
     if table.y is None:
         raise Refused(f"{table.name} has no target, so that there is nothing to tell apart. Name one.")
     return table.X, table.y, not table.class_names
 
 
-def _usual_target(source: str) -> str | None:
+def usual_target(source: str) -> str | None:
     """Of a file that knows none: the column that is called so, else the last; None where the source knows."""
     if not Path(source).is_file():
         return None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .._errors import FileFormatError, require
+from .._errors import FileFormatError, IsentropicError, require
 from ..datasets.files import SUFFIXES, kind_of_file, table_name
-from .honest_work import RAW
+from .honest_work import RAW, usual_target
 from .printed import measured
-from .values import HONEST, PERMUTED, Cell, PublishedTable, Task
+from .rankings import FEWEST_BLOCKS, FEWEST_METHODS, complete
+from .values import HONEST, PERMUTED, Cell, Outcome, PublishedTable, Task
 
 OWN = "experiment"
 SCORE = "score"  # accuracy, kappa, or R^2 where the target is a number
@@ -52,10 +54,11 @@ def own_experiment(
     every = {**{name: dict(params) for name, params in methods.items()}, RAW: {}}
     given: dict[str, Any] = {"n_repeats": n_repeats, "seed": seed}
     given |= {} if classifiers is None else {"classifiers": list(classifiers)}
-    given |= {} if target is None else {"target": target}
+    targets = {label: target or _target(path) for label, path in zip(labels, paths, strict=True)}
 
     def task(path: Path, label: str, method: str, kind: str) -> Task:
         arguments = {"source": str(path.absolute()), "method": method, "params": every[method], **given}
+        arguments |= {} if targets[label] is None else {"target": targets[label]}
         if kind == PERMUTED:
             arguments.pop("n_repeats")  # one split for each permutation
         data = (str(path.absolute()),)
@@ -77,7 +80,38 @@ def own_experiment(
         tasks=lambda quick: tasks,
         ours=measured(cells, {SCORE: "mean"}),
         note=_NOTE,
+        facts=partial(_facts, targets, tuple(every)),
     )
+
+
+def _target(path: Path) -> str | None:
+    """The column that is taken for the target; None where the file says, or cannot be read."""
+    try:
+        return usual_target(str(path))
+    except IsentropicError:
+        return None
+
+
+def _facts(
+    targets: Mapping[str, str | None], methods: Sequence[str], outcomes: Mapping[Task, Outcome]
+) -> tuple[str, ...]:
+    """What is told apart, and why there is no ranking."""
+    told = [f"{label} {name}" for label, name in targets.items() if name is not None]
+    said = [f"Targets: {', '.join(told)}."] if told else []
+    rows: dict[tuple[str, str], dict[str, float]] = {}
+    for task, outcome in outcomes.items():
+        if task.protocol == HONEST and "mean" in outcome.measures:
+            rows.setdefault((task.dataset, SCORE), {})[task.method] = outcome.measures["mean"]
+    ranked, blocks, _ = complete(rows)
+    if len(blocks) < FEWEST_BLOCKS or len(ranked) < FEWEST_METHODS:
+        said.append(
+            f"Nothing is ranked: that takes {FEWEST_METHODS} methods, raw included, and {FEWEST_BLOCKS} "
+            f"tables on which each has a score; here are {len(ranked)} and {len(blocks)}."
+        )
+    elif len(ranked) < len(methods):
+        rare = ", ".join(name for name in methods if name not in ranked)
+        said.append(f"Not ranked, for a score on less than half of the tables: {rare}.")
+    return tuple(said)
 
 
 _NOTE = """The score is the mean accuracy of the classifiers, or R² of k-NN where the target is a number, on

@@ -66,9 +66,11 @@ class Protocol:
         if self.measure == "r2":
             drawn = ShuffleSplit(self.n_repeats, test_size=self.test_share, random_state=self.seed)
             return tuple(Split(*pair) for pair in drawn.split(y))
-        found = Split.several(class_codes(y, len(y)), self.seed, self.n_repeats, self.test_share)
+        codes = class_codes(y, len(y))
+        found = Split.several(codes, self.seed, self.n_repeats, self.test_share)
+        got = f"{len(y):,} rows of {len(np.unique(codes)):,}"
         hint = "Fewer have nothing to tell apart."
-        require(len(found) > 0, "y", "two classes of at least 10 rows in all", len(y), hint)
+        require(len(found) > 0, "the target", "two classes or more on at least 10 rows", got, hint)
         return found
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._values import Floats
 from .battery import EIGHT
+from .bayesian import ROPE, Posterior, signed_rank_posterior
 from .printed import records
 from .results import CellResult, TableResult
 from .statistics import RankTest, critical_difference, pairwise, rank_test
@@ -18,7 +19,7 @@ from .statistics import RankTest, critical_difference, pairwise, rank_test
 RANKED = ("accuracy", "kappa", "silhouette", "score", *EIGHT)  # measures of which more is better
 LEVEL = 0.05
 COLUMNS_IN_WORDS = MappingProxyType({"printed": "as printed", "ours": "by the same protocol run again"})
-_FEWEST_METHODS, _FEWEST_BLOCKS = 3, 3
+FEWEST_METHODS, FEWEST_BLOCKS = 3, 3
 # tables that a source ranks together, by the name that its p-values have
 _TOGETHER: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = MappingProxyType(
     {
@@ -51,6 +52,8 @@ class Ranking:
     means: tuple[float, ...]
     data: tuple[str, ...]  # the data sets of the blocks, each once, in order
     scores: Floats  # data sets by methods: means over the blocks of each
+    posteriors: Mapping[str, Posterior]  # of the first against each other method, over data sets
+    rope: float  # scores that differ by less are level there
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ class PrintedP:
         return given is not None and math.isclose(float(self.printed.lstrip("< ")), given, rel_tol=0.02)
 
 
-def rankings(results: Sequence[TableResult]) -> tuple[Ranking, ...]:
+def rankings(results: Sequence[TableResult], rope: float = ROPE) -> tuple[Ranking, ...]:
     """Of every group of tables that ranks methods: by what is printed, by ours, by the honest column.
 
     What is printed is ranked over the source's blocks and, where these are several for a data set, over data
@@ -97,7 +100,7 @@ def rankings(results: Sequence[TableResult]) -> tuple[Ranking, ...]:
         told = {**COLUMNS_IN_WORDS, "honest": group[0].table.honest}
         for column in told:
             made = [
-                _ranking(name, column, told[column], cells, by_data)
+                _ranking(name, column, told[column], cells, by_data, rope)
                 for by_data in ((False, True) if several else (True,))
             ]
             found += [one for one in made if one is not None]
@@ -122,27 +125,30 @@ def _value(one: CellResult, column: str) -> float | None:
     return one.cell.printed if column == "printed" else getattr(one, column)
 
 
-def _ranking(name: str, column: str, how: str, cells: Sequence[CellResult], by_data: bool) -> Ranking | None:
+def _ranking(
+    name: str, column: str, how: str, cells: Sequence[CellResult], by_data: bool, rope: float
+) -> Ranking | None:
     """None where there are too few methods or blocks to rank."""
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for one in cells:
         value = _value(one, column)
         if value is not None:
             rows.setdefault((one.cell.dataset, one.cell.measure), {})[one.cell.method] = value
-    methods, blocks, cells_of = _complete(rows)
+    methods, blocks, cells_of = complete(rows)
     data = tuple(dict.fromkeys(dataset for dataset, _ in blocks))
     members = [[i for i, block in enumerate(blocks) if block[0] == one] for one in data]
     means = np.array([cells_of[at].mean(axis=0) for at in members])
     scores = means if by_data else cells_of
-    if len(methods) < _FEWEST_METHODS or len(scores) < _FEWEST_BLOCKS or np.ptp(scores, axis=1).max() == 0:
+    if len(methods) < FEWEST_METHODS or len(scores) < FEWEST_BLOCKS or np.ptp(scores, axis=1).max() == 0:
         return None
+    test = rank_test(scores, methods)
     return Ranking(
         name,
         column,
         how,
         by_data,
         f"{len(data)} data sets" if by_data else f"{len(scores)} cells of {len(data)} data sets",
-        rank_test(scores, methods),
+        test,
         critical_difference(len(methods), len(scores)),
         pairwise(scores, "nemenyi"),
         pairwise(scores, "normal"),
@@ -151,10 +157,22 @@ def _ranking(name: str, column: str, how: str, cells: Sequence[CellResult], by_d
         tuple(scores.mean(axis=0).tolist()),
         data,
         means,
+        _posteriors(means, test, rope),
+        rope,
     )
 
 
-def _complete(
+def _posteriors(scores: Floats, test: RankTest, rope: float) -> dict[str, Posterior]:
+    """Of the method with the best mean rank against each other one."""
+    first = int(np.argmin(test.average_ranks))
+    return {
+        name: signed_rank_posterior(scores[:, first], scores[:, i], rope)
+        for i, name in enumerate(test.methods)
+        if i != first
+    }
+
+
+def complete(
     rows: Mapping[tuple[str, str], Mapping[str, float]],
 ) -> tuple[list[str], list[tuple[str, str]], Floats]:
     """Methods that have a number in most blocks, and the blocks in which all of these have one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, Cell, Outcome, PublishedTable, Task
@@ -11,6 +11,7 @@ from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, Cell, Outcome, Publishe
 SAME, NEAR, FAR, UNKNOWN = "same", "near", "far", "unknown"
 _NEAR = 0.02  # that two programs differ by where one draws without a seed
 _ROUNDING = 1e-9  # what decimal numbers lose in binary
+NOT_RUN = "Not run."
 _PROTOCOLS = (PUBLISHED, HONEST, PERMUTED, RANDOM)
 
 
@@ -37,8 +38,9 @@ class TableResult:
     cells: tuple[CellResult, ...]
     facts: tuple[str, ...]
     failures: tuple[tuple[str, str, str, str], ...]  # data, method, protocol, reason
-    n_tasks: int
+    n_tasks: int  # that were done
     seconds: float
+    left: tuple[Task, ...] = ()  # that were asked for and not run
 
     @property
     def compared(self) -> tuple[CellResult, ...]:
@@ -51,16 +53,22 @@ class TableResult:
         return sum(one.agreement == SAME for one in self.cells)
 
 
-def collected(table: PublishedTable, outcomes: Mapping[Task, Outcome], quick: bool = False) -> TableResult:
-    """Read the numbers of a table from the outcomes of its tasks; what failed is a reason.
+def collected(
+    table: PublishedTable,
+    outcomes: Mapping[Task, Outcome],
+    quick: bool = False,
+    left: Collection[Task] = (),
+) -> TableResult:
+    """Read the numbers of a table from the outcomes of its tasks; what failed, or is ``left``, is a reason.
 
     An end of an interval is read as its value is, from measures called ``name low`` and ``name high``.
     """
-    tasks = [task for task in table.tasks(quick) if task in outcomes]
-    own = {task: outcomes[task] for task in tasks}
+    every = table.tasks(quick)
+    own = {task: outcomes[task] for task in every if task in outcomes}
+    waiting = tuple(task for task in every if task in left)
     found = {protocol: table.ours(own, protocol) for protocol in _PROTOCOLS}
     ends = [table.ours(_ends(own, end), HONEST) for end in ("low", "high")]
-    failed = _failures(own)
+    missing = _missing(own, waiting)
     cells = []
     for cell in table.cells:
         ours, printed = found[PUBLISHED].get(cell), cell.printed
@@ -76,13 +84,13 @@ def collected(table: PublishedTable, outcomes: Mapping[Task, Outcome], quick: bo
                 found[PERMUTED].get(cell),
                 found[RANDOM].get(cell),
                 agreement(printed, ours, cell.tolerance),
-                _reason(table, cell, failed, ours, honest),
+                _reason(table, cell, missing, ours, honest),
             )
         )
     facts = table.facts(own) if table.facts is not None and own else ()
     seconds = sum(outcome.seconds for outcome in own.values())
     failures = tuple((t.dataset, t.method, t.protocol, o.reason) for t, o in own.items() if o.reason)
-    return TableResult(table, tuple(cells), facts, failures, len(tasks), seconds)
+    return TableResult(table, tuple(cells), facts, failures, len(own), seconds, waiting)
 
 
 def agreement(printed: float | None, ours: float | None, tolerance: float) -> str:
@@ -113,28 +121,28 @@ def _ends(outcomes: Mapping[Task, Outcome], end: str) -> dict[Task, Outcome]:
     }
 
 
-def _failures(outcomes: Mapping[Task, Outcome]) -> dict[tuple[str, str], str]:
-    """Of each data set and method the first reason, the published protocol's before others."""
-    found: dict[tuple[str, str], str] = {}
-    for protocol in _PROTOCOLS:
-        for task, outcome in outcomes.items():
-            if task.protocol == protocol and outcome.reason:
-                found.setdefault((task.dataset, task.method), outcome.reason)
+def _missing(outcomes: Mapping[Task, Outcome], left: Sequence[Task]) -> dict[tuple[str, str, str], str]:
+    """Why there is no number, by protocol, data set and method: the first reason, else that it is left."""
+    found = {(task.protocol, task.dataset, task.method): NOT_RUN for task in left}
+    for task, outcome in reversed(list(outcomes.items())):
+        if outcome.reason:
+            found[task.protocol, task.dataset, task.method] = outcome.reason
     return found
 
 
 def _reason(
     table: PublishedTable,
     cell: Cell,
-    failed: Mapping[tuple[str, str], str],
+    missing: Mapping[tuple[str, str, str], str],
     ours: float | None,
     honest: float | None,
 ) -> str:
     """What is said of a cell: why it has no number, else why it differs, the narrowest reason first."""
-    if ours is None and honest is None and (cell.dataset, cell.method) in failed:
-        return failed[cell.dataset, cell.method]
-    if agreement(cell.printed, ours, cell.tolerance) == SAME:
-        return ""
+    looked = (PUBLISHED,) if honest is not None else _PROTOCOLS
+    keys = [(protocol, cell.dataset, cell.method) for protocol in looked] if ours is None else []
+    told = next((missing[key] for key in keys if key in missing), "")
+    if told or agreement(cell.printed, ours, cell.tolerance) == SAME:
+        return told
     return next((table.reasons[key] for key in _keys(cell) if key in table.reasons), "")
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 
 from .._runtime import Progress, config_context, get_config, worker_threads
 from .estimates import in_words, time_left
-from .store import OutcomeStore
+from .store import ABSENT, OutcomeStore, source_mark
 from .values import Outcome, Task
 from .working import Worker, attempt
 
@@ -25,13 +26,16 @@ def run(
     store: OutcomeStore | None = None,
     n_jobs: int | None = 1,
     progress: Progress | None = None,
+    seconds: float | None = None,
 ) -> dict[Task, Outcome]:
     """Do every task that the store does not hold; outcomes of all, in the order given.
 
     ``n_jobs`` processes (None: a core each) share the cores; results do not depend on it. Several calls, in
     whatever processes, may share a store: a task is done by one of them, and the others wait for it last.
     After Ctrl-C, or kill -9, the next call goes on from what is finished. ``progress(what, done, total)`` is
-    told how much time is left, as a range.
+    told how much time is left, as a range. After ``seconds`` the processes are ended, and the outcomes are
+    those of what is done until then; 0 gives what is kept. Tasks whose data are not here come first: they
+    end at once, with a reason.
 
     >>> task = Task("mine", "", "coins", "guess", "published", "builtins:dict", {"accuracy": 0.5})
     >>> run([task])[task].measures
@@ -42,11 +46,12 @@ def run(
     found: dict[Task, Outcome] = {}
     if store is not None:
         found = {task: kept for task in wanted if (kept := store.read(task)) is not None}
-    left = [task for task in wanted if task not in found]
+    left = sorted((task for task in wanted if task not in found), key=_has_data)
     report = _reporter(wanted, n_jobs, progress or get_config().progress)
     report(found)
-    with _crew(store, min(n_jobs, len(left))) as answers, config_context(progress=None):
-        while left:
+    end = math.inf if seconds is None else time.monotonic() + seconds
+    with _crew(store, min(n_jobs, len(left)), end) as answers, config_context(progress=None):
+        while left and time.monotonic() < end:
             for task, outcome in answers(left):
                 if outcome is not None:
                     found[task] = outcome
@@ -54,7 +59,11 @@ def run(
             left = [task for task in left if task not in found]
             if left:
                 time.sleep(_PAUSE)
-    return {task: found[task] for task in wanted}
+    return {task: found[task] for task in wanted if task in found}
+
+
+def _has_data(task: Task) -> bool:
+    return all(source.startswith("builtin:") or source_mark(source) != ABSENT for source in task.data)
 
 
 def _reporter(
@@ -76,11 +85,17 @@ def _reporter(
 
 
 @contextmanager
-def _crew(store: OutcomeStore | None, n_workers: int) -> Iterator[Callable[[Sequence[Task]], Answers]]:
-    """What answers tasks, as they are done: this process, or several that end with the block."""
-    if n_workers < 2:
+def _crew(
+    store: OutcomeStore | None, n_workers: int, end: float
+) -> Iterator[Callable[[Sequence[Task]], Answers]]:
+    """What answers tasks, as they are done: this process, or several that end with the block.
+
+    Where the work has an end, it is done by processes that can be ended, be it one.
+    """
+    if n_workers < 2 and math.isinf(end):
         yield lambda tasks: ((task, attempt(task, store)) for task in tasks)
         return
+    n_workers = max(n_workers, 1)
     n_threads = max(1, worker_threads(None) // n_workers)
     workers = [Worker(store, n_workers, n_threads) for _ in range(n_workers)]
     idle: SimpleQueue[Worker] = SimpleQueue()
@@ -98,8 +113,10 @@ def _crew(store: OutcomeStore | None, n_workers: int) -> Iterator[Callable[[Sequ
 
     def answers(tasks: Sequence[Task]) -> Answers:
         asked = {pool.submit(ask, task): task for task in tasks}
-        for future in as_completed(asked):
-            yield asked[future], future.result()
+        rest = None if math.isinf(end) else max(end - time.monotonic(), 0.0)
+        with suppress(TimeoutError):
+            for future in as_completed(asked, rest):
+                yield asked[future], future.result()
 
     try:
         yield answers

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from .._values import Floats
+from .estimates import duration, time_left
 from .rankings import LEVEL, PrintedP, Ranking
 from .results import FAR, NEAR, CellResult, TableResult
+from .values import Outcome, Task
 
 
 def survives(
@@ -26,6 +28,19 @@ def survives(
         said += [*_permuted(result), *_random(result), *result.facts]
     said += _absent(results)
     return tuple(said)
+
+
+def unfinished(done: Mapping[Task, Outcome], left: Sequence[Task]) -> list[str]:
+    """Of a run that was not brought to its end: how much is there, and what the rest would take."""
+    if not left:
+        return []
+    seconds, span = sum(outcome.seconds for outcome in done.values()), time_left(done, left)
+    told = (
+        f"Not all was run: {len(done):,} of {len(done) + len(left):,} pieces of work are done, "
+        f"in {duration(seconds, seconds)} of work"
+    )
+    told += "." if span is None else f"; the others would take {duration(*span)} more, of one process."
+    return [f"{told} Cells without a number of ours say so, and all below is of what was run."]
 
 
 def _counts(results: Sequence[TableResult]) -> list[str]:
@@ -104,7 +119,8 @@ def _honest(results: Sequence[TableResult]) -> list[str]:
     pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for result in results:
         for one in result.cells:
-            if one.cell.printed is not None and one.honest is not None:
+            compared = math.isfinite(one.cell.tolerance)  # times are not
+            if compared and one.cell.printed is not None and one.honest is not None:
                 key = (one.cell.measure, result.table.honest)
                 pairs.setdefault(key, []).append((one.cell.printed, one.honest))
     said = []

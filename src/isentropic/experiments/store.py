@@ -23,6 +23,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+ABSENT = "no file"  # the mark of a source that is built in or not here
 _LONGEST = 120  # letters of a name before its key
 _ABOVE = ("cli", "report", "plot", "experiments")  # folders that what a method computes does not depend on
 
@@ -129,7 +130,7 @@ def _lock(file: int) -> bool:
 def source_mark(source: str) -> str:
     """Of the content of a source of data; of one that is built in or not here, its name says all."""
     digests = [_digest(str(path), *_state(path)) for path in _paths(source)]
-    return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else "no file"
+    return hashlib.sha256("".join(digests).encode()).hexdigest() if digests else ABSENT
 
 
 def _paths(source: str) -> list[Path]:

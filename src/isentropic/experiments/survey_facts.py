@@ -117,11 +117,31 @@ def facts(outcomes: Mapping[Task, Outcome]) -> tuple[str, ...]:
     return _who_is_best(scores), _what_labels_did(outcomes), _where_ties_decide(outcomes, scores)
 
 
+def first_places(outcomes: Mapping[Task, Outcome]) -> tuple[tuple[str, int, int], ...]:
+    """Tables on which ours are first among techniques without labels, in words, of how many."""
+    scores = Scores.of(outcomes)
+    if not scores.tables:
+        return ()
+    n = len(scores.tables)
+    return (
+        ("Tables on which a method of ours is first by the mean of the four measures", len(_own(scores)), n),
+        ("Tables on which parameter-free SDD is first by Shepard", _n_shepard(scores), n),
+    )
+
+
+def _own(scores: Scores) -> pd.Series:
+    """Ours, of the tables on which one is first by the mean."""
+    first = scores.best(MEAN)
+    return first[first.isin(scores.own)]
+
+
+def _n_shepard(scores: Scores) -> int:
+    return int((scores.best("shepard") == _PARAMETER_FREE).sum())
+
+
 def _who_is_best(scores: Scores) -> str:
     n = len(scores.tables)
-    first = scores.best(MEAN)
-    own = first[first.isin(scores.own)]
-    n_shepard = int((scores.best("shepard") == _PARAMETER_FREE).sum())
+    own, n_shepard = _own(scores), _n_shepard(scores)
     n_above = sum(scores.is_above(_PARAMETER_FREE, "shepard", table) for table in scores.tables)
     return (
         "Without labels, by the mean of the four measures one of ours, with default parameters, is first on "

@@ -18,7 +18,7 @@ from ..dissimilarities import (
     fitted_dissimilarity,
     largest_distance,
 )
-from ..distances import Metric
+from ..distances import Metric, is_gower
 from ..divergences import EDGE_DIVERGENCES, FullForm
 from ..divergences.formulas import kl
 
@@ -67,8 +67,8 @@ def dissimilarity_of(
     choice = checked_dissimilarity(choice)
     if not isinstance(choice, ClassDivergence):
         return fitted_dissimilarity(choice, X, classes, metric=metric, n_jobs=n_jobs)
-    must_be = "dis1, dis2 or dis3 where distances are given, which have no Gaussians"
-    require(metric != "precomputed", "dissimilarity", must_be, choice)
+    must_be = "dis1, dis2 or dis3 for distances that are given, or Gower's, which have no Gaussians"
+    require(metric != "precomputed" and not is_gower(metric), "dissimilarity", must_be, choice)
     checked_divergence(choice.divergence, DIRECTED if directed else EDGE_DIVERGENCES)
     table = class_divergences(class_gaussians(X, classes), choice.divergence)
     if choice.scale == "match" and table.any():

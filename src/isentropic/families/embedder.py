@@ -10,10 +10,10 @@ from sklearn.utils import column_or_1d
 
 from .._errors import require
 from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
-from .._values import Diffusion, Geodesic
-from ..distances import checked_metric
+from .._values import Diffusion, Geodesic, Gower
+from ..distances import GowerUnits, checked_metric, is_gower
 from ..quality.labels import class_codes, missing_classes
-from .input_rows import checked_rows
+from .input_rows import checked_rows, metric_of_rows
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
 
@@ -48,12 +48,13 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         _n_features_out=Size("d"),
         n_features_in_=Size("m"),
         feature_names_in_=Absent(Names("m")),
+        _units=Absent(Value(GowerUnits, m="m")),
         classes_=Absent(OneOf(Names("c"), *(Array("c", dtype=kind) for kind in _KINDS.values()))),
         _sklearn_output_config=Absent(Dict(Text("transform"), Text("default", "pandas", "polars"))),
     )
     _parameters = State(
         n_components=Whole(1),
-        metric=OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion)),
+        metric=OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion), Value(Gower)),
         n_jobs=Maybe(Whole(zero=False)),
     )
 
@@ -84,7 +85,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._learns_from_y
-        precomputed = getattr(self, "metric", None) == "precomputed"
+        metric = getattr(self, "metric", None)
+        precomputed = metric == "precomputed"
+        tags.input_tags.allow_nan = is_gower(metric_of_rows(metric))
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed  # distances are
         tags.transformer_tags.preserves_dtype = ["float64"]

@@ -31,7 +31,7 @@ class GeodesicEmbedder(RowKeeper):
         graph_=Value(NeighborGraph, n="g"),
         _fitted=Array("g", dtype=np.int64, below="n"),
         _unreachable=Double(0, infinite=True),
-        _fit_X=Array("g", "columns", within=LARGEST, empty=True),
+        _fit_X=Array("g", "columns", within=LARGEST, empty=True, holes=True),
         landmarks_=Maybe(Array("r", dtype=np.int64, below="n")),
         _landmark_nodes=Absent(Array("r", dtype=np.int64, below="g")),
         _scaling=Value(Scaling, n="r", d="d"),

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._errors import message, require, require_flag
 from .._state import Number, State, Text, is_fitted
 from .._values import Knn, NeighborGraph, Neighbors
+from ..distances import is_gower, metric_name
 from ..geodesics import GrowingPaths, PairSequence, grown_rows
 from ..neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate
 from .geodesic import GeodesicEmbedder
@@ -43,15 +44,14 @@ class Update:
     )
 
 
-_ANEW = "Distances between all rows are needed: fit them anew."
+_ANEW = "The distances between all rows are needed: fit them anew, or place new ones by transform."
 
 
 def _takes_tables(model: Any) -> bool:
-    """Rows of given distances cannot be appended: ``partial_fit`` is no method then."""
-    if model.metric == "precomputed":
-        raise AttributeError(
-            message("metric", "that of a table, for rows to be appended", model.metric, _ANEW)
-        )
+    """Rows of given distances, or in the ranges of all, cannot be appended: ``partial_fit`` is no method."""
+    if model.metric == "precomputed" or is_gower(model.metric):
+        must_be = "one that more rows do not change, for these to be appended"
+        raise AttributeError(message("metric", must_be, metric_name(model.metric), _ANEW))
     return True
 
 

@@ -5,31 +5,39 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from .._errors import require, require_count
+from .._errors import InvalidInputError, IsentropicError, require, require_count
 from .._state import Array, Maybe, State, StateError
 from .._values import GraphMetric
 from ..distances import (
     LARGEST,
+    GowerUnits,
     Metric,
     checked_distance_matrix,
     checked_distance_rows,
     checked_magnitude,
     checked_metric,
     distinct_rows,
+    gower_of,
     hashes_of,
+    is_gower,
+    same_values,
+    warn_of_strangers,
 )
 
 
 def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> np.ndarray:
     """``X`` as contiguous doubles: finite, dense, at least two rows to fit; square when precomputed.
 
-    An estimator that says so in its tags takes NaN for a value that is missing. One that reads its table in
+    An estimator that says so in its tags takes NaN for a value that is missing, and so does Gower's metric:
+    the rows come in the units of the fitted ones then, which ``_units`` keeps. One that reads its table in
     batches (``_in_batches``) gets it as it is, in single precision too, on a disk if it lies there.
     """
     checked_metric(metric)
-    holes = estimator.__sklearn_tags__().input_tags.allow_nan
+    _require_dense(estimator, X)
+    holes = estimator.__sklearn_tags__().input_tags.allow_nan or is_gower(metric)
     as_it_is = getattr(estimator, "_in_batches", False)
     X = validate_data(
         estimator, X, dtype=[np.float64, np.float32] if as_it_is else np.float64,
@@ -40,7 +48,44 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
     if metric == "precomputed":
         check = checked_distance_matrix if fitting else checked_distance_rows
         check(X)
-    return X
+    return _in_units(estimator, X, metric, fitting)
+
+
+def _require_dense(estimator, X) -> None:
+    if issparse(X):
+        raise InvalidInputError(
+            f"X must be dense for {type(estimator).__name__}, got a sparse matrix of shape {X.shape}. Reduce "
+            "it first: isentropic.datasets.load(X, rank=50).X, or give X.toarray() if that fits into memory."
+        )
+
+
+def _in_units(estimator, X: np.ndarray, metric: Metric, fitting: bool) -> np.ndarray:
+    """The rows as Gower's metric measures them; as they are for any other."""
+    if not is_gower(metric):
+        vars(estimator).pop("_units", None)
+        return X
+    if fitting:
+        estimator._units = GowerUnits.of(X, metric)
+    rows: np.ndarray = estimator._units.rows(X, metric)
+    if fitting:
+        warn_of_strangers(rows, metric)
+    return rows
+
+
+def require_units(model, metric: Metric) -> None:
+    """What a model of Gower's metric, and no other, has: the units of its columns, and holes in its rows."""
+    if (getattr(model, "_units", None) is not None) != is_gower(metric):
+        raise StateError("_units", "must be there for Gower's metric, and for no other")
+    if not is_gower(metric):
+        known, rows = getattr(model, "_known", None), getattr(model, "_fit_X", None)
+        for name, table in (("_known", None if known is None else known.X), ("_fit_X", rows)):
+            if table is not None and np.isnan(table).any():
+                raise StateError(name, "must be finite, but there are infinite or missing numbers")
+        return
+    try:
+        gower_of(metric, model.n_features_in_)
+    except IsentropicError as error:
+        raise StateError("_fit_metric", str(error)) from None
 
 
 def checked_components(n_components: int) -> int:
@@ -100,7 +145,7 @@ class KnownRows:
     order: np.ndarray  # row of each sorted hash, equal hashes in row order
     one_class: np.ndarray | None = None  # whether all rows with the values of a row have its class
     _state = State(
-        X=Array("n", "m", within=LARGEST),
+        X=Array("n", "m", within=LARGEST, holes=True),
         hashes=Array("n", dtype=np.uint64),
         order=Array("n", dtype=np.int64, below="n"),
         one_class=Maybe(Array("n", dtype=np.bool_)),
@@ -125,10 +170,10 @@ class KnownRows:
         found = np.full(len(X), -1)
         some = np.flatnonzero(last > first)
         rows = self.order[first[some]]
-        same = (self.X[rows] == X[some]).all(axis=1)
+        same = same_values(self.X[rows], X[some]).all(axis=1)
         found[some[same]] = rows[same]
         for i in some[~same]:  # a collision of hashes: the row may be a later one of those
             others = self.order[first[i] + 1 : last[i]]
-            equal = others[(self.X[others] == X[i]).all(axis=1)]
+            equal = others[same_values(self.X[others], X[i]).all(axis=1)]
             found[i] = equal[0] if len(equal) else -1
         return found if self.one_class is None else np.where(self.one_class[found], found, -1)

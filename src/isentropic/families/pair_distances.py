@@ -14,7 +14,14 @@ from .._errors import require
 from .._runtime import require_memory, row_blocks
 from .._state import Maybe, State, StateError, Value
 from .._values import GraphMetric, NeighborGraph
-from ..distances import EUCLIDEAN, Metric, condensed_distances, distances_between, pair_distances
+from ..distances import (
+    EUCLIDEAN,
+    Metric,
+    condensed_distances,
+    distances_between,
+    is_gower,
+    pair_distances,
+)
 from ..kernels._jit import threads
 from ..kernels.degrees import paired_distances
 from ..objectives import AllPairs, DrawnPairs
@@ -85,6 +92,11 @@ class Distances:
             for block in row_blocks(count, "distances", size=8):
                 with threads(self.n_jobs):
                     paired_distances(self.X, order, shifts[block], out[block])
+        elif is_gower(self.metric):
+            measure = pair_distances(self.X, self.metric, self.n_jobs)
+            assert measure is not None
+            for block in row_blocks(count, "distances", size=1):
+                out[block] = measure(order, np.roll(order, -int(shifts[block.start])))
         else:
             for block in row_blocks(n, "distances", size=256):
                 for i in range(block.start, block.stop):

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._state import Absent, Checked, OneOf, State, StateError, Value
-from .._values import Diffusion, Geodesic
+from .._values import Diffusion, Geodesic, Gower
 from ..distances import checked_metric
 from ..kernels._jit import threads
 from .embedder import Embedder
@@ -23,6 +23,7 @@ from .input_rows import (
     found_at_zero,
     metric_of_rows,
     one_place_for_equals,
+    require_units,
 )
 
 
@@ -65,7 +66,7 @@ class RowKeeper(Placer):
     """
 
     _state = State(
-        _fit_metric=OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion)),
+        _fit_metric=OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion), Value(Gower)),
         _known=Absent(Value(KnownRows, n="n", m="m")),
     )
     _known: Any  # KnownRows, or None where distances are given
@@ -95,6 +96,8 @@ class RowKeeper(Placer):
         if (self._known_rows() is None) != (self._fit_metric == "precomputed"):
             raise StateError("_known", "must be there for rows of features, and for no others")
         given = metric_of_rows(self._fit_metric)
-        Checked(checked_metric).check(given, "_fit_metric.metric", {})
+        if not isinstance(given, Gower):
+            Checked(checked_metric).check(given, "_fit_metric.metric", {})
+        require_units(self, given)
         if given == "precomputed" and self.n_features_in_ != len(self.embedding_):
             raise StateError("n_features_in_", "must be the number of rows, for distances to them")

@@ -16,6 +16,7 @@ from sklearn.utils import column_or_1d
 from .._errors import IsentropicWarning, is_real, require, require_one_of, warn
 from .._state import Absent, Array, State, StateError, Text, Value, Whole
 from ..dissimilarities import ClassGaussians, ClassIndex, class_gaussians, posterior, votes
+from ..distances import is_gower
 from ..neighbors import RowIndex
 from ..quality.labels import class_codes, missing_classes
 from .embedder import class_names
@@ -52,8 +53,8 @@ class ClassLearner(RowKeeper):
         require(y is not None, "y", f"given, because {name} learns from it", y, hint)
         unlabelled = getattr(self, "unlabelled", "neutral")
         require_one_of("unlabelled", unlabelled, UNLABELLED)
-        fits = unlabelled != "posterior" or metric != "precomputed"
-        must_be = "votes or neutral where distances are given: these have no Gaussians"
+        fits = unlabelled != "posterior" or not (metric == "precomputed" or is_gower(metric))
+        must_be = "votes or neutral for distances that are given, or Gower's: these have no Gaussians"
         require(fits, "unlabelled", must_be, unlabelled)
         X = checked_rows(self, X, metric=metric)
         names, codes = half_labelled(y, len(X))

@@ -17,7 +17,9 @@ from ._jit import kernel, parallel_kernel, rows
 
 GROUP = 32
 STEP = 4  # features that are added up at once
-SQUARES, SUMS, LARGEST, UNEQUAL = range(4)  # what is made of the differences of two rows
+# What is made of the differences of two rows. Capped sums and means are Gower's: a column adds at most its
+# weight, and a mean is over the columns that both have, the others being NaN.
+SQUARES, SUMS, LARGEST, UNEQUAL, CAPPED_SUMS, CAPPED_MEANS = range(6)
 NOTHING = np.iinfo(np.int64).max  # an entry behind all others
 _ROW = 0x7FFFFFFF
 
@@ -61,14 +63,48 @@ def _add_others(kind, tile, x, out):
 
 
 @kernel
-def _measure(kind, data, tile, four, out):
+def _add_capped(tile, x, weights, out):
+    for b in range(len(tile)):
+        for s in range(STEP):
+            value, cap, lanes = x[STEP * b + s], weights[STEP * b + s], tile[b, s]
+            for c in range(GROUP):
+                apart = abs(lanes[c] - value)
+                out[c] += apart if apart < cap else cap
+
+
+@kernel
+def _add_means(tile, x, weights, shared, out):
+    for c in range(GROUP):
+        shared[c] = np.float32(0)
+    for b in range(len(tile)):
+        for s in range(STEP):
+            value, cap, lanes = x[STEP * b + s], weights[STEP * b + s], tile[b, s]
+            if value != value:
+                continue
+            for c in range(GROUP):
+                apart = abs(lanes[c] - value)
+                capped = apart if apart < cap else cap
+                is_there = apart == apart
+                out[c] += capped if is_there else np.float32(0)
+                shared[c] += cap if is_there else np.float32(0)
+    for c in range(GROUP):
+        out[c] = out[c] / shared[c] if shared[c] > 0 else np.float32(1)
+
+
+@kernel
+def _measure(kind, data, weights, tile, four, shared, out):
     """``out[s, c]``: how far row ``four[s]`` is from the one in lane ``c`` of a tile."""
     out[:] = np.float32(0)
     if kind == SQUARES:
         _add_squares(tile, data[four[0]], data[four[1]], data[four[2]], data[four[3]], out)
         return
     for s in range(4):
-        _add_others(kind, tile, data[four[s]], out[s])
+        if kind == CAPPED_SUMS:
+            _add_capped(tile, data[four[s]], weights, out[s])
+        elif kind == CAPPED_MEANS:
+            _add_means(tile, data[four[s]], weights, shared, out[s])
+        else:
+            _add_others(kind, tile, data[four[s]], out[s])
 
 
 # ---- lists -------------------------------------------------------------------------------------
@@ -94,7 +130,7 @@ def _offer(entries, bits, row):
 
 
 @kernel
-def _offer_to_group(kind, data, own, candidates, count, tile, measured, reach, lists):
+def _offer_to_group(kind, data, weights, own, candidates, count, tile, shared, measured, reach, lists):
     """Measure candidates against a group of rows, whose lists take those that are near enough."""
     for c in range(GROUP):
         row = own[min(c, len(own) - 1)]
@@ -107,7 +143,7 @@ def _offer_to_group(kind, data, own, candidates, count, tile, measured, reach, l
     for start in range(0, count, 4):
         for s in range(4):
             four[s] = candidates[min(start + s, count - 1)]  # a list takes no row twice
-        _measure(kind, data, tile, four, measured)
+        _measure(kind, data, weights, tile, four, shared, measured)
         for s in range(4):
             found = bits[s]
             near = 0
@@ -192,8 +228,10 @@ def _two_steps(own, near, starts, mark, passed, met, firsts, found):
 
 
 @parallel_kernel
-def offer_round(kind, data, order, span, near, starts, n_workers, lists):
+def offer_round(kind, data, weights, order, span, near, starts, n_workers, lists):
     """Offer every row candidates that may be near it; returns how many entries are new.
+
+    Columns have ``weights`` where the kind is a capped one; others do not read them.
 
     A group is ``GROUP`` rows side by side in ``order``. Its candidates are those in the same ``span`` rows,
     the leaf of a tree; where the span is 0, the neighbours of its neighbours as ``both_ways`` lists them.
@@ -203,6 +241,7 @@ def offer_round(kind, data, order, span, near, starts, n_workers, lists):
     for worker in rows(n_workers):
         tile = np.empty((m // STEP, STEP, GROUP), np.float32)
         measured, reach = np.empty((4, GROUP), np.float32), np.empty(GROUP, np.int32)
+        shared = np.empty(GROUP, np.float32)
         passed, met = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
         firsts, found = np.empty(n, np.int32), np.empty(n, np.int32)
         for g in range(worker, (n + GROUP - 1) // GROUP, n_workers):
@@ -213,7 +252,9 @@ def offer_round(kind, data, order, span, near, starts, n_workers, lists):
                 found[:count] = order[start : start + count]
             else:
                 count = _two_steps(own, near, starts, g, passed, met, firsts, found)
-            taken[worker] += _offer_to_group(kind, data, own, found, count, tile, measured, reach, lists)
+            taken[worker] += _offer_to_group(
+                kind, data, weights, own, found, count, tile, shared, measured, reach, lists
+            )
     return taken.sum()
 
 

@@ -16,13 +16,28 @@ def _draw(seed, tree, node):
     return mixed((value ^ np.uint64(node)) + np.uint64(0x9E3779B97F4A7C15))
 
 
+BY_PRODUCTS, BY_CODES, BY_CAPPED = range(3)  # what tells on which side a row is: see kernels/descent.py
+
+
 @kernel
-def _side(by_codes, x, one, two):
+def _capped(x, y, weight):
+    """Of two entries; half of the weight where one is missing."""
+    apart = abs(x - y)
+    if apart != apart:
+        return np.float32(0.5) * weight
+    return min(apart, weight)
+
+
+@kernel
+def _side(by, x, one, two, weights):
     """How much nearer ``x`` is to ``one`` than to ``two``."""
     total = np.float32(0)
-    if by_codes:
+    if by == BY_CODES:
         for f in range(len(x)):
             total += np.float32(x[f] == one[f]) - np.float32(x[f] == two[f])
+    elif by == BY_CAPPED:
+        for f in range(len(x)):
+            total += _capped(x[f], two[f], weights[f]) - _capped(x[f], one[f], weights[f])
     else:
         for f in range(len(x)):
             total += x[f] * (one[f] - two[f])
@@ -56,7 +71,7 @@ def _part(keys, order, low, high, place):
 
 
 @parallel_kernel
-def plant(by_codes, data, seed, first, span, finest, orders):
+def plant(by, data, weights, seed, first, span, finest, orders):
     """``orders[t]``: the rows by the leaves of tree ``first + t``, of ``span`` rows each but for the last.
 
     A node is parted by how much nearer its rows are to one drawn row than to another, in halves of whole
@@ -82,7 +97,7 @@ def plant(by_codes, data, seed, first, span, finest, orders):
             one = data[order[low + np.int64((draw >> np.uint64(32)) % size)]]
             two = data[order[low + np.int64((draw & np.uint64(0xFFFFFFFF)) % size)]]
             for p in range(low, high):
-                keys[p] = _side(by_codes, data[order[p]], one, two)
+                keys[p] = _side(by, data[order[p]], one, two, weights)
             _part(keys, order, low, high, middle)
             stack[depth] = low, middle
             stack[depth + 1] = middle, high

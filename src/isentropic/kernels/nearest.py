@@ -107,6 +107,18 @@ def listed_members(queries, distinct, nearest, indptr, members, selves, indices,
 
 
 @parallel_kernel
+def expanded_lists(nearest, lengths, indptr, members, selves, indices, distances):
+    """As :func:`listed_members` from the distances of the distinct rows, of any metric."""
+    for i in rows(len(nearest)):
+        size = 0
+        for c in range(nearest.shape[1]):
+            group = nearest[i, c]
+            for e in range(indptr[group], min(indptr[group + 1], indptr[group] + indices.shape[1] + 1)):
+                if members[e] != selves[i]:
+                    size = _insert(distances[i], indices[i], size, lengths[i, c], members[e])
+
+
+@parallel_kernel
 def shrink_gaps(data, landmark, n_workers, gap):
     """Bring ``gap``, each row's least squared distance to the landmarks so far, up to date with one more."""
     n = len(data)

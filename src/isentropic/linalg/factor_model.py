@@ -15,6 +15,7 @@ from .centred import CentredRows, short_products
 
 _STILL = 1e-8  # relative growth of the likelihood at which the iteration ends
 _MOST_ROUNDS = 5_000
+_WORTH_THREADS = 10**7  # products of a posterior: below, to wake a thread takes longer than they do
 LEAST_NOISE = 1e-12  # of the variance: a plane without noise would leave nothing to divide by
 
 
@@ -56,8 +57,11 @@ def closed_form(centred: CentredRows, n_components: int) -> FactorModel:
     return FactorModel(axes[:n_components], kept, noise, np.zeros(m), float(value))
 
 
-def by_em(centred: CentredRows, n_components: int, n_jobs: int | None) -> FactorModel:
-    """Maximum likelihood of what is known, from the principal axes of the rows with means in the holes."""
+def by_em(centred: CentredRows, n_components: int, n_jobs: int | None, still: float = _STILL) -> FactorModel:
+    """Maximum likelihood of what is known, from the principal axes of the rows with means in the holes.
+
+    ``still`` is the relative growth of the likelihood at which the rounds end.
+    """
     rows = centred.rows
     filled = replace(centred, rows=np.nan_to_num(rows, nan=0.0))
     start = closed_form(filled, n_components)
@@ -69,7 +73,7 @@ def by_em(centred: CentredRows, n_components: int, n_jobs: int | None) -> Factor
         for _ in range(_MOST_ROUNDS):
             found = posterior(rows - mean, W, noise, n_jobs)
             values.append(float(found.log_likelihoods.mean()))
-            if len(values) > 1 and values[-1] - values[-2] <= _STILL * abs(values[-1]):
+            if len(values) > 1 and values[-1] - values[-2] <= still * abs(values[-1]):
                 break
             W, mean, noise = _maximized(filled.rows, ~np.isnan(rows), found)
         else:
@@ -89,7 +93,7 @@ def posterior(rows: np.ndarray, W: np.ndarray, noise: float, n_jobs: int | None)
     m, d = W.shape
     there = ~np.isnan(rows)
     known, nothing = np.where(there, rows, 0.0), np.zeros(m)
-    with threads(n_jobs):
+    with threads(n_jobs if rows.size * d * d > _WORTH_THREADS else 1):
         products = project_centred(there.astype(np.float64), nothing, _outer(W))
         scores = project_centred(known, nothing, np.ascontiguousarray(W))
         squares = project_centred(known**2, nothing, np.ones((m, 1)))[:, 0]

@@ -79,7 +79,7 @@ class ClassicalMDS(RowKeeper):
         euclidean_defect_=Tuple(Number(), Number()),
         landmarks_=Absent(Array("r", dtype=np.int64, below="n")),
         _scaling=Value(Scaling, n="r", d="d"),  # of the landmarks, or of all rows
-        _fit_X=Array("n", "columns", within=LARGEST, empty=True),
+        _fit_X=Array("n", "columns", within=LARGEST, empty=True, holes=True),
     )
 
     _found_again = ("_known",)

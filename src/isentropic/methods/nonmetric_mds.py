@@ -41,7 +41,7 @@ class NonmetricMDS(StressEmbedder):
     init : {"pca", "random"} or array of shape (n, n_components)
         ``"pca"`` is metric MDS from principal components, or, for metrics other than the Euclidean, from
         classical scaling. Coordinates that are given are where the search starts, and give the map its size.
-    metric : str, callable, Geodesic or Diffusion
+    metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.

@@ -51,7 +51,7 @@ class RankVisu(PairsEmbedder):
         From 0 to 1: the share of zeta_2.
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
-    metric : str, callable, Geodesic or Diffusion
+    metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.

@@ -49,7 +49,7 @@ class TriMap(DrawnEmbedder):
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the search starts, made small. For metrics other than the Euclidean, ``"pca"`` is classical
         scaling of some rows, by which the others are placed.
-    metric : str, callable, Geodesic or Diffusion
+    metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.

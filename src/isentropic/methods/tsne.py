@@ -36,7 +36,7 @@ class TSNE(StudentMap):
     init : {"pca", "random"} or array of shape (n, n_components)
         Where the descent starts, scaled to a standard deviation of 1e-4; for metrics other than the
         Euclidean, ``"pca"`` is classical scaling.
-    metric : str, callable, Geodesic or Diffusion
+    metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.

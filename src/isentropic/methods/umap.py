@@ -35,7 +35,7 @@ class UMAP(FuzzyEmbedder):
     init : {"spectral", "pca", "random"} or array of shape (n, n_components)
         Where the search starts, made 10 spreads wide. ``"spectral"``: eigenvectors of the graph; parts of a
         graph that is not connected have one start each, around the middles of their rows in ``"pca"``.
-    metric : str, callable, Geodesic or Diffusion
+    metric : str, callable, Gower, Geodesic or Diffusion
         Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
         given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
         neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.

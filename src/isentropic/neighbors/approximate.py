@@ -9,9 +9,17 @@ import numpy as np
 from .._errors import LowRecallWarning
 from .._runtime import generator, row_blocks
 from .._values import NeighborGraph, Neighbors
-from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows, metric_name
+from ..distances import (
+    EUCLIDEAN,
+    Metric,
+    distances_between,
+    distinct_rows,
+    is_gower,
+    metric_name,
+    pair_distances,
+)
 from ..kernels._jit import threads
-from ..kernels.nearest import measured_lists, searched_lists
+from ..kernels.nearest import expanded_lists, measured_lists, searched_lists
 from .descent import descended
 from .index import RowIndex, members_of
 
@@ -30,7 +38,7 @@ def approximate_neighbors(
     """
     random = generator(random_state)
     seed = random.randint(2**31 - 1)
-    distinct = distinct_rows(X) if metric in EUCLIDEAN else None
+    distinct = distinct_rows(X) if metric in EUCLIDEAN or is_gower(metric) else None
     if distinct is None:
         indices, distances = _descended(X, k, metric, seed, n_jobs)
     else:
@@ -58,13 +66,21 @@ def _among_distinct(X, distinct, k, metric, seed, n_jobs):
     fewer = min(k, len(different) - 1)
     if len(different) <= _FEW:
         selves = np.arange(len(different))
-        nearest, _ = RowIndex(different, metric).nearest(different, fewer, selves=selves, n_jobs=n_jobs)
+        nearest, lengths = RowIndex(different, metric).nearest(different, fewer, selves=selves, n_jobs=n_jobs)
     else:
-        nearest, _ = _descended(different, fewer, metric, seed, n_jobs)
+        nearest, lengths = _descended(different, fewer, metric, seed, n_jobs)
     group = np.empty(len(X), np.int64)
     group[distinct.members] = np.repeat(np.arange(len(different)), np.diff(distinct.indptr))
     nearest = np.column_stack([np.arange(len(different)), nearest])  # a row's own like come first
-    return members_of(X, different, nearest[group], distinct, np.arange(len(X)), k, n_jobs)
+    selves = np.arange(len(X))
+    if metric in EUCLIDEAN:
+        return members_of(X, different, nearest[group], distinct, selves, k, n_jobs)
+    lengths = np.column_stack([np.zeros(len(different)), lengths])
+    indices, distances = np.empty((len(X), k), np.int32), np.empty((len(X), k))
+    with threads(n_jobs):
+        expanded_lists(nearest[group], lengths[group], distinct.indptr, distinct.members, selves,
+                       indices, distances)  # fmt: skip
+    return indices, distances
 
 
 def _measured(X, candidates, k, metric, n_jobs):
@@ -74,6 +90,8 @@ def _measured(X, candidates, k, metric, n_jobs):
     if metric in EUCLIDEAN:
         with threads(n_jobs):
             found = measured_lists(X, X, candidates, selves, indices, distances)
+    elif is_gower(metric):
+        found = _measured_by_pairs(X, candidates, k, metric, indices, distances, n_jobs)
     else:
         found = _measured_one_by_one(X, candidates, k, metric, indices, distances)
     short = np.flatnonzero(found < k)
@@ -81,6 +99,20 @@ def _measured(X, candidates, k, metric, n_jobs):
         found_exactly = RowIndex(X, metric).nearest(X[short], k, selves=short, n_jobs=n_jobs)
         indices[short], distances[short] = found_exactly
     return indices, distances
+
+
+def _measured_by_pairs(X, candidates, k, metric, indices, distances, n_jobs):
+    """As below, for a metric that measures single pairs at no loss."""
+    measure = pair_distances(X, metric, n_jobs)
+    for block in row_blocks(len(X), "neighbours", size=8192):
+        others = np.sort(candidates[block], axis=1)  # of equally far ones, the first by index is the nearer
+        owners = np.arange(block.start, block.stop)[:, None]
+        there = (others >= 0) & (others != owners)
+        d = np.full(others.shape, np.inf)
+        d[there] = measure(np.broadcast_to(owners, others.shape)[there], others[there])
+        order = np.argsort(d, axis=1, kind="stable")[:, :k]
+        indices[block], distances[block] = (np.take_along_axis(part, order, axis=1) for part in (others, d))
+    return np.isfinite(distances).sum(axis=1)
 
 
 def _measured_one_by_one(X, candidates, k, metric, indices, distances):

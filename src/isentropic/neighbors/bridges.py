@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from .._runtime import row_blocks
-from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows, rows_per_block
+from ..distances import EUCLIDEAN, Metric, distances_to, distinct_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.bridges import refined_outside
 from .boxes import BoxTree, worth_comparing
@@ -126,6 +128,7 @@ class OutsideIndex:
         self._data = data
         self._tree = BoxTree(data) if self.is_squared else None
         self._products: Products | None = None
+        self._measured: Callable[[np.ndarray], np.ndarray] | None = None
         self.rows_at_once = 256 if self.is_squared else rows_per_block(len(data))
 
     def nearest(self, chosen, labels, limits, n_jobs) -> tuple[np.ndarray, np.ndarray]:
@@ -151,7 +154,9 @@ class OutsideIndex:
         return near, lengths
 
     def _by_rows(self, chosen, labels, n_jobs):
-        D = distances_between(self._data[chosen], self._data, self.metric, n_jobs)
+        if self._measured is None:
+            self._measured = distances_to(self._data, self.metric, n_jobs)
+        D = self._measured(self._data[chosen])
         D = np.where(labels[chosen][:, None] == labels, np.inf, D)  # a copy: these may be rows of the caller
         near = D.argmin(axis=1)
         return near, D[np.arange(len(D)), near]

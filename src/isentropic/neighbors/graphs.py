@@ -18,7 +18,9 @@ from ..distances import (
     checked_distance_matrix,
     checked_magnitude,
     checked_metric,
-    distances_between,
+    distances_to,
+    in_units,
+    is_gower,
     rows_per_block,
 )
 from ..kernels._jit import threads
@@ -58,9 +60,12 @@ def distance_graph(
 
 def checked_table(X: np.ndarray, rule: NeighborRule, metric: Metric, *, fewest: int = 2) -> np.ndarray:
     """Rows, or all distances between them, that a graph can be made of."""
-    X = check_array(X, dtype=np.float64, order="C")
     checked_metric(metric)
+    X = check_array(
+        X, dtype=np.float64, order="C", ensure_all_finite="allow-nan" if is_gower(metric) else True
+    )
     checked_magnitude(X, metric=metric)
+    X = in_units(X, metric)
     if metric == "precomputed":
         checked_distance_matrix(X)
     must_be = f"a table of at least {fewest} rows for a graph of kind {rule.kind}"
@@ -99,8 +104,9 @@ def directed_within(
     if isinstance(rule, Radius) and has_tree(X.shape[1], metric):
         return csr_array(within_radius_by_tree(X, rule.eps, n_jobs), shape=(len(X), len(X)))
     counts, indices, weights, n_edges = [], [], [], 0
+    measured = distances_to(X, metric, n_jobs)
     for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(X))):
-        D = distances_between(X[block], X, metric, n_jobs)
+        D = measured(X[block])
         if isinstance(rule, Radius):
             near = rule.eps > D
         else:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from .._runtime import row_blocks
-from ..distances import EUCLIDEAN, Distinct, Metric, distances_between, distinct_rows, rows_per_block
+from ..distances import EUCLIDEAN, Distinct, Metric, distances_to, distinct_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.long_lists import sorted_euclidean, sorted_in_rows
 from ..kernels.nearest import listed_members, nearest_in_rows, nearest_refined
@@ -58,7 +58,7 @@ class RowIndex:
         """The ``k`` rows nearest to each query; row ``selves[i]`` is no neighbour of query i."""
         selves = np.full(len(queries), -1) if selves is None else selves
         if self.metric not in EUCLIDEAN:
-            return _by_rows(queries, self.data, k, self.metric, selves, n_jobs)
+            return self._by_rows(queries, k, selves, n_jobs)
         if is_long(k, len(self.data)):
             return _by_sorting(queries, self.data, k, selves, n_jobs)
         if self._distinct is None:
@@ -76,6 +76,15 @@ class RowIndex:
     @cached_property
     def _different(self) -> np.ndarray:
         return self.data if self._distinct is None else self.data[self._distinct.rows]
+
+    def _by_rows(self, queries, k, selves, n_jobs):
+        """Whole rows of distances, in blocks."""
+        indices, distances = _empty_lists(len(queries), k)
+        measured = distances_to(self.data, self.metric, n_jobs)
+        for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(self.data))):
+            D = np.ascontiguousarray(measured(queries[block]))
+            lists_in_rows(D, selves[block], indices[block], distances[block], n_jobs)
+        return indices, distances
 
     def _search(self, queries, k, selves, n_jobs):
         find = self._by_boxes if self._boxes is not None else self._by_products
@@ -143,15 +152,6 @@ def members_of(queries, different, nearest, distinct: Distinct, selves, k: int, 
 
 def _empty_lists(n_rows: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     return np.empty((n_rows, k), np.int32), np.empty((n_rows, k))
-
-
-def _by_rows(queries, data, k, metric, selves, n_jobs):
-    """Whole rows of distances, in blocks."""
-    indices, distances = _empty_lists(len(queries), k)
-    for block in row_blocks(len(queries), "neighbours", size=rows_per_block(len(data))):
-        D = distances_between(queries[block], data, metric, n_jobs)
-        lists_in_rows(np.ascontiguousarray(D), selves[block], indices[block], distances[block], n_jobs)
-    return indices, distances
 
 
 def lists_in_rows(D: np.ndarray, selves, indices, distances, n_jobs: int | None) -> None:

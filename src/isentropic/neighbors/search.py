@@ -12,7 +12,7 @@ import numpy as np
 from .._errors import NeighborsClippedWarning, require, require_count
 from .._runtime import require_memory
 from .._values import Knn, Neighbors
-from ..distances import Metric, checked_magnitude, metric_name
+from ..distances import Metric, checked_magnitude, in_units, metric_name
 from .approximate import approximate_neighbors
 from .descent import can_descend
 from .index import RowIndex, is_long, prefers_boxes
@@ -30,6 +30,7 @@ def nearest_neighbors(
     ``O(n^1.1 m)``.
     """
     checked_magnitude(X, metric=metric)
+    X = in_units(X, metric)
     k = clipped_neighbors(rule.k, len(X) - 1)
     require_edge_memory(len(X) * k, "Take fewer neighbours.")
     if use_approximate(rule, X, metric):

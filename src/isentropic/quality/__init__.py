@@ -12,6 +12,7 @@ from .map_differences import QualityComparison, compare_quality
 from .measures import Measure
 from .movement import Movement, aligned_distance
 from .rank_measures import continuity, false_neighbors, lcmc, mrre, rnx_auc, rnx_curve, tears, trustworthiness
+from .selections import SelectionCheck, check_selection, corrected_selection
 from .stress import (
     ShepardPairs,
     kruskal_stress,
@@ -35,6 +36,10 @@ __all__ = [
     "aligned_distance",
     "Baseline",
     "baseline",
+    # a selection against the data
+    "SelectionCheck",
+    "check_selection",
+    "corrected_selection",
     # ranks of neighbours
     "continuity",
     "coranking_matrix",

@@ -194,7 +194,7 @@ function drawPictures(box, app) {
 
 function drawTrials(box, app) {
   const tuned = app.data.maps.filter((map) => map.trials);
-  document.getElementById("selection").hidden = tuned.length === 0;
+  document.getElementById("tried").hidden = tuned.length === 0;
   box.replaceChildren(...tuned.map((map) => {
     const cell = element("div"), head = element("h4", {}, "");
     head.append(element("b", { class: "letter" + (map.run === app.data.shown ? " chosen" : ""), "aria-hidden": "true" }, LETTERS[map.run % 26]), map.name);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,12 @@ _FEWEST_COLUMNS = 8
 _LONGEST_NAME = 80
 
 
-def described_rows(table: Table, rows: Integers, neighbors: Neighbors, color: str | None) -> dict[str, Any]:
-    """Everything about the drawn rows that does not depend on a map."""
+def described_rows(
+    table: Table, rows: Integers, neighbors: Neighbors, color: str | None, given: Mapping[str, int]
+) -> dict[str, Any]:
+    """Everything about the drawn rows that does not depend on a map; ``given`` has values of some columns."""
     names = [_short(table.row_names[row]) for row in rows]
-    columns, asked = _columns(table, rows, color)
+    columns, asked = _columns(table, rows, color, given)
     return {
         "n": len(rows),
         "n_all": len(table.X),
@@ -42,17 +44,7 @@ def _classes(table: Table, rows: Integers) -> dict[str, Any] | None:
     """Codes of the classes in their order; the smallest of too many share the last code."""
     if table.y is None or not table.class_names:
         return None
-    codes = np.asarray(table.y, np.int64)
-    names = list(table.class_names)
-    n_grouped = 0
-    if len(names) > MOST_CLASSES:
-        counts = np.bincount(codes, minlength=len(names))
-        kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
-        n_grouped = len(names) - len(kept)
-        code_of = np.full(len(names), len(kept))
-        code_of[kept] = np.arange(len(kept))
-        codes = code_of[codes]
-        names = [names[code] for code in kept] + [f"{n_grouped} smaller classes"]
+    codes, names, n_grouped = class_codes(table, np.asarray(table.y, np.int64))
     counts = np.bincount(codes[rows], minlength=len(names)).tolist()
     return {
         "names": [_short(name) for name in names],
@@ -62,7 +54,22 @@ def _classes(table: Table, rows: Integers) -> dict[str, Any] | None:
     }
 
 
-def _columns(table: Table, rows: Integers, color: str | None) -> tuple[list[dict[str, Any]], int | None]:
+def class_codes(table: Table, classes: Integers) -> tuple[Integers, list[str], int]:
+    """Codes as the page has them, their names, and how many classes share the last one."""
+    names = list(table.class_names)
+    if table.y is None or len(names) <= MOST_CLASSES:
+        return classes, names, 0
+    counts = np.bincount(np.asarray(table.y, np.int64), minlength=len(names))
+    kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
+    n_grouped = len(names) - len(kept)
+    code_of = np.full(len(names), len(kept))
+    code_of[kept] = np.arange(len(kept))
+    return code_of[classes], [names[code] for code in kept] + [f"{n_grouped} smaller classes"], n_grouped
+
+
+def _columns(
+    table: Table, rows: Integers, color: str | None, given: Mapping[str, int]
+) -> tuple[list[dict[str, Any]], int | None]:
     """Columns to colour by, all that fit, and the place of the one asked for.
 
     Those that vary most have precedence, and the one asked for is there in any case. They stand in the
@@ -77,7 +84,10 @@ def _columns(table: Table, rows: Integers, color: str | None) -> tuple[list[dict
     room = max(_FEWEST_COLUMNS, _COLUMN_BYTES // max(1, len(rows)))
     kept = set(np.argsort(-table.X.var(axis=0), kind="stable")[:room].tolist())
     kept |= {names.index(color)} if color is not None else set()
-    columns = [_column(names[j], table.X[rows, j], _unit(table, j)) for j in sorted(kept)]
+    kept |= {j for j, name in enumerate(names) if name in given}
+    columns = [
+        _column(names[j], table.X[rows, j], _unit(table, j), given.get(names[j])) for j in sorted(kept)
+    ]
     asked = None if color is None else sorted(kept).index(names.index(color))
     if table.y is not None and not table.class_names:
         columns.insert(0, _column(target, np.asarray(table.y, float)[rows]))
@@ -98,14 +108,16 @@ def _unit(table: Table, j: int) -> tuple[float, float]:
     return float(scale.centre[j]), float(scale.scale[j])
 
 
-def _column(name: str, values: np.ndarray, unit: tuple[float, float] = (0.0, 1.0)) -> dict[str, Any]:
+def _column(
+    name: str, values: np.ndarray, unit: tuple[float, float] = (0.0, 1.0), given: int | None = None
+) -> dict[str, Any]:
     low, high = float(values.min()), float(values.max())
     centre, scale = unit
     ends = centre + scale * low, centre + scale * high
     digits = _digits(*ends)
     return {
         "name": _short(name),
-        "values": packed_shares(values, low, high),
+        **({"values": packed_shares(values, low, high)} if given is None else {"given": given}),
         "low": float(f"{ends[0]:.{3 + digits}g}"),
         "high": float(f"{ends[1]:.{3 + digits}g}"),
         "digits": digits,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from html import escape
 from typing import Any
 
 from ..experiments.chapters import Chapter
+from ..experiments.own_tables import OWN
 from ..experiments.rank_layout import RankLayout, rank_layout
 from ..experiments.rankings import PrintedP, Ranking
 from ..experiments.results import CellResult, TableResult
 from ..experiments.sentences import number, p_value
 from ..experiments.statistics import effect
+from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, Task
 from .rendering import asset, template
 from .scores import seconds
 
@@ -24,6 +27,13 @@ _LEGEND = {
     "permuted": "the same with labels at random",
     "random": "the best of as many random projections",
 }
+_PROTOCOLS = {
+    PUBLISHED: "as published",
+    HONEST: "honest",
+    PERMUTED: "with labels at random",
+    RANDOM: "of random projections",
+}
+_INTERVALS = {"004": "the range of three seeds", "survey": "between the worst and the best order of ties"}
 _MOST_DIAGRAM = 40  # methods that a diagram can name
 
 
@@ -35,23 +45,27 @@ def tables_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str, Any
     """
     return template("experiment.html").render(
         title=title,
-        chapters=[_chapter(one) for one in chapters],
+        chapters=[_chapter(one, i) for i, one in enumerate(chapters, 1)],
+        own=all(one.name == OWN for one in chapters),
         facts={**dict.fromkeys(_FACTS), **facts},
         style=asset("page.css") + asset("experiment.css"),
         seconds=seconds,
     )
 
 
-def _chapter(chapter: Chapter) -> dict[str, Any]:
-    tables = [_table(result) for result in chapter.results]
-    told: set[str] = set()
+def _chapter(chapter: Chapter, place: int) -> dict[str, Any]:
+    tables = [_table(result) | {"id": f"table-{place}-{i}"} for i, result in enumerate(chapter.results, 1)]
+    told: dict[str, str] = {}
     for table in tables:  # a note that several tables share stands with the first of them
-        table["note"] = "" if table["note"] in told else table["note"]
-        told.add(table["note"])
+        lead, _, rest = table["note"].partition("\n")
+        table["note"] = "" if lead in told else rest
+        told.setdefault(lead, table["name"])
     return {
         "name": chapter.name,
         "title": chapter.title,
+        "leads": [lead for lead in told if lead],  # the first paragraph of each note: what survives
         "sentences": chapter.sentences,
+        "reached": chapter.reached,
         "tables": tables,
         "rankings": [_ranking(ranking) for ranking in chapter.rankings],
         "p_values": [_printed(one) for one in chapter.p_values],
@@ -68,7 +82,11 @@ def _table(result: TableResult) -> dict[str, Any]:
     reasons = list(dict.fromkeys(one.reason for one in cells if one.reason))
     methods = list(dict.fromkeys(one.cell.method for one in cells))
     blocks = list(dict.fromkeys((one.cell.dataset, one.cell.measure) for one in cells))
-    at = {(one.cell.dataset, one.cell.measure, one.cell.method): _cell(one, shown, reasons) for one in cells}
+    there = {(one.cell.measure, name) for one in cells for name in shown if _value(one, name) is not None}
+    at = {
+        (one.cell.dataset, one.cell.measure, one.cell.method): _cell(one, shown, reasons, there)
+        for one in cells
+    }
     data = {dataset for dataset, _ in blocks}
     measures = {measure for _, measure in blocks}
     heads = [_block(block, len(data), len(measures)) for block in blocks]
@@ -78,7 +96,7 @@ def _table(result: TableResult) -> dict[str, Any]:
         "name": result.table.name,
         "title": result.table.title,
         "what": _what(data, measures),
-        "columns": [_LEGEND.get(column, f"honest, {result.table.honest} (95% interval)") for column in shown],
+        "columns": [_LEGEND.get(column) or _honest(result) for column in shown],
         "across": heads if by_method else methods,
         "down": methods if by_method else heads,
         "grid": [list(line) for line in zip(*grid, strict=True)] if by_method and grid else grid,
@@ -86,9 +104,24 @@ def _table(result: TableResult) -> dict[str, Any]:
         "note": as_html(result.table.note),
         "counts": (result.n_same, len(result.compared)),
         "failures": result.failures,
+        "left": _left(result.left),
         "n_tasks": result.n_tasks,
         "seconds": result.seconds,
     }
+
+
+def _honest(result: TableResult) -> str:
+    """The honest column in words, with what stands in its brackets."""
+    told = f"honest, {result.table.honest}"
+    if not any(one.low is not None for one in result.cells):
+        return told
+    return f"{told} (in brackets {_INTERVALS.get(result.table.source, 'the 95% interval of the mean')})"
+
+
+def _left(tasks: Sequence[Task]) -> str:
+    """How many pieces of work were not run, by protocol, in words."""
+    counts = Counter(task.protocol for task in tasks)
+    return ", ".join(f"{counts[name]:,} {words}" for name, words in _PROTOCOLS.items() if counts[name])
 
 
 def _has_number(one: CellResult) -> bool:
@@ -112,7 +145,10 @@ def _block(block: tuple[str, str], n_data: int, n_measures: int) -> str:
     return measure if n_data == 1 else f"{dataset}, {measure}"
 
 
-def _cell(one: CellResult, shown: Sequence[str], reasons: Sequence[str]) -> dict[str, Any]:
+def _cell(
+    one: CellResult, shown: Sequence[str], reasons: Sequence[str], there: Container[tuple[str, str]]
+) -> dict[str, Any]:
+    """Its lines; a dash where its measure has such a number elsewhere in the table."""
     digits = one.cell.digits
     ran = one.ours is not None or one.honest is not None
     lines = []
@@ -121,10 +157,11 @@ def _cell(one: CellResult, shown: Sequence[str], reasons: Sequence[str]) -> dict
         text = "" if value is None else number(value, digits)
         if column == "honest" and value is not None and one.low is not None and one.high is not None:
             text += f" ({number(one.low, digits)}–{number(one.high, digits)})"
-        if text or (column in ("ours", "honest") and ran):
+        if text or (column in ("ours", "honest") and ran and (one.cell.measure, column) in there):
             lines.append({"column": column, "text": text})
+    empty = [{"column": "none", "text": ""}] if one.reason else []  # a dash, to bear the number of its reason
     return {
-        "lines": lines,
+        "lines": lines or empty,
         "agreement": one.agreement,
         "note": reasons.index(one.reason) + 1 if one.reason else 0,
         "title": "; ".join(part for part in (one.cell.parameter, one.reason) if part),
@@ -156,19 +193,27 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
         "iman_davenport": p_value(test.iman_davenport_p),
         "agreement": number(test.agreement, 2),
         "difference": f"{ranking.difference:.2f}",
+        "rope": f"{ranking.rope:g}",
         "rows": rows,
         "diagram": diagram(layout) if len(rows) <= _MOST_DIAGRAM else "",
     }
 
 
 def _against(ranking: Ranking, first: str, name: str) -> list[str]:
-    """The first against another: p-values of four tests, wins, ties and losses over data sets, effect."""
+    """The first against another: p-values of four tests, wins, ties and losses, effect, probabilities."""
     methods = ranking.test.methods
     at = methods.index(first), methods.index(name)
     tests = (ranking.uncorrected, ranking.nemenyi, ranking.conover, ranking.wilcoxon)
     found = effect(ranking.scores, methods, first, name)
     counts = f"{found.wins}–{found.ties}–{found.losses}"
-    return [*(p_value(float(values[at])) for values in tests), counts, number(found.rank_biserial, 2)]
+    sure = ranking.posteriors[name]
+    chances = " / ".join(number(one, 2) for one in (sure.first, sure.level, sure.second))
+    return [
+        *(p_value(float(values[at])) for values in tests),
+        counts,
+        number(found.rank_biserial, 2),
+        chances,
+    ]
 
 
 def _printed(one: PrintedP) -> dict[str, Any]:

@@ -91,14 +91,37 @@ class MapView {
       this.px[i] = this.left + (this.points[2 * i] / 65535) * this.scale;
       this.py[i] = this.top + (this.map.height - this.points[2 * i + 1] / 65535) * this.scale;
     }
+    this.measureOthers();
     this.image = this.base.getContext("2d").createImageData(width, height);
     // A few large points or many small ones: the ink on the paper stays about the same.
-    const radius = Math.max(1.0, Math.min(4.2, 2.6 * Math.pow(1500 / n, 0.28) * Math.sqrt(box.width / 400)));
+    const radius = Math.max(1.0, Math.min(4.2, 2.6 * Math.pow(3000 / this.points.length, 0.28) * Math.sqrt(box.width / 400)));
     const opacity = Math.max(0.55, Math.min(0.92, 1.1 - 0.11 * Math.log10(n)));
     this.radius = radius * ratio;
     this.stamps = Object.fromEntries(Object.keys(COVERS).map((s) => [s, stamps(s, this.radius, opacity)]));
     this.kept = {};
     return true;
+  }
+
+  /* Rows of a map of all rows that the other maps do not have: they are seen, and nothing more. */
+  measureOthers() {
+    const n = this.app.n, count = this.points.length / 2 - n;
+    this.others = count ? { px: new Float32Array(count), py: new Float32Array(count), order: Uint32Array.from({ length: count }, (_, i) => i) } : null;
+    for (let i = 0; i < count; i++) {
+      this.others.px[i] = this.left + (this.points[2 * (n + i)] / 65535) * this.scale;
+      this.others.py[i] = this.top + (this.map.height - this.points[2 * (n + i) + 1] / 65535) * this.scale;
+    }
+  }
+
+  /* Below all others: in the colours of their classes, or grey. */
+  stampOthers(coloring, faded) {
+    if (!this.others) return;
+    const { px, py } = this, classes = this.app.color === "class" && this.map.others;
+    const codes = classes ? this.app.once("others", () => bytes(this.map.others)) : new Uint8Array(this.others.px.length);
+    const grey = this.app.tables([this.app.rgb(this.app.css("--grey"))]);
+    const { colors, faded: pale, shapes } = classes ? coloring : { ...grey, shapes: ["disc"] };
+    Object.assign(this, { px: this.others.px, py: this.others.py });
+    this.stamp(this.others.order, null, { codes, shapes }, faded || !classes ? pale : colors);
+    Object.assign(this, { px, py });
   }
 
   /* Stamps the rows of `order` for which `which` holds (all without it). */
@@ -134,6 +157,7 @@ class MapView {
       this.painted = (this.painted || 0) + 1;
       const [r, g, b] = this.app.paper, data = this.image.data;
       for (let p = 0; p < data.length; p += 4) { data[p] = r; data[p + 1] = g; data[p + 2] = b; data[p + 3] = 255; }
+      this.stampOthers(coloring, faded);
       this.stamp(coloring.order, null, coloring, faded ? coloring.faded : coloring.colors);
       this.kept = { ...(faded ? this.kept : {}), [key]: data.slice() };
       const keys = Object.keys(this.kept); // two pictures are enough: all rows, and all of them faded
@@ -149,6 +173,7 @@ class MapView {
     this.picture(coloring, app.nSelected > 0);
     if (app.nSelected > 0) this.stamp(coloring.order, app.selected, coloring, coloring.colors);
     this.base.getContext("2d").putImageData(this.image, 0, 0);
+    this.app.tell("points", this, this.base.getContext("2d"));
     this.drawOver();
   }
 
@@ -158,7 +183,7 @@ class MapView {
     if (!this.width) return;
     const context = this.over.getContext("2d");
     context.clearRect(0, 0, this.width, this.height);
-    if (this.map.run === this.app.data.shown && this.app.nSelected === 0) this.drawRegions(context);
+    if (this.map.run === this.app.top && this.app.nSelected === 0) this.drawRegions(context);
     if (this.app.color === "class" && this.app.nSelected === 0) this.drawNames(context);
     this.app.tell("over", this, context);
     if (this.app.active >= 0) this.drawNeighbors(context, this.app.active);

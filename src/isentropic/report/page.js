@@ -17,6 +17,7 @@
                                   "pin"     (row) is held, or -1
                                   "hover"   (row) is under the pointer, or -1
                                   "color"   (value) was chosen
+                                  "points"  (view, context) the points of a map were drawn: marks that stay
                                   "over"    (view, context) the upper layer of a map is being drawn
                                   "draw"    everything is drawn anew: another theme or width */
 
@@ -28,6 +29,7 @@ class App {
     Object.assign(this, { data, n: rows.n, names: rows.names, classes: rows.classes, k: rows.neighbors.k });
     this.neighbors = (rows.neighbors.kind === "u2" ? words : longs)(rows.neighbors.indices);
     this.codes = rows.classes ? bytes(rows.classes.codes) : null;
+    this.given = data.given.columns.map((column) => new GivenColumn(column));
     this.order = shuffled(this.n);
     this.selected = new Uint8Array(this.n);
     this.nSelected = 0;
@@ -43,6 +45,8 @@ class App {
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   }
 
+  /* The run at the top of the page: its regions are drawn. */
+  get top() { return this.data.whole ? this.data.whole.run : this.data.shown; }
   get active() { return this.hovered >= 0 ? this.hovered : this.pinned; }
   on(kind, listener) { this.listeners.set(kind, [...(this.listeners.get(kind) ?? []), listener]); }
   tell(kind, ...what) { for (const listener of this.listeners.get(kind) ?? []) listener(...what); }
@@ -263,6 +267,7 @@ class App {
 
   start() {
     const byRun = new Map(this.data.maps.map((map) => [map.run, map]));
+    if (this.data.whole) byRun.set(this.data.whole.run, this.data.whole);
     this.views = [...document.querySelectorAll("figure.map")].map((figure) => new MapView(figure, byRun.get(Number(figure.dataset.run)), this));
     this.curves = new Curves(document.getElementById("curves"), this);
     this.offerColors();
@@ -303,8 +308,8 @@ class App {
         value, title: `${name} (k = ${k})`, group: "Damage", own: true, worst: true, codes: (map) => bytes(map[value].values),
         legend: () => { const { high } = this.data.maps[0][value]; return [title, "0", `${high}${high < 1 ? " and more" : ""}`]; },
       });
-    this.data.rows.columns.forEach(({ name, values, low, high, digits }, i) => {
-      const value = `column:${i}`, codes = () => this.once(value, () => bytes(values));
+    this.data.rows.columns.forEach(({ name, values, given, low, high, digits }, i) => {
+      const value = `column:${i}`, codes = () => this.once(value, () => (values === undefined ? this.given[given].shades : bytes(values)));
       const tip = (row) => `${name}: ${Number((low + (codes()[row] / 254) * (high - low)).toPrecision(digits))}`;
       this.addColoring({ value, title: name, group: "Columns", codes, tip, legend: () => [`${name}:`, String(low), String(high)] });
     });

@@ -13,8 +13,9 @@ import numpy as np
 
 from .._extras import require_extra
 from .._values import Floats, Integers, Table
-from ..comparison import Drawing, Mark, Run, Verdict
-from ..comparison.drawings import plane
+from ..comparison import Drawing, Group, Mark, Run, Verdict
+from ..comparison.drawings import WholeMap, plane
+from ..comparison.runs import parameters, run_names
 from ..comparison.standings import RELATED
 from ..registry import METHODS
 from .arrays import packed, packed_points, packed_shares, rounded
@@ -22,16 +23,19 @@ from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
+from .given_columns import given_columns, numbers
 from .scores import columns, every_measure, first_k, number, seconds, strips
+from .whole_maps import whole_map
 
 _SCRIPTS = (
     "maps.js", "charts.js", "page.js",
     # further panels: page.js says what they may use
+    "explaining.js", "selecting.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
     "command", "versions", "seconds", "date", "preset", "preset_text", "seed", "n_seeds", "dimensions",
-    "warnings", "how_to_misread", "resumed",
+    "warnings", "how_to_misread", "resumed", "rows", "notes",
 )  # fmt: skip
 _MOST_RINGS = 200  # scattered rows that are marked one by one
 _FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
@@ -78,7 +82,7 @@ def page(
         # what is drawn
         n_drawn=len(rows), n_diagram=drawing.n_pictured, grid=_grid(len(payload["maps"])),
         grouped=_grid(_most(runs)), n_columns=len(known["columns"]), n_neighbors=known["neighbors"]["k"],
-        recall=known["neighbors"]["recall"], regions=payload["regions"],
+        recall=known["neighbors"]["recall"], regions=payload["regions"], whole=payload["whole"],
         # scores
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
@@ -99,22 +103,6 @@ def _about(runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def run_names(runs: Sequence[Run]) -> list[str]:
-    """The method of each run, and what tells it from other runs of the same method."""
-    methods = [run.method for run in runs]
-    return [
-        run.method if methods.count(run.method) == 1 else f"{run.method} ({parameters(run)})" for run in runs
-    ]
-
-
-def parameters(run: Run) -> str:
-    """
-    >>> parameters(Run("isomap", {"n_neighbors": 12}, None, 0.1, None))
-    'n_neighbors=12'
-    """
-    return ", ".join(f"{key}={value}" for key, value in run.params.items()) or "defaults"
-
-
 def _most(runs: Sequence[Run]) -> int:
     """Maps in the larger group."""
     return max(sum(not runs[i].failed for i in group.runs) for group in groups(runs))
@@ -132,7 +120,10 @@ def _payload(
     table: Table, runs: Sequence[Run], verdict: Verdict, drawing: Drawing, color: str | None
 ) -> dict[str, Any]:
     names, rows = run_names(runs), drawing.rows
+    whole = drawing.whole
     at_top = None if verdict.shown is None else runs[verdict.shown]
+    marked = rows if whole is None else whole.rows
+    at_top = at_top if whole is None else whole.run
     measured = [
         (i, run, run.embedding, run.quality)
         for i, run in enumerate(runs)
@@ -151,10 +142,14 @@ def _payload(
         top = float(f"{np.percentile(known, _FULL_COLOR):.2g}") if len(known) else 1.0
         for entry, one in zip(maps, scores, strict=True):
             entry[kind] = {"values": packed_shares(one[rows], 0.0, top or 1.0), "high": top or 1.0}
+    given = given_columns(table, rows)
     return {
-        "rows": described_rows(table, rows, drawing.neighbors, color), "maps": maps,
+        "rows": described_rows(table, rows, drawing.neighbors, color, numbers(given)), "given": given,
+        "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
-        "regions": [_region(at_top, mark, rows) for mark in drawing.marks],
+        "regions": [_region(at_top, mark, marked, whole) for mark in drawing.marks],
+        "whole": None if whole is None else whole_map(whole, len(runs), table, maps),
+        "groups": [_group(group) for group in drawing.groups or ()],
     }  # fmt: skip
 
 
@@ -174,11 +169,12 @@ def _damages(measured: Sequence[Any], n: int) -> dict[str, list[Floats]]:
     return found
 
 
-def _region(run: Run | None, mark: Mark | None, rows: Integers) -> dict[str, Any]:
+def _region(run: Run | None, mark: Mark | None, rows: Integers, whole: WholeMap | None) -> dict[str, Any]:
     """Where one of the worst facts is, in the map at the top, and which drawn rows it is about."""
     if mark is None or run is None or run.embedding is None:
         return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False, "ringed": False}
-    points, n = plane(run.embedding)[rows], len(mark.rows)
+    drawn = rows if whole is None else np.concatenate([whole.rows, whole.others])
+    points, n = plane(run.embedding)[drawn], len(mark.rows)
     # the coordinates of the page, as packed_points has them
     scale = float(np.ptp(points, axis=0).max()) or 1.0
     outline = (mark.region.outline - np.tile(points.min(axis=0), 2)) / scale
@@ -186,6 +182,14 @@ def _region(run: Run | None, mark: Mark | None, rows: Integers) -> dict[str, Any
         "rows": packed(np.flatnonzero(np.isin(rows, mark.rows)), "u4"), "n": n, "worst": mark.worst,
         "outline": rounded(outline.ravel(), 4), "kept": mark.region.damaged_inside / n,
         "ringed": not len(outline) and not mark.worst and n <= _MOST_RINGS,
+    }  # fmt: skip
+
+
+def _group(group: Group) -> dict[str, Any]:
+    """One of the groups found in the map at the top, by the drawn rows that it has."""
+    return {
+        "name": group.name, "rows": packed(group.rows, "u4"), "n": len(group.rows),
+        "stability": group.stability, "lines": list(group.lines),
     }  # fmt: skip
 
 

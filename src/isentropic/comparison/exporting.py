@@ -1,0 +1,170 @@
+"""The maps of a comparison as one table: coordinates and all that is known of each row, and as files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import __version__
+from .._errors import require
+from .._extras import require_file_extra
+from .._io import atomic_write
+from .._values import Floats, Table
+from .runs import Run, run_names
+from .verdicts import Verdict, verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..datasets.written import MapsFrame
+
+MAP_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".h5ad", ".json")
+_UNLABELLED = "Unlabelled"  # what DataMapPlot leaves without a name
+
+
+def maps_frame(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -> pd.DataFrame:
+    """Coordinates of every map, the recommended one first, with every score of each row.
+
+    The first column names the rows, a target follows; then, for each map, ``NAME_0``, ``NAME_1``, ... and its
+    scores, such as ``NAME_false_neighbors`` and ``NAME_tears``; NaN for rows that were not scored.
+
+    >>> from isentropic import compare, datasets
+    >>> from isentropic.comparison import maps_frame
+    >>> iris = datasets.load("builtin:iris")
+    >>> frame = maps_frame(iris, compare(iris.X, methods=["pca"], tune=False))
+    >>> list(frame.columns)[:5]
+    ['row', 'target', 'pca_0', 'pca_1', 'pca_false_neighbors']
+    """
+    return _maps(table, runs, judged).frame
+
+
+def save_maps(path: str | Path, table: Table, runs: Sequence[Run], judged: Verdict | None = None) -> None:
+    """Write :func:`maps_frame` as a file: CSV, TSV, Parquet, Feather, h5ad, or JSON for DataMapPlot.
+
+    An h5ad file holds each map as ``obsm["X_isentropic_NAME"]`` and the scores as columns of ``obs``, as
+    scanpy expects. For JSON see :func:`data_map`. The file is written whole or not at all.
+    """
+    from ..datasets.written import write_maps
+
+    path = Path(path)
+    require(
+        path.name.lower().endswith(MAP_FILES), "path", f"a file ending in {', '.join(MAP_FILES)}", str(path)
+    )
+    require_file_extra(path.name)
+    if path.suffix.lower() != ".json":
+        write_maps(_maps(table, runs, judged), path)
+        return
+    text = json.dumps(data_map(table, runs, judged), allow_nan=False)
+    with atomic_write(path) as file:
+        file.write(text.encode())
+
+
+def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -> dict[str, Any]:
+    """What ``datamapplot.create_plot`` takes of the recommended map, and the other maps beside.
+
+    ``data_map_coords`` (n, 2) and ``labels`` (n,) are its arguments, ``hover_text`` (n,) that of
+    ``create_interactive_plot``; ``maps`` has the coordinates of all maps by name.
+    """
+    names, order = run_names(runs), _order(runs, judged)
+    first = runs[order[0]]
+    assert first.embedding is not None
+    places = {names[i]: _flat(runs[i].embedding).tolist() for i in order}
+    scores = row_scores(first)
+    labels = [_UNLABELLED] * len(table.X) if table.labels is None else [str(label) for label in table.labels]
+    known = {key: values for key, values in scores.items() if key in ("false_neighbors", "tears")}
+    return {
+        "format": "isentropic.datamap/1",
+        "title": table.name,
+        "sub_title": names[order[0]],
+        "data_map_coords": places[names[order[0]]],
+        "labels": labels,
+        "hover_text": [
+            "\n".join([name, *(f"{key}: {values[i]:.2f}" for key, values in known.items() if values[i] >= 0)])
+            for i, name in enumerate(written_names(table))
+        ],
+        "maps": places,
+    }
+
+
+def row_scores(run: Run) -> dict[str, Any]:
+    """Every score that a run has of each row, by name; NaN for rows that were not scored.
+
+    False neighbours and tears are those of the smallest neighbourhood; then whatever the run holds one number
+    of for each row, or for each scored row.
+    """
+    if run.embedding is None or run.quality is None:
+        return {}
+    n, rows = len(run.embedding), run.quality.rows
+    found = {"false_neighbors": run.quality.false_neighbors[:, 0], "tears": run.quality.tears[:, 0]}
+    found |= dict(_row_values(run, {n, len(rows)}))
+    return {name: values if len(values) == n else _spread(values, rows, n) for name, values in found.items()}
+
+
+def written_names(table: Table) -> list[str]:
+    """Names of the rows as a file takes them: half a character, as a damaged one may end in, is no text."""
+    return [name.encode(errors="backslashreplace").decode() for name in table.row_names]
+
+
+def _row_values(value: Any, lengths: set[int]) -> Iterator[tuple[str, Any]]:
+    """Fields of a value, and of values inside it, that are numbers of rows; which rows these are is none."""
+    for one in fields(value):
+        if one.name == "rows":
+            continue
+        held = getattr(value, one.name)
+        if (
+            isinstance(held, np.ndarray)
+            and held.ndim == 1
+            and len(held) in lengths
+            and held.dtype.kind in "iufb"
+        ):
+            yield one.name, held
+        elif is_dataclass(held) and one.name != "quality":
+            yield from _row_values(held, lengths)
+
+
+def _spread(values: Any, rows: Any, n: int) -> Floats:
+    scores = np.full(n, np.nan)
+    scores[rows] = values
+    return scores
+
+
+# ---- as columns --------------------------------------------------------------------------------
+
+
+def _order(runs: Sequence[Run], judged: Verdict | None) -> list[int]:
+    """Maps by position, the one to look at first."""
+    there = [i for i, run in enumerate(runs) if not run.failed]
+    require(bool(there), "runs", "at least one with a map", f"{len(runs)} that failed")
+    shown = (verdict(runs) if judged is None else judged).shown
+    return sorted(there, key=lambda i: i != shown)
+
+
+def _flat(embedding: Any) -> Floats:
+    """Two coordinates, as a plane takes them."""
+    places = np.asarray(embedding, float)
+    return places[:, :2] if places.shape[1] > 1 else np.column_stack([places, np.zeros(len(places))])
+
+
+def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFrame:
+    import pandas as pd
+
+    from ..datasets.written import MapsFrame
+
+    names, order = run_names(runs), _order(runs, judged)
+    columns: dict[str, Any] = {getattr(table.preparation, "index", None) or "row": written_names(table)}
+    if table.labels is not None:
+        columns[getattr(table.preparation, "target", None) or "target"] = table.labels
+    maps = {}
+    for i in order:
+        embedding = runs[i].embedding
+        assert embedding is not None
+        placed = {f"{names[i]}_{d}": embedding[:, d] for d in range(embedding.shape[1])}
+        maps[names[i]] = list(placed)
+        columns |= placed | {f"{names[i]}_{key}": values for key, values in row_scores(runs[i]).items()}
+    about = {"table": table.name, "first": names[order[0]], "version": __version__}
+    return MapsFrame(pd.DataFrame(columns), maps, table.X, table.feature_names, about)

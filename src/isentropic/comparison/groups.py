@@ -1,0 +1,224 @@
+"""``find_groups``: the hills of a map's density, how often they are found again, and what tells them apart.
+
+No label is read. A group is said to be there only if halves of the rows show it too; by which columns it
+differs from the rest is said by :func:`isentropic.explain`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import require, require_count, require_number
+from .._values import Floats, Integers
+from ..kernels.density_peaks import basins
+from ..neighbors import nearest_among
+from .explained_columns import columns_of
+from .explaining import compared
+from .explanations import Explanation
+
+_FORMAT = "isentropic.groups/1"
+_RISE = 3.5  # deviations of the log density that a hill must rise above the saddle to a higher one
+_FEWEST = 10  # rows of a group: fewer explain nothing
+_SAME = 2 / 3  # of the rows of either in both: the same group, found again
+_LEAST_NEIGHBORS, _MOST_NEIGHBORS = 7, 50  # that a density is taken from
+_MOST_READ, _MOST_CELLS = 4_000, 1_000_000  # rows and cells of the table that explain one group
+_MOST_TESTED = 20  # columns and levels
+_ALPHA = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Rows that lie together in a map, denser than what is between them and others."""
+
+    name: str
+    rows: Integers  # positions, increasing
+    stability: float  # share of the halves of all rows in which it is found again
+    explanation: Explanation | None = None  # by which columns it differs from all others
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """By which columns it differs, in sentences; none where that was not asked."""
+        return () if self.explanation is None else self.explanation.lines
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups(Sequence[Group]):
+    """The stable groups of a map, the largest first; none where the map is one cloud."""
+
+    found: tuple[Group, ...]
+    n_rows: int  # of the map
+    n_unstable: int  # hills of the density that halves of the rows did not show again
+    n_resamples: int
+    least_stability: float
+
+    def __getitem__(self, position: Any) -> Any:
+        return self.found[position]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @property
+    def labels(self) -> Integers:
+        """(n,) for each row the position of its group, -1 for none."""
+        labels = np.full(self.n_rows, -1)
+        for position, group in enumerate(self.found):
+            labels[group.rows] = position
+        return labels
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain lists, strings and numbers."""
+        return {
+            "format": _FORMAT,
+            "n_rows": self.n_rows,
+            "n_unstable": self.n_unstable,
+            "n_resamples": self.n_resamples,
+            "least_stability": self.least_stability,
+            "groups": [
+                {
+                    "name": group.name,
+                    "n": len(group.rows),
+                    "rows": group.rows.tolist(),
+                    "stability": group.stability,
+                    "lines": list(group.lines),
+                    "explanation": None if group.explanation is None else group.explanation.to_json(),
+                }
+                for group in self.found
+            ],
+        }
+
+
+def find_groups(
+    Z: Any,
+    table: Any = None,
+    *,
+    n_resamples: int = 20,
+    least_stability: float = 0.75,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Groups:
+    """Groups of rows in a map, found by density without labels (ToMATo), with their stability and columns.
+
+    The log density of a place is ``log(rows near it) - d log r``, with r the distance to its k-th nearest
+    place, k = sqrt(n) / 2 from 7 to 50, and d the intrinsic dimension of the map. Every row goes uphill to a
+    peak. A hill is a group of its own if its peak rises 3.5 / sqrt(k), that is 3.5 standard errors, above the
+    saddle to a higher one, and it has at least 10 and k rows. Then the same is done with
+    ``n_resamples`` random halves of the rows: a group is found again where one of the hills there has two
+    thirds of its members in common (Jaccard). Its stability is the share of halves in which it is; less than
+    ``least_stability`` is none. ``O(n k log n)`` for each half.
+
+    Parameters
+    ----------
+    Z : array (n, d)
+        The map.
+    table : Table, DataFrame or array (n, m), optional
+        Its columns explain each group: those that tell it from all other rows, of 20 that a first half of
+        the rows chooses. At most 4,000 rows and a million cells of it are read for a group.
+    n_resamples : int
+        Halves of the rows.
+    least_stability : float
+        From 0 to 1.
+    random_state : int
+        Seed of the halves.
+    n_jobs : int or None
+        Threads; what is found does not depend on them.
+
+    References
+    ----------
+    F. Chazal, L. J. Guibas, S. Y. Oudot, P. Skraba, Persistence-based clustering in Riemannian manifolds,
+    Journal of the ACM 60 (2013). C. Hennig, Cluster-wise assessment of cluster stability, Computational
+    Statistics & Data Analysis 52 (2007).
+
+    Examples
+    --------
+    >>> from isentropic import PCA, datasets, find_groups
+    >>> iris = datasets.load("builtin:iris")
+    >>> groups = find_groups(PCA().fit_transform(iris.X), iris)
+    >>> [(group.name, len(group.rows), group.stability) for group in groups]
+    [('group 1', 100, 1.0), ('group 2', 50, 1.0)]
+    >>> groups[1].explanation.columns[0]
+    'petal width (cm)'
+    """
+    Z = np.asarray(Z, dtype=np.float64)
+    require(Z.ndim == 2 and Z.shape[1] > 0, "Z", "coordinates (n, d)", f"shape {Z.shape}")
+    require(bool(np.isfinite(Z).all()), "Z", "finite everywhere", "NaN or infinite coordinates")
+    n_resamples = require_count("n_resamples", n_resamples)
+    bar = require_number("least_stability", least_stability, "from 0 to 1", least=0.0, most=1.0)
+    seed = require_count("random_state", random_state, least=0)
+    hills = _hills(Z, _FEWEST, n_jobs)
+    count = hills.max(initial=-1) + 1
+    again = np.zeros(count)
+    rng = np.random.default_rng(seed)
+    for _ in range(n_resamples if count > 1 else 0):
+        half = np.sort(rng.permutation(len(Z))[: len(Z) // 2])
+        again += _found_again(hills[half], _hills(Z[half], _FEWEST // 2, n_jobs), count)
+    stability = again / n_resamples
+    sizes = np.bincount(hills[hills >= 0], minlength=count)
+    stable = [hill for hill in np.argsort(-sizes, kind="stable") if stability[hill] >= bar and count > 1]
+    if len(stable) == 1 and 2 * sizes[stable[0]] > len(Z):
+        stable = []  # what is left of one cloud
+    found = [
+        Group(f"group {i + 1}", np.flatnonzero(hills == hill), float(stability[hill]))
+        for i, hill in enumerate(stable)
+    ]
+    explained = found if table is None else _explained(found, table, len(Z), seed)
+    return Groups(tuple(explained), len(Z), int(count - len(stable)) if count > 1 else 0, n_resamples, bar)
+
+
+# ---- hills -------------------------------------------------------------------------------------
+
+
+def _hills(Z: Floats, fewest: int, n_jobs: int | None) -> Integers:
+    """For each row the number of its hill, -1 where that has too few rows. Equal rows are one place."""
+    places, place_of, counts = np.unique(Z, axis=0, return_inverse=True, return_counts=True)
+    k = int(np.clip(round(np.sqrt(len(Z)) / 2), _LEAST_NEIGHBORS, _MOST_NEIGHBORS))
+    if len(Z) < 2 * fewest or len(places) <= k:
+        return np.full(len(Z), -1)
+    near, far = nearest_among(places, places, k, selves=np.arange(len(places)), n_jobs=n_jobs)
+    density = np.log(counts + counts[near].sum(axis=1)) - _dimension(far, Z.shape[1]) * np.log(far[:, -1])
+    least = max(fewest, k * fewest // _FEWEST)
+    peaks, sizes = np.empty(len(places), np.int64), np.zeros(len(places), np.int64)
+    order = np.argsort(-density, kind="stable")
+    basins(order, density, near.astype(np.int64), counts, _RISE / np.sqrt(k), least, peaks, sizes)
+    kept = np.flatnonzero((peaks == np.arange(len(places))) & (sizes >= least))
+    number = np.full(len(places), -1)
+    number[kept] = np.arange(len(kept))
+    return number[peaks][place_of.ravel()]
+
+
+def _dimension(far: Floats, most: int) -> float:
+    """Levina and Bickel's, from 1 on: the density of a curve in the plane varies as that of a line."""
+    mean_log = float(np.mean(np.log(far[:, -1:] / far[:, :-1])))
+    return min(float(most), max(1.0, 1.0 / mean_log)) if mean_log > 0 else float(most)
+
+
+def _found_again(hills: Integers, others: Integers, count: int) -> Floats:
+    """1 for each hill of which one of the others has two thirds of the members in common; 0 else."""
+    n_others = others.max(initial=-1) + 1
+    if n_others < 2:
+        return np.zeros(count)
+    both = np.bincount((hills + 1) * (n_others + 1) + others + 1, minlength=(count + 1) * (n_others + 1))
+    shared = both.reshape(count + 1, n_others + 1)
+    joined = shared.sum(axis=1)[1:, None] + shared.sum(axis=0)[None, 1:] - shared[1:, 1:]
+    return np.asarray((shared[1:, 1:] / np.maximum(joined, 1)).max(axis=1) >= _SAME, dtype=float)
+
+
+# ---- columns -----------------------------------------------------------------------------------
+
+
+def _explained(found: Sequence[Group], table: Any, n: int, seed: int) -> Iterator[Group]:
+    """Each with the columns that tell it from all others; of many rows a sample of either side is read."""
+    columns = columns_of(table)
+    require(len(columns[0].values) == n, "table", f"a table of the {n} rows of Z", len(columns[0].values))
+    side = max(_FEWEST, min(_MOST_READ, _MOST_CELLS // len(columns)) // 2)
+    rng = np.random.default_rng(seed)
+    for group in found:
+        others = np.setdiff1d(np.arange(n), group.rows)
+        sides = np.zeros((2, n), bool)
+        for flags, rows in zip(sides, (group.rows, others), strict=True):
+            flags[rng.permutation(rows)[:side]] = True
+        told = compared(columns, sides[0], sides[1], _ALPHA, _MOST_TESTED, seed)
+        yield replace(group, explanation=replace(told, n_rows=len(group.rows), n_against=len(others)))

@@ -1,0 +1,71 @@
+"""Feather and Arrow IPC files, through pyarrow. They carry no checksums, but their offsets are checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .._errors import FileFormatError, IsentropicError
+from .._extras import require_extra
+from .._runtime import require_memory
+from .parquet import frame_of_table
+from .raw import RawTable
+from .streams import opened
+
+_HINT = "Keep fewer columns or rows in the file."
+
+
+def read_arrow(path: Path, name: str) -> RawTable:
+    """The columns of a file or stream of record batches."""
+    require_extra("parquet", "A Feather or Arrow file")
+    try:
+        with opened(path) as stream:
+            start = stream.read(6)
+            stream.seek(0)
+            _require_second(start, path)
+            table = _table(stream, start, path)
+            table.validate(full=True)  # offsets of damaged text would lead out of its bytes
+            frame = frame_of_table(table)
+    except IsentropicError:
+        raise
+    except Exception as error:  # a damaged file can fail anywhere
+        text = str(error).partition("\n")[0][:200] or type(error).__name__
+        raise FileFormatError(
+            f"{path} must be a Feather or Arrow file, got {text}. Write or download it again."
+        ) from error
+    is_column = frame.index.name is not None
+    return RawTable(frame.reset_index() if is_column else frame, name)
+
+
+def frame_of_stream(source: Any) -> pd.DataFrame:
+    """A frame that is no pandas', through Arrow: the same columns, kinds and holes."""
+    require_extra("parquet", f"A frame of {type(source).__module__.partition('.')[0]}")
+    import pyarrow
+
+    table = pyarrow.table(source)
+    return frame_of_table(table)
+
+
+def _table(stream: Any, start: bytes, path: Path) -> Any:
+    """All batches, the budget asked after each: one of few bytes may stand for any number of rows."""
+    import pyarrow
+    from pyarrow import ipc
+
+    reader = ipc.open_file(stream) if start == b"ARROW1" else ipc.open_stream(stream)
+    batches = map(reader.get_batch, range(reader.num_record_batches)) if start == b"ARROW1" else iter(reader)
+    parts, size = [], 0
+    for batch in batches:
+        size += batch.nbytes
+        require_memory(size, f"reading {path.name}", _HINT)
+        parts.append(batch)
+    return pyarrow.Table.from_batches(parts, reader.schema)
+
+
+def _require_second(start: bytes, path: Path) -> None:
+    if start.startswith(b"FEA1"):
+        raise FileFormatError(
+            f"{path} must be of the second version of Feather, got the first. Read it with "
+            "pandas.read_feather and write it again, or as Parquet."
+        )

@@ -1,0 +1,57 @@
+"""Tables as files: CSV, TSV, Parquet, Feather, and maps as h5ad. Written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from .._io import atomic_write
+from .h5ad import write_h5ad
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MapsFrame:
+    """Maps of a table as columns: names of the rows first, then targets, coordinates and scores."""
+
+    frame: pd.DataFrame
+    maps: Mapping[str, Sequence[str]]  # by the name of the map, its columns of coordinates
+    X: Any = None  # (n, m) what was embedded, where a format holds it
+    feature_names: Sequence[str] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+def write_maps(maps: MapsFrame, path: Path) -> None:
+    """Write coordinates and scores by the suffix; numbers keep every bit."""
+    if path.suffix.lower() != ".h5ad":
+        write_frame(maps.frame, path)
+        return
+    placed = {name: maps.frame[list(columns)].to_numpy(float) for name, columns in maps.maps.items()}
+    others = maps.frame.drop(columns=[column for columns in maps.maps.values() for column in columns])
+    with atomic_write(path) as file:
+        write_h5ad(file, others, placed, maps.X, maps.feature_names, maps.about)
+
+
+def write_frame(frame: pd.DataFrame, path: Path) -> None:
+    """Write CSV, TSV, Parquet or Feather, by the suffix; numbers keep every bit."""
+    with atomic_write(path) as file:
+        if path.suffix.lower() == ".parquet":
+            frame.to_parquet(file, index=False, write_page_checksum=True)
+        elif path.suffix.lower() == ".feather":
+            frame.to_feather(file)
+        else:
+            _write_text(frame, path.name.lower(), file)
+
+
+def _write_text(frame: pd.DataFrame, name: str, file: IO[bytes]) -> None:
+    frame.to_csv(
+        file,
+        sep="\t" if ".tsv" in name else ",",
+        index=False,
+        mode="wb",
+        lineterminator="\n",
+        compression={"method": "gzip", "mtime": 1} if name.endswith(".gz") else None,
+    )

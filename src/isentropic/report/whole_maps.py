@@ -1,0 +1,36 @@
+"""The map of all rows of a large table, beside maps of a sample of them, as the page draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._values import Table
+from ..comparison.drawings import WholeMap, plane
+from .arrays import packed, packed_points, packed_shares
+from .drawn_rows import class_codes
+
+
+def whole_map(whole: WholeMap, run: int, table: Table, maps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Points of the rows that all maps have, then of the others, which are there to be seen only.
+
+    ``run`` is its place after all runs of the sample.
+    """
+    found = whole.run
+    assert found.embedding is not None
+    assert found.quality is not None
+    points = plane(found.embedding)[np.concatenate([whole.rows, whole.others])]
+    damage = {}
+    for kind, values in (("false", found.false_share), ("tears", found.quality.tears[:, 0])):
+        scores = np.full(len(found.embedding), np.nan)
+        if values is not None:
+            scores[found.quality.rows] = values
+        high = maps[0][kind]["high"] if maps else 1.0
+        damage[kind] = {"values": packed_shares(scores[whole.rows], 0.0, high), "high": high}
+    codes = None if whole.other_classes is None else class_codes(table, whole.other_classes)[0]
+    return {
+        "run": run, "name": found.method, **packed_points(points), **damage, "n_all": len(found.embedding),
+        "n_drawn": len(points), "others": None if codes is None else packed(codes, "u1"),
+    }  # fmt: skip

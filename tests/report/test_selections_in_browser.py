@@ -1,0 +1,298 @@
+"""Selections on the page: the browser says what Python says, and the honest lasso mends what a map tore."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from browsing import drag, place, selected
+from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
+
+from isentropic import datasets, explain
+from isentropic.comparison import drawing
+from isentropic.quality import assess, check_selection, corrected_selection
+
+pytest.importorskip("jinja2")
+pytestmark = pytest.mark.browser
+
+N = 600
+ASK = """([rows, against]) => { const flags = (list) => { const found = new Uint8Array(isentropic.n);
+    for (const row of list) found[row] = 1; return found; };
+  const inside = flags(rows), outside = against ? flags(against) : inside.map((flag) => 1 - flag);
+  const steps = explaining(isentropic.selecting.columns, inside, outside);
+  for (;;) { const { value, done } = steps.next();
+    if (done) return { ...value, lines: explanationLines(value) }; } }"""
+
+
+def mixed_frame(seed, n=N):
+    """Numbers with and without ties, whole numbers, far ones, holes and levels; rows of three groups."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 3, n)
+    frame = pd.DataFrame(
+        {
+            "length": np.round(rng.normal(size=n) + 2.0 * (group == 0), 1),
+            "price": np.exp(3 * rng.normal(size=n) + 2.0 * (group == 1)),
+            "rooms": rng.integers(1, 5, n) + 2 * (group == 2),
+            "noise": rng.normal(size=n),
+            "more noise": rng.normal(size=n),
+            "heating": np.where(group == 0, "oil", rng.choice(["oil", "gas", "wood"], n, p=[0.2, 0.5, 0.3])),
+            "floor": rng.choice(["low", "high"], n),
+            "nearly constant": np.arange(n) == 7,
+        }
+    )
+    return frame, group
+
+
+def cut_map(table, group):
+    """Groups side by side, and the first of them in two places, far apart."""
+    rng = np.random.default_rng(1)
+    Z = rng.normal(size=(len(group), 2)) * 0.5 + np.column_stack([5.0 * group, np.zeros(len(group))])
+    away = (group == 0) & (rng.random(len(group)) < 0.5)
+    Z[away] += [0.0, 12.0]
+    run = replace(make_runs(make_table(20))[0], embedding=Z, quality=assess(table.X, Z), trials=())
+    return run, away
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """A table of three groups of which the map cuts the first in two."""
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1, 2], 150)
+    X = rng.normal(size=(450, 6)) + 6.0 * np.eye(6)[group]
+    table = replace(make_table(450, m=6), X=X, y=group)
+    run, away = cut_map(table, group)
+    return table, run, away, group
+
+
+@pytest.fixture(scope="module")
+def cut_page(tmp_path_factory, planted):
+    table, run, *_ = planted
+    return written(tmp_path_factory.mktemp("cut") / "cut.html", table, [run])
+
+
+def written(path, table, runs):
+    path.write_text(page(table, runs, make_verdict(runs), FACTS), encoding="utf-8")
+    return path.as_uri()
+
+
+# ---- the browser says what Python says ---------------------------------------------------------
+
+
+def assert_same_explanation(told, found):
+    """Every number of every difference, and the sentences."""
+    for key in ("n_rows", "n_against", "n_columns", "n_tested", "alpha"):
+        assert told[key] == getattr(found, key), key
+    assert tuple(told["skipped"]) == found.skipped
+    named = [(one["column"], one["level"]) for one in told["differences"]]
+    assert named == [(one.column, one.level) for one in found.differences]
+    for one, other in zip(told["differences"], found.differences, strict=True):
+        for key in ("auc", "low", "high", "p", "inside", "outside"):
+            assert one[key] == pytest.approx(getattr(other, key), rel=1e-9, abs=1e-300), (one["column"], key)
+        assert one["lift"] == (None if other.lift is None else pytest.approx(other.lift, rel=1e-9))
+    assert tuple(told["lines"]) == found.lines
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    frame, group = mixed_frame(0)
+    frame.loc[::9, "heating"] = None
+    table = datasets.load(frame, missing="mean")
+    run, _ = cut_map(table, group)
+    return table, group, written(tmp_path_factory.mktemp("mixed") / "mixed.html", table, [run])
+
+
+def test_it_explains_as_python_does(open_page, mixed):
+    table, group, address = mixed
+    tab = open_page(address)
+    rng = np.random.default_rng(2)
+    selections = [
+        (np.flatnonzero(group == 0), None),
+        (np.flatnonzero(group == 1)[:40], np.flatnonzero(group == 2)),
+        (rng.choice(N, 200, replace=False), None),  # nothing to say
+        (np.flatnonzero(group == 0)[:12], None),  # halves of six: exact ranks
+        (np.flatnonzero(group == 2)[:17], np.flatnonzero(group == 1)[:11]),
+    ]
+    n_named = 0
+    for rows, against in selections:
+        told = tab.evaluate(ASK, [rows.tolist(), None if against is None else against.tolist()])
+        found = explain(table, rows, against)
+        assert_same_explanation(told, found)
+        n_named += len(found.differences)
+    assert n_named >= 6
+
+
+def test_many_rows_are_explained_alike(open_page, tmp_path):
+    """Beyond 5,000 rows shares are compared by Pearson's test."""
+    frame, group = mixed_frame(3, 11_000)
+    table = datasets.load(frame)
+    quality = assess(table.X[:, :3], table.X[:, :2], sample=100, measures="ranks")
+    run = replace(make_runs(make_table(20))[0], embedding=table.X[:, :2], quality=quality, trials=())
+    tab = open_page(written(tmp_path / "many.html", table, [run]))
+    rows = np.flatnonzero(group == 0)
+    assert_same_explanation(tab.evaluate(ASK, [rows.tolist(), None]), explain(table, rows))
+
+
+def test_the_comparison_of_explanations_can_fail(open_page, mixed):
+    table, group, address = mixed
+    rows = np.flatnonzero(group == 0)
+    told = open_page(address).evaluate(ASK, [rows.tolist(), None])
+    found = explain(table, rows)
+    for other in (explain(table, rows[:-1]), explain(table, rows, random_state=1)):
+        with pytest.raises(AssertionError):
+            assert_same_explanation(told, other)
+    told["differences"][0]["low"] += 1e-6
+    with pytest.raises(AssertionError):
+        assert_same_explanation(told, found)
+
+
+@pytest.mark.parametrize("digits", [0, 1, 2])
+def test_numbers_are_rounded_as_python_rounds(open_page, cut_page, digits):
+    tab = open_page(cut_page)
+    values = [0.125, 0.375, 2.5, 3.5, 0.25, 0.05, 12.5, 1e-9, 0.995, 99.995, 0.0, 1.0]
+    assert tab.evaluate("([list, d]) => list.map((v) => fixed(v, d))", [values, digits]) == [
+        f"{value:.{digits}f}" for value in values
+    ]
+    numbers = [
+        *values,
+        12345.0,
+        12355.0,
+        123456.0,
+        0.00012345,
+        1.2e-5,
+        -7.5,
+        -12345.0,
+        61.0,
+        1e22,
+        9999.5,
+        1234.5,
+    ]
+    assert tab.evaluate("(list) => list.map((v) => general(v))", numbers) == [f"{v:.4g}" for v in numbers]
+
+
+def test_the_lasso_is_checked_as_python_does(open_page, cut_page, planted):
+    table, run, *_ = planted
+    near = drawing(table, [run], make_verdict([run])).neighbors
+    tab = open_page(cut_page)
+    script = """(rows) => { const { neighbors, k, n } = isentropic, flags = new Uint8Array(n);
+      for (const row of rows) flags[row] = 1;
+      const found = correctedSelection(neighbors, k, flags);
+      const after = [...found.keys()].filter((i) => found[i]);
+      return { ...checkedSelection(neighbors, k, flags), after }; }"""
+    rng = np.random.default_rng(0)
+    for size in (1, 30, 120, 300, 450):
+        rows = rng.choice(450, size, replace=False)
+        told, found = tab.evaluate(script, rows.tolist()), check_selection(near, rows)
+        assert (told["kept"], told["chance"]) == pytest.approx((found.kept, found.chance))
+        assert told["leftOut"] == found.left_out.tolist()
+        assert told["strangers"] == found.strangers.tolist()
+        assert told["after"] == corrected_selection(near, rows).tolist()
+
+
+# ---- what a person does ------------------------------------------------------------------------
+
+
+def around(tab, figure, rows):
+    """Drag a box around rows of a map."""
+    script = """([f, rows]) => { const v = isentropic.views[f];
+      const of = (list) => rows.map((r) => list[r] / v.ratio);
+      return [of(v.px), of(v.py)]; }"""
+    place(tab, figure, int(rows[0]))
+    px, py = tab.evaluate(script, [figure, [int(row) for row in rows]])
+    box = tab.locator("figure.map").nth(figure).locator("canvas.over").bounding_box()
+    edges = max(0, min(px) - 4), max(0, min(py) - 4), max(px) + 4, max(py) + 4
+    drag(tab, (box["x"] + edges[0], box["y"] + edges[1]), (box["x"] + edges[2], box["y"] + edges[3]))
+
+
+def answered(tab):
+    tab.wait_for_function("() => isentropic.selecting.answer !== null")
+
+
+def test_the_honest_lasso_restores_a_group_that_the_map_cut_in_half(open_page, cut_page, planted):
+    _, _, away, group = planted
+    tab = open_page(cut_page)
+    half = np.flatnonzero((group == 0) & ~away)
+    around(tab, 0, half)
+    caught = selected(tab)
+    assert set(half) <= caught
+    recall = len(caught & set(np.flatnonzero(group == 0))) / (group == 0).sum()
+    assert recall < 0.65
+    panel = tab.locator("#selection")
+    assert "left out: most of their nearest rows are inside" in panel.inner_text()
+    # rings are drawn where the others are, in every map
+    ring = """() => { const v = isentropic.views[0], row = isentropic.selecting.check.leftOut[0];
+      const r = v.radius + 2 * v.ratio, accent = isentropic.rgb(isentropic.css("--accent"));
+      const [x, y] = [v.px, v.py].map((places) => Math.round(places[row] - r - 4));
+      const { data } = v.base.getContext("2d").getImageData(x, y, 2 * r + 8, 2 * r + 8);
+      const off = (p) => Math.hypot(...accent.map((value, c) => data[p + c] - value));
+      let hits = 0; for (let p = 0; p < data.length; p += 4) hits += off(p) < 40;
+      return hits; }"""
+    assert tab.evaluate(ring) >= 8
+    tab.locator("#correct").click()
+    restored, truth = selected(tab), set(np.flatnonzero(group == 0).tolist())
+    assert len(restored & truth) / len(truth) >= 0.95
+    assert len(restored & truth) / len(restored) >= 0.95
+    assert "Nobody is left out, and nobody is a stranger." in panel.inner_text()
+    assert f"{len(restored - caught)} joined" in panel.inner_text()
+    tab.keyboard.press("Enter")  # Undo has the focus
+    assert selected(tab) == caught
+    assert tab.heard.complaints == []
+
+
+def test_why_these_rows_stands_beside_the_maps(open_page, mixed):
+    table, group, address = mixed
+    tab = open_page(address)
+    assert "Drag over points" in tab.locator("#selection").inner_text()
+    tab.evaluate("(rows) => isentropic.selectRows(rows)", np.flatnonzero(group == 0).tolist())
+    answered(tab)
+    lines = explain(table, group == 0).lines
+    told = tab.locator("#selection .differences li span").all_inner_texts()
+    assert tuple(told) == lines
+    assert tab.locator("#selection .distribution").count() == len(lines)
+    tab.keyboard.press("Escape")
+    assert "Drag over points" in tab.locator("#selection").inner_text()
+    assert tab.locator("#selection .differences").count() == 0
+
+
+def test_two_selections_are_compared(open_page, mixed):
+    table, group, address = mixed
+    tab = open_page(address)
+    first, second = np.flatnonzero(group == 1), np.flatnonzero(group == 2)
+    tab.evaluate("(rows) => isentropic.selectRows(rows)", first.tolist())
+    tab.locator("#keep").click()
+    assert f"{len(first)} rows kept" in tab.locator("#selection").inner_text()
+    tab.evaluate("(rows) => isentropic.selectRows(rows)", [*second.tolist(), int(first[0])])
+    answered(tab)
+    told = tab.locator("#selection .differences li span").all_inner_texts()
+    assert tuple(told) == explain(table, first, second).lines
+    tab.locator("#release").click()
+    answered(tab)
+    found = explain(table, [*second, first[0]])
+    assert tuple(tab.locator("#selection .differences li span").all_inner_texts()) == found.lines
+
+
+def test_few_rows_say_that_they_are_too_few(open_page, cut_page):
+    tab = open_page(cut_page)
+    tab.evaluate("isentropic.selectRows([1, 2, 3])")
+    assert "At least 10 rows are needed to say." in tab.locator("#selection").inner_text()
+    tab.evaluate("isentropic.select(new Uint8Array(isentropic.n).fill(1)); isentropic.tell('settle')")
+    assert "At least 10 others are needed to say." in tab.locator("#selection").inner_text()
+
+
+def test_a_new_selection_stops_the_reading_of_the_last(open_page, mixed):
+    _, group, address = mixed
+    tab = open_page(address)
+    asked = "([a, b]) => { isentropic.selectRows(a); isentropic.selectRows(b); }"
+    tab.evaluate(asked, [np.flatnonzero(group == 0).tolist(), np.flatnonzero(group == 1).tolist()])
+    answered(tab)
+    tab.wait_for_timeout(50)
+    assert tab.evaluate("isentropic.selecting.answer.n_rows") == (group == 1).sum()
+
+
+def test_the_large_map_says_how_honest_a_selection_is(open_page, cut_page, planted):
+    *_, away, group = planted
+    tab = open_page(cut_page)
+    tab.evaluate("(rows) => isentropic.selectRows(rows)", np.flatnonzero(away).tolist())
+    brief = tab.locator(".brief")
+    assert "of their true neighbours are inside" in brief.inner_text()
+    brief.locator("button").click()
+    assert selected(tab) == set(np.flatnonzero(group == 0).tolist())
