@@ -83,6 +83,7 @@ def main(  # long, with a line for each option
       isentropic embed builtin:iris --method isomap --out map.csv --plot map.png
       isentropic embed flats.csv -m isomap -p neighbors=radius:0.5 --target price \\
           --out map.parquet --save flats.skops
+      isentropic embed 'flats.xlsx#Sold' -m umap --missing median --dates cycle --out map.csv
     """
     given = parse_parameters(param or [])
     estimator = _build(method, given, seed, jobs, missing)

@@ -47,7 +47,8 @@ def load(
     Parameters
     ----------
     source
-        ``builtin:NAME``, ``openml:NAME``, ``openml:ID``, a file (CSV, TSV, JSON lines, ARFF and IDX, each
+        ``builtin:NAME``, ``openml:NAME``, ``openml:NAME@VERSION``, ``openml:ID``,
+        a file (CSV, TSV, JSON lines, ARFF and IDX, each
         also .gz, .bz2, .xz or .zst; Excel, its first sheet or ``book.xlsx#Sheet``; Parquet, Feather, Arrow,
         NPY, NPZ), a frame of pandas, polars or Arrow, a sparse matrix, or the name of a set in the data
         folder that ``ISENTROPIC_DATA`` points at. The data folder also answers ``openml:`` when it has the
@@ -194,7 +195,7 @@ def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, dates: str, sc
     )
     rows = rows.scaled(scale)
     if missing == "ppca":
-        preparation = replace(preparation, factors=fit_factors(rows.X, raw.name))
+        preparation = replace(preparation, factors=fit_factors(rows.X, encoded.firsts, raw.name))
     return rows.table(raw.name, preparation, missing)
 
 
