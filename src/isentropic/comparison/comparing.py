@@ -10,6 +10,7 @@ from typing import Any, Literal
 from .._errors import require, require_count, require_one_of
 from .._runtime import config_context, get_config, worker_threads
 from .._values import Integers
+from ..distances import Metric, checked_metric
 from ..registry import METHODS
 from ..selection import CRITERIA
 from .data import Data
@@ -51,6 +52,7 @@ def compare(  # long, with a line for each option
     y: Any = None,
     methods: Methods | None = None,
     *,
+    metric: Metric = "euclidean",
     preset: str = "standard",
     tune: bool | None = None,
     budget: int | None = None,
@@ -89,6 +91,9 @@ def compare(  # long, with a line for each option
     methods : list of names, or mapping, optional
         Names of the registry; names with parameters, ``{"isomap": {"n_neighbors": 15}}``; or labels with
         estimators or functions of X, ``{"mine": lambda X: X[:, :2]}``. Default: those of the preset.
+    metric : str, callable or Gower
+        By which rows are compared, fitted and measured: ``table.metric`` of a loaded table. Methods that know
+        nothing but columns of numbers are then no part of a preset, and fail where they are named.
     preset : {"quick", "standard", "thorough"}
         What is not said otherwise: methods, tuning, budget and seeds.
     tune : bool, optional
@@ -133,6 +138,7 @@ def compare(  # long, with a line for each option
         y,
         methods,
         chosen,
+        metric=metric,
         criterion=criterion,
         random_state=random_state,
         most_rows=most_rows,
@@ -148,6 +154,7 @@ def compared(
     methods: Methods | None,
     preset: Preset,
     *,
+    metric: Metric = "euclidean",
     criterion: str = "rnx_auc",
     random_state: int = 0,
     most_rows: MostRows = "auto",
@@ -163,7 +170,7 @@ def compared(
     require_one_of("criterion", criterion, CRITERIA)
     progress = get_config().progress
     with config_context(progress=None):  # the bar is about methods, not about blocks of rows
-        work = _Work.of(X, y, methods, preset, seed, most_rows)
+        work = _Work.of(X, y, methods, preset, seed, most_rows, checked_metric(metric))
         store = Store.at(folder, len(work.tasks) * len(work.data.X))
         steps = Steps(progress, work.n_steps)
         told = on_run or (lambda run, read_back: None)
@@ -199,21 +206,32 @@ class _Work:
 
     @classmethod
     def of(
-        cls, X: Any, y: Any, methods: Methods | None, preset: Preset, seed: int, most_rows: MostRows
+        cls,
+        X: Any,
+        y: Any,
+        methods: Methods | None,
+        preset: Preset,
+        seed: int,
+        most_rows: MostRows,
+        metric: Metric,
     ) -> _Work:
         notes: tuple[str, ...] = ()
-        everything = Data.of(X, y, seed, measured=False)
+        everything = Data.of(X, y, seed, metric, measured=False)
         rows, most = None, _most(most_rows, len(everything.X))
         if most < len(everything.X):
             strata = strata_of(everything.X, everything.classes)
             rows = stratified_rows(strata, most, seed)
             preset = preset.of_sample
-        data = Data.of(*everything.taken(rows), seed)
+        data = Data.of(*everything.taken(rows), seed, metric)
         if methods is None:
-            methods = methods_of(preset, most, has_classes=everything.classes is not None)
+            has_classes, of_columns = everything.classes is not None, data.is_euclidean
+            methods = methods_of(preset, most, has_classes=has_classes, of_columns=of_columns)
             if rows is not None:
                 methods, notes = _that_can(methods, most)
-        return cls(as_tasks(methods), data, preset, rows, everything, notes)
+        tasks = as_tasks(methods)
+        if not data.is_euclidean:
+            tasks = tuple(task.by_metric(metric) for task in tasks)
+        return cls(tasks, data, preset, rows, everything, notes)
 
     @property
     def n_steps(self) -> int:

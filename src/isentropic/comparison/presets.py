@@ -32,6 +32,7 @@ class Preset:
     n_seeds: int
     n_permutations: int  # of rows, for what chance gives
     n_label_permutations: int  # for each method that learns from classes
+    n_walks: int  # rows from which the map is walked, to see whether it jumps
     tuned_rows: int | None = None  # on which parameters are chosen, of more rows; None: on all
     scored_rows: int | None = None  # that are compared with all others, of more; None: as assess() draws
 
@@ -59,6 +60,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=1,
                 n_permutations=19,
                 n_label_permutations=9,
+                n_walks=100,
             ),
             Preset(
                 "standard",
@@ -69,6 +71,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=3,
                 n_permutations=19,
                 n_label_permutations=19,
+                n_walks=200,
             ),
             Preset(
                 "thorough",
@@ -79,14 +82,17 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=5,
                 n_permutations=99,
                 n_label_permutations=39,
+                n_walks=500,
             ),
         )
     }
 )
 
 
-def methods_of(preset: Preset, n_rows: int, *, has_classes: bool) -> tuple[str, ...]:
+def methods_of(preset: Preset, n_rows: int, *, has_classes: bool, of_columns: bool = True) -> tuple[str, ...]:
     """Names of the methods that a preset compares on a table of ``n_rows`` rows, as the registry has them.
+
+    Where rows are compared by another metric than that ``of_columns`` of numbers, the methods of distances.
 
     >>> methods_of(PRESETS["quick"], 150, has_classes=False)[:3]
     ('pca', 'classical-mds', 'isomap')
@@ -98,6 +104,7 @@ def methods_of(preset: Preset, n_rows: int, *, has_classes: bool) -> tuple[str, 
         if method.preset in smaller_or_equal
         and registry.family_of(method).alone
         and (has_classes or not method.needs_y)
+        and (of_columns or method.precomputed)
     ]
     plain = {method.target for method in chosen if not method.params and n_rows <= method.max_rows}
     return tuple(
