@@ -17,7 +17,7 @@ from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import WholeMap, plane
 from ..comparison.lenses import Lens
 from ..comparison.runs import parameters, run_names
-from ..comparison.standings import FINE_BAR, RELATED
+from ..comparison.standings import RELATED
 from ..registry import METHODS
 from .arrangement import family_name, shelves
 from .arrays import packed, packed_points, rounded
@@ -91,7 +91,7 @@ def page(
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
         classifiers=classifiers(runs) if table.class_names else [],
         strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
-        number=number, seconds=seconds, related=RELATED, fine=FINE_BAR, **_about(runs),
+        number=number, seconds=seconds, related=RELATED, **_about(runs),
         # what makes it a page
         data=_json(payload), style=asset("page.css") + asset("panels.css"), script=scripts,
         script_hash=_hash(scripts),
