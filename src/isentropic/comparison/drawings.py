@@ -153,7 +153,7 @@ def _neighbors(table: Table, rows: Integers) -> Neighbors:
 def _lens(table: Table, rows: Integers) -> Lens:
     # the first rows of one order: few are among many
     landmarks = np.searchsorted(rows, drawn_rows(table, landmark_count(len(rows))))
-    return lens(table.X[rows], landmarks)
+    return lens(table.X[rows], landmarks, table.metric)
 
 
 def plane(embedding: Floats) -> Floats:

@@ -99,7 +99,8 @@ class Job:
 
     def _run(self, computed: Callable[[Run], Run]) -> Run:
         task = self.task
-        blank = Run(task.label, plain(task.params), self._run_seed(0), seconds=0.0, memory_mib=None)
+        seed = self.seed if self._draws else None
+        blank = Run(task.label, plain(task.params), seed, seconds=0.0, memory_mib=None)
         blank = replace(blank, saw_classes=task.needs_y)
         try:
             return computed(blank)
@@ -224,9 +225,6 @@ class Job:
         model = self._estimator(params, repeat)
         fit = fitted(lambda: model.fit_transform(X, y), len(X))
         return replace(fit, place=getattr(model, "transform", None))
-
-    def _run_seed(self, repeat: int) -> int | None:
-        return self.seed + repeat if self._draws else None
 
     def _assessed(self, fit: Fit) -> Quality:
         classes = self.data.classes
