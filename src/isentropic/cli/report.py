@@ -17,6 +17,7 @@ from ._computation import computing, prompt_interrupt
 from ._failure import FAILURE
 from ._options import (
     AsJson,
+    Budget,
     Dates,
     Drop,
     Index,
@@ -32,6 +33,7 @@ from ._options import (
     Source,
     Target,
     require_complete,
+    seconds_in,
 )
 from ._output import MAPS, require_rows_file, require_suffix
 from ._report_document import Told, document, facts_of
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 PAGES = (".html", ".htm")
 MAP_FILES = (*MAPS, ".json")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
+_FOR_PAGE = 0.1  # share of a budget
 _FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
 
 Names = Annotated[
@@ -97,6 +100,7 @@ class _Asked:
     folder: Path | None
     jobs: int | None
     most_rows: int | None
+    ends: float | None  # by time.perf_counter
 
 
 def main(  # long, with a line for each option
@@ -117,6 +121,7 @@ def main(  # long, with a line for each option
     scaling: Scaling = "auto",
     samples: Samples = None,
     most_rows: MostRows = None,
+    budget: Budget = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -134,15 +139,16 @@ def main(  # long, with a line for each option
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
       isentropic report builtin:wine --methods pca,lda,supervised-umap
-      isentropic report stones.parquet --most-rows 20000
+      isentropic report stones.parquet --most-rows 20000 --budget 5m --memory 4
       isentropic report flats.csv --maps maps.parquet
     """
     require_complete(missing)
-    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows)
+    began, seconds = time.perf_counter(), seconds_in("--budget", budget)
+    ends = None if seconds is None else began + (1 - _FOR_PAGE) * seconds
+    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows, ends)
     _require_page(out, source)
     if maps is not None:
         require_rows_file(maps, source, str(out), option="--maps", known=MAP_FILES)
-    began = time.perf_counter()
     with reporting(bars=False, memory=memory) as warned:
         from ..datasets import load
 
@@ -156,7 +162,8 @@ def main(  # long, with a line for each option
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "samples": samples, "most-rows": most_rows, "seed": seed,
+            "scaling": scaling, "samples": samples, "most-rows": most_rows, "budget": budget,
+            "seed": seed,
         }  # fmt: skip
         told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
         found, resumed = _compared(table, asked, shown=not quiet)
@@ -190,10 +197,8 @@ def _finish(
         file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     if maps is not None:
-        if found.whole is None or found.whole.failed:
-            save_maps(maps, compared, runs, judged)
-        else:
-            save_maps(maps, table, [found.whole])
+        of_all = found.whole is not None and not found.whole.failed
+        save_maps(maps, *((table, [found.whole]) if of_all else (compared, runs, judged)))
     if as_json:
         show_json(document(table, found, judged, drawn, facts, told))
     elif not quiet:
@@ -223,6 +228,7 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
             PRESETS[asked.preset],
             random_state=asked.seed,
             most_rows=asked.most_rows or "auto",
+            seconds=None if asked.ends is None else max(asked.ends - time.perf_counter(), 1.0),
             n_jobs=asked.jobs,
             folder=asked.folder,
             on_run=lambda run, back: read_back.append(back),
@@ -263,10 +269,9 @@ def _require_page(out: Path, source: str) -> None:
 def _require_table(table: Table) -> None:
     """Refuse a table that has no map, and a target that names rows."""
     n, m = table.X.shape
-    hint = "Fewer rows have nothing to compare."
-    require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, hint)
-    hint = "One column needs no map: sort by it."
-    require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
+    few = "Fewer rows have nothing to compare.", "One column needs no map: sort by it."
+    require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, few[0])
+    require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, few[1])
     if table.y is not None and _names_rows(table):
         name = getattr(table.preparation, "target", None) or "target"
         raise InvalidInputError(
