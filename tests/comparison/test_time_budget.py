@@ -78,10 +78,13 @@ def test_what_does_not_fit_is_left_out_in_one_line(X, monkeypatch):
     assert found.notes == ("Left out for time: dear.",)
 
 
-def test_there_is_one_run_at_least(X):
-    found = compared(X, None, {"dear": Slow(1.0)}, PRESETS["quick"], seconds=0.5)
+def test_there_is_one_map_at_least(X, monkeypatch):
+    monkeypatch.setattr("isentropic.comparison.timed._AT_LEAST", 3600.0)
+    found = compared(X, None, {"dear": Slow(), "dearer": Slow()}, PRESETS["standard"], seconds=1e-3)
     (run,) = found.runs
-    assert run.failed
+    assert run.method == "dear"
+    assert not run.failed
+    assert found.notes[0] == "Left out for time: dearer."
 
 
 def test_enough_time_changes_nothing(X, tmp_path):
