@@ -45,7 +45,7 @@ def test_levels_and_missing_values_are_as_the_manifest_says(folder):
     assert load("flats", drop="word").class_names == ("9", "10")
 
 
-@pytest.mark.parametrize("source", ["flats", "openml:flats", "openml:77"])
+@pytest.mark.parametrize("source", ["flats", "openml:flats", "openml:77", "openml:flats@2"])
 def test_it_is_looked_up_first(folder, source, monkeypatch):
     folder()
     monkeypatch.chdir(folder())

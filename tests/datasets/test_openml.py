@@ -59,6 +59,17 @@ def test_by_number(answer):
     assert asked[0]["data_id"] == 61
 
 
+@pytest.mark.parametrize(
+    ("word", "request_"),
+    [("flats@2", {"name": "flats", "version": 2}), ("a@b@3", {"name": "a@b", "version": 3}),
+     ("flats@x", {"name": "flats@x"}), ("@2", {"name": "@2"})],
+)  # fmt: skip
+def test_by_name_and_version(answer, word, request_):
+    asked = answer(bunch("kind"))
+    load(f"openml:{word}")
+    assert asked == [{**request_, "as_frame": True, "parser": "auto"}]
+
+
 def test_another_target_or_none_or_several(answer):
     answer(bunch("kind"))
     with pytest.warns(TableWarning, match="'kind', which flats knows as its target, is now a feature"):

@@ -81,7 +81,7 @@ def test_a_bare_name_offers_what_is_at_hand():
 
 @pytest.mark.parametrize("source", [3, None, np.ones((2, 2)), pd.Series([1])])
 def test_other_things_are_no_source(source):
-    with pytest.raises(InvalidInputError, match="source must be text, a path or a pandas frame"):
+    with pytest.raises(InvalidInputError, match=r"source must be text, a path, a frame .*or a sparse matrix"):
         load(source)
 
 

@@ -310,8 +310,8 @@ def test_a_missing_jinja_is_said_in_one_line(monkeypatch, table, runs, verdict):
     assert "\n" not in str(caught.value)
 
 
-def test_nine_maps_of_five_thousand_points_take_less_than_five_megabytes(large_page):
-    assert len(large_page.encode()) < 5_000_000
+def test_nine_maps_of_five_thousand_points_take_less_than_seven_megabytes(large_page):
+    assert len(large_page.encode()) < 7_000_000  # 1.7 of them are distances to landmarks
     assert "the 240 that vary most of 300" in visible(large_page)
 
 

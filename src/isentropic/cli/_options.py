@@ -59,6 +59,9 @@ NewMissing = Annotated[
 ]
 Dates = Annotated[str, typer.Option(metavar="RULE", help="Dates: number (days), or cycle (also the season).")]
 Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
+Rank = Annotated[
+    int | None, typer.Option(metavar="N", help="Principal components of a sparse table; 50 by default.")
+]
 Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
 ]
@@ -84,7 +87,7 @@ _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
     "isentropic.config_context(memory_limit=...)": "--memory GIB",
 }
-_TABLE_OPTIONS = ("target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling")
+_TABLE_OPTIONS = ("target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "rank")
 # name='value', name='value' or 'other', name=['value'], name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(
     rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"

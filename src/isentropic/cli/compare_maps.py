@@ -22,6 +22,7 @@ from ._options import (
     Missing,
     Nominal,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
@@ -69,6 +70,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    rank: Rank = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -94,7 +96,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
             maps = [coordinates_of(table, path).to_numpy() for path in (first, second)]
         agreement, quality = _compared(table, maps, k, seed, jobs)

@@ -24,6 +24,7 @@ from ._options import (
     Out,
     Plot,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
@@ -67,6 +68,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    rank: Rank = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -92,7 +94,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files)

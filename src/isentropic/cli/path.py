@@ -22,6 +22,7 @@ from ._options import (
     Missing,
     Nominal,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
@@ -63,6 +64,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    rank: Rank = None,
     samples: Samples = None,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -87,7 +89,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
         began = time.perf_counter()
         with computing("path"):

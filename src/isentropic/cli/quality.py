@@ -26,6 +26,7 @@ from ._options import (
     Missing,
     Nominal,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
@@ -88,6 +89,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    rank: Rank = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -116,7 +118,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()

@@ -28,6 +28,7 @@ from ._options import (
     MostRows,
     Nominal,
     Quiet,
+    Rank,
     Samples,
     Scaling,
     Source,
@@ -119,6 +120,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    rank: Rank = None,
     samples: Samples = None,
     most_rows: MostRows = None,
     budget: Budget = None,
@@ -155,7 +157,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
         _require_table(table)
         _require_color(table, color)

@@ -14,6 +14,7 @@ from ..neighbors import nearest_neighbors
 from ..quality import Quality, ShepardPairs, coranking_matrix, shepard_pairs
 from .criticisms import Fact
 from .groups import Groups, find_groups
+from .lenses import Lens, landmark_count, lens
 from .regions import Region, damaged_region
 from .runs import Run
 from .strata import strata_of, stratified_rows
@@ -54,6 +55,7 @@ class Drawing:
     n_pictured: int  # rows of a picture
     pictures: tuple[Picture | None, ...]  # of each run; None without a map, or of too few rows
     marks: tuple[Mark | None, ...]  # of each of the worst facts; None for one that is not about rows
+    lens: Lens | None = None  # how far the drawn rows are from each other in the data
     groups: Groups | None = None  # of the shown map, as it is drawn: their rows count the drawn ones
     whole: WholeMap | None = None  # the shown map, where it is of all rows of a table that was sampled
 
@@ -91,6 +93,7 @@ def drawing(
         n_pictured=len(few),
         pictures=tuple(_picture(table.X, run, few) for run in runs),
         marks=tuple(_mark(shown if hero is None else whole, fact) for fact in verdict.worst),
+        lens=_lens(table, rows),
         groups=_groups(table, shown if hero is None else _seen(hero, rows), rows),
         whole=hero,
     )
@@ -136,6 +139,12 @@ def _neighbors(table: Table, rows: Integers) -> Neighbors:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
         return nearest_neighbors(table.X[rows], Knn(k), random_state=_SEED)
+
+
+def _lens(table: Table, rows: Integers) -> Lens:
+    # the first rows of one order: few are among many
+    landmarks = np.searchsorted(rows, drawn_rows(table, landmark_count(len(rows))))
+    return lens(table.X[rows], landmarks)
 
 
 def plane(embedding: Floats) -> Floats:

@@ -61,6 +61,13 @@ def read_npz(path: Path, target: str | None, name: str) -> RawTable:
     return array_table(X, labels, path, name)
 
 
+def members_of(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """All arrays of an NPZ file, by their names."""
+    with _clear_errors(path), opened(path) as stream, zipfile.ZipFile(stream) as archive:
+        names = archive.namelist()
+        return {name.removesuffix(".npy"): _load_member(archive, name, path) for name in names}
+
+
 def array_table(
     X: npt.NDArray[Any],
     labels: npt.NDArray[Any] | None,

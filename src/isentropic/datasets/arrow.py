@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from .._errors import FileFormatError, IsentropicError
 from .._extras import require_extra
 from .._runtime import require_memory
@@ -35,6 +37,15 @@ def read_arrow(path: Path, name: str) -> RawTable:
         ) from error
     is_column = frame.index.name is not None
     return RawTable(frame.reset_index() if is_column else frame, name)
+
+
+def frame_of_stream(source: Any) -> pd.DataFrame:
+    """A frame that is no pandas', through Arrow: the same columns, kinds and holes."""
+    require_extra("parquet", f"A frame of {type(source).__module__.partition('.')[0]}")
+    import pyarrow
+
+    table = pyarrow.table(source)
+    return frame_of_table(table)
 
 
 def _table(stream: Any, start: bytes, path: Path) -> Any:

@@ -22,7 +22,7 @@ from .targets import in_order
 
 SETTING = "ISENTROPIC_DATA"
 _TARGET = "target"
-_OPENML = re.compile(r"(?P<name>\S+)( v\d+)?( \(id (?P<id>\d+)\))?( / .*)?")
+_OPENML = re.compile(r"(?P<name>\S+)( v(?P<version>\d+))?( \(id (?P<id>\d+)\))?( / .*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,13 @@ class FolderSet:
     folder: Path
 
     def answers(self, word: str) -> bool:
-        """Whether OpenML knows this set by the name or the number ``word``."""
+        """Whether OpenML knows this set by the name, the number, or the name@version ``word``."""
         match = _OPENML.fullmatch(self.openml_name)
-        return match is not None and word in (match["name"], match["id"])
+        return match is not None and word in (
+            match["name"],
+            match["id"],
+            f"{match['name']}@{match['version']}",
+        )
 
 
 def folder_sets() -> tuple[FolderSet, ...]:

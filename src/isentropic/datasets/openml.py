@@ -1,4 +1,4 @@
-"""OpenML through scikit-learn, which keeps what it has fetched."""
+"""OpenML through scikit-learn, which keeps what it has fetched and checks it by its MD5 sum."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .raw import RawTable
 
 
 def read_openml(word: str) -> RawTable:
-    """The set with this name or number, its nominal columns as declared, its default target."""
+    """The set with this name, name@version or number, its nominal columns as declared, its default target."""
     bunch = _fetch(word)
     targets = list(bunch.target_names or [])
     name = str((bunch.details or {}).get("name", word))
@@ -20,7 +20,10 @@ def read_openml(word: str) -> RawTable:
 def _fetch(word: str) -> Any:
     from sklearn.datasets import fetch_openml
 
+    name, _, version = word.rpartition("@")
     which: dict[str, Any] = {"data_id": int(word)} if word.isdecimal() else {"name": word}
+    if name and version.isdecimal():
+        which = {"name": name, "version": int(version)}
     advice = (
         "Check the name at openml.org and the network, download the file and load it by its path, or set "
         "ISENTROPIC_DATA to a folder that has it."

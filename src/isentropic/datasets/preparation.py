@@ -14,6 +14,7 @@ from .columns import KINDS, Column
 from .dates import CYCLES
 from .factors import Factors
 from .scaling import SCALINGS, Scale
+from .sparse import Reduction
 
 NOMINAL = ("onehot", "coded")
 MISSING = ("raise", "drop", "median", "ppca", "mean", "keep")
@@ -40,6 +41,7 @@ class Preparation:
     fill: Floats  # (m,)
     scale: Scale  # centre and scale of the m features
     factors: Factors | None = None
+    reduction: Reduction | None = None  # of a sparse table, before all else
 
     def require_rule(self, missing: str) -> None:
         """Raise for a way with missing values that needs what this preparation does not hold."""
@@ -78,6 +80,7 @@ class Preparation:
             "centre": self.scale.centre.tolist(),
             "scale": self.scale.scale.tolist(),
             "factors": None if self.factors is None else self.factors.to_json(),
+            "reduction": None if self.reduction is None else self.reduction.to_json(),
         }
 
     @classmethod
@@ -126,7 +129,7 @@ class Preparation:
             require(values.shape == shape, name, f"of shape {shape}", values.shape)
             require(bool(np.isfinite(values).all()), name, "finite", "NaN or infinite")
         require(bool((scale > 0).all()), "scale", "positive", float(scale.min(initial=1.0)))
-        factors = data.get("factors")
+        factors, reduction = data.get("factors"), data.get("reduction")
         return cls(
             columns=columns,
             target=_text_or_none("target", data["target"]),
@@ -139,6 +142,7 @@ class Preparation:
             fill=fill,
             scale=Scale(centre, scale),
             factors=None if factors is None else Factors.from_json(factors, shape[0]),
+            reduction=None if reduction is None else Reduction.from_json(reduction, len(columns)),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ class RawTable:
     target: str | None = None
     one_unit: bool = False  # all features share one unit: scaling "auto" leaves them as they are
     has_labels: bool = False
+    reduction: Any = None  # of a sparse table: what made it these columns
     declared: bool = False  # the source says which columns are features: none is taken for names of rows
 
 

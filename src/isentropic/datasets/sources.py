@@ -6,6 +6,7 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -52,7 +53,7 @@ def _entry(item: FolderSet) -> Entry:
 
 
 def read_source(
-    source: str | os.PathLike[str] | pd.DataFrame,
+    source: Any,
     target: str | None,
     text_columns: frozenset[str],
     n_samples: int | None,
@@ -61,15 +62,21 @@ def read_source(
     """The columns of any source, checked: names that differ, at least one row."""
     if isinstance(source, str) and source.startswith("builtin:"):
         return checked(read_builtin(source.removeprefix("builtin:"), n_samples, random_state))
-    require_fixed_size(n_samples, "a table" if isinstance(source, pd.DataFrame) else repr(source))
+    require_fixed_size(n_samples, repr(source) if isinstance(source, str | os.PathLike) else "a table")
     if isinstance(source, pd.DataFrame):
         return checked(RawTable(source, "table"))
     if isinstance(source, os.PathLike):
         return checked(read_file(Path(source), target, text_columns))
+    has_columns = hasattr(source, "columns")  # a Series has none
+    if hasattr(source, "__arrow_c_stream__") and has_columns:  # polars, Arrow and others speak it
+        from .arrow import frame_of_stream
+
+        return checked(RawTable(frame_of_stream(source), "table"))
     if not isinstance(source, str):
         raise InvalidInputError(
-            f"source must be text, a path or a pandas frame, got {type(source).__name__}. "
-            "Give an array as pandas.DataFrame(X)."
+            "source must be text, a path, a frame (pandas, polars, Arrow) or a sparse matrix, got "
+            f"{type(source).__name__}. Give an array as pandas.DataFrame(X), a lazy frame once it is "
+            "collected."
         )
     return checked(_read_named(source, target, text_columns))
 

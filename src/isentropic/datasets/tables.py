@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from .._errors import require, require_one_of
 from .._values import Floats, Table
@@ -21,12 +21,13 @@ from .raw import RawTable
 from .roles import Roles, fitted_parts, require_columns, split, without_names_of_rows
 from .scaling import SCALINGS, fit_scale
 from .sources import read_source
+from .sparse import reduced, sparse_source
 from .suspects import name_suspects
 from .targets import class_names, with_new_classes
 
 
 def load(
-    source: str | os.PathLike[str] | pd.DataFrame,
+    source: Any,
     target: str | os.PathLike[str] | None = None,
     *,
     drop: Iterable[str] = (),
@@ -36,6 +37,7 @@ def load(
     missing: str = "raise",
     dates: str = "number",
     scaling: str = "auto",
+    rank: int | None = None,
     n_samples: int | None = None,
     random_state: int = 0,
     preparation: Preparation | None = None,
@@ -45,10 +47,12 @@ def load(
     Parameters
     ----------
     source
-        ``builtin:NAME``, ``openml:NAME``, ``openml:ID``, a file (CSV, TSV, JSON lines, ARFF and IDX, each
+        ``builtin:NAME``, ``openml:NAME``, ``openml:NAME@VERSION``, ``openml:ID``,
+        a file (CSV, TSV, JSON lines, ARFF and IDX, each
         also .gz, .bz2, .xz or .zst; Excel, its first sheet or ``book.xlsx#Sheet``; Parquet, Feather, Arrow,
-        NPY, NPZ), a pandas frame, or the name of a set in the data folder that ``ISENTROPIC_DATA`` points
-        at. The data folder also answers ``openml:`` when it has the set.
+        NPY, NPZ), a frame of pandas, polars or Arrow, a sparse matrix, or the name of a set in the data
+        folder that ``ISENTROPIC_DATA`` points at. The data folder also answers ``openml:`` when it has the
+        set.
     target
         Column of the classes or of a number to colour by; for IDX and NPY a file of labels, for NPZ
         the name of an array. Built-in sets, the data folder and OpenML know theirs; an IDX file
@@ -77,6 +81,10 @@ def load(
         ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
         ``"auto"`` is none where all features share one unit (generated sets and images) and
         standard elsewhere.
+    rank
+        How many principal components a sparse matrix, given or in a file of ``scipy.sparse.save_npz``, is
+        reduced to: 50, or one less than its rows or columns. They are centred and not scaled, and a notice
+        says how much of the variance they keep. Such a table is never made dense.
     n_samples, random_state
         Size and seed of a generated set.
     preparation
@@ -115,11 +123,27 @@ def load(
     roles = Roles.of(target, drop, keep, index)
     if preparation is not None:
         _require_no_second_choice(preparation, roles, nominal, dates, scaling)
-    raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
+    raw = _raw(source, roles, rank, n_samples, random_state, preparation)
     if preparation is None:
         return _fit(raw, roles, nominal, missing, dates, scaling)
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
+
+
+def _raw(
+    source: Any, roles: Roles, rank: int | None, n_samples: int | None, random_state: int,
+    preparation: Preparation | None,
+) -> RawTable:  # fmt: skip
+    """The columns of a source; those of a sparse one are its principal components."""
+    found = sparse_source(source)
+    if found is None:
+        require(rank is None, "rank", "None for a table that is not sparse", rank, "It reduces sparse ones.")
+        return read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
+    fitted = None if preparation is None else preparation.reduction
+    require(preparation is None or fitted is not None, "source", "dense, as the fitted table", "sparse")
+    require(fitted is None or rank is None, "rank", "left to the preparation", rank, "Give one or the other.")
+    require(roles.target is None, "target", "None for a sparse table", roles.target, "Give y to fit(X, y).")
+    return reduced(*found, rank, fitted)
 
 
 def _require_no_second_choice(
@@ -167,10 +191,11 @@ def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, dates: str, sc
         scaling=scaling,
         fill=rows.fill,
         scale=scale,
+        reduction=raw.reduction,
     )
     rows = rows.scaled(scale)
     if missing == "ppca":
-        preparation = replace(preparation, factors=fit_factors(rows.X, raw.name))
+        preparation = replace(preparation, factors=fit_factors(rows.X, encoded.firsts, raw.name))
     return rows.table(raw.name, preparation, missing)
 
 

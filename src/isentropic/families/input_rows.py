@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from .._errors import IsentropicError, require, require_count
+from .._errors import InvalidInputError, IsentropicError, require, require_count
 from .._state import Array, Maybe, State, StateError
 from .._values import GraphMetric
 from ..distances import (
@@ -35,6 +36,7 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
     batches (``_in_batches``) gets it as it is, in single precision too, on a disk if it lies there.
     """
     checked_metric(metric)
+    _require_dense(estimator, X)
     holes = estimator.__sklearn_tags__().input_tags.allow_nan or is_gower(metric)
     as_it_is = getattr(estimator, "_in_batches", False)
     X = validate_data(
@@ -47,6 +49,14 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
         check = checked_distance_matrix if fitting else checked_distance_rows
         check(X)
     return _in_units(estimator, X, metric, fitting)
+
+
+def _require_dense(estimator, X) -> None:
+    if issparse(X):
+        raise InvalidInputError(
+            f"X must be dense for {type(estimator).__name__}, got a sparse matrix of shape {X.shape}. Reduce "
+            "it first: isentropic.datasets.load(X, rank=50).X, or give X.toarray() if that fits into memory."
+        )
 
 
 def _in_units(estimator, X: np.ndarray, metric: Metric, fitting: bool) -> np.ndarray:

@@ -102,13 +102,13 @@ class App {
     const list = Array.from({ length: 255 }, (_, i) => this.between(stops, i / 254));
     list.push(this.rgb(this.css("--line"))); // not known
     const codes = way.codes(map);
-    return { key, codes, order: way.worst ? this.worstLast(codes) : this.order, shapes: ["disc"], ...this.tables(list) };
+    return { key, codes, order: way.order?.() ?? (way.worst ? this.worstLast(codes) : this.order), shapes: ["disc"], ...this.tables(list) };
   }
 
   /* One more way to colour, by numbers. `value` names it, `title` and `group` are what the list says. codes(map)
      gives a byte for each row: 0 to 254, 255 where it is not known. legend() gives the title, the low and the high
      end; tip(row, map) a line for the row under the pointer, or "". `own`: it differs from map to map. `worst`: the
-     high end is damage, in its colours and drawn last. The same value again replaces it. */
+     high end is damage, in its colours and drawn last. order(), if given: the rows as they are drawn. The same value again replaces it. */
   addColoring(way) {
     this.dropColoring(way.value);
     this.ways.set(way.value, way);

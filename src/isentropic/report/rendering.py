@@ -15,6 +15,7 @@ from .._extras import require_extra
 from .._values import Floats, Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import WholeMap, plane
+from ..comparison.lenses import Lens
 from ..comparison.runs import parameters, run_names
 from ..comparison.standings import FINE_BAR, RELATED
 from ..registry import METHODS
@@ -30,7 +31,7 @@ from .whole_maps import whole_map
 _SCRIPTS = (
     "maps.js", "charts.js", "page.js",
     # further panels: page.js says what they may use
-    "explaining.js", "selecting.js",
+    "explaining.js", "selecting.js", "lens.js", "pair.js", "saving.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
@@ -90,7 +91,8 @@ def page(
         strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
         number=number, seconds=seconds, related=RELATED, fine=FINE_BAR, **_about(runs),
         # what makes it a page
-        data=_json(payload), style=asset("page.css"), script=scripts, script_hash=_hash(scripts),
+        data=_json(payload), style=asset("page.css") + asset("panels.css"), script=scripts,
+        script_hash=_hash(scripts),
     )  # fmt: skip
 
 
@@ -149,6 +151,7 @@ def _payload(
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": [_region(at_top, mark, marked, whole) for mark in drawing.marks],
         "whole": None if whole is None else whole_map(whole, len(runs), table, maps),
+        "table": table.name, "lens": _lens(drawing.lens),
         "groups": [_group(group) for group in drawing.groups or ()],
     }  # fmt: skip
 
@@ -182,6 +185,16 @@ def _region(run: Run | None, mark: Mark | None, rows: Integers, whole: WholeMap 
         "rows": packed(np.flatnonzero(np.isin(rows, mark.rows)), "u4"), "n": n, "worst": mark.worst,
         "outline": rounded(outline.ravel(), 4), "kept": mark.region.damaged_inside / n,
         "ringed": not len(outline) and not mark.worst and n <= _MOST_RINGS,
+    }  # fmt: skip
+
+
+def _lens(lens: Lens | None) -> dict[str, Any] | None:
+    """Distances in the data between the drawn rows, in steps."""
+    if lens is None or lens.top == 0.0:
+        return None
+    return {
+        "metric": lens.metric, "top": lens.top, "codes": packed(lens.codes, "u1"),
+        "landmarks": None if lens.landmarks is None else len(lens.landmarks),
     }  # fmt: skip
 
 

@@ -1,0 +1,198 @@
+/* Any panel as a file: SVG of real shapes, and PNG of the same, on white, with its title and legend. Nothing is
+   fetched or sent: the file is made here, and the browser saves it. */
+
+const SAVE_WIDTH = 720, SAVE_PAD = 24; // of a map, in pixels of the SVG
+const MOST_CIRCLES = 20_000; // points that are drawn as shapes; more are one picture inside the SVG
+const SAVE_SCALE = 2; // pixels of a PNG to one of the SVG
+const SAVE_FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
+const STYLED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-weight", "text-anchor", "paint-order"];
+
+const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+const fileName = (...parts) => parts.join("-").replace(/[^\p{L}\p{N}._]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "panel";
+
+class Saver {
+  constructor(app) {
+    this.app = app;
+    this.context = document.createElement("canvas").getContext("2d");
+    this.mostCircles = MOST_CIRCLES;
+    for (const view of app.views) this.offer(view.figure.querySelector(".paper"), view.map.name, () => this.mapPanel(view));
+    app.on("draw", () => this.offerCharts());
+  }
+
+  offerCharts() {
+    const { app } = this, named = (box, kind, make) => [...document.querySelectorAll(`#${box} > div`)].forEach((cell, i) => this.offer(cell.querySelector("h4"), kind(i), () => make(cell, i)));
+    named("curves", (i) => app.curves.charts[i].title, (cell, i) => this.curvePanel(cell, app.curves.charts[i]));
+    const pictured = app.data.maps.filter((map) => map.coranking), tuned = app.data.maps.filter((map) => map.trials);
+    named("pictures", (i) => `${pictured[i].name}-ranks-and-distances`, (cell, i) => this.picturePanel(pictured[i]));
+    named("trials", (i) => `${tuned[i].name}-parameters`, (cell, i) => this.trialPanel(cell, tuned[i]));
+  }
+
+  /* Two small buttons in a heading, once. */
+  offer(head, name, make) {
+    if (!head || head.querySelector(".save")) return;
+    const box = element("span", { class: "save screen" });
+    for (const kind of ["PNG", "SVG"]) {
+      const button = element("button", { type: "button", title: `Save as ${kind}`, "aria-label": `Save ${name} as ${kind}` }, kind);
+      button.addEventListener("click", () => this.save(kind, fileName(this.app.data.table, name), make));
+      box.append(button);
+    }
+    head.insertBefore(box, head.tagName === "H4" && head.lastElementChild?.tagName === "SPAN" ? head.lastElementChild : null);
+  }
+
+  async save(kind, name, make) {
+    const { width, height, body } = this.inLight(make);
+    const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escaped(SAVE_FONT)}"><rect width="100%" height="100%" fill="#ffffff"/>${body}</svg>\n`;
+    const blob = kind === "SVG" ? new Blob([text], { type: "image/svg+xml" }) : await this.painted(text, width, height);
+    const link = element("a", { href: URL.createObjectURL(blob), download: `${name}.${kind.toLowerCase()}` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  /* Paper is white, whatever the screen is. */
+  inLight(make) {
+    const { theme } = this.app;
+    if (theme === "light") return make();
+    try { this.app.setTheme("light"); return make(); } finally { this.app.setTheme(theme); }
+  }
+
+  async painted(text, width, height) {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    const canvas = element("canvas", { width: width * SAVE_SCALE, height: height * SAVE_SCALE });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((done) => canvas.toBlob(done, "image/png"));
+  }
+
+  // ---- parts ----
+
+  text(x, y, words, size = 12, more = "") { return `<text x="${x}" y="${y}" font-size="${size}" fill="#1f2024" ${more}>${escaped(words)}</text>`; }
+  title(words, under) { return this.text(SAVE_PAD, 30, words, 17, 'font-weight="600"') + this.text(SAVE_PAD, 48, under, 12, 'fill-opacity="0.65"'); }
+  wide(words, size = 12) { this.context.font = `${size}px ${SAVE_FONT}`; return this.context.measureText(words).width; }
+  hex(table, code) { return `#${[0, 1, 2].map((c) => table[3 * code + c].toString(16).padStart(2, "0")).join("")}`; }
+
+  mark(shape, x, y, r, color) {
+    const at = (v) => v.toFixed(2);
+    if (shape === "disc") return `<circle cx="${at(x)}" cy="${at(y)}" r="${at(r)}" fill="${color}"/>`;
+    if (shape === "ring") return `<circle cx="${at(x)}" cy="${at(y)}" r="${at(0.88 * r)}" fill="none" stroke="${color}" stroke-width="${at(0.5 * r)}"/>`;
+    if (shape === "cross") return `<path d="M${at(x - 1.15 * r)} ${at(y)}h${at(2.3 * r)}M${at(x)} ${at(y - 1.15 * r)}v${at(2.3 * r)}" stroke="${color}" stroke-width="${at(0.72 * r)}"/>`;
+    return `<rect x="${at(x - 0.8 * r)}" y="${at(y - 0.8 * r)}" width="${at(1.6 * r)}" height="${at(1.6 * r)}" fill="none" stroke="${color}" stroke-width="${at(0.5 * r)}"/>`;
+  }
+
+  /* The legend of the page, below a panel; its height with it. */
+  legend(map, top) {
+    const { app } = this;
+    if (app.color !== "class") {
+      const way = app.ways.get(app.color), [title, low, high] = way.legend(), stops = app.stops(way), x = SAVE_PAD + this.wide(title) + 12, from = x + this.wide(low) + 6;
+      const shades = stops.map((hex, i) => `<stop offset="${i / (stops.length - 1)}" stop-color="${hex}"/>`).join("");
+      return [`<defs><linearGradient id="ramp">${shades}</linearGradient></defs>` + this.text(SAVE_PAD, top + 14, title) + this.text(x, top + 14, low)
+        + `<rect x="${from}" y="${top + 4}" width="150" height="11" fill="url(#ramp)"/>` + this.text(from + 156, top + 14, high), 26];
+    }
+    const { colors, shapes } = app.coloring(map);
+    let [x, y, out] = [SAVE_PAD, top + 10, ""];
+    app.classes.names.forEach((name, code) => {
+      const width = 26 + this.wide(name);
+      if (x + width > SAVE_WIDTH - SAVE_PAD && x > SAVE_PAD) { x = SAVE_PAD; y += 20; }
+      out += this.mark(shapes[code], x + 5, y, 5, this.hex(colors, code)) + this.text(x + 15, y + 4, name);
+      x += width;
+    });
+    return [out, y - top + 18];
+  }
+
+  // ---- panels ----
+
+  mapPanel(view) {
+    const { app } = this, { map } = view, side = SAVE_WIDTH - 2 * SAVE_PAD, top = 66;
+    const scale = Math.min(side / (map.width || 1e-9), side / (map.height || 1e-9), side), tall = Math.max(40, scale * map.height);
+    const points = app.points(map), left = SAVE_PAD + (side - scale * map.width) / 2;
+    const at = (x, y) => [left + x * scale, top + (map.height - y) * scale];
+    const radius = Math.max(1, Math.min(4.2, 2.6 * Math.pow(1500 / app.n, 0.28) * Math.sqrt(side / 400)));
+    const count = map.n_drawn ?? app.n, few = count <= this.mostCircles; // a map of all rows may draw more of them
+    let body = few ? this.shapes(app.coloring(map), points, at, radius) : this.raster(view, left, top, scale);
+    if (map.run === app.top && app.nSelected === 0) body += this.outlines(at);
+    if (app.pinned >= 0) { const [x, y] = at(points[2 * app.pinned] / 65535, points[2 * app.pinned + 1] / 65535); body += `<circle cx="${x}" cy="${y}" r="${radius + 4}" fill="none" stroke="${app.css("--accent")}" stroke-width="2.5"/>`; }
+    const [legend, room] = this.legend(map, top + tall + 14), rows = `${count.toLocaleString("en")} rows${few ? "" : ", drawn as a picture"}`;
+    return { width: SAVE_WIDTH, height: Math.ceil(top + tall + 14 + room + 10), body: this.title(`${app.data.table}: ${map.name}`, rows + (app.nSelected ? `, ${app.nSelected.toLocaleString("en")} selected` : "")) + body + legend };
+  }
+
+  shapes({ codes, order, colors, faded, shapes }, points, at, radius) {
+    const { app } = this, out = ['<g fill-opacity="0.85" stroke-opacity="0.85">'];
+    for (const chosen of app.nSelected ? [0, 1] : [1]) for (const i of order) {
+      if (app.nSelected && app.selected[i] !== chosen) continue;
+      const code = codes[i];
+      out.push(this.mark(shapes[code % shapes.length], ...at(points[2 * i] / 65535, points[2 * i + 1] / 65535), radius, this.hex(chosen ? colors : faded, code)));
+    }
+    return `${out.join("")}</g>`;
+  }
+
+  /* The points of the map as they are on the page, but on white. */
+  raster(view, left, top, scale) {
+    const coloring = this.app.coloring(view.map), chosen = this.app.nSelected > 0, canvas = element("canvas", { width: view.width, height: view.height });
+    const kept = view.kept;
+    view.kept = {};
+    view.picture(coloring, chosen);
+    if (chosen) view.stamp(coloring.order, this.app.selected, coloring, coloring.colors);
+    canvas.getContext("2d").putImageData(view.image, 0, 0);
+    view.kept = kept;
+    const grown = scale / view.scale;
+    return `<image x="${left - view.left * grown}" y="${top - view.top * grown}" width="${view.width * grown}" height="${view.height * grown}" ${"href"}="${canvas.toDataURL()}"/>`;
+  }
+
+  outlines(at) {
+    return this.app.data.regions.filter(({ outline }) => outline.length).map(({ outline }, number) => {
+      let d = "";
+      for (let s = 0; s < outline.length; s += 4) d += `M${at(outline[s], outline[s + 1]).map((v) => v.toFixed(1))}L${at(outline[s + 2], outline[s + 3]).map((v) => v.toFixed(1))}`;
+      return `<path d="${d}" fill="none" stroke="${this.app.css("--damage")}" stroke-width="1.8" stroke-linecap="round" ${number % 2 ? 'stroke-dasharray="2 4"' : ""}/>`;
+    }).join("");
+  }
+
+  /* A chart of the page with its styles written into it. */
+  styled(svg) {
+    const copy = svg.cloneNode(true), from = [svg, ...svg.querySelectorAll("*")], to = [copy, ...copy.querySelectorAll("*")];
+    from.forEach((one, i) => {
+      const style = getComputedStyle(one);
+      for (const name of STYLED) if (style.getPropertyValue(name)) to[i].setAttribute(name, style.getPropertyValue(name));
+      to[i].removeAttribute("class");
+    });
+    copy.querySelectorAll("[stroke-dasharray]").forEach((one) => { if (one.getAttribute("stroke-dasharray") === "none") one.removeAttribute("stroke-dasharray"); });
+    return copy;
+  }
+
+  placed(svg, x, y) {
+    svg.setAttribute("x", x);
+    svg.setAttribute("y", y);
+    return new XMLSerializer().serializeToString(svg);
+  }
+
+  curvePanel(cell, chart) {
+    const { app } = this, svg = this.styled(chart.svg), width = chart.plot.clientWidth, height = 230;
+    svg.querySelector('line[stroke-dasharray]')?.remove(); // where the pointer was
+    let y = 72 + height + 12;
+    const lines = app.data.maps.map((map) => { const line = this.text(SAVE_PAD, (y += 18), `${LETTERS[map.run % 26]}  ${map.name}`, 12, map.run === app.data.shown ? 'font-weight="600"' : ""); return line; });
+    return { width: width + 2 * SAVE_PAD, height: y + 20, body: this.title(chart.title, app.data.table) + this.placed(svg, SAVE_PAD, 66) + lines.join("") };
+  }
+
+  trialPanel(cell, map) {
+    const svg = this.styled(cell.querySelector("svg")), width = Number(svg.getAttribute("width"));
+    return { width: width + 2 * SAVE_PAD, height: 66 + 170 + 20, body: this.title(`${map.name}: parameters that were tried`, this.app.data.table) + this.placed(svg, SAVE_PAD, 66) };
+  }
+
+  picturePanel(map) {
+    const side = 300, gap = 28, top = 66, low = this.app.rgb(this.app.css("--picture-low")), high = this.app.rgb(this.app.css("--picture-high"));
+    const words = { coranking: ["Ranks", "rank in map →"], shepard: ["Distances", `distance in data → ${map.shepard.given}`] };
+    const parts = ["coranking", "shepard"].map((kind, p) => {
+      const { size, cells, slope } = map[kind], x = SAVE_PAD + p * (side + gap), step = side / size, out = [`<g transform="translate(${x} ${top})" shape-rendering="crispEdges">`];
+      bytes(cells).forEach((shade, i) => {
+        if (!shade) return;
+        const color = low.map((v, c) => Math.round(v + ((shade - 55) / 200) * (high[c] - v)).toString(16).padStart(2, "0")).join("");
+        out.push(`<rect x="${((i % size) * step).toFixed(2)}" y="${(Math.floor(i / size) * step).toFixed(2)}" width="${step.toFixed(2)}" height="${step.toFixed(2)}" fill="#${color}"/>`);
+      });
+      out.push(`<rect width="${side}" height="${side}" fill="none" stroke="#b9b8b3"/>`);
+      if (kind === "shepard" && slope) { const end = Math.min(1, 1 / slope); out.push(`<path d="M0 ${side}L${end * side} ${side * (1 - end * slope)}" stroke="${this.app.css("--damage")}" stroke-width="1.4" fill="none"/>`); }
+      return `${out.join("")}</g>${this.text(x, top + side + 18, words[kind].join(": "))}`;
+    });
+    return { width: 2 * SAVE_PAD + 2 * side + gap, height: top + side + 36, body: this.title(`${map.name}: ranks and distances`, this.app.data.table) + parts.join("") };
+  }
+}
+
+panels.push((app) => { app.saver = new Saver(app); });
