@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._errors import InvalidInputError, printable, require, require_one_of
+from .._errors import printable, require, require_one_of
 from .._extras import require_extra
 from ._bar import one_bar
 from ._computation import computing, prompt_interrupt
@@ -37,6 +36,7 @@ from ._options import (
     seconds_in,
 )
 from ._output import MAPS, require_rows_file, require_suffix
+from ._refusals import require_color, require_table
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -49,7 +49,6 @@ PAGES = (".html", ".htm")
 MAP_FILES = (*MAPS, ".json")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
 _FOR_PAGE = 0.1  # share of a budget
-_FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
 
 Names = Annotated[
     str | None,
@@ -159,8 +158,8 @@ def main(  # long, with a line for each option
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
             )  # fmt: skip
-        _require_table(table)
-        _require_color(table, color)
+        require_table(table)
+        require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
@@ -266,37 +265,3 @@ def _require_page(out: Path, source: str) -> None:
     require(real_path(out) != real_path(source), "--out", "another file than the source", str(out))
     require_extra("report", "The page")
     require_writable(out, _LEAST_PAGE)
-
-
-def _require_table(table: Table) -> None:
-    """Refuse a table that has no map, and a target that names rows."""
-    n, m = table.X.shape
-    few = "Fewer rows have nothing to compare.", "One column needs no map: sort by it."
-    require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, few[0])
-    require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, few[1])
-    if table.y is not None and _names_rows(table):
-        name = getattr(table.preparation, "target", None) or "target"
-        raise InvalidInputError(
-            f"--target must be a column of classes or of a quantity, got {name!r}, which names rows: nearly "
-            f"every one of {n} has a value of its own. Say --index instead of --target."
-        )
-
-
-def _names_rows(table: Table) -> bool:
-    """Whether a target is an identifier: words, nearly all different, or the numbers from a to a + n - 1."""
-    import numpy as np
-
-    n, y = len(table.X), table.y
-    if table.class_names:
-        return n >= 10 and 2 * len(table.class_names) > n
-    assert y is not None
-    whole = bool((y == np.floor(y)).all())
-    return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
-
-
-def _require_color(table: Table, color: str | None) -> None:
-    if color is None:
-        return
-    target = getattr(table.preparation, "target", None)
-    known: Sequence[str] = [*table.feature_names, *([target] if target else [])]
-    require_one_of("--color", color, known)
