@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from ..comparison.comparing import Comparison
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
-_DEFAULTS = {"nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "seed": 0}
+_DEFAULTS = {
+    "nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "metric": "auto",
+    "seed": 0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,9 @@ def facts_of(
     from datetime import UTC, datetime
 
     from ..comparison import PRESETS, intrinsic_dimension
+    from ..distances import metric_name
 
-    found = intrinsic_dimension(table.X)
+    found = intrinsic_dimension(table.X, metric=table.metric)
     preset = PRESETS[told.preset]
     return {
         "command": told.command,
@@ -70,6 +74,7 @@ def facts_of(
         "notes": list(compared.notes),
         "features": len(table.feature_names),
         "scaling": table.scaling,
+        "metric": metric_name(table.metric),
         "dimensions": {
             "maximum likelihood": found.maximum_likelihood,
             "two nearest neighbours": found.two_nearest,

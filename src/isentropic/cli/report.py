@@ -23,6 +23,7 @@ from ._options import (
     Jobs,
     Keep,
     Memory,
+    Metric,
     Missing,
     MostRows,
     Nominal,
@@ -33,10 +34,11 @@ from ._options import (
     Source,
     Target,
     require_complete,
+    require_metric,
     seconds_in,
 )
 from ._output import MAPS, require_rows_file, require_suffix
-from ._refusals import require_color, require_table
+from ._report_checks import require_color, require_table
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -119,6 +121,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    metric: Metric = "auto",
     rank: Rank = None,
     samples: Samples = None,
     most_rows: MostRows = None,
@@ -135,6 +138,9 @@ def main(  # long, with a line for each option
     Methods that learn from classes, the --target, are compared where --methods names them, or by the
     preset thorough. Each is fitted with permuted labels too, and not trusted where these score as well.
 
+    Tables with text beside numbers, or with holes, are compared by Gower's metric, unless --methods names one
+    that works on columns of numbers, or --metric says otherwise.
+
     \b
     Examples:
       isentropic report builtin:digits --out digits.html
@@ -143,7 +149,8 @@ def main(  # long, with a line for each option
       isentropic report stones.parquet --most-rows 20000 --budget 5m --memory 4
       isentropic report flats.csv --maps maps.parquet
     """
-    require_complete(missing)
+    require_complete(missing, metric)
+    require_metric(metric)
     began, seconds = time.perf_counter(), seconds_in("--budget", budget)
     ends = None if seconds is None else began + (1 - _FOR_PAGE) * seconds
     asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows, ends)
@@ -156,15 +163,16 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, asked.methods),
+                rank=rank, n_samples=samples,
             )  # fmt: skip
         require_table(table)
         require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "samples": samples, "most-rows": most_rows, "budget": budget,
-            "seed": seed,
+            "scaling": scaling, "metric": metric, "samples": samples, "most-rows": most_rows,
+            "budget": budget, "seed": seed,
         }  # fmt: skip
         told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
         found, resumed = _compared(table, asked, shown=not quiet)
@@ -227,6 +235,7 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
             table.y if table.class_names else None,  # a target of numbers has no classes
             asked.methods,
             PRESETS[asked.preset],
+            metric=table.metric,
             random_state=asked.seed,
             most_rows=asked.most_rows or "auto",
             seconds=None if asked.ends is None else max(asked.ends - time.perf_counter(), 1.0),
@@ -255,6 +264,14 @@ def _names(methods: str | None, preset: str | None) -> tuple[str, ...] | None:
     for name in names:
         require_one_of("--methods", name, registry.METHODS)
     return tuple(names)
+
+
+def _metric(asked: str, methods: tuple[str, ...] | None) -> str:
+    """``auto`` is Euclidean where a method is named that takes no other distances."""
+    from .. import registry
+
+    by_columns = any(not registry.METHODS[name].precomputed for name in methods or ())
+    return "euclidean" if asked == "auto" and by_columns else asked
 
 
 def _require_page(out: Path, source: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from .._errors import require, require_count, require_number, require_one_of
 from .._runtime import config_context, get_config, worker_threads
 from .._values import Integers
+from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
 from .jobs import Job
 from .planning import FOR_THE_SAMPLE, exponent
@@ -52,6 +53,7 @@ def compare(  # long, with a line for each option
     y: Any = None,
     methods: Methods | None = None,
     *,
+    metric: Metric = "euclidean",
     preset: str = "standard",
     tune: bool | None = None,
     budget: int | None = None,
@@ -91,6 +93,9 @@ def compare(  # long, with a line for each option
     methods : list of names, or mapping, optional
         Names of the registry; names with parameters, ``{"isomap": {"n_neighbors": 15}}``; or labels with
         estimators or functions of X, ``{"mine": lambda X: X[:, :2]}``. Default: those of the preset.
+    metric : str, callable or Gower
+        By which rows are compared, fitted and measured: ``table.metric`` of a loaded table. Methods that know
+        nothing but columns of numbers are then no part of a preset, and fail where they are named.
     preset : {"quick", "standard", "thorough"}
         What is not said otherwise: methods, tuning, budget and seeds.
     tune : bool, optional
@@ -139,6 +144,7 @@ def compare(  # long, with a line for each option
         y,
         methods,
         chosen,
+        metric=metric,
         criterion=criterion,
         random_state=random_state,
         most_rows=most_rows,
@@ -155,6 +161,7 @@ def compared(
     methods: Methods | None,
     preset: Preset,
     *,
+    metric: Metric = "euclidean",
     criterion: str = "rnx_auc",
     random_state: int = 0,
     most_rows: MostRows = "auto",
@@ -174,7 +181,7 @@ def compared(
     ends = None if seconds is None else time.perf_counter() + seconds
     progress = get_config().progress
     with config_context(progress=None):  # the bar is about methods, not about blocks of rows
-        work = Work.of(X, y, methods, preset, seed, most_rows, seconds, n_jobs)
+        work = Work.of(X, y, methods, preset, seed, most_rows, checked_metric(metric), seconds, n_jobs)
         store = Store.at(folder, len(work.tasks) * len(work.data.X))
         steps = Steps(progress, work.n_steps)
         told = on_run or (lambda run, read_back: None)

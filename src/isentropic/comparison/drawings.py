@@ -91,7 +91,7 @@ def drawing(
         rows=rows,
         neighbors=_neighbors(table, rows),
         n_pictured=len(few),
-        pictures=tuple(_picture(table.X, run, few) for run in runs),
+        pictures=tuple(_picture(table, run, few) for run in runs),
         marks=tuple(_mark(shown if hero is None else whole, fact) for fact in verdict.worst),
         lens=_lens(table, rows),
         groups=_groups(table, shown if hero is None else _seen(hero, rows), rows),
@@ -138,7 +138,7 @@ def _neighbors(table: Table, rows: Integers) -> Neighbors:
     k = min(N_NEIGHBORS, len(rows) - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
-        return nearest_neighbors(table.X[rows], Knn(k), random_state=_SEED)
+        return nearest_neighbors(table.X[rows], Knn(k), metric=table.metric, random_state=_SEED)
 
 
 def _lens(table: Table, rows: Integers) -> Lens:
@@ -159,12 +159,12 @@ def plane(embedding: Floats) -> Floats:
 # ---- maps --------------------------------------------------------------------------------------
 
 
-def _picture(X: Floats, run: Run, rows: Integers) -> Picture | None:
+def _picture(table: Table, run: Run, rows: Integers) -> Picture | None:
     if run.embedding is None or run.quality is None or len(rows) < _FEWEST_PICTURED:
         return None
-    given, mapped = X[rows], run.embedding[rows]
-    matrix = coranking_matrix(given, mapped, bins=min(_CORANKING_CELLS, len(rows) - 1))
-    return Picture(matrix.counts, shepard_pairs(given, mapped, n_pairs=_SHEPARD_PAIRS))
+    given, mapped, metric = table.X[rows], run.embedding[rows], table.metric
+    matrix = coranking_matrix(given, mapped, metric=metric, bins=min(_CORANKING_CELLS, len(rows) - 1))
+    return Picture(matrix.counts, shepard_pairs(given, mapped, metric=metric, n_pairs=_SHEPARD_PAIRS))
 
 
 def _mark(run: Run | None, fact: Fact) -> Mark | None:

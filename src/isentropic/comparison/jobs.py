@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import DeadlineError, IsentropicError, require
+from .._errors import DeadlineError, InvalidInputError, IsentropicError, require
 from .._runtime import config_context, get_config
 from .._values import Floats
 from ..quality import Quality, assess, baseline
@@ -117,6 +117,8 @@ class Job:
         task, n = self.task, len(self.data.X)
         if task.needs_y:
             require(self.data.y is not None, "y", f"given, because {task.label} learns from it", None)
+        if task.refusal:
+            raise InvalidInputError(task.refusal)
         if task.max_rows is not None:
             hint = "Compare a sample of the rows, or a method of lower cost."
             require(n <= task.max_rows, "X", f"at most {task.max_rows:,} rows for {task.label}", n, hint)
@@ -143,7 +145,7 @@ class Job:
             trials=() if selection is None else selection.trials,
             baseline=self._baseline(fit),
             warnings=fit.warnings,
-            false_share=false_shares(self.data.X, fit.embedding, quality, self.n_jobs),
+            false_share=self._false_shares(fit, quality),
             without=self._without(fit, quality),
             relation=self.data.relation,
         )
@@ -178,7 +180,7 @@ class Job:
             sets,
             y=y if self.task.needs_y else None,
             criterion=self.criterion,
-            metric="euclidean",
+            metric=self.data.metric,
             n_jobs=self.n_jobs,
             on_trial=lambda trial, done, total: self.steps.now(names[min(done, total - 1)], 1),
         )
@@ -212,10 +214,14 @@ class Job:
             self.data.X,
             fit.embedding,
             labels,
+            metric=self.data.metric,
             sample=self.preset.scored_rows if self._estimated else "auto",
             random_state=self.seed,
             n_jobs=self._threads,
         )
+
+    def _false_shares(self, fit: Fit, quality: Quality) -> Floats:
+        return false_shares(self.data.rows, fit.embedding, quality, self.data.metric, self.n_jobs)
 
     @property
     def _estimated(self) -> bool:
@@ -227,6 +233,7 @@ class Job:
         found = baseline(
             self.data.X,
             fit.embedding,
+            metric=self.data.metric,
             n_permutations=self.preset.n_permutations,
             sample=min(_CHANCE_ROWS, len(self.data.X)) if self._estimated else "auto",
             random_state=self.seed,
@@ -238,7 +245,9 @@ class Job:
         """How measures vary with the rows; where they were estimated they have an interval already."""
         if not quality.exact or quality.n < _FEWEST_TO_LEAVE_OUT:
             return {}
-        found = left_out(self.data.X, fit.embedding, random_state=self.seed, n_jobs=self.n_jobs)
+        found = left_out(
+            self.data.X, fit.embedding, metric=self.data.metric, random_state=self.seed, n_jobs=self.n_jobs
+        )
         return {name: tuple(values.tolist()) for name, values in found.items()}
 
     def _with_classes(self, run: Run, params: Mapping[str, Any], store: Store) -> Run:

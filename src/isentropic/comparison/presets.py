@@ -85,8 +85,10 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
 )
 
 
-def methods_of(preset: Preset, n_rows: int, *, has_classes: bool) -> tuple[str, ...]:
+def methods_of(preset: Preset, n_rows: int, *, has_classes: bool, of_columns: bool = True) -> tuple[str, ...]:
     """Names of the methods that a preset compares on a table of ``n_rows`` rows, as the registry has them.
+
+    Where rows are compared by another metric than that ``of_columns`` of numbers, the methods of distances.
 
     >>> methods_of(PRESETS["quick"], 150, has_classes=False)[:3]
     ('pca', 'classical-mds', 'isomap')
@@ -98,6 +100,7 @@ def methods_of(preset: Preset, n_rows: int, *, has_classes: bool) -> tuple[str, 
         if method.preset in smaller_or_equal
         and registry.family_of(method).alone
         and (has_classes or not method.needs_y)
+        and (of_columns or method.precomputed)
     ]
     plain = {method.target for method in chosen if not method.params and n_rows <= method.max_rows}
     return tuple(

@@ -11,7 +11,6 @@ from .._values import Integers
 from .fitting import Fit, fitted, placed_map
 from .jobs import Job
 from .runs import Run
-from .shares import false_shares
 from .store import Store, as_written
 from .tasks import plain
 
@@ -47,7 +46,7 @@ class WholeJob(Job):
             quality=quality,
             baseline=self._baseline(fit),
             warnings=fit.warnings,
-            false_share=false_shares(self.data.X, fit.embedding, quality, self.n_jobs),
+            false_share=self._false_shares(fit, quality),
             n_placed=n_placed,
         )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .._values import Integers
+from ..distances import Metric
 from ..registry import METHODS
 from .data import Data
 from .planning import rows_in_time, seconds_of_measures
@@ -39,13 +40,14 @@ class Work:
         preset: Preset,
         seed: int,
         most_rows: MostRows,
+        metric: Metric,
         seconds: float | None,
         n_jobs: int | None,
     ) -> Work:
         notes: tuple[str, ...] = ()
-        everything = Data.of(X, y, seed, measured=False)
+        everything = Data.of(X, y, seed, metric, measured=False)
         rows, most = None, _most(most_rows, len(everything.X))
-        measures = 0.0 if seconds is None else seconds_of_measures(everything.X, n_jobs)
+        measures = 0.0 if seconds is None else seconds_of_measures(everything, n_jobs)
         if seconds is not None and most_rows == "auto":
             count = len(methods_of(preset, most, has_classes=False) if methods is None else list(methods))
             most = rows_in_time(len(everything.X), count, seconds, measures)
@@ -53,12 +55,16 @@ class Work:
             strata = strata_of(everything.X, everything.classes)
             rows = stratified_rows(strata, most, seed)
             preset = preset.of_sample
-        data = Data.of(*everything.taken(rows), seed)
+        data = Data.of(*everything.taken(rows), seed, metric)
         if methods is None:
-            methods = methods_of(preset, most, has_classes=everything.classes is not None)
+            has_classes, of_columns = everything.classes is not None, data.is_euclidean
+            methods = methods_of(preset, most, has_classes=has_classes, of_columns=of_columns)
             if rows is not None:
                 methods, notes = _that_can(methods, most)
-        return cls(as_tasks(methods), data, preset, rows, everything, notes, measures)
+        tasks = as_tasks(methods)
+        if not data.is_euclidean:
+            tasks = tuple(task.by_metric(metric) for task in tasks)
+        return cls(tasks, data, preset, rows, everything, notes, measures)
 
     @property
     def n_steps(self) -> int:

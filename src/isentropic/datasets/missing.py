@@ -46,6 +46,7 @@ class Rows:
             name=name,
             scaling=preparation.scaling,
             preparation=preparation,
+            metric=preparation.row_metric,
         )
 
 

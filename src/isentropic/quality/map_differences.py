@@ -121,7 +121,13 @@ def compare_quality(
 
 
 def left_out(
-    X: Any, Z: Any, *, n_neighbors: Any = None, random_state: Any = None, n_jobs: int | None = None
+    X: Any,
+    Z: Any,
+    *,
+    metric: Metric = "euclidean",
+    n_neighbors: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
 ) -> dict[str, Floats]:
     """Grouped jackknife: T, C at each k, areas under R_NX and tau without a twentieth of the rows, 20 times.
 
@@ -140,7 +146,7 @@ def left_out(
     >>> bool(0.01 < spread(found["rnx_auc"]) < 0.05)
     True
     """
-    given, mapped = both_sides(X, Z, fewest=_GROUPS, n_jobs=n_jobs)
+    given, mapped = both_sides(X, Z, metric=metric, fewest=_GROUPS, n_jobs=n_jobs)
     n_jobs = 1 if given.n <= _FEW else n_jobs  # threads cost more than they save
     ks = checked_neighbors(n_neighbors, given.n)
     order = generator(random_state).permutation(given.n)

@@ -254,7 +254,19 @@ class App {
 
   // ---- the page ----
 
-  redraw() { for (const view of this.views) view.draw(); }
+  /* Maps that are seen now; the others a little later, one after the other, and not in every frame of a brush. */
+  redraw(all = false) {
+    clearTimeout(this.later);
+    for (const view of this.views) if (all || view.isSeen()) view.draw(); else view.stale = true;
+    const next = () => {
+      const view = this.views.find((one) => one.stale);
+      if (!view) return;
+      view.draw();
+      this.later = setTimeout(next);
+    };
+    this.later = setTimeout(next, 60);
+  }
+
   drawOver() { for (const view of this.views) view.drawOver(); }
 
   /* A part of the column beside the maps, with a heading; hidden while it is `hidden`. */
@@ -276,8 +288,8 @@ class App {
     this.drawAll();
   }
 
-  drawAll() {
-    this.redraw();
+  drawAll(all = false) {
+    this.redraw(all);
     this.drawLegends();
     this.curves.draw();
     drawPictures(document.getElementById("pictures"), this);
@@ -286,18 +298,30 @@ class App {
   }
 
   listen() {
-    const repaint = (theme) => { this.setTheme(theme); this.drawAll(); };
+    const repaint = (theme, all) => { this.setTheme(theme); this.drawAll(all); };
     document.getElementById("theme").addEventListener("click", () => repaint(this.theme === "dark" ? "light" : "dark"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => repaint(event.matches ? "dark" : "light"));
     document.getElementById("clear").addEventListener("click", () => this.clear());
     addEventListener("keydown", (event) => { if (event.key === "Escape") this.clear(); });
     for (const button of document.querySelectorAll("[data-fact]"))
       button.addEventListener("click", () => this.selectRows(longs(this.data.regions[Number(button.dataset.fact)].rows)));
+    const all = document.getElementById("all");
+    all?.addEventListener("click", () => this.showAll(all));
     let width = innerWidth, screen = "";
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.drawAll(); } });
-    addEventListener("beforeprint", () => { screen = this.theme; if (screen === "dark") repaint("light"); }); // paper is light
+    addEventListener("beforeprint", () => { screen = this.theme; repaint("light", true); }); // paper is light
     addEventListener("afterprint", () => { if (screen === "dark") repaint("dark"); });
     for (const head of document.querySelectorAll("#scores thead th")) head.firstElementChild.addEventListener("click", () => this.sort(head));
+  }
+
+  /* The other maps too, or the best alone again. */
+  showAll(button) {
+    const open = button.getAttribute("aria-expanded") === "false";
+    button.setAttribute("aria-expanded", String(open));
+    this.allMaps ??= button.textContent;
+    button.textContent = open ? "Show the best only" : this.allMaps;
+    for (const rest of document.querySelectorAll(".rest")) rest.hidden = !open;
+    this.redraw();
   }
 
   offerColors() {
@@ -310,7 +334,7 @@ class App {
       });
     this.data.rows.columns.forEach(({ name, values, given, low, high, digits }, i) => {
       const value = `column:${i}`, codes = () => this.once(value, () => (values === undefined ? this.given[given].shades : bytes(values)));
-      const tip = (row) => `${name}: ${Number((low + (codes()[row] / 254) * (high - low)).toPrecision(digits))}`;
+      const tip = (row) => codes()[row] === 255 ? `${name}: missing` : `${name}: ${Number((low + (codes()[row] / 254) * (high - low)).toPrecision(digits))}`;
       this.addColoring({ value, title: name, group: "Columns", codes, tip, legend: () => [`${name}:`, String(low), String(high)] });
     });
     select.value = this.color;

@@ -19,6 +19,7 @@ from ..comparison.lenses import Lens
 from ..comparison.runs import parameters, run_names
 from ..comparison.standings import FINE_BAR, RELATED
 from ..registry import METHODS
+from .arrangement import family_name, shelves
 from .arrays import packed, packed_points, packed_shares, rounded
 from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
@@ -31,7 +32,7 @@ from .whole_maps import whole_map
 _SCRIPTS = (
     "maps.js", "charts.js", "page.js",
     # further panels: page.js says what they may use
-    "explaining.js", "selecting.js", "lens.js", "pair.js", "saving.js",
+    "explaining.js", "selecting.js", "groups.js", "lens.js", "pair.js", "saving.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
@@ -82,7 +83,8 @@ def page(
         facts={**dict.fromkeys(_FACTS), **facts},
         # what is drawn
         n_drawn=len(rows), n_diagram=drawing.n_pictured, grid=_grid(len(payload["maps"])),
-        grouped=_grid(_most(runs)), n_columns=len(known["columns"]), n_neighbors=known["neighbors"]["k"],
+        shelves=shelves(runs, verdict), families=[family_name(run) for run in runs],
+        n_columns=len(known["columns"]), n_neighbors=known["neighbors"]["k"],
         recall=known["neighbors"]["recall"], regions=payload["regions"], whole=payload["whole"],
         # scores
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
@@ -103,11 +105,6 @@ def _about(runs: Sequence[Run]) -> dict[str, Any]:
         "seeded": any(run.repeats for run in runs),
         "relation": next((run.relation for run in runs if run.relation is not None), None),
     }
-
-
-def _most(runs: Sequence[Run]) -> int:
-    """Maps in the larger group."""
-    return max(sum(not runs[i].failed for i in group.runs) for group in groups(runs))
 
 
 def _grid(n_maps: int) -> int:

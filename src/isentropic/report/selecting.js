@@ -1,7 +1,7 @@
 /* The honest lasso: is what was selected on a map a group of the data too? What `isentropic.quality.check_selection`
    and `corrected_selection` say, in the browser; the marks in the maps; and the column beside them. */
 
-const MOST_MARKS = 1000; // of a kind that are drawn; the column gives the whole number
+const MOST_MARKS = 500; // of a kind that are drawn; the column gives the whole number
 
 /* For each row how many of its k nearest rows in the data are inside. */
 function insideCounts(neighbors, k, flags) {
@@ -54,20 +54,18 @@ function inSlices(steps, done) {
 
 class Selecting {
   constructor(app) {
-    Object.assign(this, { app, columns: app.given, check: null, kept: null, undo: null, stop: () => {} });
+    Object.assign(this, { app, columns: app.given, check: null, settled: null, kept: null, undo: null, stop: () => {} });
     this.box = app.section("selection", "Selection");
     this.said = element("div", { class: "said" });
     this.why = element("div", { class: "why" });
     this.box.append(this.said, this.why);
     app.on("select", () => { this.measure(); this.undo = null; this.say(); this.forgetWhy(); });
-    app.on("settle", () => { this.markAll(); this.ask(); });
-    app.on("points", (view, context) => { if (this.settled) this.mark(view, context); });
+    app.on("settle", () => { this.settled = app.selected; this.markAll(); this.ask(); });
+    app.on("points", (view, context) => { if (this.check && this.settled === app.selected) this.mark(view, context); });
     this.measure();
     this.say();
     this.ask();
   }
-
-  get settled() { return this.check && !this.app.views.some((view) => view.brush); }
 
   measure() {
     const { app } = this;
@@ -76,7 +74,7 @@ class Selecting {
 
   // ---- in the maps ----
 
-  markAll() { if (this.check) for (const view of this.app.views) if (view.width) this.mark(view, view.base.getContext("2d")); }
+  markAll() { if (this.check) for (const view of this.app.views) if (view.width && !view.stale) this.mark(view, view.base.getContext("2d")); }
 
   /* A ring around who was left out, a cross over a stranger; paper below both, so that they stand out on any colour. */
   mark(view, context) {

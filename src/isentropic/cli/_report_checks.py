@@ -1,4 +1,4 @@
-"""Tables and columns that no page can be made of, refused before anything is fitted."""
+"""What ``isentropic report`` refuses of a table before it is compared."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
 def require_table(table: Table) -> None:
     """Refuse a table that has no map, and a target that names rows."""
     n, m = table.X.shape
-    few = "Fewer rows have nothing to compare.", "One column needs no map: sort by it."
-    require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, few[0])
-    require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, few[1])
+    hint = "Fewer rows have nothing to compare."
+    require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, hint)
+    hint = "One column needs no map: sort by it."
+    require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
     if table.y is not None and _names_rows(table):
         name = getattr(table.preparation, "target", None) or "target"
         raise InvalidInputError(
@@ -40,7 +41,7 @@ def _names_rows(table: Table) -> bool:
 
 
 def require_color(table: Table, color: str | None) -> None:
-    """Refuse a column that the table does not have."""
+    """Refuse a column to colour by that the table does not have."""
     if color is None:
         return
     target = getattr(table.preparation, "target", None)

@@ -1,0 +1,73 @@
+"""compare and drawing by Gower's metric: which methods, and what they are measured by."""
+
+import numpy as np
+import pytest
+
+from isentropic import Gower, compare, datasets
+from isentropic.comparison import PRESETS, drawing, verdict
+from isentropic.comparison.presets import methods_of
+from isentropic.comparison.shares import false_shares
+from isentropic.quality import rnx_auc
+from naive_gower import naive_gower
+
+
+@pytest.fixture(scope="module")
+def table():
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["a", "b", "c"], 60)
+    frame = pd.DataFrame(
+        {"kind": kind, "class": np.where(kind == "a", "x", "y"), "size": rng.normal(size=60)}
+    )
+    frame["weight"] = frame["size"] + 3.0 * (kind == "b") + rng.normal(size=60)
+    frame.loc[rng.random(60) < 0.1, "size"] = np.nan
+    frame.loc[3, "kind"] = None
+    return datasets.load(frame, "class", metric="gower")
+
+
+@pytest.fixture(scope="module")
+def runs(table):
+    return compare(table.X, table.y, ["classical-mds", "pca"], metric=table.metric, preset="quick")
+
+
+def test_a_map_is_fitted_and_measured_by_the_metric(table, runs):
+    run = runs[0]
+    assert not run.failed
+    assert run.params["metric"] == "gower"
+    assert run.quality.metric == "gower"
+    D = naive_gower(table.X, levels=table.metric.levels)
+    given = rnx_auc(D, run.embedding, metric="precomputed")
+    assert run.quality.measures["rnx_auc"].value == pytest.approx(given)
+    assert set(run.classifiers) == {"k-NN"}
+    again = compare(D, None, {"given": lambda D: run.embedding}, metric="precomputed", preset="quick")
+    assert np.allclose(run.false_share, again[0].false_share)
+
+
+def test_a_method_of_columns_says_why_it_has_no_map(runs):
+    assert runs[1].failed
+    assert runs[1].reason.startswith("pca must be given the Euclidean metric, since it works on columns of")
+    assert runs[1].reason.endswith("Leave it out, or compare by metric='euclidean'.")
+
+
+def test_presets_hold_methods_of_distances_alone():
+    standard = methods_of(PRESETS["standard"], 300, has_classes=False, of_columns=False)
+    wanted = {"classical-mds", "metric-mds", "isomap", "t-sne", "umap", "parameter-free-sdd"}
+    assert wanted <= set(standard)
+    assert not {"pca", "kde-isomap", "entropic-isomap"} & set(standard)
+
+
+def test_the_page_draws_true_neighbours_by_the_metric(table, runs):
+    drawn = drawing(table, runs, verdict(runs))
+    assert drawn.neighbors.metric == "gower"
+    D = naive_gower(table.X, levels=table.metric.levels)
+    np.fill_diagonal(D, np.inf)
+    near = np.take_along_axis(D, drawn.neighbors.indices[:, :1], axis=1)[:, 0]
+    assert np.allclose(near, D.min(axis=1))
+
+
+def test_false_shares_count_rows_that_are_farther_by_the_metric(rng):
+    X = rng.uniform(size=(40, 3))
+    run = compare(X, None, ["classical-mds"], metric=Gower(), preset="quick")[0]
+    found = false_shares(X / np.ptp(X, axis=0), run.embedding, run.quality, "cityblock")
+    assert np.allclose(found, run.false_share)
