@@ -33,6 +33,7 @@ class Preset:
     n_seeds: int
     n_permutations: int  # of rows, for what chance gives
     n_label_permutations: int  # for each method that learns from classes
+    n_walks: int  # rows from which the map is walked, to see whether it jumps
     tuned_rows: int | None = None  # on which parameters are chosen, of more rows; None: on all
     scored_rows: int | None = None  # that are compared with all others, of more; None: as assess() draws
 
@@ -65,6 +66,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=1,
                 n_permutations=19,
                 n_label_permutations=9,
+                n_walks=100,
             ),
             Preset(
                 "standard",
@@ -75,6 +77,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=3,
                 n_permutations=19,
                 n_label_permutations=19,
+                n_walks=200,
             ),
             Preset(
                 "thorough",
@@ -85,6 +88,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=5,
                 n_permutations=99,
                 n_label_permutations=39,
+                n_walks=500,
             ),
         )
     }
