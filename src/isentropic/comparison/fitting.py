@@ -39,6 +39,7 @@ class Fit:
     seconds: float
     memory_mib: float | None
     warnings: tuple[str, ...]
+    place: Callable[[Floats], Any] | None = None  # new rows, where the method can
 
 
 def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:

@@ -21,6 +21,7 @@ from .data import Data
 from .fitting import Fit, fitted
 from .labelled import with_accuracy, with_label_test
 from .presets import Preset
+from .row_checks import with_other_seeds, with_row_tests, with_walks
 from .runs import Run
 from .shares import false_shares
 from .steps import Steps, count_steps, grid_for
@@ -95,6 +96,7 @@ class Job:
             "criterion": self.criterion,
             "n_seeds": self.preset.n_seeds if self._draws else 1,
             "n_permutations": self.preset.n_permutations,
+            "n_walks": self.preset.n_walks,
             "n_label_permutations": self.preset.n_label_permutations if self.task.needs_y else 0,
             "tuned_rows": self.preset.tuned_rows,
             "scored_rows": self.preset.scored_rows,
@@ -149,10 +151,11 @@ class Job:
             without=self._without(fit, quality),
             relation=self.data.relation,
         )
-        run = self._with_classes(run, params, store)
-        repeats = self._repeats(params, fit.embedding)
-        tried = self._draws and self.preset.n_seeds > 1
-        return replace(run, repeats=repeats, seed=None if tried and not repeats else run.seed)
+        with suppress(DeadlineError):  # the map stands without what there is no time for
+            run = with_row_tests(run, self.data.X, self.seed, self._threads)
+            run = with_walks(run, fit.place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
+            run = self._with_classes(run, params, store)
+        return self._with_repeats(run, params, fit.embedding)
 
     def _warm_up(self) -> None:
         if self.task.make is not None:
@@ -202,7 +205,9 @@ class Job:
             function = self.task.function
             return fitted(lambda: function(X), len(X))
         y = self.data.y if self.task.needs_y else None
-        return fitted(lambda: self._estimator(params, repeat).fit_transform(X, y), len(X))
+        model = self._estimator(params, repeat)
+        fit = fitted(lambda: model.fit_transform(X, y), len(X))
+        return replace(fit, place=getattr(model, "transform", None))
 
     def _run_seed(self, repeat: int) -> int | None:
         return self.seed + repeat if self._draws else None
@@ -265,20 +270,22 @@ class Job:
             run = with_label_test(run, estimator, self.data, *given)
         return with_accuracy(run, estimator, self.data)
 
-    def _repeats(self, params: Mapping[str, Any], first: Floats) -> tuple[dict[str, float], ...]:
+    def _with_repeats(self, run: Run, params: Mapping[str, Any], first: Floats) -> Run:
         """Measures of the maps of other seeds; none where the next seed gives the very same map."""
         found: list[dict[str, float]] = []
+        maps: list[Floats] = []
         for repeat in range(1, self.preset.n_seeds if self._draws else 1):
             self.steps.now(f"{self.task.label}: seed {self.seed + repeat}", 1)
             try:
                 fit = self._fit(params, repeat)
                 if not found and np.array_equal(fit.embedding, first):  # it draws only for larger tables
                     self.steps.now(self.task.label, self.preset.n_seeds - 1 - repeat)
-                    return ()
+                    return replace(run, seed=None)
                 found.append({"seed": float(self.seed + repeat), **_few(self._assessed(fit))})
+                maps.append(fit.embedding)
             except DeadlineError:  # the map stands with fewer seeds
                 break
-        return tuple(found)
+        return with_other_seeds(replace(run, repeats=tuple(found)), maps, self._threads)
 
 
 def _few(quality: Quality) -> dict[str, float]:

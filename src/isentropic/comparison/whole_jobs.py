@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._errors import MemoryBudgetError
+from .._errors import DeadlineError, MemoryBudgetError
 from .._values import Integers
 from .fitting import Fit, fitted, placed_map
 from .jobs import Job
+from .row_checks import with_row_tests
 from .runs import Run
 from .store import Store, as_written
 from .tasks import plain
@@ -37,7 +39,7 @@ class WholeJob(Job):
         fit, n_placed = self._fit_of_all(params, rows)
         self.steps.now(f"{self.task.label}: measures", 1)
         quality = self._assessed(fit)
-        return replace(
+        run = replace(
             blank,
             params=plain({**self.task.params, **params}),
             seconds=fit.seconds,
@@ -49,6 +51,9 @@ class WholeJob(Job):
             false_share=self._false_shares(fit, quality),
             n_placed=n_placed,
         )
+        with suppress(DeadlineError):  # the map stands without them
+            run = with_row_tests(run, self.data.X, self.seed, self._threads)
+        return run
 
     def _fit_of_all(self, params: Mapping[str, Any], rows: Integers) -> tuple[Fit, int]:
         """The map of all rows, and how many of them were placed."""

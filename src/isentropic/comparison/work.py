@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from .._values import Integers
-from ..distances import Metric
+from ..distances import Metric, is_gower
 from ..registry import METHODS
 from .data import Data
 from .planning import rows_in_time, seconds_of_measures
-from .presets import LARGE, SAMPLE_ROWS, Preset, methods_of
+from .presets import LARGE, MIXED, SAMPLE_ROWS, Preset, methods_of
 from .steps import count_steps
 from .strata import strata_of, stratified_rows
 from .tasks import Methods, Task, as_tasks
@@ -55,6 +55,8 @@ class Work:
             strata = strata_of(everything.X, everything.classes)
             rows = stratified_rows(strata, most, seed)
             preset = preset.of_sample
+        if is_gower(metric) and most > MIXED:
+            preset = preset.of_mixed
         data = Data.of(*everything.taken(rows), seed, metric)
         if methods is None:
             has_classes, of_columns = everything.classes is not None, data.is_euclidean
