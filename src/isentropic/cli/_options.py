@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .._errors import require
+from .._errors import require, require_one_of
 
 Source = Annotated[
     str,
@@ -54,11 +54,18 @@ NewMissing = Annotated[
     typer.Option(
         "--missing",
         metavar="RULE",
-        help="Missing values: drop, mean or keep; those of the first table by its rule.",
+        help="Missing values: drop, mean or keep; by default as in the first table.",
     ),
 ]
 Dates = Annotated[str, typer.Option(metavar="RULE", help="Dates: number (days), or cycle (also the season).")]
 Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
+Metric = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Compare rows by it: euclidean, gower (mixed columns, holes), auto, cityblock, cosine, ...",
+    ),
+]
 Rank = Annotated[
     int | None, typer.Option(metavar="N", help="Principal components of a sparse table; 50 by default.")
 ]
@@ -80,17 +87,28 @@ _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
     "isentropic.config_context(memory_limit=...)": "--memory GIB",
 }
-_TABLE_OPTIONS = ("target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "rank")
+_TABLE_OPTIONS = (
+    "target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "metric", "rank",
+)  # fmt: skip
 # name='value', name='value' or 'other', name=['value'], name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(
     rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"
 )
 
 
-def require_complete(missing: str) -> None:
-    """Rows with holes can be mapped, but not compared: their neighbours are not known."""
+def require_metric(metric: str) -> None:
+    """Refuse a name that is no metric before the table is read."""
+    if metric in ("auto", "euclidean", "gower"):
+        return
+    from ..distances import metric_names
+
+    require_one_of("--metric", metric, ["auto", *(name for name in metric_names() if name != "precomputed")])
+
+
+def require_complete(missing: str, metric: str = "euclidean") -> None:
+    """Rows with holes can be mapped, but not compared but by Gower's metric: their neighbours are unknown."""
     require(
-        missing != "keep",
+        missing != "keep" or metric in ("auto", "gower"),
         "--missing",
         "raise, drop, median, ppca or mean, since rows with holes have no neighbours",
         missing,

@@ -68,6 +68,9 @@ def _of_table(table: Table) -> Iterator[Column]:
         values = table.X[:, features] * prepared.scale.scale[features] + centre
         values[np.abs(values) <= _ROUNDING * np.abs(centre)] = 0.0
         first += width
+        if column.kind == "nominal" and prepared.nominal == "coded":
+            yield Column(column.name, np.where(values[:, 0] >= 0, values[:, 0], np.nan), column.levels)
+            continue
         if not column.has_levels(prepared.nominal):
             was_there = values[:, -1] < 0.5 if column.flag else True
             yield Column(column.name, np.where(was_there, values[:, 0], np.nan))

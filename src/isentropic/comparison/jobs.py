@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import IsentropicError, MemoryBudgetError, require
+from .._errors import InvalidInputError, IsentropicError, MemoryBudgetError, require
 from .._values import Floats, Integers
 from ..quality import Quality, assess, baseline
 from ..quality.map_differences import left_out
@@ -19,6 +19,7 @@ from .data import Data
 from .fitting import Fit, fitted, placed_map
 from .labelled import with_accuracy, with_label_test
 from .presets import Preset
+from .row_checks import with_other_seeds, with_row_tests, with_walks
 from .runs import Run
 from .shares import false_shares
 from .steps import Steps, count_steps, grid_for
@@ -91,6 +92,7 @@ class Job:
             "criterion": self.criterion,
             "n_seeds": self.preset.n_seeds if self._draws else 1,
             "n_permutations": self.preset.n_permutations,
+            "n_walks": self.preset.n_walks,
             "n_label_permutations": self.preset.n_label_permutations if self.task.needs_y else 0,
             "tuned_rows": self.preset.tuned_rows,
             "scored_rows": self.preset.scored_rows,
@@ -110,6 +112,8 @@ class Job:
         task, n = self.task, len(self.data.X)
         if task.needs_y:
             require(self.data.y is not None, "y", f"given, because {task.label} learns from it", None)
+        if task.refusal:
+            raise InvalidInputError(task.refusal)
         if task.max_rows is not None:
             hint = "Compare a sample of the rows, or a method of lower cost."
             require(n <= task.max_rows, "X", f"at most {task.max_rows:,} rows for {task.label}", n, hint)
@@ -136,21 +140,21 @@ class Job:
             trials=() if selection is None else selection.trials,
             baseline=self._baseline(fit),
             warnings=fit.warnings,
-            false_share=false_shares(self.data.X, fit.embedding, quality, self.n_jobs),
+            false_share=self._false_shares(fit, quality),
             without=self._without(fit, quality),
             relation=self.data.relation,
         )
+        run = with_row_tests(run, self.data.X, self.seed, self._threads)
+        run = with_walks(run, fit.place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
         run = self._with_classes(run, params, store)
-        repeats = self._repeats(params, fit.embedding)
-        tried = self._draws and self.preset.n_seeds > 1
-        return replace(run, repeats=repeats, seed=None if tried and not repeats else run.seed)
+        return self._with_repeats(run, params, fit.embedding)
 
     def _of_all(self, blank: Run, params: Mapping[str, Any], rows: Integers) -> Run:
         self.steps.now(f"{self.task.label}: all rows")
         fit, n_placed = self._fit_of_all(params, rows)
         self.steps.now(f"{self.task.label}: measures", 1)
         quality = self._assessed(fit)
-        return replace(
+        run = replace(
             blank,
             params=plain({**self.task.params, **params}),
             seconds=fit.seconds,
@@ -159,9 +163,10 @@ class Job:
             quality=quality,
             baseline=self._baseline(fit),
             warnings=fit.warnings,
-            false_share=false_shares(self.data.X, fit.embedding, quality, self.n_jobs),
+            false_share=self._false_shares(fit, quality),
             n_placed=n_placed,
         )
+        return with_row_tests(run, self.data.X, self.seed, self._threads)
 
     def _fit_of_all(self, params: Mapping[str, Any], rows: Integers) -> tuple[Fit, int]:
         """The map of all rows, and how many of them were placed."""
@@ -195,7 +200,7 @@ class Job:
             sets,
             y=y if self.task.needs_y else None,
             criterion=self.criterion,
-            metric="euclidean",
+            metric=self.data.metric,
             n_jobs=self.n_jobs,
             on_trial=lambda trial, done, total: self.steps.now(names[min(done, total - 1)], 1),
         )
@@ -217,7 +222,9 @@ class Job:
             function = self.task.function
             return fitted(lambda: function(X), len(X))
         y = self.data.y if self.task.needs_y else None
-        return fitted(lambda: self._estimator(params, repeat).fit_transform(X, y), len(X))
+        model = self._estimator(params, repeat)
+        fit = fitted(lambda: model.fit_transform(X, y), len(X))
+        return replace(fit, place=getattr(model, "transform", None))
 
     def _run_seed(self, repeat: int) -> int | None:
         return self.seed + repeat if self._draws else None
@@ -229,10 +236,14 @@ class Job:
             self.data.X,
             fit.embedding,
             labels,
+            metric=self.data.metric,
             sample=self.preset.scored_rows if self._estimated else "auto",
             random_state=self.seed,
             n_jobs=self._threads,
         )
+
+    def _false_shares(self, fit: Fit, quality: Quality) -> Floats:
+        return false_shares(self.data.rows, fit.embedding, quality, self.data.metric, self.n_jobs)
 
     @property
     def _estimated(self) -> bool:
@@ -244,6 +255,7 @@ class Job:
         found = baseline(
             self.data.X,
             fit.embedding,
+            metric=self.data.metric,
             n_permutations=self.preset.n_permutations,
             sample=min(_CHANCE_ROWS, len(self.data.X)) if self._estimated else "auto",
             random_state=self.seed,
@@ -255,7 +267,9 @@ class Job:
         """How measures vary with the rows; where they were estimated they have an interval already."""
         if not quality.exact or quality.n < _FEWEST_TO_LEAVE_OUT:
             return {}
-        found = left_out(self.data.X, fit.embedding, random_state=self.seed, n_jobs=self.n_jobs)
+        found = left_out(
+            self.data.X, fit.embedding, metric=self.data.metric, random_state=self.seed, n_jobs=self.n_jobs
+        )
         return {name: tuple(values.tolist()) for name, values in found.items()}
 
     def _with_classes(self, run: Run, params: Mapping[str, Any], store: Store) -> Run:
@@ -273,17 +287,19 @@ class Job:
             run = with_label_test(run, estimator, self.data, *given)
         return with_accuracy(run, estimator, self.data)
 
-    def _repeats(self, params: Mapping[str, Any], first: Floats) -> tuple[dict[str, float], ...]:
+    def _with_repeats(self, run: Run, params: Mapping[str, Any], first: Floats) -> Run:
         """Measures of the maps of other seeds; none where the next seed gives the very same map."""
         found: list[dict[str, float]] = []
+        maps: list[Floats] = []
         for repeat in range(1, self.preset.n_seeds if self._draws else 1):
             self.steps.now(f"{self.task.label}: seed {self.seed + repeat}", 1)
             fit = self._fit(params, repeat)
             if not found and np.array_equal(fit.embedding, first):  # it draws only for larger tables
                 self.steps.now(self.task.label, self.preset.n_seeds - 1 - repeat)
-                return ()
+                return replace(run, seed=None)
             found.append({"seed": float(self.seed + repeat), **_few(self._assessed(fit))})
-        return tuple(found)
+            maps.append(fit.embedding)
+        return with_other_seeds(replace(run, repeats=tuple(found)), maps, self._threads)
 
 
 def _few(quality: Quality) -> dict[str, float]:
