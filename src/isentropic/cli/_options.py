@@ -54,7 +54,7 @@ NewMissing = Annotated[
     typer.Option(
         "--missing",
         metavar="RULE",
-        help="Missing values: drop, mean or keep; those of the first table by its rule.",
+        help="Missing values: drop, mean or keep; by default as in the first table.",
     ),
 ]
 Dates = Annotated[str, typer.Option(metavar="RULE", help="Dates: number (days), or cycle (also the season).")]
