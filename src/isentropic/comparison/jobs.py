@@ -15,6 +15,7 @@ from .._runtime import config_context, get_config
 from .._values import Floats
 from ..quality import Quality, assess, baseline
 from ..quality.map_differences import left_out
+from ..quality.measures import judged
 from ..selection import Selection, select
 from .data import Data
 from .fitting import Fit, fitted
@@ -22,7 +23,7 @@ from .labelled import with_accuracy, with_label_test
 from .presets import Preset
 from .row_checks import with_other_seeds, with_row_tests, with_walks
 from .runs import Run
-from .shares import false_shares, judged_values
+from .shares import false_shares
 from .steps import Steps, count_steps, grid_for
 from .store import Store, as_written, key_of
 from .strata import strata_of, stratified_rows
@@ -103,8 +104,7 @@ class Job:
 
     def _run(self, computed: Callable[[Run], Run]) -> Run:
         task = self.task
-        seed = self.seed if self._draws else None
-        blank = Run(task.label, plain(task.params), seed, seconds=0.0, memory_mib=None)
+        blank = Run(task.label, plain(task.params), self._run_seed(0), seconds=0.0, memory_mib=None)
         blank = replace(blank, saw_classes=task.needs_y)
         began = time.perf_counter()
         try:
@@ -152,8 +152,9 @@ class Job:
             relation=self.data.relation,
         )
         with suppress(DeadlineError):  # the map stands without what there is no time for
-            run = with_row_tests(run, self.data, self.seed, self._threads)
-            run = with_walks(run, fit.place, self.data, self.preset.n_walks, self.seed, self.n_jobs)
+            run = with_row_tests(run, self.data.X, self.seed, self._threads, self.data.metric)
+            place = fit.place if self.data.is_euclidean else None  # there is no way between two levels
+            run = with_walks(run, place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
             run = self._with_classes(run, params, store)
         return self._with_repeats(run, params, fit.embedding)
 
@@ -208,6 +209,9 @@ class Job:
         model = self._estimator(params, repeat)
         fit = fitted(lambda: model.fit_transform(X, y), len(X))
         return replace(fit, place=getattr(model, "transform", None))
+
+    def _run_seed(self, repeat: int) -> int | None:
+        return self.seed + repeat if self._draws else None
 
     def _assessed(self, fit: Fit) -> Quality:
         classes = self.data.classes
@@ -278,8 +282,13 @@ class Job:
                 if not found and np.array_equal(fit.embedding, first):  # it draws only for larger tables
                     self.steps.now(self.task.label, self.preset.n_seeds - 1 - repeat)
                     return replace(run, seed=None)
-                found.append({"seed": float(self.seed + repeat), **judged_values(self._assessed(fit))})
+                found.append({"seed": float(self.seed + repeat), **_few(self._assessed(fit))})
                 maps.append(fit.embedding)
             except DeadlineError:  # the map stands with fewer seeds
                 break
         return with_other_seeds(replace(run, repeats=tuple(found)), maps, self._threads)
+
+
+def _few(quality: Quality) -> dict[str, float]:
+    names = [name for kind in judged() for name in kind.names(quality.n_neighbors)]
+    return {name: quality.measures[name].value for name in names if name in quality.measures}

@@ -9,33 +9,30 @@ from typing import Any
 
 from .._errors import DeadlineError
 from .._values import Floats
+from ..distances import Metric
 from ..quality import map_jumps, row_tests, shared_neighbors
-from .data import Data
 from .row_trust import RowTrust
 from .runs import Run
 
 _FEWEST = 8  # rows of a map that are tested
 
 
-def with_row_tests(run: Run, data: Data, seed: int, n_jobs: int | None) -> Run:
+def with_row_tests(run: Run, X: Floats, seed: int, n_jobs: int | None, metric: Metric = "euclidean") -> Run:
     """Every compared row tested against random places; nothing of too few rows to test."""
     if run.quality is None or run.quality.n < _FEWEST:
         return run
-    rows, metric = run.quality.rows, data.metric
-    found = row_tests(data.X, run.embedding, metric=metric, rows=rows, random_state=seed, n_jobs=n_jobs)
+    found = row_tests(
+        X, run.embedding, metric=metric, rows=run.quality.rows, random_state=seed, n_jobs=n_jobs
+    )
     return replace(run, row_trust=RowTrust(found.p, found.by_chance))
 
 
 def with_walks(
-    run: Run, place: Callable[[Floats], Any] | None, data: Data, count: int, seed: int, n_jobs: int | None
+    run: Run, place: Callable[[Floats], Any] | None, X: Floats, count: int, seed: int, n_jobs: int | None
 ) -> Run:
-    """Whether the map jumps on the way from a row to its neighbour, where it can place new rows.
-
-    By another metric than the Euclidean there may be nothing on that way: no row is half of a level.
-    """
-    if place is None or run.row_trust is None or not data.is_euclidean:
+    """Whether the map jumps on the way from a row to its neighbour, where it can place new rows."""
+    if place is None or run.row_trust is None:
         return run
-    X = data.X
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rows that nobody gave

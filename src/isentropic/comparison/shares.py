@@ -1,4 +1,4 @@
-"""Numbers that a comparison takes of a map: its false neighbours row by row, and what seeds are judged by."""
+"""How many of the neighbours that a map shows are none, row by row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from .._values import Floats, Integers
 from ..distances import EUCLIDEAN, Metric, distances_between, pair_distances
 from ..neighbors import nearest_among
 from ..quality import Quality
-from ..quality.measures import judged
 
 _BLOCK = 4_096  # rows whose differences are held at a time
 
@@ -42,9 +41,3 @@ def _apart(X: Floats, first: Integers, second: Integers, metric: Metric, measure
         return np.asarray(measure(first, second))
     pairs = zip(first, second, strict=True)
     return np.array([distances_between(X[i : i + 1], X[j : j + 1], metric, 1)[0, 0] for i, j in pairs])
-
-
-def judged_values(quality: Quality) -> dict[str, float]:
-    """The measures by which maps of other seeds are compared, by name."""
-    names = [name for kind in judged() for name in kind.names(quality.n_neighbors)]
-    return {name: quality.measures[name].value for name in names if name in quality.measures}
