@@ -22,6 +22,7 @@
                                   "draw"    everything is drawn anew: another theme or width */
 
 const panels = [];
+const POINTS_A_FRAME = 80_000; // that are drawn before the page answers again
 
 class App {
   constructor(data) {
@@ -70,13 +71,17 @@ class App {
   /* Of each class the median of its rows, and how far most of them spread. */
   medians(map) {
     return this.once(`medians${map.run}`, () => {
-      const places = this.classes.names.map(() => [[], []]), points = this.points(map);
-      for (let i = 0; i < this.n; i++) for (const c of [0, 1]) places[this.codes[i]][c].push(points[2 * i + c] / 65535);
-      const at = (list, share) => list[Math.floor(share * (list.length - 1))];
+      const places = this.classes.counts.map((count) => [new Uint16Array(count), new Uint16Array(count)]), points = this.points(map);
+      const filled = new Uint32Array(places.length); // typed arrays sort tenfold faster
+      for (let i = 0; i < this.n; i++) {
+        const at = filled[this.codes[i]]++;
+        for (const c of [0, 1]) places[this.codes[i]][c][at] = points[2 * i + c];
+      }
+      const at = (list, share) => list[Math.floor(share * (list.length - 1))] / 65535;
       return places.map((sides) => {
         if (!sides[0].length) return null;
-        for (const list of sides) list.sort((a, b) => a - b);
-        return [...sides.map((list) => list[list.length >> 1]), Math.max(...sides.map((list) => at(list, 0.95) - at(list, 0.05)))];
+        for (const list of sides) list.sort();
+        return [...sides.map((list) => list[list.length >> 1] / 65535), Math.max(...sides.map((list) => at(list, 0.95) - at(list, 0.05)))];
       });
     });
   }
@@ -254,7 +259,21 @@ class App {
 
   // ---- the page ----
 
-  redraw() { for (const view of this.views) view.draw(); }
+  /* All maps, those in the window first; of many rows a few maps in a frame, so that the page answers meanwhile. */
+  redraw(room = POINTS_A_FRAME) {
+    const seen = (view) => { const { top, bottom } = view.figure.getBoundingClientRect(); return bottom > 0 && top < innerHeight; };
+    this.waiting = this.isLarge ? [...this.views.filter(seen), ...this.views.filter((view) => !seen(view))] : [...this.views];
+    cancelAnimationFrame(this.slice);
+    this.drawSome(this.isLarge ? room : Infinity);
+  }
+
+  get isLarge() { return this.n * this.views.length > POINTS_A_FRAME; }
+
+  drawSome(room = POINTS_A_FRAME) {
+    for (; this.waiting.length && room > 0; room -= this.n) this.waiting.shift().draw();
+    if (this.waiting.length) this.slice = requestAnimationFrame(() => this.drawSome());
+  }
+
   drawOver() { for (const view of this.views) view.drawOver(); }
 
   /* A part of the column beside the maps, with a heading; hidden while it is `hidden`. */
@@ -277,8 +296,13 @@ class App {
   }
 
   drawAll() {
-    this.redraw();
+    this.redraw(1);
     this.drawLegends();
+    clearTimeout(this.later);
+    if (this.isLarge) this.later = setTimeout(() => this.drawCharts()); else this.drawCharts();
+  }
+
+  drawCharts() {
     this.curves.draw();
     drawPictures(document.getElementById("pictures"), this);
     drawTrials(document.getElementById("trials"), this);
@@ -295,7 +319,11 @@ class App {
       button.addEventListener("click", () => this.selectRows(longs(this.data.regions[Number(button.dataset.fact)].rows)));
     let width = innerWidth, screen = "";
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.drawAll(); } });
-    addEventListener("beforeprint", () => { screen = this.theme; if (screen === "dark") repaint("light"); }); // paper is light
+    addEventListener("beforeprint", () => { // paper is light, and does not wait
+      screen = this.theme;
+      if (screen === "dark") repaint("light");
+      if (this.isLarge) { this.drawSome(Infinity); this.drawCharts(); }
+    });
     addEventListener("afterprint", () => { if (screen === "dark") repaint("dark"); });
     for (const head of document.querySelectorAll("#scores thead th")) head.firstElementChild.addEventListener("click", () => this.sort(head));
   }
