@@ -149,7 +149,7 @@ def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path
     from ..plot import scatter
 
     figure = Figure(figsize=(12, 5.4), layout="constrained")
-    shares = pd.Series(agreement.shares, name=f"share of the {agreement.n_neighbors} nearest on both maps")
+    shares = pd.Series(agreement.shares, name="agreement")
     for axes, Z, name in zip(figure.subplots(1, 2), maps, names, strict=True):
         scatter(Z, shares, title=printable(name), ax=axes)
     write_figure(figure, path)
