@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import stats
 from scipy.spatial.distance import cdist
 
 
@@ -32,3 +33,53 @@ def naive_hills(Z, fewest, rise=3.5):
                 members[pair[1]] += members.pop(pair[0])
     large = {peak for peak, rows in members.items() if sum(counts[m] for m in rows) >= least}
     return np.array([hill_of[i] if hill_of[i] in large else -1 for i in range(n)])[place_of.ravel()]
+
+
+def naive_row_tests(X, Z, rows, seed, share=0.5):
+    """Of each row: how its place on the map fits, and the share of places that fit as well."""
+    n = len(X)
+    drawn = np.random.RandomState(seed).permutation(n)
+    references, places = drawn[: n // 2], drawn[n // 2 :][:99]
+    near = round(share * (len(references) - 1))
+    found = []
+    for i in rows:
+        others = [r for r in references if r != i]
+        others = sorted(others, key=lambda r: np.linalg.norm(X[r] - X[i]))[:near]
+        given = np.arange(near)
+
+        def fit(c, others=others, given=given):
+            ranks = stats.rankdata(np.linalg.norm(Z[references] - Z[c], axis=1))
+            rank_of = dict(zip(references.tolist(), ranks, strict=True))
+            return np.corrcoef(given, [rank_of[r] for r in others])[0, 1]
+
+        elsewhere = [fit(c) for c in places if c != i]
+        as_good = sum(value >= fit(i) - 1e-12 for value in elsewhere)
+        found.append((fit(i), (1 + as_good) / (1 + len(elsewhere))))
+    return np.array(found).T
+
+
+def naive_shared(maps, k):
+    """Of each row the share of neighbours that all maps have, and the pairs that have each other in all."""
+    lists = [[set(row) for row in _nearest(Z, k)] for Z in maps]
+    shared = [set.intersection(*(rows[i] for rows in lists)) for i in range(len(maps[0]))]
+    pairs = [[i, j] for i, found in enumerate(shared) for j in sorted(found) if i < j and i in shared[j]]
+    return np.array([len(found) / k for found in shared]), pairs
+
+
+def naive_jumps(place, X, Z, rows, k, n_steps):
+    """The excess of the longest step on a walk to that of the k nearest rows which is farthest on the map."""
+    reach = np.sort(cdist(Z, Z), axis=1)[:, k]
+    found = []
+    for i in rows:
+        j = max(_nearest(X, k)[i], key=lambda j: np.linalg.norm(Z[j] - Z[i]))
+        walk = [place((X[i] + t / n_steps * (X[j] - X[i]))[None])[0] for t in range(1, n_steps)]
+        steps = np.linalg.norm(np.diff([Z[i], *walk, Z[j]], axis=0), axis=1)
+        even = np.linalg.norm(Z[j] - Z[i]) / n_steps
+        found.append((steps.max() - even) / max(reach[i], np.median(reach)))
+    return np.array(found)
+
+
+def _nearest(Z, k):
+    D = cdist(Z, Z)
+    np.fill_diagonal(D, np.inf)
+    return np.argsort(D, axis=1, kind="stable")[:, :k]

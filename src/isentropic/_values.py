@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
-from ._state import Array, Each, Flag, Maybe, Number, OneOf, Starts, State, Text, Value, Whole
+from ._gower import Gower
+from ._state import Array, Flag, Maybe, Number, OneOf, Starts, State, Text, Value, Whole
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
@@ -97,34 +98,6 @@ class Inflate:
 
     factor: float = 10.0
     _state = State(factor=Number(0))
-
-
-@dataclass(frozen=True, slots=True)
-class Gower:
-    """A metric for mixed tables with holes: the mean of what two rows differ by, column by column.
-
-    ``d(a, b) = sum_j w_j d_j / sum_j w_j`` over the columns j that both rows have (Gower, 1971); NaN is a
-    value that is missing. Each ``d_j`` is from 0 to 1: of numbers ``|a_j - b_j|`` in the range of the fitted
-    column, at most 1; of the columns ``levels`` 0 for equal codes and 1 for others; of the columns
-    ``ordered`` the difference of their ranks among the fitted levels, in the range of these. ``weights`` has
-    a number for every column, None for 1. ``metric="gower"`` is all columns as numbers of weight 1.
-
-    A new row beyond the range of a column is as far in it as can be, so that one odd value never drowns the
-    others; a level that no fitted row has differs from all; a column that is constant tells no rows apart.
-    Rows without a common column are at distance 1, the largest there is. With holes it is no metric: the
-    triangle inequality fails, and two rows with different holes may be at distance 0.
-
-    >>> from isentropic import ClassicalMDS
-    >>> import numpy as np
-    >>> X = np.array([[1.0, 0], [3.0, 0], [np.nan, 1], [5.0, 1]])
-    >>> ClassicalMDS(metric=Gower(levels=(1,))).fit(X).embedding_.shape
-    (4, 2)
-    """
-
-    levels: tuple[int, ...] = ()  # numbers of columns, from 0
-    ordered: tuple[int, ...] = ()
-    weights: tuple[float, ...] | None = None
-    _state = State(levels=Each(Whole(0)), ordered=Each(Whole(0)), weights=Maybe(Each(Number(0))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,6 +277,7 @@ class Table:
     name: str
     scaling: str
     preparation: Any = None  # datasets.Preparation: what made the columns numbers, to treat new rows alike
+    metric: Any = "euclidean"  # by which its rows are to be compared: a name, or Gower(...)
 
     @property
     def labels(self) -> npt.NDArray[Any] | None:

@@ -310,7 +310,7 @@ def test_rows_with_holes_are_mapped_and_placed_again(run, tmp_path):
             "--missing must be raise, drop, median, ppca or mean, since rows with holes have no neighbours",
         ),
         (
-            ["report", "-o"],
+            ["report", "--metric", "euclidean", "-o"],
             "--missing must be raise, drop, median, ppca or mean, since rows with holes have no neighbours",
         ),
     ],

@@ -113,6 +113,9 @@ def test_what_has_no_data_is_told_first(tmp_path):
     ]
     assert list(run(tasks)) == tasks
     assert begun(tmp_path / "log") == [2, 0, 1, 3]
+    ((left, outcome),) = run(tasks, seconds=0).items()
+    assert left == tasks[2]
+    assert outcome.reason.endswith("nowhere.csv is not in the data folder, and was not looked for elsewhere.")
 
 
 def until(holds, seconds=60.0):

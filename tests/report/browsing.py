@@ -1,7 +1,7 @@
 """What tests do with a page in a browser, and what they hear from it."""
 
 LAPTOP = {"width": 1366, "height": 768}
-READY = "window.isentropic && window.isentropic.ready"
+READY = "() => window.isentropic && window.isentropic.ready"
 
 
 class Heard:
@@ -36,3 +36,8 @@ def drag(tab, start, end, steps=8):
 
 def selected(tab):
     return set(tab.evaluate("[...isentropic.selected.keys()].filter((i) => isentropic.selected[i])"))
+
+
+def drawn(tab):
+    """Wait until the maps outside of the window are drawn too."""
+    tab.wait_for_function("() => isentropic.views.every((view) => !view.stale)")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from browsing import drag, place, selected
+from browsing import drag, drawn, place, selected
 from made_comparisons import FACTS, make_runs, make_supervised, make_table, make_verdict, page
 from matplotlib.path import Path as MatplotlibPath
 
@@ -28,6 +28,7 @@ def write(path, table, runs, verdict, **options):
 
 def colours(tab, figure):
     """How many pixels of a map have each colour, coarsely."""
+    drawn(tab)
     script = """(f) => { const { data } = isentropic.views[f].image, found = {};
       for (let p = 0; p < data.length; p += 4) {
         const key = [data[p] >> 5, data[p + 1] >> 5, data[p + 2] >> 5].join();
@@ -66,6 +67,7 @@ def test_a_brush_selects_the_same_rows_in_every_map(open_page, address, runs):
     assert len(found) <= inside.sum() + 2
     assert len(found) < len(Z)
     # The selected rows, and no others, stand out in another map.
+    drawn(tab)
     assert tab.evaluate("""() => { const v = isentropic.views[3], paper = isentropic.paper;
       const loud = (i) => { const p = 4 * (Math.floor(v.py[i]) * v.width + Math.floor(v.px[i]));
         return Math.max(...[0, 1, 2].map((c) => Math.abs(v.image.data[p + c] - paper[c]))) > 60; };
@@ -283,6 +285,7 @@ def test_a_brush_over_nine_maps_paints_only_the_selected_rows(open_page, tmp_pat
     path.write_text(large_page, encoding="utf-8")
     tab = open_page(path.as_uri())
     painted = "isentropic.views.map((view) => view.painted)"
+    drawn(tab)
     assert tab.evaluate(painted) == [1] * 10
     x, y = place(tab, 1, 0)
     tab.evaluate("""() => { window.stamped = [];
@@ -291,6 +294,7 @@ def test_a_brush_over_nine_maps_paints_only_the_selected_rows(open_page, tmp_pat
         window.stamped.push(which ? which.reduce((sum, flag) => sum + flag, 0) : -1);
         return stamp.call(this, order, which, ...rest); }; } }""")
     drag(tab, (x - 80, y - 60), (x + 80, y + 60), steps=20)
+    drawn(tab)
     found = len(selected(tab))
     assert 0 < found < 5_000
     assert tab.evaluate(painted) == [2] * 10

@@ -8,9 +8,11 @@ from dataclasses import replace
 from html import unescape
 
 import numpy as np
+import pandas as pd
 import pytest
 from made_comparisons import FACTS, make_runs, make_supervised, make_table, make_verdict, page
 
+from isentropic import datasets
 from isentropic._errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.class_verdicts import about_classes
 from isentropic.comparison.drawings import drawn_rows
@@ -20,6 +22,7 @@ from isentropic.datasets.preparation import Preparation
 from isentropic.datasets.scaling import Scale
 from isentropic.quality import assess
 from isentropic.quality.map_differences import spread
+from isentropic.report.given_columns import given_columns
 
 pytest.importorskip("jinja2")
 
@@ -335,3 +338,52 @@ def test_no_two_of_many_maps_have_one_letter():
     assert len(heads) == 60
     assert len(set(heads)) == 60
     assert (heads[25], heads[26], heads[59]) == ("Z", "AA", "BH")
+
+
+# ---- columns as they were given ----------------------------------------------------------------
+
+
+def decoded(column):
+    """Codes and values of a column of the page, NaN where a value is missing."""
+    codes = np.frombuffer(b64decode(column["codes"]), f"<{column['kind']}").astype(int)
+    missing = 255 if column["kind"] == "u1" else 65_535
+    if "levels" in column:
+        return [None if code == missing else column["levels"][code] for code in codes]
+    values = np.frombuffer(b64decode(column["values"]), "<f8")
+    return np.where(codes == missing, np.nan, values[np.minimum(codes, len(values) - 1)])
+
+
+def test_the_page_holds_every_column_as_it_was_given():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({
+        "whole": random.integers(0, 9, 300).astype(float), "fine": random.normal(size=300) * 1e-7 + 3.0,
+        "word": random.choice(["a", "b", "c"], 300),
+    })  # fmt: skip
+    frame.loc[::7, "word"] = None
+    table = datasets.load(frame, missing="mean")
+    given = given_columns(table, np.arange(300))
+    whole, fine, word = given["columns"]
+    assert (whole["kind"], fine["kind"], given["n_all"]) == ("u1", "u2", 3)
+    np.testing.assert_allclose(decoded(whole), frame["whole"], rtol=1e-12)
+    np.testing.assert_allclose(decoded(fine), frame["fine"], rtol=1e-12)
+    assert decoded(word) == [None if value is None or value != value else value for value in frame["word"]]
+
+
+def test_holes_of_numbers_are_missing(table):
+    X = table.X.copy()
+    X[::5, 1] = np.nan
+    found = decoded(given_columns(replace(table, X=X), np.arange(120))["columns"][1])
+    np.testing.assert_array_equal(found, X[:, 1])
+
+
+def test_columns_that_do_not_fit_are_left_out_and_ranks_stay(monkeypatch, table):
+    whole = given_columns(table, np.arange(120))["columns"]
+    monkeypatch.setattr("isentropic.report.given_columns.MOST_BYTES", 330)
+    monkeypatch.setattr("isentropic.report.given_columns._FEW_VALUES", 5)
+    few = given_columns(table, np.arange(120))
+    varying = sorted(np.argsort(-table.X.var(axis=0))[:2])
+    assert ([one["name"] for one in few["columns"]], few["n_all"]) == ([f"column {j}" for j in varying], 4)
+    for one, j in zip(few["columns"], varying, strict=True):
+        assert one["codes"] == whole[j]["codes"]
+        ends = np.frombuffer(b64decode(one["values"]), "<f8")[[0, -1]]
+        np.testing.assert_array_equal(ends, [table.X[:, j].min(), table.X[:, j].max()])

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from browsing import drag, place, selected
+from browsing import drag, drawn, place, selected
 from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 
 from isentropic import datasets, explain
@@ -238,6 +238,18 @@ def test_the_honest_lasso_restores_a_group_that_the_map_cut_in_half(open_page, c
     assert tab.heard.complaints == []
 
 
+def test_rows_that_are_no_group_are_not_corrected_away(open_page, cut_page, planted):
+    table, run, *_ = planted
+    near = drawing(table, [run], make_verdict([run])).neighbors
+    rows = np.arange(0, 450, 15)
+    assert len(corrected_selection(near, rows)) == 0
+    tab = open_page(cut_page)
+    tab.evaluate("(rows) => isentropic.selectRows(rows)", rows.tolist())
+    tab.locator("#correct").click()
+    assert "Nobody would stay" in tab.locator("#selection").inner_text()
+    assert selected(tab) == set(rows.tolist())
+
+
 def test_why_these_rows_stands_beside_the_maps(open_page, mixed):
     table, group, address = mixed
     tab = open_page(address)
@@ -296,3 +308,86 @@ def test_the_large_map_says_how_honest_a_selection_is(open_page, cut_page, plant
     assert "of their true neighbours are inside" in brief.inner_text()
     brief.locator("button").click()
     assert selected(tab) == set(np.flatnonzero(group == 0).tolist())
+
+
+# ---- groups that were found --------------------------------------------------------------------
+
+
+def test_a_click_selects_a_group_that_was_found(open_page, cut_page, planted):
+    table, run, *_ = planted
+    groups = drawing(table, [run], make_verdict([run])).groups
+    assert len(groups) == 4  # the first of three is in two places
+    tab = open_page(cut_page)
+    buttons = tab.locator("#groups button")
+    assert buttons.count() == 4
+    assert "stable in 100% of resamples" in buttons.nth(0).inner_text()
+    assert groups[0].lines[0] in buttons.nth(0).inner_text()
+    buttons.nth(3).focus()
+    tab.keyboard.press("Enter")
+    assert selected(tab) == set(groups[3].rows.tolist())
+    assert [buttons.nth(i).get_attribute("aria-pressed") for i in range(4)] == ["false"] * 3 + ["true"]
+    assert "true neighbours inside" in tab.locator("#selection").inner_text()
+    tab.keyboard.press("Escape")
+    assert buttons.nth(3).get_attribute("aria-pressed") == "false"
+
+
+def test_a_map_without_groups_says_so(open_page, tmp_path):
+    table = make_table(60, n_classes=1)
+    runs = make_runs(table, 1)
+    tab = open_page(written(tmp_path / "cloud.html", table, runs))
+    assert "None stands out" in tab.locator("#groups").inner_text()
+
+
+# ---- many maps ---------------------------------------------------------------------------------
+
+NAMES = (
+    "pca",
+    "classical-mds",
+    "isomap",
+    "t-sne",
+    "umap",
+    "lle",
+    "sdd",
+    "lpp",
+    "npe",
+    "sammon",
+    "som",
+    "ltsa",
+)
+
+
+def many_maps():
+    table = make_table(40)
+    one = make_runs(table, 1)[0]
+    runs = [replace(one, method=name, trials=()) for name in NAMES]
+    verdict = make_verdict(runs)
+    standings = [replace(s, local=0.3 + 0.01 * s.run, trusted=s.run != 11) for s in verdict.standings]
+    return table, runs, replace(verdict, recommended=2, shown=2, standings=tuple(standings))
+
+
+def test_the_best_eight_maps_come_first_and_the_others_by_family(open_page, tmp_path):
+    table, runs, verdict = many_maps()
+    path = tmp_path / "many.html"
+    path.write_text(page(table, runs, verdict, FACTS), encoding="utf-8")
+    tab = open_page(path.as_uri())
+    figures = tab.locator("#maps figure.map")
+    shown = [int(figure.get_attribute("data-run")) for figure in figures.all() if figure.is_visible()]
+    assert shown == [2, 10, 9, 8, 7, 6, 5, 4]  # the recommended one, then by what they keep; trust first
+    assert tab.locator("#scores tbody tr").count() == 12
+    painted = "isentropic.views.map((view) => view.painted ?? 0)"
+    drawn(tab)
+    assert tab.evaluate(painted) == [1] * 9 + [0] * 4
+    button = tab.locator("#all")
+    assert button.inner_text() == "Show all 12 maps"
+    button.focus()
+    tab.keyboard.press("Enter")
+    assert all(figure.is_visible() for figure in figures.all())
+    assert figures.count() == 12
+    drawn(tab)
+    assert tab.evaluate(painted) == [1] * 13
+    families = [text.lower() for text in tab.locator("h4.family").all_inner_texts()]
+    assert families == ["neighbours", "stress", "linear", "spectral"]  # of t-SNE, classical MDS, PCA, LTSA
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    tab.keyboard.press("Enter")
+    assert [figure.is_visible() for figure in figures.all()].count(True) == 8
+    assert tab.heard.complaints == []

@@ -148,6 +148,7 @@ def _document(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked:
         "folder": str(asked.folder),
         "results": len(outcomes),
         "left": len({task for chapter in chapters for result in chapter.results for task in result.left}),
+        "seconds": sum(outcome.seconds for outcome in outcomes.values()),
         "failed": sum(bool(outcome.reason) for outcome in outcomes.values()),
         "chapters": [
             {

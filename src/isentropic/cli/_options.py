@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from .._errors import require
+from .._errors import require, require_one_of
 
 Source = Annotated[
     str,
@@ -54,11 +54,18 @@ NewMissing = Annotated[
     typer.Option(
         "--missing",
         metavar="RULE",
-        help="Missing values: drop, mean or keep; those of the first table by its rule.",
+        help="Missing values: drop, mean or keep; by default as in the first table.",
     ),
 ]
 Dates = Annotated[str, typer.Option(metavar="RULE", help="Dates: number (days), or cycle (also the season).")]
 Scaling = Annotated[str, typer.Option(metavar="RULE", help="auto, standard, minmax, robust or none.")]
+Metric = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Compare rows by it: euclidean, gower (mixed columns, holes), auto, cityblock, cosine, ...",
+    ),
+]
 Rank = Annotated[
     int | None, typer.Option(metavar="N", help="Principal components of a sparse table; 50 by default.")
 ]
@@ -66,6 +73,13 @@ Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
 ]
 
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Time for all of it, as 30s, 5m or 1h: cheap methods come first, others are left out.",
+    ),
+]
 MostRows = Annotated[
     int | None,
     typer.Option(
@@ -80,21 +94,46 @@ _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
     "isentropic.config_context(memory_limit=...)": "--memory GIB",
 }
-_TABLE_OPTIONS = ("target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "rank")
+_TABLE_OPTIONS = (
+    "target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "metric", "rank",
+)  # fmt: skip
 # name='value', name='value' or 'other', name=['value'], name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(
     rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"
 )
 
 
-def require_complete(missing: str) -> None:
-    """Rows with holes can be mapped, but not compared: their neighbours are not known."""
+def require_metric(metric: str) -> None:
+    """Refuse a name that is no metric before the table is read."""
+    if metric in ("auto", "euclidean", "gower"):
+        return
+    from ..distances import metric_names
+
+    require_one_of("--metric", metric, ["auto", *(name for name in metric_names() if name != "precomputed")])
+
+
+def require_complete(missing: str, metric: str = "euclidean") -> None:
+    """Rows with holes can be mapped, but not compared but by Gower's metric: their neighbours are unknown."""
     require(
-        missing != "keep",
+        missing != "keep" or metric in ("auto", "gower"),
         "--missing",
         "raise, drop, median, ppca or mean, since rows with holes have no neighbours",
         missing,
     )
+
+
+def seconds_in(option: str, text: str | None) -> float | None:
+    """Of a time in words.
+
+    >>> [seconds_in("--budget", text) for text in ("30s", "5m", "1.5h", "90")]
+    [30.0, 300.0, 5400.0, 90.0]
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(s|m|min|h)?\s*", text)
+    seconds = 0.0 if found is None else float(found[1]) * {"m": 60, "min": 60, "h": 3600}.get(found[2], 1)
+    require(seconds >= 1, option, "a time of a second or more, as 30s, 5m or 1h", text)
+    return seconds
 
 
 def in_options(text: str) -> str:

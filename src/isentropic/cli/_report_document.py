@@ -14,11 +14,15 @@ from .._errors import printable
 
 if TYPE_CHECKING:
     from .._values import Integers, Table
-    from ..comparison import Drawing, LabelTest, Preset, Run, Verdict
+    from ..comparison import Drawing, LabelTest, Preset, RowTrust, Run, Verdict
     from ..comparison.comparing import Comparison
+    from ..quality import SharedNeighbors
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
-_DEFAULTS = {"nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "seed": 0}
+_DEFAULTS = {
+    "nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "metric": "auto",
+    "seed": 0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,9 @@ def facts_of(
     from datetime import UTC, datetime
 
     from ..comparison import PRESETS, intrinsic_dimension
+    from ..distances import metric_name
 
-    found = intrinsic_dimension(table.X)
+    found = intrinsic_dimension(table.X, metric=table.metric)
     preset = PRESETS[told.preset]
     return {
         "command": told.command,
@@ -70,6 +75,7 @@ def facts_of(
         "notes": list(compared.notes),
         "features": len(table.feature_names),
         "scaling": table.scaling,
+        "metric": metric_name(table.metric),
         "dimensions": {
             "maximum likelihood": found.maximum_likelihood,
             "two nearest neighbours": found.two_nearest,
@@ -124,6 +130,7 @@ def document(
             "lines": list(judged.lines),
         },
         "groups": _of_groups(drawn, compared.rows),
+        "agreed": None if drawn.agreed is None else _of_agreed(drawn.agreed),
         "runs": [_of_run(run) for run in runs],
         "whole": None if whole is None else _of_run(whole),
     }
@@ -140,6 +147,28 @@ def _of_groups(drawn: Drawing, sample: Integers | None) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = drawn.groups.to_json()["groups"]
     rows = drawn.rows if sample is None else sample[drawn.rows]
     return [{**group, "rows": rows[group["rows"]].tolist()} for group in found]
+
+
+def _of_agreed(agreed: SharedNeighbors) -> dict[str, Any]:
+    """What all trusted maps show: shares of neighbours, and pairs of rows."""
+    return {
+        "n_maps": agreed.n_maps,
+        "n_neighbors": agreed.n_neighbors,
+        "share": float(agreed.shares.mean()),
+        "n_pairs": len(agreed.pairs),
+    }
+
+
+def _of_rows(trust: RowTrust) -> dict[str, Any]:
+    """In numbers; row by row they are in the folder."""
+    unsteady = trust.unsteady
+    return {
+        "by_chance": trust.by_chance,
+        "doubtful": trust.doubtful_share,
+        "jumping": trust.jumping_share,
+        "n_walked": 0 if trust.walked is None else len(trust.walked),
+        "unsteady": None if unsteady is None else float(unsteady.mean()),
+    }
 
 
 def _of_test(test: LabelTest) -> dict[str, Any]:
@@ -165,6 +194,7 @@ def _of_run(run: Run) -> dict[str, Any]:
         "saw_classes": run.saw_classes,
         "label_test": None if run.label_test is None else _of_test(run.label_test),
         "relation": run.relation,
+        "row_trust": None if run.row_trust is None else _of_rows(run.row_trust),
         "measures": {name: {"value": m.value, "low": m.low, "high": m.high} for name, m in measures.items()},
         "warnings": list(run.warnings),
         "n_placed": run.n_placed,

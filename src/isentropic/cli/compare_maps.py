@@ -19,6 +19,7 @@ from ._options import (
     Jobs,
     Keep,
     Memory,
+    Metric,
     Missing,
     Nominal,
     Quiet,
@@ -28,6 +29,7 @@ from ._options import (
     Source,
     Target,
     require_complete,
+    require_metric,
 )
 from ._output import ROWS, require_figure, require_rows_file, write_figure, write_frame
 from ._terminal import reporting, show_json, show_table
@@ -78,6 +80,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    metric: Metric = "euclidean",
     rank: Rank = None,
     samples: Samples = None,
     seed: Seed = None,
@@ -95,7 +98,8 @@ def main(  # long, with a line for each option
       isentropic compare-maps umap.csv isomap.csv builtin:iris
       isentropic compare-maps last.csv this.csv flats.csv --index flat --out moved.csv --plot moved.png
     """
-    require_complete(missing)
+    require_complete(missing, metric)
+    require_metric(metric)
     if out is not None:
         require_rows_file(out, source, str(first), str(second), known=ROWS)
     if plot is not None:
@@ -106,7 +110,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
             )  # fmt: skip
             maps = [coordinates_of(table, path).to_numpy() for path in (first, second)]
         agreement, quality = _compared(table, maps, k, seed, jobs)
@@ -131,7 +135,9 @@ def _compared(
     require(1 <= k < n // 2, "--k", f"from 1 to {n // 2 - 1}, less than half of the rows", k)
     with computing("compare-maps"):
         agreement = map_agreement(*maps, n_neighbors=k, n_jobs=jobs)
-        return agreement, compare_quality(table.X, *maps, n_neighbors=k, random_state=seed, n_jobs=jobs)
+        return agreement, compare_quality(
+            table.X, *maps, metric=table.metric, n_neighbors=k, random_state=seed, n_jobs=jobs
+        )
 
 
 def _write(table: Table, agreement: MapAgreement, out: Path) -> None:

@@ -19,6 +19,7 @@ from ._options import (
     Jobs,
     Keep,
     Memory,
+    Metric,
     Missing,
     Nominal,
     Out,
@@ -29,6 +30,7 @@ from ._options import (
     Scaling,
     Source,
     Target,
+    require_metric,
 )
 from ._output import Files, coordinates_frame, require_outputs, write_figure, write_map
 from ._parameters import parse_parameters, with_seed_and_jobs
@@ -68,6 +70,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    metric: Metric = "euclidean",
     rank: Rank = None,
     samples: Samples = None,
     seed: Seed = None,
@@ -83,9 +86,12 @@ def main(  # long, with a line for each option
       isentropic embed builtin:iris --method isomap --out map.csv --plot map.png
       isentropic embed flats.csv -m isomap -p neighbors=radius:0.5 --target price \\
           --out map.parquet --save flats.skops
+      isentropic embed mixed.csv -m umap --metric gower --out map.csv
+      isentropic embed 'flats.xlsx#Sold' -m umap --missing median --dates cycle --out map.csv
     """
     given = parse_parameters(param or [])
-    estimator = _build(method, given, seed, jobs, missing)
+    require_metric(metric)
+    estimator = _build(method, given, seed, jobs, missing, metric)
     files = Files(out, save, plot)
     require_outputs(files, source)
     with reporting(bars=not quiet, memory=memory) as warned:
@@ -94,7 +100,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files)
@@ -102,12 +108,19 @@ def main(  # long, with a line for each option
     show_summary(summary, quiet=quiet, as_json=as_json)
 
 
-def _build(method: str, given: dict[str, Any], seed: int | None, jobs: int | None, missing: str) -> Any:
+def _build(
+    method: str, given: dict[str, Any], seed: int | None, jobs: int | None, missing: str, metric: str
+) -> Any:
     from .._errors import require_one_of
     from ..registry import METHODS, make
 
     require_one_of("--method", method, METHODS)
-    if missing == "keep":
+    if metric != "euclidean":
+        takes_metrics = "metric" in METHODS[method].load()().get_params()
+        hint = "It works on columns of numbers: umap, t-sne, isomap and classical-mds take any metric."
+        require(takes_metrics, "--metric", f"euclidean for {method}", metric, hint)
+        require("metric" not in given, "--metric", "left out where --param gives one", metric)
+    elif missing == "keep":
         takes_holes = "missing" in METHODS[method].load()().get_params()
         hint = "probabilistic-pca maps rows with holes."
         require(takes_holes, "--missing", f"raise, drop, median, ppca or mean for {method}", missing, hint)
@@ -123,6 +136,8 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
         require(table.y is not None, "--target", f"given, because {method} learns from it", None)
     must_be, hint = "a table of at least 2 rows", "A map shows rows beside each other."
     require(len(table.X) >= 2, "SOURCE", must_be, len(table.X), hint)
+    if table.metric != "euclidean":
+        estimator.set_params(metric=table.metric)
     began = time.perf_counter()
     with computing(method):
         Z = estimator.fit_transform(table.X, table.y)

@@ -19,6 +19,7 @@ from ._options import (
     Jobs,
     Keep,
     Memory,
+    Metric,
     Missing,
     Nominal,
     Quiet,
@@ -28,11 +29,13 @@ from ._options import (
     Source,
     Target,
     require_complete,
+    require_metric,
 )
 from ._output import require_figure, write_figure
 from ._terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
+    from .._values import Table
     from ..meta import Path as Found
 
 Values = Annotated[
@@ -64,6 +67,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    metric: Metric = "euclidean",
     rank: Rank = None,
     samples: Samples = None,
     jobs: Jobs = None,
@@ -78,7 +82,8 @@ def main(  # long, with a line for each option
       isentropic path builtin:swiss-roll --plot path.png
       isentropic path flats.csv --target price --k 5,10,20,40 --json
     """
-    require_complete(missing)
+    require_complete(missing, metric)
+    require_metric(metric)
     require(k is None or radius is None, "--k and --radius", "one or the other", "both")
     numbers = _numbers("--k", k, int) if radius is None else _numbers("--radius", radius, float)
     if plot is not None:
@@ -89,11 +94,11 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
             )  # fmt: skip
         began = time.perf_counter()
         with computing("path"):
-            found = _found(table.X, numbers, radius is not None, components, jobs)
+            found = _found(table, numbers, radius is not None, components, jobs)
         seconds = time.perf_counter() - began
         if plot is not None:
             from ..plot import path_curves
@@ -114,14 +119,14 @@ def _numbers(option: str, given: str | None, kind: type) -> list[Any] | None:
         raise InvalidInputError(message(option, "numbers with commas between them", given)) from None
 
 
-def _found(X: Any, numbers: list[Any] | None, radii: bool, components: int, jobs: int | None) -> Found:
+def _found(table: Table, numbers: list[Any] | None, radii: bool, components: int, jobs: int | None) -> Found:
     from .._values import Radius
     from ..meta import isomap_path
 
     given: dict[str, Any] = (
         {} if numbers is None else {"n_neighbors": [Radius(r) for r in numbers] if radii else numbers}
     )
-    return isomap_path(X, n_components=components, n_jobs=jobs, **given)
+    return isomap_path(table.X, n_components=components, metric=table.metric, n_jobs=jobs, **given)
 
 
 def _size(value: Any) -> Any:

@@ -23,6 +23,7 @@ from ._options import (
     Jobs,
     Keep,
     Memory,
+    Metric,
     Missing,
     Nominal,
     Quiet,
@@ -32,6 +33,7 @@ from ._options import (
     Source,
     Target,
     require_complete,
+    require_metric,
 )
 from ._output import coordinates_frame, require_figure, require_rows_file, write_figure, write_map
 from ._summary import count
@@ -89,6 +91,7 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    metric: Metric = "euclidean",
     rank: Rank = None,
     samples: Samples = None,
     seed: Seed = None,
@@ -107,7 +110,8 @@ def main(  # long, with a line for each option
       isentropic quality flats.csv map.parquet --target price --k 15 --plot quality.png
       isentropic quality flats.csv map.csv --target price --out scores.parquet
     """
-    require_complete(missing)
+    require_complete(missing, metric)
+    require_metric(metric)
     if out is not None:
         require_rows_file(out, source, str(embedding))
     if plot is not None:
@@ -118,7 +122,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()
@@ -147,8 +151,9 @@ def _assessed(
     classes = table.y if table.class_names else None  # a target of numbers has none
     with computing("quality"):
         return assess(
-            table.X, coordinates.to_numpy(), classes, n_neighbors=wanted, random_state=seed, n_jobs=jobs
-        )
+            table.X, coordinates.to_numpy(), classes, metric=table.metric, n_neighbors=wanted,
+            random_state=seed, n_jobs=jobs,
+        )  # fmt: skip
 
 
 def _write(result: _Result, out: Path) -> None:
@@ -262,7 +267,7 @@ def _draw(result: _Result, jobs: int | None, path: Path) -> None:
     quality, rows = result.quality, result.quality.rows
     X, Z = result.table.X[rows], result.coordinates.to_numpy()[rows]
     with computing("quality"):
-        matrix = coranking_matrix(X, Z, n_jobs=jobs)
+        matrix = coranking_matrix(X, Z, metric=result.table.metric, n_jobs=jobs)
     n_shown = quality.n - 2  # all is well with all others, by definition
     drawn = {kind.legend.split(":")[0]: kind.name for kind in drawn_curves()}
     curves = {title: getattr(quality.curves, name)[:n_shown] for title, name in drawn.items()}

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._errors import InvalidInputError, printable, require, require_one_of
+from .._errors import printable, require, require_one_of
 from .._extras import require_extra
 from ._bar import one_bar
 from ._computation import computing, prompt_interrupt
 from ._failure import FAILURE
 from ._options import (
     AsJson,
+    Budget,
     Dates,
     Drop,
     Index,
     Jobs,
     Keep,
     Memory,
+    Metric,
     Missing,
     MostRows,
     Nominal,
@@ -33,8 +34,11 @@ from ._options import (
     Source,
     Target,
     require_complete,
+    require_metric,
+    seconds_in,
 )
 from ._output import MAPS, require_rows_file, require_suffix
+from ._report_checks import require_color, require_table
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
 PAGES = (".html", ".htm")
 MAP_FILES = (*MAPS, ".json")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
-_FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
+_FOR_PAGE = 0.1  # share of a budget
 
 Names = Annotated[
     str | None,
@@ -98,6 +102,7 @@ class _Asked:
     folder: Path | None
     jobs: int | None
     most_rows: int | None
+    ends: float | None  # by time.perf_counter
 
 
 def main(  # long, with a line for each option
@@ -116,9 +121,11 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
+    metric: Metric = "auto",
     rank: Rank = None,
     samples: Samples = None,
     most_rows: MostRows = None,
+    budget: Budget = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -131,34 +138,41 @@ def main(  # long, with a line for each option
     Methods that learn from classes, the --target, are compared where --methods names them, or by the
     preset thorough. Each is fitted with permuted labels too, and not trusted where these score as well.
 
+    Tables with text beside numbers, or with holes, are compared by Gower's metric, unless --methods names one
+    that works on columns of numbers, or --metric says otherwise.
+
     \b
     Examples:
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
       isentropic report builtin:wine --methods pca,lda,supervised-umap
-      isentropic report stones.parquet --most-rows 20000
+      isentropic report stones.parquet --most-rows 20000 --budget 5m --memory 4
       isentropic report flats.csv --maps maps.parquet
     """
-    require_complete(missing)
-    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows)
+    require_complete(missing, metric)
+    require_metric(metric)
+    began, seconds = time.perf_counter(), seconds_in("--budget", budget)
+    ends = None if seconds is None else began + (1 - _FOR_PAGE) * seconds
+    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows, ends)
     _require_page(out, source)
     if maps is not None:
         require_rows_file(maps, source, str(out), option="--maps", known=MAP_FILES)
-    began = time.perf_counter()
     with reporting(bars=False, memory=memory) as warned:
         from ..datasets import load
 
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, asked.methods),
+                rank=rank, n_samples=samples,
             )  # fmt: skip
-        _require_table(table)
-        _require_color(table, color)
+        require_table(table)
+        require_color(table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "samples": samples, "most-rows": most_rows, "seed": seed,
+            "scaling": scaling, "metric": metric, "samples": samples, "most-rows": most_rows,
+            "budget": budget, "seed": seed,
         }  # fmt: skip
         told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
         found, resumed = _compared(table, asked, shown=not quiet)
@@ -192,10 +206,8 @@ def _finish(
         file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     if maps is not None:
-        if found.whole is None or found.whole.failed:
-            save_maps(maps, compared, runs, judged)
-        else:
-            save_maps(maps, table, [found.whole])
+        of_all = found.whole is not None and not found.whole.failed
+        save_maps(maps, *((table, [found.whole]) if of_all else (compared, runs, judged)))
     if as_json:
         show_json(document(table, found, judged, drawn, facts, told))
     elif not quiet:
@@ -223,8 +235,10 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
             table.y if table.class_names else None,  # a target of numbers has no classes
             asked.methods,
             PRESETS[asked.preset],
+            metric=table.metric,
             random_state=asked.seed,
             most_rows=asked.most_rows or "auto",
+            seconds=None if asked.ends is None else max(asked.ends - time.perf_counter(), 1.0),
             n_jobs=asked.jobs,
             folder=asked.folder,
             on_run=lambda run, back: read_back.append(back),
@@ -252,6 +266,14 @@ def _names(methods: str | None, preset: str | None) -> tuple[str, ...] | None:
     return tuple(names)
 
 
+def _metric(asked: str, methods: tuple[str, ...] | None) -> str:
+    """``auto`` is Euclidean where a method is named that takes no other distances."""
+    from .. import registry
+
+    by_columns = any(not registry.METHODS[name].precomputed for name in methods or ())
+    return "euclidean" if asked == "auto" and by_columns else asked
+
+
 def _require_page(out: Path, source: str) -> None:
     """Refuse now a page that could not be written after the work is done."""
     from .._io import real_path, require_writable
@@ -260,38 +282,3 @@ def _require_page(out: Path, source: str) -> None:
     require(real_path(out) != real_path(source), "--out", "another file than the source", str(out))
     require_extra("report", "The page")
     require_writable(out, _LEAST_PAGE)
-
-
-def _require_table(table: Table) -> None:
-    """Refuse a table that has no map, and a target that names rows."""
-    n, m = table.X.shape
-    hint = "Fewer rows have nothing to compare."
-    require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, hint)
-    hint = "One column needs no map: sort by it."
-    require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
-    if table.y is not None and _names_rows(table):
-        name = getattr(table.preparation, "target", None) or "target"
-        raise InvalidInputError(
-            f"--target must be a column of classes or of a quantity, got {name!r}, which names rows: nearly "
-            f"every one of {n} has a value of its own. Say --index instead of --target."
-        )
-
-
-def _names_rows(table: Table) -> bool:
-    """Whether a target is an identifier: words, nearly all different, or the numbers from a to a + n - 1."""
-    import numpy as np
-
-    n, y = len(table.X), table.y
-    if table.class_names:
-        return n >= 10 and 2 * len(table.class_names) > n
-    assert y is not None
-    whole = bool((y == np.floor(y)).all())
-    return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
-
-
-def _require_color(table: Table, color: str | None) -> None:
-    if color is None:
-        return
-    target = getattr(table.preparation, "target", None)
-    known: Sequence[str] = [*table.feature_names, *([target] if target else [])]
-    require_one_of("--color", color, known)

@@ -25,7 +25,7 @@ def main(
 
     \b
     Example:
-      isentropic transform flats.skops new_flats.csv --out new_map.csv
+      isentropic transform flats.skops new_flats.csv --missing mean --out new_map.csv
     """
     require_outputs(Files(out), source)
     with reporting(bars=not quiet, memory=memory) as warned:

@@ -10,6 +10,7 @@ from .groups import Group, Groups, find_groups
 from .label_tests import label_permutation_test
 from .label_values import LabelTest
 from .presets import PRESETS, Preset
+from .row_trust import RowTrust
 from .runs import Run, Trial
 from .standings import Standing
 from .verdicts import Fact, Verdict, verdict
@@ -27,6 +28,7 @@ __all__ = [
     "PRESETS",
     "Picture",
     "Preset",
+    "RowTrust",
     "Run",
     "Standing",
     "Trial",

@@ -10,21 +10,27 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from .._values import Floats, Integers
 from ..dissimilarities import class_gaussians, posterior
+from ..distances import EUCLIDEAN, Metric
 from .fitting import Accuracy, Split, accuracy_between, shares_right
 
 _MOST_WORK = 1e11  # products of numbers, beyond which a classifier is left out
 _MOST_CELLS = 2e7  # of all covariances
 
 
-def raw_accuracies(X: Floats, classes: Integers, split: Split) -> dict[str, Accuracy]:
+def raw_accuracies(
+    X: Floats, classes: Integers, split: Split, metric: Metric = "euclidean"
+) -> dict[str, Accuracy]:
     """Accuracy of k-NN, QDA and LDA on the held-out rows of the table, each with Wilson's 95% interval.
 
     QDA is that of Gaussians whose covariances are shrunk towards the pooled one, so that small classes and
-    constant columns have one too. One that would take too long, or has no solution, is left out.
+    constant columns have one too. One that would take too long, or has no solution, is left out, and so are
+    those of Gaussians where the metric is another than the Euclidean.
     ``O(n m min(n, m))`` and, for QDA, ``O(n m^2 + c m^3)``.
     """
     train, test = split.train, split.test
-    found = {"k-NN": accuracy_between(X[train], classes[train], X[test], classes[test])}
+    found = {"k-NN": accuracy_between(X[train], classes[train], X[test], classes[test], metric=metric)}
+    if metric not in EUCLIDEAN:
+        return found
     names, codes = np.unique(classes[train], return_inverse=True)
     (n, m), c = X.shape, len(names)
     with suppress(np.linalg.LinAlgError, ValueError), warnings.catch_warnings():

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._errors import IsentropicError, require
 from .._values import Floats, Integers
+from ..distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name
 from ..families.supervised import half_labelled
 from .classifiers import raw_accuracies
 from .fitting import Accuracy, Split
@@ -29,14 +30,26 @@ class Data:
     classifiers: Mapping[str, Accuracy]  # on the held-out rows of the table itself, by name
     mark: str
     relation: tuple[float, float] | None  # of its columns: strength and chance
+    metric: Metric = "euclidean"  # of the rows
+
+    @property
+    def is_euclidean(self) -> bool:
+        return self.metric in EUCLIDEAN
+
+    @property
+    def rows(self) -> Floats:
+        """The rows as the metric measures them."""
+        return in_units(self.X, self.metric)
 
     @classmethod
-    def of(cls, X: Any, y: Any, seed: int, *, measured: bool = True) -> Data:
+    def of(cls, X: Any, y: Any, seed: int, metric: Metric = "euclidean", *, measured: bool = True) -> Data:
         """Check the table; ``measured``: also find what its maps are measured against."""
         X = np.ascontiguousarray(X, float)
         require(X.ndim == 2 and X.shape[1] >= 1, "X", "a table of rows and columns", X.shape)
         require(len(X) >= 4, "X", "a table of at least 4 rows", len(X), "Fewer have nothing to compare.")
-        require(bool(np.isfinite(X).all()), "X", "finite everywhere", "values that are missing or infinite")
+        finite = not np.isinf(X).any() if is_gower(metric) else np.isfinite(X).all()
+        hint = "Rows with missing values are compared by metric='gower'."
+        require(bool(finite), "X", "finite everywhere", "values that are missing or infinite", hint)
         classes = split = None
         classifiers: dict[str, Accuracy] = {}
         if y is not None:
@@ -44,15 +57,18 @@ class Data:
             require(y.shape == (len(X),), "y", f"one class for each of {len(X)} rows", y.shape)
             with suppress(IsentropicError):  # a target of numbers has no classes
                 classes = half_labelled(y, len(X))[1]
+        mark = fingerprint(X, y)
+        if metric not in EUCLIDEAN:
+            mark = f"{mark} by {metric_name(metric) if callable(metric) else metric!r}"
         if not measured:
-            return cls(X, y, classes, None, {}, fingerprint(X, y), None)
+            return cls(X, y, classes, None, {}, mark, None, metric)
         if classes is not None:
             split = Split.of(classes, seed)
         if classes is not None and split is not None:
-            classifiers = raw_accuracies(X, classes, split)
-        found = column_relation(X, seed)
+            classifiers = raw_accuracies(in_units(X, metric), classes, split, metric)
+        found = column_relation(X, seed) if metric in EUCLIDEAN else None
         relation = None if found is None else (found.strength, found.p_value)
-        return cls(X, y, classes, split, classifiers, fingerprint(X, y), relation)
+        return cls(X, y, classes, split, classifiers, mark, relation, metric)
 
     def taken(self, rows: Integers | None) -> tuple[Floats, Any]:
         """The table and what is to be learnt of some rows; None: of all."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import require, require_count
 from .._values import Floats
+from ..distances import Metric, in_units
 from ..neighbors import nearest_among
 
 _ROWS = 5_000  # whose neighbours are read, of more rows
@@ -24,7 +25,12 @@ class Dimensions:
 
 
 def intrinsic_dimension(
-    X: Any, *, n_neighbors: int = 20, random_state: int = 0, n_jobs: int | None = None
+    X: Any,
+    *,
+    metric: Metric = "euclidean",
+    n_neighbors: int = 20,
+    random_state: int = 0,
+    n_jobs: int | None = None,
 ) -> Dimensions:
     """Levina and Bickel's estimate, averaged as MacKay and Ghahramani say, and that of Facco et al.
 
@@ -45,14 +51,14 @@ def intrinsic_dimension(
     X = np.ascontiguousarray(X, float)
     require(X.ndim == 2, "X", "a table", X.shape)
     n_neighbors = require_count("n_neighbors", n_neighbors, least=2)
-    X = np.unique(X, axis=0)
+    X = np.unique(in_units(X, metric), axis=0)
     k = min(n_neighbors, len(X) - 1)
     if k < 3:
         return Dimensions(None, None)
     rows = np.arange(len(X))
     if len(X) > _ROWS:
         rows = np.sort(np.random.default_rng(random_state).permutation(len(X))[:_ROWS])
-    _, distances = nearest_among(X[rows], X, k, selves=rows, n_jobs=n_jobs)
+    _, distances = nearest_among(X[rows], X, k, metric=metric, selves=rows, n_jobs=n_jobs)
     distances = distances[distances[:, 0] > 0]  # rows so near that their distance is rounded to 0
     if len(distances) < 4:
         return Dimensions(None, None)

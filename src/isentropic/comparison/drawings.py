@@ -10,11 +10,19 @@ import numpy as np
 
 from .._errors import LowRecallWarning
 from .._values import Floats, Integers, Knn, Neighbors, Table
+from ..distances import in_units
 from ..neighbors import nearest_neighbors
-from ..quality import Quality, ShepardPairs, coranking_matrix, shepard_pairs
+from ..quality import (
+    Quality,
+    SharedNeighbors,
+    ShepardPairs,
+    coranking_matrix,
+    shared_neighbors,
+    shepard_pairs,
+)
 from .criticisms import Fact
 from .groups import Groups, find_groups
-from .lenses import Lens, landmark_count, lens
+from .lenses import EXACT_ROWS, Lens, landmark_count, lens
 from .regions import Region, damaged_region
 from .runs import Run
 from .strata import strata_of, stratified_rows
@@ -55,6 +63,7 @@ class Drawing:
     n_pictured: int  # rows of a picture
     pictures: tuple[Picture | None, ...]  # of each run; None without a map, or of too few rows
     marks: tuple[Mark | None, ...]  # of each of the worst facts; None for one that is not about rows
+    agreed: SharedNeighbors | None = None  # neighbours that all trusted maps show; None of fewer than two
     lens: Lens | None = None  # how far the drawn rows are from each other in the data
     groups: Groups | None = None  # of the shown map, as it is drawn: their rows count the drawn ones
     whole: WholeMap | None = None  # the shown map, where it is of all rows of a table that was sampled
@@ -91,8 +100,9 @@ def drawing(
         rows=rows,
         neighbors=_neighbors(table, rows),
         n_pictured=len(few),
-        pictures=tuple(_picture(table.X, run, few) for run in runs),
+        pictures=tuple(_picture(table, run, few) for run in runs),
         marks=tuple(_mark(shown if hero is None else whole, fact) for fact in verdict.worst),
+        agreed=agreed_neighbors(runs, verdict),
         lens=_lens(table, rows),
         groups=_groups(table, shown if hero is None else _seen(hero, rows), rows),
         whole=hero,
@@ -138,13 +148,16 @@ def _neighbors(table: Table, rows: Integers) -> Neighbors:
     k = min(N_NEIGHBORS, len(rows) - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
-        return nearest_neighbors(table.X[rows], Knn(k), random_state=_SEED)
+        return nearest_neighbors(table.X[rows], Knn(k), metric=table.metric, random_state=_SEED)
 
 
-def _lens(table: Table, rows: Integers) -> Lens:
+def _lens(table: Table, rows: Integers) -> Lens | None:
+    X = in_units(table.X[rows], table.metric)
+    if len(rows) > EXACT_ROWS and np.isnan(X).any():  # the triangle inequality fails: landmarks bound nothing
+        return None
     # the first rows of one order: few are among many
     landmarks = np.searchsorted(rows, drawn_rows(table, landmark_count(len(rows))))
-    return lens(table.X[rows], landmarks)
+    return lens(X, landmarks, table.metric)
 
 
 def plane(embedding: Floats) -> Floats:
@@ -159,12 +172,12 @@ def plane(embedding: Floats) -> Floats:
 # ---- maps --------------------------------------------------------------------------------------
 
 
-def _picture(X: Floats, run: Run, rows: Integers) -> Picture | None:
+def _picture(table: Table, run: Run, rows: Integers) -> Picture | None:
     if run.embedding is None or run.quality is None or len(rows) < _FEWEST_PICTURED:
         return None
-    given, mapped = X[rows], run.embedding[rows]
-    matrix = coranking_matrix(given, mapped, bins=min(_CORANKING_CELLS, len(rows) - 1))
-    return Picture(matrix.counts, shepard_pairs(given, mapped, n_pairs=_SHEPARD_PAIRS))
+    given, mapped, metric = table.X[rows], run.embedding[rows], table.metric
+    matrix = coranking_matrix(given, mapped, metric=metric, bins=min(_CORANKING_CELLS, len(rows) - 1))
+    return Picture(matrix.counts, shepard_pairs(given, mapped, metric=metric, n_pairs=_SHEPARD_PAIRS))
 
 
 def _mark(run: Run | None, fact: Fact) -> Mark | None:
@@ -184,6 +197,15 @@ def _mark(run: Run | None, fact: Fact) -> Mark | None:
     flags[about] = True
     known = run.quality.rows  # where scores were sampled, other rows are neither right nor wrong
     return Mark(about, common, damaged_region(points[known], flags[known]))
+
+
+def agreed_neighbors(runs: Sequence[Run], verdict: Verdict) -> SharedNeighbors | None:
+    """The neighbours on which all maps that are trusted agree, of all rows; None of fewer than two maps."""
+    trusted = [runs[standing.run] for standing in verdict.standings if standing.trusted]
+    maps = [run.embedding for run in trusted if run.embedding is not None]
+    if len(maps) < 2:
+        return None
+    return shared_neighbors(maps, min(N_NEIGHBORS, len(maps[0]) - 1))
 
 
 def _groups(table: Table, run: Run | None, rows: Integers) -> Groups | None:

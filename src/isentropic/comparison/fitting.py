@@ -17,6 +17,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from .._errors import InvalidInputError
 from .._runtime import row_blocks
 from .._values import Floats, Integers
+from ..distances import Metric
 from ..neighbors import nearest_among
 from ..quality.intervals import wilson
 
@@ -38,6 +39,7 @@ class Fit:
     seconds: float
     memory_mib: float | None
     warnings: tuple[str, ...]
+    place: Callable[[Floats], Any] | None = None  # new rows, where the method can
 
 
 def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:
@@ -148,10 +150,16 @@ def held_out_accuracy(
 
 
 def accuracy_between(
-    known: Floats, known_classes: Integers, placed: Floats, placed_classes: Integers, n_neighbors: int = 10
+    known: Floats,
+    known_classes: Integers,
+    placed: Floats,
+    placed_classes: Integers,
+    n_neighbors: int = 10,
+    metric: Metric = "euclidean",
 ) -> Accuracy:
     """Share of the placed rows whose class most of their nearest known rows have; Wilson's 95% interval."""
-    return shares_right(voted_classes(known, known_classes, placed, n_neighbors), placed_classes)
+    voted = voted_classes(known, known_classes, placed, n_neighbors, metric=metric)
+    return shares_right(voted, placed_classes)
 
 
 def shares_right(found: Integers, true: Integers) -> Accuracy:
@@ -161,7 +169,12 @@ def shares_right(found: Integers, true: Integers) -> Accuracy:
 
 
 def voted_classes(
-    known: Floats, known_classes: Integers, placed: Floats, n_neighbors: int, selves: Integers | None = None
+    known: Floats,
+    known_classes: Integers,
+    placed: Floats,
+    n_neighbors: int,
+    selves: Integers | None = None,
+    metric: Metric = "euclidean",
 ) -> Integers:
     """k-NN: of each placed row the class that most of its nearest known rows have, itself left out.
 
@@ -170,7 +183,8 @@ def voted_classes(
     sides = (np.ascontiguousarray(placed, float), np.ascontiguousarray(known, float))
     others = len(known) - (selves is not None)
     n_jobs = 1 if len(placed) <= _SMALL else None
-    nearest, _ = nearest_among(*sides, min(n_neighbors, others), selves=selves, n_jobs=n_jobs)
+    k = min(n_neighbors, others)
+    nearest, _ = nearest_among(*sides, k, metric=metric, selves=selves, n_jobs=n_jobs)
     votes = np.zeros((len(placed), int(known_classes.max()) + 1), np.int64)
     np.add.at(votes, (np.arange(len(placed))[:, None], known_classes[nearest]), 1)
     winners: Integers = votes.argmax(axis=1)

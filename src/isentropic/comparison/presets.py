@@ -17,6 +17,7 @@ from ..selection import geometric, neighbor_grid
 LARGE = 20_000  # a table of more rows is compared on a sample of them
 SAMPLE_ROWS = 8_000  # of such a table: up to there all scores are exact, and few methods draw
 TUNED_ROWS = 2_500  # of the sample, on which parameters are chosen
+MIXED, MIXED_SCORED_ROWS = 6_000, 2_000  # rows of a mixed table: of more than the first, so many are compared
 SCORED_ROWS = 4_000  # of a large table, compared with all others: intervals of T and C some 0.01 wide
 
 
@@ -32,6 +33,7 @@ class Preset:
     n_seeds: int
     n_permutations: int  # of rows, for what chance gives
     n_label_permutations: int  # for each method that learns from classes
+    n_walks: int  # rows from which the map is walked, to see whether it jumps
     tuned_rows: int | None = None  # on which parameters are chosen, of more rows; None: on all
     scored_rows: int | None = None  # that are compared with all others, of more; None: as assess() draws
 
@@ -39,6 +41,11 @@ class Preset:
     def of_sample(self) -> Preset:
         """For a sample of a large table."""
         return replace(self, tuned_rows=TUNED_ROWS)
+
+    @property
+    def of_mixed(self) -> Preset:
+        """For many rows by Gower's metric, whose distances take a loop over the columns."""
+        return replace(self, tuned_rows=TUNED_ROWS, scored_rows=MIXED_SCORED_ROWS)
 
     @property
     def of_all(self) -> Preset:
@@ -59,6 +66,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=1,
                 n_permutations=19,
                 n_label_permutations=9,
+                n_walks=100,
             ),
             Preset(
                 "standard",
@@ -69,6 +77,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=3,
                 n_permutations=19,
                 n_label_permutations=19,
+                n_walks=200,
             ),
             Preset(
                 "thorough",
@@ -79,14 +88,17 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_seeds=5,
                 n_permutations=99,
                 n_label_permutations=39,
+                n_walks=500,
             ),
         )
     }
 )
 
 
-def methods_of(preset: Preset, n_rows: int, *, has_classes: bool) -> tuple[str, ...]:
+def methods_of(preset: Preset, n_rows: int, *, has_classes: bool, of_columns: bool = True) -> tuple[str, ...]:
     """Names of the methods that a preset compares on a table of ``n_rows`` rows, as the registry has them.
+
+    Where rows are compared by another metric than that ``of_columns`` of numbers, the methods of distances.
 
     >>> methods_of(PRESETS["quick"], 150, has_classes=False)[:3]
     ('pca', 'classical-mds', 'isomap')
@@ -98,6 +110,7 @@ def methods_of(preset: Preset, n_rows: int, *, has_classes: bool) -> tuple[str, 
         if method.preset in smaller_or_equal
         and registry.family_of(method).alone
         and (has_classes or not method.needs_y)
+        and (of_columns or method.precomputed)
     ]
     plain = {method.target for method in chosen if not method.params and n_rows <= method.max_rows}
     return tuple(

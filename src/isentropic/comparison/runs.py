@@ -27,6 +27,7 @@ from .._values import Floats, Integers
 from ..quality import Quality
 from ..selection import Trial
 from .label_values import LabelTest, is_label_test
+from .row_trust import RowTrust, is_row_trust
 
 _FORMAT = "isentropic.run/1"
 _SHARE = maybe(several(is_number, 3))  # with its interval
@@ -51,6 +52,7 @@ _FIELDS = {
     "relation": maybe(several(is_number, 2)),
     "saw_classes": is_flag,
     "label_test": maybe(is_label_test),
+    "row_trust": maybe(is_row_trust),
     "rows": maybe(several(is_count)),
     "n_placed": is_count,
 }
@@ -90,6 +92,7 @@ class Run:
     # of the columns of the table: its strength, and by what chance unrelated ones look so; None: not measured
     saw_classes: bool = False  # whether the method learnt from them
     label_test: LabelTest | None = None  # of a method that did: the accuracy with permuted labels
+    row_trust: RowTrust | None = None  # what speaks against the places of single rows
     rows: Integers | None = None  # (n,) of a sample: which rows of the table the map is of; None: of all
     n_placed: int = 0  # of them, that were not fitted but placed by transform
 
@@ -134,6 +137,7 @@ class Run:
             "relation": None if self.relation is None else list(self.relation),
             "saw_classes": self.saw_classes,
             "label_test": None if self.label_test is None else self.label_test.to_fields(),
+            "row_trust": None if self.row_trust is None else self.row_trust.to_fields(),
             "rows": None if self.rows is None else self.rows.tolist(),
             "n_placed": self.n_placed,
         }
@@ -159,7 +163,7 @@ class Run:
     @classmethod
     def _of_fields(cls, data: Mapping[str, Any]) -> Run:
         embedding, quality, shares = data["embedding"], data["quality"], data["false_share"]
-        test, rows = data["label_test"], data["rows"]
+        test, trust, rows = data["label_test"], data["row_trust"], data["rows"]
         return cls(
             **{
                 **data,
@@ -175,6 +179,7 @@ class Run:
                 "without": {name: tuple(values) for name, values in data["without"].items()},
                 "relation": _tuple(data["relation"]),
                 "label_test": None if test is None else LabelTest.of_fields(test),
+                "row_trust": None if trust is None else RowTrust.of_fields(trust),
                 "rows": None if rows is None else np.array(rows, np.int64),
             }
         )
@@ -190,6 +195,8 @@ class Run:
             raise ValueError(f"its map has the shape {embedding.shape} for {quality.n} rows")
         if shares is not None and shares.shape != quality.rows.shape:
             raise ValueError(f"it has {len(shares)} shares for {len(quality.rows)} rows")
+        if self.row_trust is not None:
+            self.row_trust.require_sound(quality)
 
 
 def run_names(runs: Sequence[Run]) -> list[str]:

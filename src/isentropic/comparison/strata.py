@@ -45,7 +45,9 @@ def strata_of(X: Floats, classes: Integers | None, target: Floats | None = None)
     if classes is not None:
         codes = np.asarray(classes, np.int64)
         return codes - min(0, int(codes.min()))
-    numbers = X[:, int(np.argmax(X.var(axis=0)))] if target is None else target
+    numbers = target
+    if numbers is None:  # what is missing counts as 0
+        numbers = np.nan_to_num(X[:, int(np.argmax(np.nan_to_num(np.nanvar(X, axis=0))))])
     borders = np.quantile(numbers, np.linspace(0, 1, _TENTHS + 1)[1:-1])
     return np.searchsorted(borders, numbers)
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from .. import registry
-from .._errors import InvalidInputError, require, require_one_of
+from .._errors import InvalidInputError, message, require, require_one_of
+from ..distances import is_gower
 
+_BY_COLUMNS = "Leave it out, or compare by metric='euclidean'."
 Methods = Iterable[str] | Mapping[str, Any]
 
 
@@ -28,11 +30,26 @@ class Task:
     draws_above: int | None = None  # rows beyond which another seed gives another map; None: never
     max_rows: int | None = None
     kind: str = ""  # the class, as two may be given under one label
+    refusal: str = ""  # why it cannot be fitted, where that is known beforehand
 
     @property
     def repeatable(self) -> bool:
         """Whether its parameters say what it computes: a function may compute anything."""
         return self.function is None
+
+    def by_metric(self, metric: Any) -> Task:
+        """The same method of rows that are compared by another metric than the Euclidean."""
+        make = self.make
+        if make is None:
+            return self
+        if "metric" not in self.defaults():
+            must_be = "the Euclidean metric, since it works on columns of numbers"
+            return replace(self, refusal=message(self.label, f"given {must_be}", metric, _BY_COLUMNS))
+        return replace(
+            self,
+            make=lambda **params: make(**{"metric": metric, **params}),
+            params={**self.params, "metric": metric},
+        )
 
     def draws(self, n_rows: int) -> bool:
         """Whether another seed may give another map of so many rows."""
@@ -138,7 +155,7 @@ def plain(params: Mapping[str, Any]) -> dict[str, Any]:
     """Values that JSON knows; others as they are written."""
     known = (bool, int, float, str, type(None))
     return {
-        name: value if isinstance(value, known) else repr(value)
+        name: value if isinstance(value, known) else "gower" if is_gower(value) else repr(value)
         for name, value in params.items()
         if name not in ("random_state", "n_jobs")
     }

@@ -89,8 +89,13 @@ class Encoded:
         return {column.name: int(n) for column, n in zip(self.columns, totals, strict=True) if n}
 
 
-def encode_columns(frame: pd.DataFrame, columns: Sequence[Column], nominal: str, table: str) -> Encoded:
-    """``O(n m)``; the memory of the matrix is asked for before it is spent."""
+def encode_columns(
+    frame: pd.DataFrame, columns: Sequence[Column], nominal: str, table: str, *, unseen_differ: bool = False
+) -> Encoded:
+    """``O(n m)``; the memory of the matrix is asked for before it is spent.
+
+    Codes of levels that were not seen before are refused, unless they are to differ from all others.
+    """
     firsts, m = _layout(columns, nominal)
     n = len(frame)
     require_memory(
@@ -108,7 +113,7 @@ def encode_columns(frame: pd.DataFrame, columns: Sequence[Column], nominal: str,
     X = np.empty((n, m))
     for column, first in zip(columns, firsts, strict=True):
         values = encode(frame[column.name], column)
-        _question_unseen(frame[column.name], values, column, nominal)
+        _question_unseen(frame[column.name], values, column, refused=nominal == "coded" and not unseen_differ)
         features = _features(values, column, nominal)
         X[:, first : first + features.shape[1]] = features
     return Encoded(X, firsts, tuple(columns), nominal)
@@ -147,12 +152,12 @@ def _one_hot(codes: Floats, width: int) -> Floats:
     return rows
 
 
-def _question_unseen(series: pd.Series, codes: Floats, column: Column, nominal: str) -> None:
+def _question_unseen(series: pd.Series, codes: Floats, column: Column, *, refused: bool) -> None:
     unseen = (codes == UNSEEN) & (column.kind == "nominal")
     if not unseen.any():
         return
     strays = f"{listed(series[unseen].unique())} in {plural(int(unseen.sum()), 'row')}"
-    if nominal == "coded":
+    if refused:
         raise InvalidInputError(
             f"column {column.name!r} must hold the levels of the fitted table ({listed(column.levels)}), got "
             f"{strays}. Correct them, leave them empty and choose missing='drop' or 'median', or fit with "

@@ -63,11 +63,12 @@ class Factors:
         return cls(mean, loadings, require_number("noise", data["noise"], "a positive variance", above=0.0))
 
 
-def fit_factors(X: Floats, table: str) -> Factors:
+def fit_factors(X: Floats, firsts: npt.NDArray[np.int64], table: str) -> Factors:
     """Factors of scaled rows with holes, and a notice of how well they guess values that were hidden.
 
     Their number is that of 1, 2, 3, 5 and 8 by which a tenth of the known values, hidden, is guessed best.
-    ``O(n m r^2)`` for each of some dozen rounds, n up to 10,000 rows, drawn.
+    All features of a column, which ``firsts`` says the first of, are hidden together, as they are missing
+    together. ``O(n m r^2)`` for each of some dozen rounds, n up to 10,000 rows, drawn.
     """
     m = X.shape[1]
     if m < 2:
@@ -75,7 +76,7 @@ def fit_factors(X: Floats, table: str) -> Factors:
             f"{table} must have at least 2 features for missing='ppca', got {m}. Choose missing='median'."
         )
     rng = np.random.default_rng(0)
-    rank, errors = _choose_rank(_drawn(X, _TRIED, rng), rng)
+    rank, errors = _choose_rank(_drawn(X, _TRIED, rng), firsts, rng)
     factors = _fit(_drawn(X, _FITTED, rng), rank)
     if np.isnan(X).any():
         guessed, mean = errors
@@ -87,10 +88,13 @@ def fit_factors(X: Floats, table: str) -> Factors:
     return factors
 
 
-def _choose_rank(X: Floats, rng: np.random.Generator) -> tuple[int, tuple[float, float]]:
+def _choose_rank(
+    X: Floats, firsts: npt.NDArray[np.int64], rng: np.random.Generator
+) -> tuple[int, tuple[float, float]]:
     """The rank that guesses hidden values best; root mean square errors of its guesses, and of the mean."""
     there = ~np.isnan(X)
-    hidden = there & (rng.random(X.shape) < _HIDDEN)
+    widths = np.diff([*firsts, X.shape[1]])
+    hidden = there & np.repeat(rng.random((len(X), len(firsts))) < _HIDDEN, widths, axis=1)
     hidden[there.argmax(axis=0), np.arange(X.shape[1])] = False  # every feature keeps a value
     ranks = [rank for rank in _RANKS if rank < min(X.shape)] or [1]
     if not hidden.any():

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._errors import InvalidInputError, is_real, require, require_flag, require_one_of
+from .._gower import Gower
 from .._values import Floats
 from .columns import KINDS, Column
 from .dates import CYCLES
@@ -41,6 +42,7 @@ class Preparation:
     fill: Floats  # (m,)
     scale: Scale  # centre and scale of the m features
     factors: Factors | None = None
+    metric: str = "euclidean"  # by which rows are compared; "gower" where levels and holes are kept
     reduction: Reduction | None = None  # of a sparse table, before all else
 
     def require_rule(self, missing: str) -> None:
@@ -49,6 +51,17 @@ class Preparation:
         rules = tuple(dict.fromkeys((*known, self.missing)))
         hint = f"The fitted table had missing={self.missing!r}."
         require_one_of("missing", missing, rules, hint)
+
+    @property
+    def row_metric(self) -> str | Gower:
+        """The metric of the prepared rows: for Gower's, with the columns that are levels."""
+        if self.metric != "gower":
+            return self.metric
+        firsts = np.cumsum(
+            [0, *(len(column.feature_names(self.nominal)) for column in self.columns)]
+        ).tolist()
+        spans = zip(self.columns, firsts, strict=False)
+        return Gower(levels=tuple(first for column, first in spans if column.kind == "nominal"))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -76,6 +89,7 @@ class Preparation:
             "nominal": self.nominal,
             "missing": self.missing,
             "scaling": self.scaling,
+            "metric": self.metric,
             "fill": self.fill.tolist(),
             "centre": self.scale.centre.tolist(),
             "scale": self.scale.scale.tolist(),
@@ -139,6 +153,7 @@ class Preparation:
             nominal=data["nominal"],
             missing=data["missing"],
             scaling=data["scaling"],
+            metric=_text("metric", data.get("metric", "euclidean")),
             fill=fill,
             scale=Scale(centre, scale),
             factors=None if factors is None else Factors.from_json(factors, shape[0]),

@@ -12,9 +12,10 @@ import numpy as np
 from .._errors import require, require_one_of
 from .._values import Floats, Table
 from .dates import DATES
-from .encoding import Encoded, describe_columns, encode_columns
+from .encoding import Encoded, encode_columns
 from .factors import fit_factors
 from .missing import complete_rows
+from .mixed import Choices
 from .notices import listed, notice
 from .preparation import MISSING, NOMINAL, Preparation, feature_names
 from .raw import RawTable
@@ -37,6 +38,7 @@ def load(
     missing: str = "raise",
     dates: str = "number",
     scaling: str = "auto",
+    metric: str = "euclidean",
     rank: int | None = None,
     n_samples: int | None = None,
     random_state: int = 0,
@@ -81,6 +83,11 @@ def load(
         ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
         ``"auto"`` is none where all features share one unit (generated sets and images) and
         standard elsewhere.
+    metric
+        By what rows are to be compared, which ``table.metric`` says to those who do: ``"euclidean"``, or
+        ``"gower"`` for text beside numbers and missing values: levels are coded then, nothing is scaled, and
+        what is missing is kept as NaN. ``"auto"`` takes it for tables that have those, and says so. Any other
+        name is handed on.
     rank
         How many principal components a sparse matrix, given or in a file of ``scipy.sparse.save_npz``, is
         reduced to: 50, or one less than its rows or columns. They are centred and not scaled, and a notice
@@ -122,10 +129,10 @@ def load(
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
     roles = Roles.of(target, drop, keep, index)
     if preparation is not None:
-        _require_no_second_choice(preparation, roles, nominal, dates, scaling)
+        _require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
     raw = _raw(source, roles, rank, n_samples, random_state, preparation)
     if preparation is None:
-        return _fit(raw, roles, nominal, missing, dates, scaling)
+        return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling))
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
@@ -147,7 +154,7 @@ def _raw(
 
 
 def _require_no_second_choice(
-    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str
+    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str, metric: str
 ) -> None:
     is_one = isinstance(preparation, Preparation)
     require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
@@ -157,16 +164,18 @@ def _require_no_second_choice(
         ("nominal", nominal == "onehot"),
         ("dates", dates == "number"),
         ("scaling", scaling == "auto"),
+        ("metric", metric in ("euclidean", "auto", preparation.metric)),
     ):
         require(is_left, name, "left to the preparation", "both", "Give one or the other.")
 
 
-def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, dates: str, scaling: str) -> Table:
+def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
     roles = without_names_of_rows(raw, roles)
     parts = split(raw, roles)
-    columns = describe_columns(parts.features, nominal, dates)
+    chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
+    nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
     classes = () if parts.target is None else class_names(parts.target)
     encoded = encode_columns(parts.features, columns, nominal, raw.name)
     if not raw.one_unit:
@@ -191,11 +200,12 @@ def _fit(raw: RawTable, roles: Roles, nominal: str, missing: str, dates: str, sc
         scaling=scaling,
         fill=rows.fill,
         scale=scale,
+        metric=chosen.metric,
         reduction=raw.reduction,
     )
     rows = rows.scaled(scale)
     if missing == "ppca":
-        preparation = replace(preparation, factors=fit_factors(rows.X, raw.name))
+        preparation = replace(preparation, factors=fit_factors(rows.X, encoded.firsts, raw.name))
     return rows.table(raw.name, preparation, missing)
 
 
@@ -210,7 +220,10 @@ def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) 
             if is_fitted
             else class_names(parts.target)
         )
-    encoded = encode_columns(parts.features, preparation.columns, preparation.nominal, raw.name)
+    differ = preparation.metric == "gower"  # an unknown level is one that no fitted row has
+    encoded = encode_columns(
+        parts.features, preparation.columns, preparation.nominal, raw.name, unseen_differ=differ
+    )
     rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation)
     return rows.scaled(preparation.scale).table(raw.name, preparation, missing)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._errors import InvalidInputError, require, require_one_of
-from .._values import Gower
+from .._gower import Gower
 from .gower import is_gower
 
 Metric = str | Callable[..., float] | Gower

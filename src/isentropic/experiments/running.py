@@ -35,7 +35,7 @@ def run(
     After Ctrl-C, or kill -9, the next call goes on from what is finished. ``progress(what, done, total)`` is
     told how much time is left, as a range. After ``seconds`` the processes are ended, and the outcomes are
     those of what is done until then; 0 gives what is kept. Tasks whose data are not here come first: they
-    end at once, with a reason.
+    end at once, with a reason, which they have too where there was no time for them.
 
     >>> task = Task("mine", "", "coins", "guess", "published", "builtins:dict", {"accuracy": 0.5})
     >>> run([task])[task].measures
@@ -59,11 +59,24 @@ def run(
             left = [task for task in left if task not in found]
             if left:
                 time.sleep(_PAUSE)
+    found |= {task: Outcome({}, reason=_absence(task)) for task in left if not _has_data(task)}
     return {task: found[task] for task in wanted if task in found}
 
 
 def _has_data(task: Task) -> bool:
-    return all(source.startswith("builtin:") or source_mark(source) != ABSENT for source in task.data)
+    return not _missing(task)
+
+
+def _missing(task: Task) -> list[str]:
+    """Sources of a task that are not here; OpenML may still have them."""
+    return [
+        source for source in task.data if not source.startswith("builtin:") and source_mark(source) == ABSENT
+    ]
+
+
+def _absence(task: Task) -> str:
+    """The reason of a task for which there was no time, and no data here either."""
+    return f"{', '.join(_missing(task))} is not in the data folder, and was not looked for elsewhere."
 
 
 def _reporter(

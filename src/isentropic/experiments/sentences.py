@@ -23,9 +23,9 @@ def survives(
     for name in names:
         said += _ranked([ranking for ranking in found if ranking.name == name])
     said += _claims(p_values)
-    said += [] if names else _honest(results)
     for result in results:
         said += [*_permuted(result), *_random(result), *result.facts]
+    said += [] if names else _honest(results)
     said += _absent(results)
     return tuple(said)
 
@@ -130,7 +130,7 @@ def _honest(results: Sequence[TableResult]) -> list[str]:
         lost = _interval(found[:, 1] - found[:, 0])
         said.append(
             f"{measure}: mean {number(printed)} as printed, {number(honest)} {how} "
-            f"({len(found)} cells, difference {lost})."
+            f"(the {len(found)} cells that have both, difference {lost})."
         )
     return said
 

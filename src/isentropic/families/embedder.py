@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import column_or_1d
 
 from .._errors import require
+from .._gower import Gower
 from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
-from .._values import Diffusion, Geodesic, Gower
+from .._values import Diffusion, Geodesic
 from ..distances import GowerUnits, checked_metric, is_gower
 from ..quality.labels import class_codes, missing_classes
 from .input_rows import checked_rows, metric_of_rows

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .._gower import Gower
 from .._state import Absent, Checked, OneOf, State, StateError, Value
-from .._values import Diffusion, Geodesic, Gower
+from .._values import Diffusion, Geodesic
 from ..distances import checked_metric
 from ..kernels._jit import threads
 from .embedder import Embedder

@@ -6,13 +6,16 @@ from .chance import Baseline, baseline
 from .coranking import CorankingMatrix, coranking_matrix
 from .correlations import kendall_tau, pearson_r, spearman_rho
 from .curves import Curves
+from .jumps import MapJumps, map_jumps
 from .labels import kappa, knn_accuracy, silhouette
 from .map_agreement import MapAgreement, map_agreement
 from .map_differences import QualityComparison, compare_quality
 from .measures import Measure
 from .movement import Movement, aligned_distance
 from .rank_measures import continuity, false_neighbors, lcmc, mrre, rnx_auc, rnx_curve, tears, trustworthiness
+from .row_tests import RowTests, row_tests
 from .selections import SelectionCheck, check_selection, corrected_selection
+from .shared_neighbors import SharedNeighbors, shared_neighbors
 from .stress import (
     ShepardPairs,
     kruskal_stress,
@@ -32,10 +35,17 @@ __all__ = [
     "compare_quality",
     "MapAgreement",
     "map_agreement",
+    "SharedNeighbors",
+    "shared_neighbors",
     "Movement",
     "aligned_distance",
     "Baseline",
     "baseline",
+    # row by row
+    "RowTests",
+    "row_tests",
+    "MapJumps",
+    "map_jumps",
     # a selection against the data
     "SelectionCheck",
     "check_selection",

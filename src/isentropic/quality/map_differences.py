@@ -121,11 +121,15 @@ def compare_quality(
 
 
 def left_out(
-    X: Any, Z: Any, *, n_neighbors: Any = None, random_state: Any = None, n_jobs: int | None = None
+    X: Any,
+    Z: Any,
+    *,
+    metric: Metric = "euclidean",
+    n_neighbors: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
 ) -> dict[str, Floats]:
-    """Grouped jackknife: T, C at each k, areas under R_NX and tau without a twentieth of the rows, 20 times.
-
-    ``rnx_local`` is the area up to the smallest k.
+    """Grouped jackknife: T, C, R_NX at each k, its area and tau without a twentieth of the rows, 20 times.
 
     The groups depend on nothing but the number of rows and ``random_state``: values of two maps of the same
     data can be compared group by group. :func:`spread` turns twenty of them into an interval. Tau is
@@ -136,11 +140,11 @@ def left_out(
     >>> X = np.random.default_rng(0).normal(size=(200, 5))
     >>> found = left_out(X, X[:, :2], n_neighbors=10)
     >>> sorted(found), len(found["rnx_auc"])
-    (['continuity(10)', 'kendall_tau', 'rnx_auc', 'rnx_local', 'trustworthiness(10)'], 20)
+    (['continuity(10)', 'kendall_tau', 'r_nx(10)', 'rnx_auc', 'trustworthiness(10)'], 20)
     >>> bool(0.01 < spread(found["rnx_auc"]) < 0.05)
     True
     """
-    given, mapped = both_sides(X, Z, fewest=_GROUPS, n_jobs=n_jobs)
+    given, mapped = both_sides(X, Z, metric=metric, fewest=_GROUPS, n_jobs=n_jobs)
     n_jobs = 1 if given.n <= _FEW else n_jobs  # threads cost more than they save
     ks = checked_neighbors(n_neighbors, given.n)
     order = generator(random_state).permutation(given.n)

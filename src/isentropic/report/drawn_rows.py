@@ -82,7 +82,7 @@ def _columns(
     if color is not None:
         require_one_of("color", color, [*names, *([] if table.y is None else [target])])
     room = max(_FEWEST_COLUMNS, _COLUMN_BYTES // max(1, len(rows)))
-    kept = set(np.argsort(-table.X.var(axis=0), kind="stable")[:room].tolist())
+    kept = set(np.argsort(-np.nan_to_num(table.X.var(axis=0), nan=np.inf), kind="stable")[:room].tolist())
     kept |= {names.index(color)} if color is not None else set()
     kept |= {j for j, name in enumerate(names) if name in given}
     columns = [
@@ -111,9 +111,14 @@ def _unit(table: Table, j: int) -> tuple[float, float]:
 def _column(
     name: str, values: np.ndarray, unit: tuple[float, float] = (0.0, 1.0), given: int | None = None
 ) -> dict[str, Any]:
-    low, high = float(values.min()), float(values.max())
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     centre, scale = unit
-    ends = centre + scale * low, centre + scale * high
+    # a zero that was centred and scaled comes back as 1e-19
+    ends = [
+        0.0 if abs(end) <= 1e-15 * abs(centre) else end
+        for end in (centre + scale * low, centre + scale * high)
+    ]
     digits = _digits(*ends)
     return {
         "name": _short(name),

@@ -58,7 +58,6 @@ function stamps(shape, radius, opacity) {
 class MapView {
   constructor(figure, map, app) {
     Object.assign(this, { figure, map, app, hero: figure.dataset.hero === "1" });
-    this.points = app.points(map);
     const paper = figure.querySelector(".paper");
     this.base = document.createElement("canvas");
     this.over = document.createElement("canvas");
@@ -70,6 +69,8 @@ class MapView {
     paper.append(this.base, this.over);
     this.listen();
   }
+
+  get points() { return this.app.points(this.map); } // when they are drawn: nobody may ask for this map
 
   /* Fits the canvas to its box; true if anything changed. */
   measure() {
@@ -84,12 +85,12 @@ class MapView {
     this.scale = Math.min(scale, width - 2 * pad);
     this.left = (width - this.scale * this.map.width) / 2;
     this.top = (height - this.scale * this.map.height) / 2;
-    const n = this.app.n;
+    const n = this.app.n, { points } = this;
     this.px = new Float32Array(n);
     this.py = new Float32Array(n);
     for (let i = 0; i < n; i++) {
-      this.px[i] = this.left + (this.points[2 * i] / 65535) * this.scale;
-      this.py[i] = this.top + (this.map.height - this.points[2 * i + 1] / 65535) * this.scale;
+      this.px[i] = this.left + (points[2 * i] / 65535) * this.scale;
+      this.py[i] = this.top + (this.map.height - points[2 * i + 1] / 65535) * this.scale;
     }
     this.measureOthers();
     this.image = this.base.getContext("2d").createImageData(width, height);
@@ -104,11 +105,11 @@ class MapView {
 
   /* Rows of a map of all rows that the other maps do not have: they are seen, and nothing more. */
   measureOthers() {
-    const n = this.app.n, count = this.points.length / 2 - n;
+    const n = this.app.n, { points } = this, count = points.length / 2 - n;
     this.others = count ? { px: new Float32Array(count), py: new Float32Array(count), order: Uint32Array.from({ length: count }, (_, i) => i) } : null;
     for (let i = 0; i < count; i++) {
-      this.others.px[i] = this.left + (this.points[2 * (n + i)] / 65535) * this.scale;
-      this.others.py[i] = this.top + (this.map.height - this.points[2 * (n + i) + 1] / 65535) * this.scale;
+      this.others.px[i] = this.left + (points[2 * (n + i)] / 65535) * this.scale;
+      this.others.py[i] = this.top + (this.map.height - points[2 * (n + i) + 1] / 65535) * this.scale;
     }
   }
 
@@ -166,7 +167,15 @@ class MapView {
     this.image.data.set(this.kept[key]);
   }
 
+  /* Whether it is in the window, or nearly. */
+  isSeen() {
+    const { top, bottom } = this.figure.getBoundingClientRect();
+    return bottom > -40 && top < innerHeight + 40;
+  }
+
   draw() {
+    this.stale = false;
+    if (!this.over.offsetParent) return; // hidden
     this.measure();
     if (!this.width) return;
     const { app } = this, coloring = app.coloring(this.map);

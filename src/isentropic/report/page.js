@@ -22,7 +22,6 @@
                                   "draw"    everything is drawn anew: another theme or width */
 
 const panels = [];
-const POINTS_A_FRAME = 80_000; // that are drawn before the page answers again
 
 class App {
   constructor(data) {
@@ -259,19 +258,17 @@ class App {
 
   // ---- the page ----
 
-  /* All maps, those in the window first; of many rows a few maps in a frame, so that the page answers meanwhile. */
-  redraw(room = POINTS_A_FRAME) {
-    const seen = (view) => { const { top, bottom } = view.figure.getBoundingClientRect(); return bottom > 0 && top < innerHeight; };
-    this.waiting = this.isLarge ? [...this.views.filter(seen), ...this.views.filter((view) => !seen(view))] : [...this.views];
-    cancelAnimationFrame(this.slice);
-    this.drawSome(this.isLarge ? room : Infinity);
-  }
-
-  get isLarge() { return this.n * this.views.length > POINTS_A_FRAME; }
-
-  drawSome(room = POINTS_A_FRAME) {
-    for (; this.waiting.length && room > 0; room -= this.n) this.waiting.shift().draw();
-    if (this.waiting.length) this.slice = requestAnimationFrame(() => this.drawSome());
+  /* Maps that are seen now; the others a little later, one after the other, and not in every frame of a brush. */
+  redraw(all = false) {
+    clearTimeout(this.later);
+    for (const view of this.views) if (all || view.isSeen()) view.draw(); else view.stale = true;
+    const next = () => {
+      const view = this.views.find((one) => one.stale);
+      if (!view) return;
+      view.draw();
+      this.later = setTimeout(next);
+    };
+    this.later = setTimeout(next, 60);
   }
 
   drawOver() { for (const view of this.views) view.drawOver(); }
@@ -295,14 +292,9 @@ class App {
     this.drawAll();
   }
 
-  drawAll() {
-    this.redraw(1);
+  drawAll(all = false) {
+    this.redraw(all);
     this.drawLegends();
-    clearTimeout(this.later);
-    if (this.isLarge) this.later = setTimeout(() => this.drawCharts()); else this.drawCharts();
-  }
-
-  drawCharts() {
     this.curves.draw();
     drawPictures(document.getElementById("pictures"), this);
     drawTrials(document.getElementById("trials"), this);
@@ -310,22 +302,30 @@ class App {
   }
 
   listen() {
-    const repaint = (theme) => { this.setTheme(theme); this.drawAll(); };
+    const repaint = (theme, all) => { this.setTheme(theme); this.drawAll(all); };
     document.getElementById("theme").addEventListener("click", () => repaint(this.theme === "dark" ? "light" : "dark"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => repaint(event.matches ? "dark" : "light"));
     document.getElementById("clear").addEventListener("click", () => this.clear());
     addEventListener("keydown", (event) => { if (event.key === "Escape") this.clear(); });
     for (const button of document.querySelectorAll("[data-fact]"))
       button.addEventListener("click", () => this.selectRows(longs(this.data.regions[Number(button.dataset.fact)].rows)));
+    const all = document.getElementById("all");
+    all?.addEventListener("click", () => this.showAll(all));
     let width = innerWidth, screen = "";
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.drawAll(); } });
-    addEventListener("beforeprint", () => { // paper is light, and does not wait
-      screen = this.theme;
-      if (screen === "dark") repaint("light");
-      if (this.isLarge) { this.drawSome(Infinity); this.drawCharts(); }
-    });
+    addEventListener("beforeprint", () => { screen = this.theme; repaint("light", true); }); // paper is light
     addEventListener("afterprint", () => { if (screen === "dark") repaint("dark"); });
     for (const head of document.querySelectorAll("#scores thead th")) head.firstElementChild.addEventListener("click", () => this.sort(head));
+  }
+
+  /* The other maps too, or the best alone again. */
+  showAll(button) {
+    const open = button.getAttribute("aria-expanded") === "false";
+    button.setAttribute("aria-expanded", String(open));
+    this.allMaps ??= button.textContent;
+    button.textContent = open ? "Show the best only" : this.allMaps;
+    for (const rest of document.querySelectorAll(".rest")) rest.hidden = !open;
+    this.redraw();
   }
 
   offerColors() {
@@ -338,7 +338,7 @@ class App {
       });
     this.data.rows.columns.forEach(({ name, values, given, low, high, digits }, i) => {
       const value = `column:${i}`, codes = () => this.once(value, () => (values === undefined ? this.given[given].shades : bytes(values)));
-      const tip = (row) => `${name}: ${Number((low + (codes()[row] / 254) * (high - low)).toPrecision(digits))}`;
+      const tip = (row) => codes()[row] === 255 ? `${name}: missing` : `${name}: ${Number((low + (codes()[row] / 254) * (high - low)).toPrecision(digits))}`;
       this.addColoring({ value, title: name, group: "Columns", codes, tip, legend: () => [`${name}:`, String(low), String(high)] });
     });
     select.value = this.color;

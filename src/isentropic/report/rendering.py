@@ -12,26 +12,28 @@ from typing import Any
 import numpy as np
 
 from .._extras import require_extra
-from .._values import Floats, Integers, Table
+from .._values import Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import WholeMap, plane
 from ..comparison.lenses import Lens
 from ..comparison.runs import parameters, run_names
-from ..comparison.standings import FINE_BAR, RELATED
+from ..comparison.standings import RELATED
 from ..registry import METHODS
-from .arrays import packed, packed_points, packed_shares, rounded
+from .arrangement import family_name, shelves
+from .arrays import packed, packed_points, rounded
 from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
 from .given_columns import given_columns, numbers
+from .row_scores import kinds, row_scores
 from .scores import columns, every_measure, first_k, number, seconds, strips
 from .whole_maps import whole_map
 
 _SCRIPTS = (
     "maps.js", "charts.js", "page.js",
     # further panels: page.js says what they may use
-    "explaining.js", "selecting.js", "lens.js", "pair.js", "saving.js",
+    "explaining.js", "selecting.js", "groups.js", "rows.js", "lens.js", "pair.js", "saving.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
@@ -39,7 +41,6 @@ _FACTS = (
     "warnings", "how_to_misread", "resumed", "rows", "notes",
 )  # fmt: skip
 _MOST_RINGS = 200  # scattered rows that are marked one by one
-_FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
 
 
 def page(
@@ -82,14 +83,15 @@ def page(
         facts={**dict.fromkeys(_FACTS), **facts},
         # what is drawn
         n_drawn=len(rows), n_diagram=drawing.n_pictured, grid=_grid(len(payload["maps"])),
-        grouped=_grid(_most(runs)), n_columns=len(known["columns"]), n_neighbors=known["neighbors"]["k"],
+        shelves=shelves(runs, verdict), families=[family_name(run) for run in runs],
+        n_columns=len(known["columns"]), n_neighbors=known["neighbors"]["k"],
         recall=known["neighbors"]["recall"], regions=payload["regions"], whole=payload["whole"],
         # scores
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
         classifiers=classifiers(runs) if table.class_names else [],
         strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
-        number=number, seconds=seconds, related=RELATED, fine=FINE_BAR, **_about(runs),
+        number=number, seconds=seconds, related=RELATED, **_about(runs),
         # what makes it a page
         data=_json(payload), style=asset("page.css") + asset("panels.css"), script=scripts,
         script_hash=_hash(scripts),
@@ -103,11 +105,6 @@ def _about(runs: Sequence[Run]) -> dict[str, Any]:
         "seeded": any(run.repeats for run in runs),
         "relation": next((run.relation for run in runs if run.relation is not None), None),
     }
-
-
-def _most(runs: Sequence[Run]) -> int:
-    """Maps in the larger group."""
-    return max(sum(not runs[i].failed for i in group.runs) for group in groups(runs))
 
 
 def _grid(n_maps: int) -> int:
@@ -139,11 +136,8 @@ def _payload(
             "dimensions": embedding.shape[1], "curves": curves(quality), **diagrams(drawing.pictures[i]),
             "trials": parameter_curve(run),
         })  # fmt: skip
-    for kind, scores in _damages(measured, len(table.X)).items():
-        known = np.concatenate([one[np.isfinite(one)] for one in scores]) if scores else np.zeros(0)
-        top = float(f"{np.percentile(known, _FULL_COLOR):.2g}") if len(known) else 1.0
-        for entry, one in zip(maps, scores, strict=True):
-            entry[kind] = {"values": packed_shares(one[rows], 0.0, top or 1.0), "high": top or 1.0}
+    scored = row_scores([run for _, run, _, _ in measured], len(table.X), rows)
+    maps = [{**entry, **scores} for entry, scores in zip(maps, scored, strict=True)]
     given = given_columns(table, rows)
     return {
         "rows": described_rows(table, rows, drawing.neighbors, color, numbers(given)), "given": given,
@@ -153,23 +147,8 @@ def _payload(
         "whole": None if whole is None else whole_map(whole, len(runs), table, maps),
         "table": table.name, "lens": _lens(drawing.lens),
         "groups": [_group(group) for group in drawing.groups or ()],
+        "kinds": kinds(maps, rows, drawing.agreed),
     }  # fmt: skip
-
-
-def _damages(measured: Sequence[Any], n: int) -> dict[str, list[Floats]]:
-    """False neighbours and tears of every row in every map; NaN where a row was not sampled."""
-    found: dict[str, list[Floats]] = {"false": [], "tears": []}
-    for _, run, _, quality in measured:
-        share = run.false_share
-        sides = (
-            ("false", quality.false_neighbors[:, 0] if share is None else share),
-            ("tears", quality.tears[:, 0]),
-        )
-        for kind, values in sides:
-            scores = np.full(n, np.nan)
-            scores[quality.rows] = values
-            found[kind].append(scores)
-    return found
 
 
 def _region(run: Run | None, mark: Mark | None, rows: Integers, whole: WholeMap | None) -> dict[str, Any]:

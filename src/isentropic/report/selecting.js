@@ -1,7 +1,7 @@
 /* The honest lasso: is what was selected on a map a group of the data too? What `isentropic.quality.check_selection`
    and `corrected_selection` say, in the browser; the marks in the maps; and the column beside them. */
 
-const MOST_MARKS = 1000; // of a kind that are drawn; the column gives the whole number
+const MOST_MARKS = 500; // of a kind that are drawn; the column gives the whole number
 
 /* For each row how many of its k nearest rows in the data are inside. */
 function insideCounts(neighbors, k, flags) {
@@ -54,20 +54,18 @@ function inSlices(steps, done) {
 
 class Selecting {
   constructor(app) {
-    Object.assign(this, { app, columns: app.given, check: null, kept: null, undo: null, stop: () => {} });
+    Object.assign(this, { app, columns: app.given, check: null, settled: null, kept: null, undo: null, stop: () => {} });
     this.box = app.section("selection", "Selection");
     this.said = element("div", { class: "said" });
     this.why = element("div", { class: "why" });
     this.box.append(this.said, this.why);
     app.on("select", () => { this.measure(); this.undo = null; this.say(); this.forgetWhy(); });
-    app.on("settle", () => { this.markAll(); this.ask(); });
-    app.on("points", (view, context) => { if (this.settled) this.mark(view, context); });
+    app.on("settle", () => { this.settled = app.selected; this.markAll(); this.ask(); });
+    app.on("points", (view, context) => { if (this.check && this.settled === app.selected) this.mark(view, context); });
     this.measure();
     this.say();
     this.ask();
   }
-
-  get settled() { return this.check && !this.app.views.some((view) => view.brush); }
 
   measure() {
     const { app } = this;
@@ -76,7 +74,7 @@ class Selecting {
 
   // ---- in the maps ----
 
-  markAll() { if (this.check) for (const view of this.app.views) if (view.width) this.mark(view, view.base.getContext("2d")); }
+  markAll() { if (this.check) for (const view of this.app.views) if (view.width && !view.stale) this.mark(view, view.base.getContext("2d")); }
 
   /* A ring around who was left out, a cross over a stranger; paper below both, so that they stand out on any colour. */
   mark(view, context) {
@@ -134,7 +132,8 @@ class Selecting {
   actions() {
     const row = element("div", { class: "actions" });
     if (this.undo) {
-      row.append(element("span", { class: "quiet" }, this.undo.text), this.button("Undo", () => this.app.choose(this.undo.flags), "undo"));
+      row.append(element("span", { class: "quiet" }, this.undo.text));
+      if (this.undo.flags) row.append(this.button("Undo", () => this.app.choose(this.undo.flags), "undo"));
     } else if (this.wrong) row.append(this.button("Correct it", () => this.correct(), "correct"));
     if (!this.kept) row.append(this.button("Keep to compare", () => this.keep(), "keep"));
     return row;
@@ -144,6 +143,11 @@ class Selecting {
     const { app } = this, before = app.selected, after = correctedSelection(app.neighbors, app.k, before);
     let joined = 0, left = 0;
     for (let i = 0; i < app.n; i++) { joined += after[i] && !before[i]; left += before[i] && !after[i]; }
+    if (left === this.check.size && !joined) {
+      this.undo = { flags: null, text: "Nobody would stay: these rows are no group of the data." };
+      this.say();
+      return;
+    }
     app.choose(after);
     this.undo = { flags: before, text: `${joined.toLocaleString("en")} joined, ${left.toLocaleString("en")} left.` };
     this.say();

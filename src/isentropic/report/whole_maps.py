@@ -9,8 +9,9 @@ import numpy as np
 
 from .._values import Table
 from ..comparison.drawings import WholeMap, plane
-from .arrays import packed, packed_points, packed_shares
+from .arrays import packed, packed_points
 from .drawn_rows import class_codes
+from .row_scores import packed_scores, scores_of
 
 
 def whole_map(whole: WholeMap, run: int, table: Table, maps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -22,15 +23,12 @@ def whole_map(whole: WholeMap, run: int, table: Table, maps: Sequence[Mapping[st
     assert found.embedding is not None
     assert found.quality is not None
     points = plane(found.embedding)[np.concatenate([whole.rows, whole.others])]
-    damage = {}
-    for kind, values in (("false", found.false_share), ("tears", found.quality.tears[:, 0])):
-        scores = np.full(len(found.embedding), np.nan)
-        if values is not None:
-            scores[found.quality.rows] = values
-        high = maps[0][kind]["high"] if maps else 1.0
-        damage[kind] = {"values": packed_shares(scores[whole.rows], 0.0, high), "high": high}
+    scores = {}
+    for kind, values in scores_of(found, len(found.embedding)).items():
+        high = next((entry[kind]["high"] for entry in maps if kind in entry), 1.0)
+        scores[kind] = packed_scores(values[whole.rows], high)
     codes = None if whole.other_classes is None else class_codes(table, whole.other_classes)[0]
     return {
-        "run": run, "name": found.method, **packed_points(points), **damage, "n_all": len(found.embedding),
+        "run": run, "name": found.method, **packed_points(points), **scores, "n_all": len(found.embedding),
         "n_drawn": len(points), "others": None if codes is None else packed(codes, "u1"),
     }  # fmt: skip

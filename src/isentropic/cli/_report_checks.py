@@ -1,0 +1,49 @@
+"""What ``isentropic report`` refuses of a table before it is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .._errors import InvalidInputError, require, require_one_of
+
+if TYPE_CHECKING:
+    from .._values import Table
+
+_FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
+
+
+def require_table(table: Table) -> None:
+    """Refuse a table that has no map, and a target that names rows."""
+    n, m = table.X.shape
+    hint = "Fewer rows have nothing to compare."
+    require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, hint)
+    hint = "One column needs no map: sort by it."
+    require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
+    if table.y is not None and _names_rows(table):
+        name = getattr(table.preparation, "target", None) or "target"
+        raise InvalidInputError(
+            f"--target must be a column of classes or of a quantity, got {name!r}, which names rows: nearly "
+            f"every one of {n} has a value of its own. Say --index instead of --target."
+        )
+
+
+def _names_rows(table: Table) -> bool:
+    """Whether a target is an identifier: words, nearly all different, or the numbers from a to a + n - 1."""
+    import numpy as np
+
+    n, y = len(table.X), table.y
+    if table.class_names:
+        return n >= 10 and 2 * len(table.class_names) > n
+    assert y is not None
+    whole = bool((y == np.floor(y)).all())
+    return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
+
+
+def require_color(table: Table, color: str | None) -> None:
+    """Refuse a column to colour by that the table does not have."""
+    if color is None:
+        return
+    target = getattr(table.preparation, "target", None)
+    known: Sequence[str] = [*table.feature_names, *([target] if target else [])]
+    require_one_of("--color", color, known)

@@ -1,0 +1,82 @@
+"""What the page colours the rows of each map by: damage, and all that speaks against the place of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._values import Floats, Integers
+from ..comparison import Run
+from ..quality import SharedNeighbors
+from ..quality.jumps import JUMP
+from .arrays import packed_shares
+
+_FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
+# the scores of single rows beside damage: their name in the list, what the legend says, whether high is bad
+_KINDS = {
+    "doubt": ("place by chance (p)", "Share of places on the map that would suit the row as well (p):", True),
+    "jump": (
+        "jumps",
+        f"Jump on the way to a neighbour, by the reach of neighbours on the map (above {JUMP:g}: torn):",
+        True,
+    ),
+    "seeds": ("changes with the seed", "Share of the nearest rows that other seeds do not show:", True),
+    "agreed": ("agreed by trusted maps", "Share of the nearest rows that every trusted map shows:", False),
+}
+
+
+def kinds(
+    maps: Sequence[dict[str, Any]], rows: Integers, agreed: SharedNeighbors | None
+) -> list[dict[str, Any]]:
+    """The scores of single rows that any of the maps has; with its values, one that is of all maps."""
+    common = {} if agreed is None else {"agreed": packed_scores(agreed.shares[rows], 1.0)}
+    return [
+        {"kind": kind, "title": title, "words": words, "worst": worst, "all": common.get(kind)}
+        for kind, (title, words, worst) in _KINDS.items()
+        if kind in common or any(kind in entry for entry in maps)
+    ]
+
+
+def row_scores(runs: Sequence[Run], n: int, rows: Integers) -> list[dict[str, Any]]:
+    """For each run that has a map: every score that it has of the drawn ``rows``, by kind, packed.
+
+    One scale for all maps, so that they can be compared.
+    """
+    found = [scores_of(run, n) for run in runs]
+    packed: list[dict[str, Any]] = [{} for _ in runs]
+    for kind in dict.fromkeys(kind for scores in found for kind in scores):
+        known = np.concatenate([scores[kind] for scores in found if kind in scores])
+        known = known[np.isfinite(known)]
+        top = float(f"{np.percentile(known, _FULL_COLOR):.2g}") if len(known) else 1.0
+        top = 1.0 if kind in ("doubt", "seeds") else top or 1.0
+        for entry, scores in zip(packed, found, strict=True):
+            if kind in scores:
+                entry[kind] = packed_scores(scores[kind][rows], top)
+    return packed
+
+
+def packed_scores(values: Floats, top: float) -> dict[str, Any]:
+    return {"values": packed_shares(values, 0.0, top), "high": top}
+
+
+def scores_of(run: Run, n: int) -> dict[str, Floats]:
+    """By kind, of all n rows; NaN where a row was not sampled."""
+    quality, trust, share = run.quality, run.row_trust, run.false_share
+    assert quality is not None
+    near = quality.false_neighbors[:, 0] if share is None else share
+    scores = {"false": _spread(n, quality.rows, near), "tears": _spread(n, quality.rows, quality.tears[:, 0])}
+    if trust is not None:
+        scores["doubt"] = _spread(n, quality.rows, trust.p)
+        if trust.walked is not None and trust.jumps is not None:
+            scores["jump"] = _spread(n, trust.walked, trust.jumps)
+        if trust.unsteady is not None:
+            scores["seeds"] = _spread(n, quality.rows, trust.unsteady)
+    return scores
+
+
+def _spread(n: int, rows: Integers, values: Floats) -> Floats:
+    scores = np.full(n, np.nan)
+    scores[rows] = values
+    return scores

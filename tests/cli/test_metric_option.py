@@ -1,0 +1,64 @@
+"""--metric: mixed tables through embed, transform, quality, path, compare-maps and report."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """Text beside numbers, with holes."""
+    lines = ["flat,rooms,area,heating,quarter"]
+    for i in range(40):
+        heating, quarter = ("gas", "oil", "")[i % 3], ("north", "south")[i % 2]
+        area = "" if i % 7 == 3 else 30 + 7 * (i % 5) + (i * 37 % 11)
+        lines.append(f"f{i:02},{1 + i % 5},{area},{heating},{quarter}")
+    path = tmp_path / "mixed.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+TABLE = ("--index", "flat", "--target", "quarter")
+
+
+def test_a_mixed_table_through_every_command(run, mixed, tmp_path):
+    out, model, new = tmp_path / "map.csv", tmp_path / "model.skops", tmp_path / "new.csv"
+    by = (*TABLE, "--metric", "gower")
+    result = run("embed", mixed, "-m", "classical-mds", *by, "--out", out, "--save", model)
+    assert result.exit_code == 0, result.stderr
+    new.write_text("flat,rooms,area,heating\nn1,9,,wood\n", encoding="utf-8")
+    for source, again in ((mixed, tmp_path / "again.csv"), (new, tmp_path / "placed.csv")):
+        result = run("transform", model, source, "--out", again)
+        assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "again.csv").read_bytes() == out.read_bytes()
+    result = run("quality", mixed, out, *by, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["quality"]["metric"] == "gower"
+    for command in (("path", mixed, "--k", "5,10", *by), ("compare-maps", out, out, mixed, *by)):
+        result = run(*command)
+        assert result.exit_code == 0, result.stderr
+
+
+def test_a_report_of_a_mixed_table_takes_no_option(run, mixed, tmp_path):
+    page = tmp_path / "page.html"
+    result = run("report", mixed, "--methods", "classical-mds", "--preset", "quick", "--out", page, "--json")
+    assert result.exit_code == 0, result.stderr
+    facts = json.loads(result.stdout)
+    assert any("by Gower's metric" in said and "--metric euclidean" in said for said in facts["warnings"])
+    assert "--metric" not in facts["command"]
+    assert page.stat().st_size > 10_000
+
+
+def test_a_method_of_columns_keeps_the_euclidean_metric(run, mixed, tmp_path):
+    result = run("report", mixed, "--methods", "pca", "--out", tmp_path / "page.html")
+    assert result.exit_code == 2
+    assert "missing value" in result.stderr
+
+
+def test_a_method_that_takes_no_metric_is_refused(run, mixed, tmp_path):
+    result = run("embed", mixed, "-m", "pca", "--metric", "gower", "--out", tmp_path / "map.csv")
+    assert result.exit_code == 2
+    assert "--metric must be euclidean for pca, got 'gower'" in result.stderr
+    result = run("quality", mixed, mixed, "--metric", "gowr")
+    assert result.exit_code == 2
+    assert "--metric must be one of" in result.stderr
