@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isentropic import Gower, compare, datasets
-from isentropic.comparison import PRESETS, comparing, drawing, drawings, verdict
+from isentropic.comparison import PRESETS, drawing, drawings, verdict, work
 from isentropic.comparison.presets import MIXED_SCORED_ROWS, methods_of
 from isentropic.comparison.shares import false_shares
 from isentropic.quality import rnx_auc
@@ -81,8 +81,8 @@ def test_false_shares_count_rows_that_are_farther_by_the_metric(rng):
 
 
 def test_of_many_mixed_rows_some_are_compared_with_all_others(table, monkeypatch):
-    monkeypatch.setattr(comparing, "MIXED", 50)
+    monkeypatch.setattr(work, "MIXED", 50)
     for metric, scored in ((table.metric, MIXED_SCORED_ROWS), ("euclidean", None)):
         X = np.nan_to_num(table.X)
-        work = comparing._Work.of(X, None, ["isomap"], PRESETS["standard"], 0, "auto", metric)
-        assert work.preset.scored_rows == scored
+        given = (X, None, ["isomap"], PRESETS["standard"], 0, "auto", metric, None, 1)
+        assert work.Work.of(*given).preset.scored_rows == scored

@@ -152,8 +152,9 @@ class Job:
             relation=self.data.relation,
         )
         with suppress(DeadlineError):  # the map stands without what there is no time for
-            run = with_row_tests(run, self.data.X, self.seed, self._threads)
-            run = with_walks(run, fit.place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
+            run = with_row_tests(run, self.data.X, self.seed, self._threads, self.data.metric)
+            place = fit.place if self.data.is_euclidean else None  # there is no way between two levels
+            run = with_walks(run, place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
             run = self._with_classes(run, params, store)
         return self._with_repeats(run, params, fit.embedding)
 

@@ -52,7 +52,7 @@ class WholeJob(Job):
             n_placed=n_placed,
         )
         with suppress(DeadlineError):  # the map stands without them
-            run = with_row_tests(run, self.data.X, self.seed, self._threads)
+            run = with_row_tests(run, self.data.X, self.seed, self._threads, self.data.metric)
         return run
 
     def _fit_of_all(self, params: Mapping[str, Any], rows: Integers) -> tuple[Fit, int]:
