@@ -58,7 +58,13 @@ class Specimen:
 def specimen_names():
     from isentropic.registry import METHODS
 
-    special = "isomap-of-distances", "isomap-of-parts", "sdd-of-geodesics", "mds-of-diffusion"
+    special = (
+        "isomap-of-distances",
+        "isomap-of-parts",
+        "sdd-of-geodesics",
+        "mds-of-diffusion",
+        "mds-of-levels",
+    )
     return [*METHODS, "selected", *special]
 
 
@@ -69,6 +75,9 @@ def _unfitted(name):
     special = {
         "selected": lambda: Selected(isentropic.Isomap(4), {"n_neighbors": [3, 4]}, n_jobs=1),
         "isomap-of-distances": lambda: isentropic.Isomap(4, metric="precomputed"),
+        "mds-of-levels": lambda: isentropic.ClassicalMDS(
+            metric=isentropic.Gower((1,), (2,), (1.0, 2.0, 0.5))
+        ),
         "isomap-of-parts": lambda: isentropic.Isomap(2, on_disconnected="largest"),
         "sdd-of-geodesics": lambda: isentropic.SDD(2, metric=isentropic.Geodesic(4)),
         "mds-of-diffusion": lambda: isentropic.MetricMDS(2, metric=isentropic.Diffusion(4, t=3)),
@@ -84,6 +93,9 @@ def made(name):
     X, new = rng.normal(size=(FEW_ROWS, 3)), rng.normal(size=(NEW_ROWS, 3))
     if name == "isomap-of-parts":
         X[-3:] += 100
+    if name == "mds-of-levels":
+        X, new = X.round(), new.round()
+        X[3, 0] = X[5, 1] = new[0, 2] = np.nan
     if name == "isomap-of-distances":
         new, X = (np.linalg.norm(A[:, None] - X, axis=2) for A in (new, X))
     queries = np.concatenate([X[:1], new])

@@ -45,6 +45,10 @@ class MemoryBudgetError(IsentropicError, MemoryError):
     """The work needs more memory than the budget allows; nothing was allocated."""
 
 
+class DeadlineError(IsentropicError, TimeoutError):
+    """The time that the work may take is over; it was stopped between two blocks of rows."""
+
+
 class MissingExtraError(IsentropicError, ImportError):
     """An optional dependency is not installed."""
 

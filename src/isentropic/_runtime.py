@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._errors import MemoryBudgetError, is_whole, require, require_number
+from ._errors import DeadlineError, MemoryBudgetError, is_whole, require, require_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +36,7 @@ class Config:
     memory_fraction: float = 0.7  # share of the free memory that one computation may take
     memory_limit: int | None = None  # bytes; replaces the share of the free memory when given
     progress: Progress | None = None  # called as progress(what, done, total)
+    deadline: float | None = None  # by time.perf_counter(): later work is stopped between two blocks of rows
 
 
 _of_context: ContextVar[Config | None] = ContextVar("isentropic_config", default=None)
@@ -83,7 +84,7 @@ def _changed(config: Config, changes: dict[str, Any]) -> Config:
 
 @contextmanager
 def config_context(**changes: Any) -> Iterator[Config]:
-    """Change settings for a ``with`` block: ``memory_fraction``, ``memory_limit``, ``progress``.
+    """Change settings for a ``with`` block: those of :class:`Config`, as ``memory_limit`` or ``progress``.
 
     They hold in this thread only. :func:`set_config` is for the process.
 
@@ -178,9 +179,11 @@ def row_blocks(
 
 
 def _report(what: str, done: int, total: int) -> None:
-    progress = get_config().progress
-    if progress is not None:
-        progress(what, done, total)
+    config = get_config()
+    if config.deadline is not None and done < total and time.perf_counter() > config.deadline:
+        raise DeadlineError(f"{what}: stopped after {done:,} of {total:,}, as the time is over.")
+    if config.progress is not None:
+        config.progress(what, done, total)
 
 
 def require_memory(n_bytes: int, what: str, alternative: str) -> None:

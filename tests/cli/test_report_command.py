@@ -371,3 +371,14 @@ def test_a_large_table_is_compared_on_a_sample(run, tmp_path, monkeypatch):
     assert "150 rows, of which 60 were compared" in page
     again = json.loads(run(*call, "--json", "--folder", "runs").stdout)
     assert again["resumed"] == 3
+
+
+def test_a_budget_is_a_time(report):
+    result = report("builtin:iris", "--methods", "pca", "--preset", "quick", "--budget", "10m", "--json")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert "--budget 10m" in told["command"]
+    assert told["notes"] == []
+    refused = report("builtin:iris", "--budget", "soon")
+    assert refused.exit_code == 2
+    assert "as 30s, 5m or 1h, got 'soon'" in refused.stderr

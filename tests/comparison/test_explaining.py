@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from isentropic import datasets, explain
 from isentropic._errors import InvalidInputError
+from isentropic.comparison.explained_columns import columns_of
 from isentropic.comparison.explaining import _half, _scattered
 
 N, GROUP = 400, 80
@@ -172,3 +173,10 @@ def test_constant_and_equal_columns_say_nothing():
 def test_bad_selections(rows, against, message):
     with pytest.raises(InvalidInputError, match=message):
         explain(np.random.default_rng(0).normal(size=(100, 3)), rows, against)
+
+
+def test_zeros_come_back_from_the_scaling_as_zeros():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({f"x{j}": np.round(rng.gamma(0.3, size=286), 2) for j in range(30)})
+    for column in columns_of(datasets.load(frame)):
+        np.testing.assert_array_equal(column.values == 0.0, frame[column.name] == 0.0)

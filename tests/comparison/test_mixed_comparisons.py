@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from isentropic import Gower, compare, datasets
-from isentropic.comparison import PRESETS, drawing, verdict
-from isentropic.comparison.presets import methods_of
+from isentropic.comparison import PRESETS, drawing, drawings, verdict, work
+from isentropic.comparison.presets import MIXED_SCORED_ROWS, methods_of
 from isentropic.comparison.shares import false_shares
 from isentropic.quality import rnx_auc
 from naive_gower import naive_gower
@@ -64,6 +64,13 @@ def test_the_page_draws_true_neighbours_by_the_metric(table, runs):
     np.fill_diagonal(D, np.inf)
     near = np.take_along_axis(D, drawn.neighbors.indices[:, :1], axis=1)[:, 0]
     assert np.allclose(near, D.min(axis=1))
+    i, j = np.triu_indices(60, 1)
+    assert np.allclose(drawn.lens.codes * drawn.lens.top / 254, D[i, j], atol=drawn.lens.error + 1e-12)
+
+
+def test_landmarks_bound_no_distances_of_rows_with_holes(table, runs, monkeypatch):
+    monkeypatch.setattr(drawings, "EXACT_ROWS", 50)
+    assert drawing(table, runs, verdict(runs)).lens is None
 
 
 def test_false_shares_count_rows_that_are_farther_by_the_metric(rng):
@@ -71,3 +78,11 @@ def test_false_shares_count_rows_that_are_farther_by_the_metric(rng):
     run = compare(X, None, ["classical-mds"], metric=Gower(), preset="quick")[0]
     found = false_shares(X / np.ptp(X, axis=0), run.embedding, run.quality, "cityblock")
     assert np.allclose(found, run.false_share)
+
+
+def test_of_many_mixed_rows_some_are_compared_with_all_others(table, monkeypatch):
+    monkeypatch.setattr(work, "MIXED", 50)
+    for metric, scored in ((table.metric, MIXED_SCORED_ROWS), ("euclidean", None)):
+        X = np.nan_to_num(table.X)
+        given = (X, None, ["isomap"], PRESETS["standard"], 0, "auto", metric, None, 1)
+        assert work.Work.of(*given).preset.scored_rows == scored

@@ -150,6 +150,14 @@ def test_new_rows_get_the_same_cycles(missing):
         load(frame, preparation=prepared, dates="cycle")
 
 
+def test_cycles_are_columns_of_numbers_and_not_gowers():
+    """Five features of one date would count as five columns."""
+    with pytest.raises(InvalidInputError, match="dates must be number for metric='gower', got 'cycle'"):
+        load(year_of_hours(), dates="cycle", metric="gower")
+    mixed = year_of_hours().assign(t=["x", "y"] * 150)
+    assert load(mixed, dates="cycle", metric="auto").preparation.metric == "euclidean"
+
+
 def test_unknown_rules_and_cycles_are_refused():
     with pytest.raises(InvalidInputError, match="dates must be one of number, cycle, got 'cycles'"):
         load(year_of_hours(), dates="cycles")

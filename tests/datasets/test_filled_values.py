@@ -37,6 +37,11 @@ def test_medians_and_flags_before_scaling(gaps):
     assert_array_equal(table.X[:, 2:5], [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 0]])
 
 
+def test_a_level_of_the_name_of_the_flag_is_another_feature():
+    table = load(pd.DataFrame({"a": ["(missing)", None, "x"], "b": [1.0, 2.0, 4.0]}), missing="median")
+    assert table.feature_names == ("a=(missing)", "a=x", "a=(no value)", "b")
+
+
 def test_missing_is_one_more_level_of_a_text_column(gaps):
     flagged = load(gaps[["town"]], missing="median")
     named = load(gaps[["town"]].fillna("~"))

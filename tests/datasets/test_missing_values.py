@@ -30,7 +30,8 @@ def test_the_error_counts_each_column_and_names_the_remedies(gaps):
         "table must be complete, got 3 missing values: 'age' 2, 'town' 1. "
         "Choose missing='median' to fill in medians and flag what was missing, missing='ppca' to fill in "
         "what the other columns tell, missing='mean' to fill in means, missing='drop' to leave out 3 rows, "
-        "or missing='keep' and the method probabilistic-pca, which maps rows with holes."
+        "metric='gower' to compare rows by what both have, or missing='keep' and the method "
+        "probabilistic-pca, which maps rows with holes."
     )
 
 

@@ -238,6 +238,18 @@ def test_the_honest_lasso_restores_a_group_that_the_map_cut_in_half(open_page, c
     assert tab.heard.complaints == []
 
 
+def test_rows_that_are_no_group_are_not_corrected_away(open_page, cut_page, planted):
+    table, run, *_ = planted
+    near = drawing(table, [run], make_verdict([run])).neighbors
+    rows = np.arange(0, 450, 15)
+    assert len(corrected_selection(near, rows)) == 0
+    tab = open_page(cut_page)
+    tab.evaluate("(rows) => isentropic.selectRows(rows)", rows.tolist())
+    tab.locator("#correct").click()
+    assert "Nobody would stay" in tab.locator("#selection").inner_text()
+    assert selected(tab) == set(rows.tolist())
+
+
 def test_why_these_rows_stands_beside_the_maps(open_page, mixed):
     table, group, address = mixed
     tab = open_page(address)

@@ -54,7 +54,7 @@ NewMissing = Annotated[
     typer.Option(
         "--missing",
         metavar="RULE",
-        help="Missing values: drop, mean or keep; those of the first table by its rule.",
+        help="Missing values: drop, mean or keep; by default as in the first table.",
     ),
 ]
 Dates = Annotated[str, typer.Option(metavar="RULE", help="Dates: number (days), or cycle (also the season).")]
@@ -73,6 +73,13 @@ Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
 ]
 
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Time for all of it, as 30s, 5m or 1h: cheap methods come first, others are left out.",
+    ),
+]
 MostRows = Annotated[
     int | None,
     typer.Option(
@@ -113,6 +120,20 @@ def require_complete(missing: str, metric: str = "euclidean") -> None:
         "raise, drop, median, ppca or mean, since rows with holes have no neighbours",
         missing,
     )
+
+
+def seconds_in(option: str, text: str | None) -> float | None:
+    """Of a time in words.
+
+    >>> [seconds_in("--budget", text) for text in ("30s", "5m", "1.5h", "90")]
+    [30.0, 300.0, 5400.0, 90.0]
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]*)?)\s*(s|m|min|h)?\s*", text)
+    seconds = 0.0 if found is None else float(found[1]) * {"m": 60, "min": 60, "h": 3600}.get(found[2], 1)
+    require(seconds >= 1, option, "a time of a second or more, as 30s, 5m or 1h", text)
+    return seconds
 
 
 def in_options(text: str) -> str:

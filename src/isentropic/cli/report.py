@@ -16,6 +16,7 @@ from ._computation import computing, prompt_interrupt
 from ._failure import FAILURE
 from ._options import (
     AsJson,
+    Budget,
     Dates,
     Drop,
     Index,
@@ -34,6 +35,7 @@ from ._options import (
     Target,
     require_complete,
     require_metric,
+    seconds_in,
 )
 from ._output import MAPS, require_rows_file, require_suffix
 from ._report_checks import require_color, require_table
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 PAGES = (".html", ".htm")
 MAP_FILES = (*MAPS, ".json")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
+_FOR_PAGE = 0.1  # share of a budget
 
 Names = Annotated[
     str | None,
@@ -99,6 +102,7 @@ class _Asked:
     folder: Path | None
     jobs: int | None
     most_rows: int | None
+    ends: float | None  # by time.perf_counter
 
 
 def main(  # long, with a line for each option
@@ -121,6 +125,7 @@ def main(  # long, with a line for each option
     rank: Rank = None,
     samples: Samples = None,
     most_rows: MostRows = None,
+    budget: Budget = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -141,16 +146,17 @@ def main(  # long, with a line for each option
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
       isentropic report builtin:wine --methods pca,lda,supervised-umap
-      isentropic report stones.parquet --most-rows 20000
+      isentropic report stones.parquet --most-rows 20000 --budget 5m --memory 4
       isentropic report flats.csv --maps maps.parquet
     """
     require_complete(missing, metric)
     require_metric(metric)
-    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows)
+    began, seconds = time.perf_counter(), seconds_in("--budget", budget)
+    ends = None if seconds is None else began + (1 - _FOR_PAGE) * seconds
+    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows, ends)
     _require_page(out, source)
     if maps is not None:
         require_rows_file(maps, source, str(out), option="--maps", known=MAP_FILES)
-    began = time.perf_counter()
     with reporting(bars=False, memory=memory) as warned:
         from ..datasets import load
 
@@ -165,7 +171,8 @@ def main(  # long, with a line for each option
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "metric": metric, "samples": samples, "most-rows": most_rows, "seed": seed,
+            "scaling": scaling, "metric": metric, "samples": samples, "most-rows": most_rows,
+            "budget": budget, "seed": seed,
         }  # fmt: skip
         told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
         found, resumed = _compared(table, asked, shown=not quiet)
@@ -199,10 +206,8 @@ def _finish(
         file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     if maps is not None:
-        if found.whole is None or found.whole.failed:
-            save_maps(maps, compared, runs, judged)
-        else:
-            save_maps(maps, table, [found.whole])
+        of_all = found.whole is not None and not found.whole.failed
+        save_maps(maps, *((table, [found.whole]) if of_all else (compared, runs, judged)))
     if as_json:
         show_json(document(table, found, judged, drawn, facts, told))
     elif not quiet:
@@ -233,6 +238,7 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
             metric=table.metric,
             random_state=asked.seed,
             most_rows=asked.most_rows or "auto",
+            seconds=None if asked.ends is None else max(asked.ends - time.perf_counter(), 1.0),
             n_jobs=asked.jobs,
             folder=asked.folder,
             on_run=lambda run, back: read_back.append(back),

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._errors import LowRecallWarning
 from .._values import Floats, Integers, Knn, Neighbors, Table
+from ..distances import in_units
 from ..neighbors import nearest_neighbors
 from ..quality import (
     Quality,
@@ -21,7 +22,7 @@ from ..quality import (
 )
 from .criticisms import Fact
 from .groups import Groups, find_groups
-from .lenses import Lens, landmark_count, lens
+from .lenses import EXACT_ROWS, Lens, landmark_count, lens
 from .regions import Region, damaged_region
 from .runs import Run
 from .strata import strata_of, stratified_rows
@@ -150,10 +151,13 @@ def _neighbors(table: Table, rows: Integers) -> Neighbors:
         return nearest_neighbors(table.X[rows], Knn(k), metric=table.metric, random_state=_SEED)
 
 
-def _lens(table: Table, rows: Integers) -> Lens:
+def _lens(table: Table, rows: Integers) -> Lens | None:
+    X = in_units(table.X[rows], table.metric)
+    if len(rows) > EXACT_ROWS and np.isnan(X).any():  # the triangle inequality fails: landmarks bound nothing
+        return None
     # the first rows of one order: few are among many
     landmarks = np.searchsorted(rows, drawn_rows(table, landmark_count(len(rows))))
-    return lens(table.X[rows], landmarks)
+    return lens(X, landmarks, table.metric)
 
 
 def plane(embedding: Floats) -> Floats:

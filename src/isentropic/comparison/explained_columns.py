@@ -12,6 +12,8 @@ import pandas as pd
 from .._errors import require
 from .._values import Floats, Table
 
+_ROUNDING = 1e-15  # of the centre: what is left of a zero that was centred, scaled and taken back
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -62,7 +64,9 @@ def _of_table(table: Table) -> Iterator[Column]:
     for column in prepared.columns:
         width = len(column.feature_names(prepared.nominal))
         features = slice(first, first + width)
-        values = table.X[:, features] * prepared.scale.scale[features] + prepared.scale.centre[features]
+        centre = prepared.scale.centre[features]
+        values = table.X[:, features] * prepared.scale.scale[features] + centre
+        values[np.abs(values) <= _ROUNDING * np.abs(centre)] = 0.0
         first += width
         if column.kind == "nominal" and prepared.nominal == "coded":
             yield Column(column.name, np.where(values[:, 0] >= 0, values[:, 0], np.nan), column.levels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import InvalidInputError, IsentropicError, MemoryBudgetError, require
-from .._values import Floats, Integers
+from .._errors import DeadlineError, InvalidInputError, IsentropicError, require
+from .._runtime import config_context, get_config
+from .._values import Floats
 from ..quality import Quality, assess, baseline
 from ..quality.map_differences import left_out
 from ..quality.measures import judged
 from ..selection import Selection, select
 from .data import Data
-from .fitting import Fit, fitted, placed_map
+from .fitting import Fit, fitted
 from .labelled import with_accuracy, with_label_test
 from .presets import Preset
 from .row_checks import with_other_seeds, with_row_tests, with_walks
@@ -49,16 +51,18 @@ class Job:
         """The Run, read back or computed and written; whether it was read back."""
         return self._kept(store, self._settings(), lambda blank: self._computed(blank, store))
 
-    def of_all(self, like: Run, rows: Integers, store: Store) -> tuple[Run, bool]:
-        """The method of a Run of a sample, with the parameters chosen there, on all rows.
+    def found(self, store: Store) -> Run | None:
+        """The Run, if it can be read back."""
+        key = key_of(self.data.mark, self.task.label, self._settings(), self.seed)
+        return store.read(self.task.label, key) if self.task.repeatable else None
 
-        Where it is not made for so many, or they do not fit the memory, it is fitted on the ``rows`` of the
-        sample, and the others are placed by ``transform``, each by itself.
-        """
-        chosen = {name: like.params[name] for trial in like.trials[:1] for name in trial.params}
-        settings = {**self._settings(), "chosen": chosen, "sample": as_written(rows)}
-        run, read_back = self._kept(store, settings, lambda blank: self._of_all(blank, chosen, rows))
-        return replace(run, relation=like.relation, label_test=like.label_test), read_back
+    def seconds_of(self, n_rows: int) -> float:
+        """What a fit of some of the rows takes, by default parameters."""
+        rows = slice(None, None, max(1, len(self.data.X) // n_rows))
+        X, y = np.ascontiguousarray(self.data.X[rows][:n_rows]), self.data.y
+        part = replace(self, data=replace(self.data, X=X, y=None if y is None else y[rows][:n_rows]))
+        part._warm_up()
+        return part._fit({}, 0).seconds
 
     def _kept(
         self, store: Store, settings: Mapping[str, Any], computed: Callable[[Run], Run]
@@ -102,8 +106,11 @@ class Job:
         task = self.task
         blank = Run(task.label, plain(task.params), self._run_seed(0), seconds=0.0, memory_mib=None)
         blank = replace(blank, saw_classes=task.needs_y)
+        began = time.perf_counter()
         try:
             return computed(blank)
+        except DeadlineError:
+            return replace(blank, reason=f"stopped after {time.perf_counter() - began:.0f} s: the budget.")
         except Exception as error:  # whatever a method raises, the others are compared
             text = str(error) if isinstance(error, IsentropicError) else f"{type(error).__name__}: {error}"
             return replace(blank, reason=text)
@@ -144,41 +151,12 @@ class Job:
             without=self._without(fit, quality),
             relation=self.data.relation,
         )
-        run = with_row_tests(run, self.data.X, self.seed, self._threads)
-        run = with_walks(run, fit.place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
-        run = self._with_classes(run, params, store)
+        with suppress(DeadlineError):  # the map stands without what there is no time for
+            run = with_row_tests(run, self.data.X, self.seed, self._threads, self.data.metric)
+            place = fit.place if self.data.is_euclidean else None  # there is no way between two levels
+            run = with_walks(run, place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
+            run = self._with_classes(run, params, store)
         return self._with_repeats(run, params, fit.embedding)
-
-    def _of_all(self, blank: Run, params: Mapping[str, Any], rows: Integers) -> Run:
-        self.steps.now(f"{self.task.label}: all rows")
-        fit, n_placed = self._fit_of_all(params, rows)
-        self.steps.now(f"{self.task.label}: measures", 1)
-        quality = self._assessed(fit)
-        run = replace(
-            blank,
-            params=plain({**self.task.params, **params}),
-            seconds=fit.seconds,
-            memory_mib=fit.memory_mib,
-            embedding=fit.embedding,
-            quality=quality,
-            baseline=self._baseline(fit),
-            warnings=fit.warnings,
-            false_share=self._false_shares(fit, quality),
-            n_placed=n_placed,
-        )
-        return with_row_tests(run, self.data.X, self.seed, self._threads)
-
-    def _fit_of_all(self, params: Mapping[str, Any], rows: Integers) -> tuple[Fit, int]:
-        """The map of all rows, and how many of them were placed."""
-        n, task = len(self.data.X), self.task
-        if task.function is not None or task.max_rows is None or n <= task.max_rows:
-            try:
-                return self._fit(params, 0), 0
-            except MemoryBudgetError:
-                if task.function is not None:
-                    raise
-        estimator, y = self._estimator(params, 0), self.data.y if task.needs_y else None
-        return fitted(lambda: placed_map(estimator, self.data.X, y, rows), n), n - len(rows)
 
     def _warm_up(self) -> None:
         if self.task.make is not None:
@@ -194,6 +172,12 @@ class Job:
         names = [f"{self.task.label}: {in_words(params)}" for params in sets]
         self.steps.now(names[0])
         X, y = self._tuned()
+        ends = get_config().deadline
+        half = None if ends is None else (time.perf_counter() + ends) / 2  # the rest is for the map
+        with config_context(deadline=half):
+            return self._selected(X, y, sets, names)
+
+    def _selected(self, X: Floats, y: Any, sets: list[dict[str, Any]], names: list[str]) -> Selection:
         return select(
             self._estimator({}, 0),
             X,
@@ -293,12 +277,15 @@ class Job:
         maps: list[Floats] = []
         for repeat in range(1, self.preset.n_seeds if self._draws else 1):
             self.steps.now(f"{self.task.label}: seed {self.seed + repeat}", 1)
-            fit = self._fit(params, repeat)
-            if not found and np.array_equal(fit.embedding, first):  # it draws only for larger tables
-                self.steps.now(self.task.label, self.preset.n_seeds - 1 - repeat)
-                return replace(run, seed=None)
-            found.append({"seed": float(self.seed + repeat), **_few(self._assessed(fit))})
-            maps.append(fit.embedding)
+            try:
+                fit = self._fit(params, repeat)
+                if not found and np.array_equal(fit.embedding, first):  # it draws only for larger tables
+                    self.steps.now(self.task.label, self.preset.n_seeds - 1 - repeat)
+                    return replace(run, seed=None)
+                found.append({"seed": float(self.seed + repeat), **_few(self._assessed(fit))})
+                maps.append(fit.embedding)
+            except DeadlineError:  # the map stands with fewer seeds
+                break
         return with_other_seeds(replace(run, repeats=tuple(found)), maps, self._threads)
 
 

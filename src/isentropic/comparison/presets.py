@@ -17,6 +17,7 @@ from ..selection import geometric, neighbor_grid
 LARGE = 20_000  # a table of more rows is compared on a sample of them
 SAMPLE_ROWS = 8_000  # of such a table: up to there all scores are exact, and few methods draw
 TUNED_ROWS = 2_500  # of the sample, on which parameters are chosen
+MIXED, MIXED_SCORED_ROWS = 6_000, 2_000  # rows of a mixed table: of more than the first, so many are compared
 SCORED_ROWS = 4_000  # of a large table, compared with all others: intervals of T and C some 0.01 wide
 
 
@@ -40,6 +41,11 @@ class Preset:
     def of_sample(self) -> Preset:
         """For a sample of a large table."""
         return replace(self, tuned_rows=TUNED_ROWS)
+
+    @property
+    def of_mixed(self) -> Preset:
+        """For many rows by Gower's metric, whose distances take a loop over the columns."""
+        return replace(self, tuned_rows=TUNED_ROWS, scored_rows=MIXED_SCORED_ROWS)
 
     @property
     def of_all(self) -> Preset:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._values import Floats
+from ..distances import Metric
 from ..quality import map_jumps, row_tests, shared_neighbors
 from .row_trust import RowTrust
 from .runs import Run
@@ -15,11 +16,13 @@ from .runs import Run
 _FEWEST = 8  # rows of a map that are tested
 
 
-def with_row_tests(run: Run, X: Floats, seed: int, n_jobs: int | None) -> Run:
+def with_row_tests(run: Run, X: Floats, seed: int, n_jobs: int | None, metric: Metric = "euclidean") -> Run:
     """Every compared row tested against random places; nothing of too few rows to test."""
     if run.quality is None or run.quality.n < _FEWEST:
         return run
-    found = row_tests(X, run.embedding, rows=run.quality.rows, random_state=seed, n_jobs=n_jobs)
+    found = row_tests(
+        X, run.embedding, metric=metric, rows=run.quality.rows, random_state=seed, n_jobs=n_jobs
+    )
     return replace(run, row_trust=RowTrust(found.p, found.by_chance))
 
 

@@ -44,7 +44,8 @@ class Column:
         A date with cycles adds ``column:year-sin``, ``column:year-cos`` and the like. The last is
         ``column=(missing)`` where missing values have a flag.
         """
-        flag = (f"{self.name}=(missing)",) if self.flag else ()
+        mark = "(missing)" if "(missing)" not in self.levels else "(no value)"
+        flag = (f"{self.name}={mark}",) if self.flag else ()
         if self.has_levels(nominal):
             return (*(f"{self.name}={level}" for level in self.levels), *flag)
         circles = (f"{self.name}:{cycle}-{axis}" for cycle in self.cycles for axis in ("sin", "cos"))

@@ -120,8 +120,9 @@ def _refuse(
     elif fitted is None:
         remedy = (
             "Choose missing='median' to fill in medians and flag what was missing, missing='ppca' to fill in "
-            f"what the other columns tell, missing='mean' to fill in means, {dropped}, or missing='keep' and "
-            "the method probabilistic-pca, which maps rows with holes"
+            f"what the other columns tell, missing='mean' to fill in means, {dropped}, metric='gower' to "
+            "compare rows by what both have, or missing='keep' and the method probabilistic-pca, which maps "
+            "rows with holes"
         )
     else:
         remedy = f"Choose missing='mean' to fill in the means of the fitted table, or {dropped}"

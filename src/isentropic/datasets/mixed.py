@@ -46,7 +46,9 @@ class Choices:
 
     def _suits_gower(self, frame: pd.DataFrame, columns: tuple[Column, ...], one_unit: bool) -> bool:
         """Text beside numbers, or holes that nothing is said of; a scale that is asked for is meant."""
-        if one_unit or self.scaling != "auto" or self.nominal != "onehot" or self.missing in FILLING:
+        if self.scaling != "auto" or self.dates != "number":
+            return False
+        if one_unit or self.nominal != "onehot" or self.missing in FILLING:
             return False
         n_levels = sum(column.kind == "nominal" for column in columns)
         n_holes = int(frame.isna().to_numpy().sum()) if self.missing != "drop" else 0
@@ -65,5 +67,7 @@ class Choices:
         hint = "It takes missing values as they are. For filled ones, choose metric='euclidean'."
         must_be = "raise, keep or drop for metric='gower'"
         require(self.missing not in FILLING, "missing", must_be, self.missing, hint)
+        hint = "A date is one column of it. For cycles, choose metric='euclidean'."
+        require(self.dates == "number", "dates", "number for metric='gower'", self.dates, hint)
         hint = "It scales every column by its range."
         require(self.scaling in ("auto", "none"), "scaling", "none for metric='gower'", self.scaling, hint)

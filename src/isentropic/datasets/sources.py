@@ -67,8 +67,8 @@ def read_source(
         return checked(RawTable(source, "table"))
     if isinstance(source, os.PathLike):
         return checked(read_file(Path(source), target, text_columns))
-    has_columns = hasattr(source, "columns")  # a Series has none
-    if hasattr(source, "__arrow_c_stream__") and has_columns:  # polars, Arrow and others speak it
+    # polars, Arrow and others speak it; a Series too, which has no columns
+    if hasattr(source, "__arrow_c_stream__") and hasattr(source, "columns"):
         from .arrow import frame_of_stream
 
         return checked(RawTable(frame_of_stream(source), "table"))

@@ -59,7 +59,7 @@ class Scaling:
 
     def place(self, distances: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
         """Gower's out-of-sample formula (Nyström's, for inner products) of distances to the references."""
-        distances = lifted(distances, getattr(self, "constant", 0.0))
+        distances = lifted(distances, getattr(self, "constant", None) or 0.0)  # older files have none
         with threads(n_jobs):
             return project_squared(np.ascontiguousarray(distances), self.means, self.projection)
 

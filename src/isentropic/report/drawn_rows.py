@@ -114,7 +114,11 @@ def _column(
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     centre, scale = unit
-    ends = centre + scale * low, centre + scale * high
+    # a zero that was centred and scaled comes back as 1e-19
+    ends = [
+        0.0 if abs(end) <= 1e-15 * abs(centre) else end
+        for end in (centre + scale * low, centre + scale * high)
+    ]
     digits = _digits(*ends)
     return {
         "name": _short(name),

@@ -132,7 +132,8 @@ class Selecting {
   actions() {
     const row = element("div", { class: "actions" });
     if (this.undo) {
-      row.append(element("span", { class: "quiet" }, this.undo.text), this.button("Undo", () => this.app.choose(this.undo.flags), "undo"));
+      row.append(element("span", { class: "quiet" }, this.undo.text));
+      if (this.undo.flags) row.append(this.button("Undo", () => this.app.choose(this.undo.flags), "undo"));
     } else if (this.wrong) row.append(this.button("Correct it", () => this.correct(), "correct"));
     if (!this.kept) row.append(this.button("Keep to compare", () => this.keep(), "keep"));
     return row;
@@ -142,6 +143,11 @@ class Selecting {
     const { app } = this, before = app.selected, after = correctedSelection(app.neighbors, app.k, before);
     let joined = 0, left = 0;
     for (let i = 0; i < app.n; i++) { joined += after[i] && !before[i]; left += before[i] && !after[i]; }
+    if (left === this.check.size && !joined) {
+      this.undo = { flags: null, text: "Nobody would stay: these rows are no group of the data." };
+      this.say();
+      return;
+    }
     app.choose(after);
     this.undo = { flags: before, text: `${joined.toLocaleString("en")} joined, ${left.toLocaleString("en")} left.` };
     this.say();

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from contextvars import copy_context
 from threading import Lock
 from typing import Any
 
@@ -168,7 +169,8 @@ def _all_tried(
             results: Iterator[Trial] = map(tried, sets)
         else:
             run = Parallel(n_jobs=workers, prefer="threads", return_as="generator")
-            results = run(delayed(tried)(params) for params in sets)
+            # each with the limits in force here, which other threads would not know
+            results = run(delayed(copy_context().run)(tried, params) for params in sets)
         for done, trial in enumerate(results, start=1):
             if on_trial is not None:
                 on_trial(trial, done, len(sets))
