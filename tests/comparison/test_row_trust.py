@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from isentropic import Run, compare
-from isentropic._errors import FileFormatError
+from isentropic._errors import DeadlineError, FileFormatError
 from isentropic.comparison import verdict
 from isentropic.comparison.criticisms import worst_facts
 from isentropic.comparison.drawings import agreed_neighbors
+from isentropic.comparison.row_checks import with_walks
 from isentropic.quality import row_tests
 from naive_trust import naive_shared
 
@@ -98,6 +99,18 @@ def test_damaged_text_is_refused(runs, field, value):
     data["row_trust"][field] = value
     with pytest.raises(FileFormatError, match=r"format isentropic\.run/1, but it"):
         Run.from_json(json.dumps(data))
+
+
+def test_a_walk_that_fails_is_a_warning_unless_the_time_is_over(X, runs):
+    def place(rows):
+        raise error
+
+    error = ValueError("lost")
+    told = with_walks(runs[0], place, X, 10, 0, 1).warnings[-1]
+    assert told == "Whether the map jumps was not measured: ValueError: lost"
+    error = DeadlineError("over")
+    with pytest.raises(DeadlineError):
+        with_walks(runs[0], place, X, 10, 0, 1)
 
 
 def test_places_by_chance_are_a_worst_fact_where_they_are_the_worst(runs):
