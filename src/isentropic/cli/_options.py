@@ -86,7 +86,7 @@ MostRows = Annotated[
         metavar="N",
         min=4,
         help="Compare on at most N rows, drawn, and fit the recommended map on all; "
-        "8,000 of a table of more than 20,000 by default.",
+        "5,000 of a table of more than 20,000 by default.",
     ),
 ]
 
