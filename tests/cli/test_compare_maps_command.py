@@ -51,9 +51,23 @@ def test_rows_are_matched_by_name(run, flats, maps, tmp_path):
     assert {row["better"] for row in told["quality"]} == {"undecided"}
 
 
+def test_both_maps_are_drawn(run, flats, maps, tmp_path):
+    out, plot = tmp_path / "moved.feather", tmp_path / "moved.svg"
+    result = run("compare-maps", *maps, flats, *OPTIONS, "--out", out, "--plot", plot)
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.splitlines()[-1] == f"wrote {out}, {plot}"
+    text = plot.read_text(encoding="utf-8")
+    assert text.count('id="axes_') >= 2
+    assert list(pd.read_feather(out).columns) == ["flat", "agreement", "moved"]
+    told = json.loads(run("compare-maps", *maps, flats, *OPTIONS, "--plot", plot, "--json").stdout)
+    assert told["plot"] == str(plot)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (("--out", "moved.h5ad"), "--out must be a file ending in"),
+        (("--plot", "moved.txt"), "--plot must be a file ending in"),
         (("--k", 10_000), "--k must be from 1 to"),
         (("--out", "map.xlsx"), "--out must be a file ending in"),
         (("--missing", "keep"), "--missing must be raise, drop"),

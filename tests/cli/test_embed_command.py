@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import isentropic
+from isentropic.cli._options import bytes_in
 
 
 def files_in(folder):
@@ -242,11 +243,31 @@ def test_failures(run, stub_methods, tmp_path, does, problem):
 
 def test_the_memory_budget_can_be_set(run, tmp_path):
     command = ("embed", "builtin:iris", "-m", "isomap", "-o", tmp_path / "map.csv")
-    result = run(*command, "--memory", "1e-5")
+    result = run(*command, "--memory", "10K")
     assert result.exit_code == 1
-    assert result.stderr.endswith("Or raise the budget: --memory GIB.\n")
+    assert result.stderr.endswith("Or raise the budget: --memory SIZE.\n")
     assert run(*command, "--memory", "1").exit_code == 0
-    assert run(*command, "--memory", "-1").exit_code == 2
+    assert run(*command, "--memory", "500M").exit_code == 0
+
+
+@pytest.mark.parametrize("size", ["-1", "0", "0G", "much", "4X", "4 G B", "nan", "inf", "", "9" * 400])
+def test_a_memory_budget_is_a_size(run, tmp_path, size):
+    result = run("embed", "builtin:iris", "-m", "pca", "-o", tmp_path / "map.csv", "--memory", size)
+    assert result.exit_code == 2
+    assert "--memory must be a size above 0, as 4G, 4GiB or 500M, got" in result.stderr
+    assert result.stderr.endswith("A plain number is GiB.\n")
+    assert files_in(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("4", 4 * 2**30), ("4G", 4 * 2**30), ("4GiB", 4 * 2**30), ("4gib", 4 * 2**30), ("4 GB", 4 * 10**9),
+        ("500M", 500 * 2**20), (".5T", 2**39), ("1.5k", 1536),
+    ],
+)  # fmt: skip
+def test_sizes_in_words(text, size):
+    assert bytes_in("--memory", text) == size
 
 
 def test_debug_shows_the_traceback(run, stub_methods, tmp_path):

@@ -11,6 +11,7 @@ from isentropic import datasets
 from isentropic._values import Table
 from isentropic.comparison import Run, data_map, maps_frame, save_maps
 from isentropic.comparison.exporting import row_scores
+from isentropic.comparison.row_trust import RowTrust
 from isentropic.quality import assess
 
 NAMES = ("row é", "b", "c")
@@ -83,6 +84,20 @@ def test_whatever_a_run_holds_of_each_row_is_a_score():
     np.testing.assert_array_equal(found["p_values"], trust.p_values)
     np.testing.assert_array_equal(found["group"], run.group)
     assert np.nansum(found["false_share"]) == 10.0
+
+
+@pytest.mark.parametrize("n_walked", [7, 20, 60])
+def test_jumps_stand_at_the_rows_that_were_walked(n_walked):
+    """Also where as many rows were walked as were scored, but others."""
+    given = table(60)
+    plain = runs_of(given, sample=20)[1]
+    walked = np.sort(np.random.default_rng(1).choice(60, n_walked, replace=False))
+    trust = RowTrust(np.linspace(0, 1, 20), 0.1, walked, 100.0 + walked)
+    found = row_scores(replace(plain, row_trust=trust))
+    assert set(found) == {"false_neighbors", "tears", "p", "jumps"}
+    assert np.flatnonzero(np.isfinite(found["jumps"])).tolist() == walked.tolist()
+    np.testing.assert_array_equal(found["jumps"][walked], 100.0 + walked)
+    np.testing.assert_array_equal(found["p"][plain.quality.rows], trust.p)
 
 
 def test_two_runs_of_a_method_keep_apart():

@@ -7,7 +7,7 @@ from isentropic import Gower, compare, datasets
 from isentropic.comparison import PRESETS, drawing, drawings, verdict, work
 from isentropic.comparison.presets import MIXED_SCORED_ROWS, methods_of
 from isentropic.comparison.shares import false_shares
-from isentropic.quality import rnx_auc
+from isentropic.quality import rnx_auc, row_tests
 from naive_gower import naive_gower
 
 
@@ -42,6 +42,13 @@ def test_a_map_is_fitted_and_measured_by_the_metric(table, runs):
     assert set(run.classifiers) == {"k-NN"}
     again = compare(D, None, {"given": lambda D: run.embedding}, metric="precomputed", preset="quick")
     assert np.allclose(run.false_share, again[0].false_share)
+
+
+def test_rows_are_tested_by_the_metric_and_not_walked(table, runs):
+    D = naive_gower(table.X, levels=table.metric.levels)
+    found = row_tests(D, runs[0].embedding, metric="precomputed")
+    assert np.allclose(runs[0].row_trust.p, found.p)
+    assert runs[0].row_trust.jumps is None
 
 
 def test_a_method_of_columns_says_why_it_has_no_map(runs):

@@ -11,6 +11,7 @@ import pytest
 from isentropic import Run, compare
 from isentropic._errors import FileFormatError
 from isentropic.comparison import verdict
+from isentropic.comparison.criticisms import worst_facts
 from isentropic.comparison.drawings import agreed_neighbors
 from isentropic.quality import row_tests
 from naive_trust import naive_shared
@@ -97,6 +98,13 @@ def test_damaged_text_is_refused(runs, field, value):
     data["row_trust"][field] = value
     with pytest.raises(FileFormatError, match=r"format isentropic\.run/1, but it"):
         Run.from_json(json.dumps(data))
+
+
+def test_places_by_chance_are_a_worst_fact_where_they_are_the_worst(runs):
+    for share, told in ((0.97, True), (0.001, False)):
+        run = replace(runs[0], row_trust=replace(runs[0].row_trust, by_chance=share))
+        said = [fact.text for fact in worst_facts(run)]
+        assert ("About 97% of points are placed no better than by chance." in said) is told
 
 
 def test_neighbours_on_which_trusted_maps_agree(X, runs):

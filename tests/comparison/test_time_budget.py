@@ -1,6 +1,7 @@
 """Comparisons within a time: what is planned, what is stopped, what is said."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from isentropic import compare
 from isentropic._errors import DeadlineError, InvalidInputError
-from isentropic._runtime import config_context, row_blocks
+from isentropic._runtime import config_context, require_memory, row_blocks
 from isentropic.comparison import PRESETS, planning
 from isentropic.comparison.comparing import compared
 from isentropic.comparison.planning import Estimate, exponent, planned, rows_in_time
@@ -28,6 +29,13 @@ class Slow(BaseEstimator):
         for _ in row_blocks(10, "slow", size=1):
             time.sleep(self.seconds if len(X) > self.rows else 0.0)
         return X[:, :2].copy()
+
+
+class Large(Slow):
+    """Does not fit the memory."""
+
+    def fit_transform(self, X, y=None):
+        require_memory(2**50, "large", "Take fewer rows.")
 
 
 @pytest.fixture
@@ -76,6 +84,31 @@ def test_what_does_not_fit_is_left_out_in_one_line(X, monkeypatch):
     found = compared(X, None, {"dear": Slow(), "fast": Slow()}, PRESETS["quick"], seconds=3600)
     assert [run.method for run in found.runs] == ["fast"]
     assert found.notes == ("Left out for time: dear.",)
+
+
+def test_the_bar_comes_to_its_end_without_those_left_out(X, monkeypatch, tmp_path):
+    known = {"fast": Estimate(1e-6, 1, 1.0), "dear": Estimate(1e6, 1, 1.0)}
+    monkeypatch.setattr("isentropic.comparison.timed._estimates", lambda *given: known)
+    methods = {"dear": Slow(), "long": Slow(), "fast": Slow(), "pca": {}}
+    compare(X, methods={"pca": {}}, folder=tmp_path, preset="quick")  # to be read back
+    seen = []
+    with config_context(progress=lambda what, done, total: seen.append((done, total))):
+        found = compared(X, None, methods, PRESETS["quick"], seconds=3600, folder=tmp_path)
+    assert found.notes == ("Left out for time: dear, long.",)
+    assert {total for _, total in seen} == {seen[-1][0]}
+    assert seen == sorted(seen)
+
+
+@pytest.mark.parametrize("tune", [False, True])
+def test_methods_refused_for_memory_are_named_in_one_line(X, tune):
+    preset = replace(PRESETS["quick"], tune=tune, budget=3)
+    limited = {"large": Large(), "fast": Slow(), "larger": Large(rows=10)}
+    found = compared(X, None, limited, preset)
+    assert [run.failed for run in found.runs] == [True, False, True]
+    assert found.runs[0].reason.startswith("left out for memory. ")
+    assert "large needs 1024 TiB of memory, the budget is" in found.runs[0].reason
+    assert ("No set of parameters gave a map." in found.runs[0].reason) is tune
+    assert found.notes == ("Left out for memory: large, larger.",)
 
 
 def test_there_is_one_map_at_least(X, monkeypatch):

@@ -53,6 +53,13 @@ def test_every_score_that_a_map_has_is_packed(html):
     assert [kind["all"] for kind in data["kinds"][:3]] == [None] * 3
 
 
+def test_the_legend_says_how_many_rows_are_placed_by_chance(html):
+    words = {kind["kind"]: kind["words"] for kind in data_of(html)["kinds"]}
+    assert words["doubt"].endswith("about 10% of the rows of method-0 are placed no better than by chance:")
+    assert words["jump"].endswith("method-0 jumps at 70% of 60 rows:")
+    assert " pairs have each other on all 3:" in words["agreed"]
+
+
 def test_nothing_is_offered_that_nothing_is_known_of(table, runs, verdict):
     alone = replace(verdict, standings=tuple(replace(one, trusted=False) for one in verdict.standings))
     assert data_of(page(table, runs, alone, {}))["kinds"] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from shlex import quote
@@ -27,8 +28,11 @@ Out = Annotated[
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map: .png, .svg or .pdf.")]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all cores by default.")]
 Memory = Annotated[
-    float | None,
-    typer.Option(metavar="GIB", help="Memory that the work may take; 70% of the free one by default."),
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Memory that the work may take, as 4G or 500M; 70% of the free one by default.",
+    ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings remain.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON, for programs.")]
@@ -92,7 +96,7 @@ MostRows = Annotated[
 
 _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
-    "isentropic.config_context(memory_limit=...)": "--memory GIB",
+    "isentropic.config_context(memory_limit=...)": "--memory SIZE",
 }
 _TABLE_OPTIONS = (
     "target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "metric", "rank",
@@ -134,6 +138,24 @@ def seconds_in(option: str, text: str | None) -> float | None:
     seconds = 0.0 if found is None else float(found[1]) * {"m": 60, "min": 60, "h": 3600}.get(found[2], 1)
     require(seconds >= 1, option, "a time of a second or more, as 30s, 5m or 1h", text)
     return seconds
+
+
+def bytes_in(option: str, text: str | None) -> int | None:
+    """Of a size in words: a plain number is GiB, K, M, G and T count by 1,024, kB to TB by 1,000.
+
+    >>> [bytes_in("--memory", text) for text in ("4", "4G", "4GiB", "500M", "0.5 GB")]
+    [4294967296, 4294967296, 4294967296, 524288000, 500000000]
+    """
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*(?:([kmgt])(i?b)?)?\s*", text, re.IGNORECASE)
+    size = 0.0
+    if found is not None:
+        base = 1_000 if (found[3] or "").lower() == "b" else 1_024
+        size = float(found[1]) * base ** ("kmgt".index((found[2] or "g").lower()) + 1)
+    hint = "A plain number is GiB."
+    require(1 <= size < math.inf, option, "a size above 0, as 4G, 4GiB or 500M", text, hint)
+    return int(size)
 
 
 def in_options(text: str) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ..datasets import Preparation
 
 TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
-MAPS = (*TABLES, ".feather", ".h5ad")  # that coordinates are written to
+ROWS = (*TABLES, ".feather")  # that columns about rows are written to
+MAPS = (*ROWS, ".h5ad")  # and coordinates
 FIGURES = (".png", ".svg", ".pdf")
 _DPI = 150
 

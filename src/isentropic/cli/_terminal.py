@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from .._errors import IsentropicWarning, require
+from .._errors import IsentropicWarning
 from ._failure import debugging, shown
-from ._options import in_options
+from ._options import bytes_in, in_options
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
 @contextmanager
-def reporting(*, bars: bool, memory: float | None) -> Iterator[list[str]]:
+def reporting(*, bars: bool, memory: str | None) -> Iterator[list[str]]:
     """Show progress on a terminal and our warnings as one line each; yield the warnings said so far.
 
-    ``memory`` is the budget in GiB.
+    ``memory`` is the budget, as 4G.
     """
     from .._runtime import config_context
 
@@ -43,9 +43,8 @@ def reporting(*, bars: bool, memory: float | None) -> Iterator[list[str]]:
             typer.echo(f"Warning: {text}", err=True)
 
     drawn = _Bars() if bars and sys.stderr.isatty() else None
-    if memory is not None:
-        require(memory > 0, "--memory", "a positive number of GiB", memory)
-    limit = {} if memory is None else {"memory_limit": max(int(memory * 2**30), 1)}
+    size = bytes_in("--memory", memory)
+    limit = {} if size is None else {"memory_limit": size}
     with warnings.catch_warnings(), config_context(progress=drawn, **limit):
         warnings.simplefilter("always" if debugging() else "ignore")
         warnings.simplefilter("always", IsentropicWarning)

@@ -31,7 +31,7 @@ from ._options import (
     require_complete,
     require_metric,
 )
-from ._output import require_rows_file, write_frame
+from ._output import ROWS, require_figure, require_rows_file, write_figure, write_frame
 from ._terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
@@ -45,6 +45,12 @@ Out = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="FILE", help="Agreement and movement of each row: .csv, .parquet."),
 ]
+Plot = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot", metavar="FILE", help="Both maps, coloured by what they share: .png, .svg or .pdf."
+    ),
+]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where rows are drawn.")]
 _GROUPS = 3  # that are named
 
@@ -55,6 +61,7 @@ class _Result:
     agreement: MapAgreement
     quality: QualityComparison
     out: Path | None
+    plot: Path | None
     warnings: list[str]
 
 
@@ -64,6 +71,7 @@ def main(  # long, with a line for each option
     source: Source,
     k: Neighbors = 10,
     out: Out = None,
+    plot: Plot = None,
     target: Target = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -88,12 +96,14 @@ def main(  # long, with a line for each option
     \b
     Examples:
       isentropic compare-maps umap.csv isomap.csv builtin:iris
-      isentropic compare-maps last.csv this.csv flats.csv --index flat --out moved.csv
+      isentropic compare-maps last.csv this.csv flats.csv --index flat --out moved.csv --plot moved.png
     """
     require_complete(missing, metric)
     require_metric(metric)
     if out is not None:
-        require_rows_file(out, source, str(first), str(second))
+        require_rows_file(out, source, str(first), str(second), known=ROWS)
+    if plot is not None:
+        require_figure(plot, source, str(first), str(second))
     with reporting(bars=not quiet, memory=memory) as warned:
         from ..datasets import load
 
@@ -106,7 +116,9 @@ def main(  # long, with a line for each option
         agreement, quality = _compared(table, maps, k, seed, jobs)
         if out is not None:
             _write(table, agreement, out)
-    result = _Result(table, agreement, quality, out, warned)
+        if plot is not None:
+            _draw(maps, agreement, (first.name, second.name), plot)
+    result = _Result(table, agreement, quality, out, plot, warned)
     if as_json:
         show_json(_document(result, first, second))
     elif not quiet:
@@ -136,6 +148,19 @@ def _write(table: Table, agreement: MapAgreement, out: Path) -> None:
     write_frame(pd.DataFrame(columns), out)
 
 
+def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path: Path) -> None:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from ..plot import scatter
+
+    figure = Figure(figsize=(12, 5.4), layout="constrained")
+    shares = pd.Series(agreement.shares, name="agreement")
+    for axes, Z, name in zip(figure.subplots(1, 2), maps, names, strict=True):
+        scatter(Z, shares, title=printable(name), ax=axes)
+    write_figure(figure, path)
+
+
 def _groups(result: _Result) -> list[dict[str, Any]]:
     """The classes that changed most, where the table has any."""
     if not result.table.class_names:
@@ -159,6 +184,7 @@ def _document(result: _Result, first: Path, second: Path) -> dict[str, Any]:
         "groups": _groups(result),
         "quality": measures.reset_index().to_dict("records"),
         **({} if result.out is None else {"out": str(result.out)}),
+        **({} if result.plot is None else {"plot": str(result.plot)}),
         "warnings": result.warnings,
     }
 
@@ -192,5 +218,6 @@ def _show(result: _Result) -> None:
         for name, row in table.iterrows()
     ]  # fmt: skip
     show_table(["measure", "first", "second", "95% of the difference", "better"], rows)
-    if result.out is not None:
-        typer.echo(f"\n{printable(f'wrote {result.out}')}")
+    written = [str(path) for path in (result.out, result.plot) if path is not None]
+    if written:
+        typer.echo("\n" + printable(f"wrote {', '.join(written)}"))

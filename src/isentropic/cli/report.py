@@ -146,7 +146,7 @@ def main(  # long, with a line for each option
       isentropic report builtin:digits --out digits.html
       isentropic report flats.csv --target quarter --methods pca,isomap --folder runs
       isentropic report builtin:wine --methods pca,lda,supervised-umap
-      isentropic report stones.parquet --most-rows 20000 --budget 5m --memory 4
+      isentropic report stones.parquet --most-rows 20000 --budget 5m --memory 4G
       isentropic report flats.csv --maps maps.parquet
     """
     require_complete(missing, metric)

@@ -32,7 +32,7 @@ What = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Small tables and fewer repeats.")]
 HonestOnly = Annotated[bool, typer.Option("--honest-only", help="Leave the published protocols out.")]
-PublishedOnly = Annotated[bool, typer.Option("--published-only", help="Leave all others out.")]
+PublishedOnly = Annotated[bool, typer.Option("--published-only", help="Run the published protocols only.")]
 
 
 def main(

@@ -14,7 +14,7 @@ from .._values import Integers
 from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
 from .jobs import Job
-from .planning import FOR_THE_SAMPLE, exponent
+from .planning import FOR_THE_SAMPLE, exponent, said_of_memory
 from .presets import PRESETS, Preset
 from .runs import Run
 from .steps import Steps
@@ -191,7 +191,7 @@ def compared(
             return Job(task, work.data, preset, criterion, seed, n_jobs, steps)
 
         runs, notes = _runs(work, job, store, ends, told)
-        found = Comparison(tuple(runs), work.rows, None, (*work.notes, *notes))
+        found = Comparison(tuple(runs), work.rows, None, (*work.notes, *notes, *said_of_memory(runs)))
         place = None if work.rows is None or not runs else verdict(runs).recommended
         if work.rows is None or place is None:
             return found

@@ -71,6 +71,7 @@ def _facts(run: Run) -> Iterator[Fact]:
             f"Of two distances between points, the map puts {wrong:.0%} in the wrong order (50% is chance).",
             severity=min(1.0, max(0.0, 2 * wrong)),
         )
+    yield from _about_places(run)
     yield from _about_seeds(run)
 
 
@@ -81,6 +82,13 @@ def _about_rows(run: Run, kind: str, bad: npt.NDArray[np.bool_], text: str) -> F
     percent = "0%" if share == 0 else "less than 1%" if share < 0.01 else f"{share:.0%}"
     sentence = text.format(share=percent)
     return Fact(sentence[:1].upper() + sentence[1:], rows, share, kind)
+
+
+def _about_places(run: Run) -> Iterator[Fact]:
+    """How many rows stand where any other place would suit them as well."""
+    if run.row_trust is not None and run.row_trust.by_chance > 0:
+        share = run.row_trust.by_chance
+        yield Fact(f"About {share:.0%} of points are placed no better than by chance.", severity=share)
 
 
 def _about_seeds(run: Run) -> Iterator[Fact]:

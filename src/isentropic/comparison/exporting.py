@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..datasets.written import MapsFrame
 
 MAP_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".h5ad", ".json")
+_OWN_ROWS = ("rows", "walked", "jumps")  # which rows, and what is known of other rows than the scored ones
 _UNLABELLED = "Unlabelled"  # what DataMapPlot leaves without a name
 
 
@@ -102,7 +103,13 @@ def row_scores(run: Run) -> dict[str, Any]:
     n, rows = len(run.embedding), run.quality.rows
     found = {"false_neighbors": run.quality.false_neighbors[:, 0], "tears": run.quality.tears[:, 0]}
     found |= dict(_row_values(run, {n, len(rows)}))
-    return {name: values if len(values) == n else _spread(values, rows, n) for name, values in found.items()}
+    spread = {
+        name: values if len(values) == n else _spread(values, rows, n) for name, values in found.items()
+    }
+    trust = run.row_trust
+    if trust is not None and trust.walked is not None and trust.jumps is not None:
+        spread["jumps"] = _spread(trust.jumps, trust.walked, n)  # of rows of their own
+    return spread
 
 
 def written_names(table: Table) -> list[str]:
@@ -113,7 +120,7 @@ def written_names(table: Table) -> list[str]:
 def _row_values(value: Any, lengths: set[int]) -> Iterator[tuple[str, Any]]:
     """Fields of a value, and of values inside it, that are numbers of rows; which rows these are is none."""
     for one in fields(value):
-        if one.name == "rows":
+        if one.name in _OWN_ROWS:
             continue
         held = getattr(value, one.name)
         if (

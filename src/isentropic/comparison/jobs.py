@@ -22,7 +22,7 @@ from .fitting import Fit, fitted
 from .labelled import with_accuracy, with_label_test
 from .presets import Preset
 from .row_checks import with_other_seeds, with_row_tests, with_walks
-from .runs import Run
+from .runs import FOR_MEMORY, Run
 from .shares import false_shares
 from .steps import Steps, count_steps, grid_for
 from .store import Store, as_written, key_of
@@ -111,6 +111,8 @@ class Job:
             return computed(blank)
         except DeadlineError:
             return replace(blank, reason=f"stopped after {time.perf_counter() - began:.0f} s: the budget.")
+        except MemoryError as error:
+            return replace(blank, reason=f"{FOR_MEMORY} {error}".strip())
         except Exception as error:  # whatever a method raises, the others are compared
             text = str(error) if isinstance(error, IsentropicError) else f"{type(error).__name__}: {error}"
             return replace(blank, reason=text)

@@ -19,6 +19,7 @@ from .. import registry
 from ..quality import assess
 from .data import Data
 from .presets import SAMPLE_ROWS, Preset
+from .runs import FOR_MEMORY, Run
 from .tasks import Task
 
 _FEW, _MORE = 200, 800  # rows of the first fits
@@ -117,6 +118,12 @@ def planned(
 def in_time(estimates: Mapping[str, Estimate], n_rows: int) -> list[str]:
     """Labels, the cheapest first."""
     return sorted(estimates, key=lambda label: estimates[label].of(n_rows))
+
+
+def said_of_memory(runs: Iterable[Run]) -> tuple[str, ...]:
+    """Methods that were refused for memory, in one sentence; none: nothing."""
+    names = [run.method for run in runs if run.reason.startswith(FOR_MEMORY)]
+    return (f"Left out for memory: {', '.join(names)}.",) if names else ()
 
 
 def said(left_out: Iterable[str], fewer: Iterable[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from .._errors import DeadlineError
 from .._values import Floats
 from ..distances import Metric
 from ..quality import map_jumps, row_tests, shared_neighbors
@@ -37,6 +38,8 @@ def with_walks(
             warnings.simplefilter("ignore")  # of rows that nobody gave
             sample = min(count, len(X))
             found = map_jumps(place, X, run.embedding, sample=sample, random_state=seed, n_jobs=n_jobs)
+    except DeadlineError:
+        raise
     except Exception as error:  # the map is there all the same
         said = f"Whether the map jumps was not measured: {type(error).__name__}: {error}"
         return replace(run, warnings=(*run.warnings, said))

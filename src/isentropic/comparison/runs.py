@@ -29,6 +29,7 @@ from ..selection import Trial
 from .label_values import LabelTest, is_label_test
 from .row_trust import RowTrust, is_row_trust
 
+FOR_MEMORY = "left out for memory."  # how the reason begins of a method that was refused for it
 _FORMAT = "isentropic.run/1"
 _SHARE = maybe(several(is_number, 3))  # with its interval
 _FIELDS = {

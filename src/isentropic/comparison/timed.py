@@ -13,6 +13,7 @@ from .jobs import Job
 from .planning import LONG, Estimate, Planned, exponent, in_time, planned, said
 from .presets import Preset
 from .runs import Run
+from .steps import count_steps
 from .store import Store
 from .tasks import Task
 
@@ -33,28 +34,39 @@ def runs_in_time(
 
     ``measures`` are the seconds of the measures of a map of all rows that are compared.
     """
-    found = {task.label: run for task in tasks if (run := job(task, preset).found(store)) is not None}
+    asked = {task.label: job(task, preset) for task in tasks}
+    found = {label: run for label, one in asked.items() if (run := one.found(store)) is not None}
     runs = {label: (run, True) for label, run in found.items()}
     by_label = {task.label: task for task in tasks if task.label not in runs}
-    n_rows = max((len(job(task, preset).data.X) for task in tasks), default=0)
+    n_rows = max((len(one.data.X) for one in asked.values()), default=0)
     estimates = _estimates(list(by_label.values()), preset, job, n_rows, ends)
     if not estimates and not runs:
         estimates = {tasks[0].label: Estimate(0.0, 1, 1.0)}
+    for label in [label for label in asked if label not in estimates]:  # read back, or too long for few rows
+        _counted(asked[label], asked[label].steps.done)
     fewer = []
     order = in_time(estimates, n_rows)
     for label in order:
-        task = by_label[label]
+        task, began = by_label[label], asked[label].steps.done
         last = label == order[-1]
         plan = planned(task, preset, n_rows, estimates[label], measures, ends, last=last)
         if plan is None and runs:
+            _counted(asked[label], began)
             continue
         plan = plan or _one_at_least(preset, ends)
         with config_context(deadline=plan.ends):
             runs[label] = job(task, plan.preset).stored(store)
+        _counted(asked[label], began)
         if plan.fewer:
             fewer.append(label)
     left_out = [task.label for task in tasks if task.label not in runs]
     return runs, said(left_out, [task.label for task in tasks if task.label in fewer])
+
+
+def _counted(asked: Job, began: int) -> None:
+    """A method is over, however much of what was asked for is done: so the bar comes to its end."""
+    steps = count_steps(asked.task, asked.preset, len(asked.data.X))
+    asked.steps.now(asked.task.label, began + steps - asked.steps.done)
 
 
 def _one_at_least(preset: Preset, ends: float) -> Planned:
@@ -73,6 +85,7 @@ def _estimates(
         left = ends - time.perf_counter()
         until = time.perf_counter() + left / (2 * (len(tasks) - position) + 2)
         one = job(task, preset)
+        one.steps.now(f"{task.label}: few rows")
         with suppress(DeadlineError), config_context(deadline=until):
             try:
                 found[task.label] = Estimate.measured(one.seconds_of, n_rows, exponent(task), twice=long)

@@ -38,6 +38,6 @@ def scale_facts(
         for method in methods
     )
     return (
-        f"With maps at unit variance {told} ({beside} {mean(found, beside)}; {len(data)} data sets): what "
-        "these columns lack is due to the scale of their coordinates.",
+        f"With maps at unit variance {told} ({beside} {mean(found, beside)}; {len(data)} data sets): the "
+        "difference is what the scale of their coordinates took.",
     )

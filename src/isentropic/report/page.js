@@ -70,13 +70,17 @@ class App {
   /* Of each class the median of its rows, and how far most of them spread. */
   medians(map) {
     return this.once(`medians${map.run}`, () => {
-      const places = this.classes.names.map(() => [[], []]), points = this.points(map);
-      for (let i = 0; i < this.n; i++) for (const c of [0, 1]) places[this.codes[i]][c].push(points[2 * i + c] / 65535);
-      const at = (list, share) => list[Math.floor(share * (list.length - 1))];
+      const places = this.classes.counts.map((count) => [new Uint16Array(count), new Uint16Array(count)]), points = this.points(map);
+      const filled = new Uint32Array(places.length); // typed arrays sort tenfold faster
+      for (let i = 0; i < this.n; i++) {
+        const at = filled[this.codes[i]]++;
+        for (const c of [0, 1]) places[this.codes[i]][c][at] = points[2 * i + c];
+      }
+      const at = (list, share) => list[Math.floor(share * (list.length - 1))] / 65535;
       return places.map((sides) => {
         if (!sides[0].length) return null;
-        for (const list of sides) list.sort((a, b) => a - b);
-        return [...sides.map((list) => list[list.length >> 1]), Math.max(...sides.map((list) => at(list, 0.95) - at(list, 0.05)))];
+        for (const list of sides) list.sort();
+        return [...sides.map((list) => list[list.length >> 1] / 65535), Math.max(...sides.map((list) => at(list, 0.95) - at(list, 0.05)))];
       });
     });
   }

@@ -147,7 +147,7 @@ def _payload(
         "whole": None if whole is None else whole_map(whole, len(runs), table, maps),
         "table": table.name, "lens": _lens(drawing.lens),
         "groups": [_group(group) for group in drawing.groups or ()],
-        "kinds": kinds(maps, rows, drawing.agreed),
+        "kinds": kinds(maps, rows, at_top, drawing.agreed),
     }  # fmt: skip
 
 

@@ -16,27 +16,52 @@ from .arrays import packed_shares
 _FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
 # the scores of single rows beside damage: their name in the list, what the legend says, whether high is bad
 _KINDS = {
-    "doubt": ("place by chance (p)", "Share of places on the map that would suit the row as well (p):", True),
+    "doubt": ("place by chance (p)", "Share of places on the map that would suit the row as well (p)", True),
     "jump": (
         "jumps",
-        f"Jump on the way to a neighbour, by the reach of neighbours on the map (above {JUMP:g}: torn):",
+        f"Jump on the way to a neighbour, by the reach of neighbours on the map (above {JUMP:g}: torn)",
         True,
     ),
-    "seeds": ("changes with the seed", "Share of the nearest rows that other seeds do not show:", True),
-    "agreed": ("agreed by trusted maps", "Share of the nearest rows that every trusted map shows:", False),
+    "seeds": ("changes with the seed", "Share of the nearest rows that other seeds do not show", True),
+    "agreed": ("agreed by trusted maps", "Share of the nearest rows that every trusted map shows", False),
 }
 
 
 def kinds(
-    maps: Sequence[dict[str, Any]], rows: Integers, agreed: SharedNeighbors | None
+    maps: Sequence[dict[str, Any]], rows: Integers, shown: Run | None, agreed: SharedNeighbors | None
 ) -> list[dict[str, Any]]:
     """The scores of single rows that any of the maps has; with its values, one that is of all maps."""
     common = {} if agreed is None else {"agreed": packed_scores(agreed.shares[rows], 1.0)}
+    notes = _notes(shown, agreed)
     return [
-        {"kind": kind, "title": title, "words": words, "worst": worst, "all": common.get(kind)}
+        {
+            "kind": kind,
+            "title": title,
+            "words": words + notes.get(kind, "") + ":",
+            "worst": worst,
+            "all": common.get(kind),
+        }
         for kind, (title, words, worst) in _KINDS.items()
         if kind in common or any(kind in entry for entry in maps)
     ]
+
+
+def _notes(shown: Run | None, agreed: SharedNeighbors | None) -> dict[str, str]:
+    """What is said of all rows at once, of the map at the top."""
+    notes = {}
+    trust = None if shown is None else shown.row_trust
+    if shown is not None and trust is not None:
+        notes["doubt"] = (
+            f"; about {trust.by_chance:.0%} of the rows of {shown.method} are placed no better than by chance"
+        )
+        jumping = trust.jumping_share
+        if jumping is not None and trust.walked is not None:
+            notes["jump"] = f"; {shown.method} jumps at {jumping:.0%} of {len(trust.walked):,} rows"
+        if trust.unsteady is not None:
+            notes["seeds"] = f"; {trust.unsteady.mean():.0%} on average for {shown.method}"
+    if agreed is not None:
+        notes["agreed"] = f"; {len(agreed.pairs):,} pairs have each other on all {agreed.n_maps}"
+    return notes
 
 
 def row_scores(runs: Sequence[Run], n: int, rows: Integers) -> list[dict[str, Any]]:

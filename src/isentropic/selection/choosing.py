@@ -14,7 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from .._errors import InvalidInputError, IsentropicWarning, require, require_count
+from .._errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, require, require_count
 from .._runtime import config_context, get_config, worker_threads
 from ..quality import distance_rows
 from .criteria import Criterion, checked_criterion, rows_to_compare
@@ -183,7 +183,8 @@ def _best(trials: tuple[Trial, ...], criterion: Criterion) -> int:
     sign = 1.0 if criterion.better == "higher" else -1.0
     scored = [(sign * trial.score, -i) for i, trial in enumerate(trials) if trial.score is not None]
     if not scored:
-        raise InvalidInputError(
+        memory = all(trial.reason.startswith(f"{MemoryBudgetError.__name__}: ") for trial in trials)
+        raise (MemoryBudgetError if memory else InvalidInputError)(
             f"No set of parameters gave a map. With {dict(trials[0].params)}: {trials[0].reason}"
         )
     return -max(scored)[1]
