@@ -194,6 +194,8 @@ class Run:
             return
         if embedding.ndim != 2 or len(embedding) != quality.n:
             raise ValueError(f"its map has the shape {embedding.shape} for {quality.n} rows")
+        if self.rows is not None and len(self.rows) != quality.n:
+            raise ValueError(f"its map of {quality.n} rows names {len(self.rows)} of the table")
         if shares is not None and shares.shape != quality.rows.shape:
             raise ValueError(f"it has {len(shares)} shares for {len(quality.rows)} rows")
         if self.row_trust is not None:
