@@ -71,10 +71,10 @@ def compare(  # long, with a line for each option
     A method that fails, needs classes that are not given, or is not made for so many rows, is a Run with
     the reason. What is said of a method does not depend on which others are compared.
 
-    A table of more than 20,000 rows is compared on 8,000, drawn from each class in proportion, or from each
+    A table of more than 20,000 rows is compared on 5,000, drawn from each class in proportion, or from each
     tenth of the column that varies most; parameters are chosen on 2,500 of them. These Runs say in ``rows``
     which rows they are of. The method that :func:`~isentropic.comparison.verdict` recommends is then fitted
-    on all rows, and its Run stands last, with ``rows`` of None: 4,000 of its rows are compared with all
+    on all rows, and its Run stands last, with ``rows`` of None: 2,000 of its rows are compared with all
     others. Of more than 6,000 rows by Gower's metric 2,000 are, and parameters are chosen on 2,500. Where a
     method is not made for so many rows, those beyond the sample are placed by ``transform``.
 

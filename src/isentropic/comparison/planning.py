@@ -44,7 +44,7 @@ def seconds_of_measures(data: Data, n_jobs: int | None) -> float:
 
 
 def rows_in_time(n_rows: int, n_methods: int, seconds: float, measures: float) -> int:
-    """So many rows that the measures of all maps take a third of the time; a large table gives 8,000."""
+    """So many rows that the measures of all maps take a third of the time; a large table gives 5,000."""
     found = _TRIED * math.sqrt(_FOR_MEASURES * seconds / (n_methods * measures))
     return min(n_rows, SAMPLE_ROWS, max(_FEWEST, int(found) // 500 * 500))
 

@@ -62,7 +62,7 @@ class Work:
             has_classes, of_columns = everything.classes is not None, data.is_euclidean
             methods = methods_of(preset, most, has_classes=has_classes, of_columns=of_columns)
             if rows is not None:
-                methods, notes = _that_can(methods, most)
+                methods, notes = _for_large_tables(methods)
         tasks = as_tasks(methods)
         if not data.is_euclidean:
             tasks = tuple(task.by_metric(metric) for task in tasks)
@@ -81,8 +81,11 @@ def _most(most_rows: MostRows, n_rows: int) -> int:
     return n_rows if most_rows is None else min(most_rows, n_rows)
 
 
-def _that_can(methods: Sequence[str], n_rows: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Those of a preset that are made for so many rows, and a sentence on the others."""
-    others = [name for name in methods if METHODS[name].max_rows < n_rows]
+def _for_large_tables(methods: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Those of a preset that are not for small tables only, and a sentence on the others.
+
+    A sample they could map, but in more time than all other methods together.
+    """
+    others = [name for name in methods if METHODS[name].max_rows < LARGE]
     note = f"Not compared, as they are made for fewer rows: {', '.join(others)}."
     return tuple(name for name in methods if name not in others), (note,) if others else ()
