@@ -71,12 +71,13 @@ def compare(  # long, with a line for each option
     A method that fails, needs classes that are not given, or is not made for so many rows, is a Run with
     the reason. What is said of a method does not depend on which others are compared.
 
-    A table of more than 20,000 rows is compared on 5,000, drawn from each class in proportion, or from each
-    tenth of the column that varies most; parameters are chosen on 2,500 of them. These Runs say in ``rows``
-    which rows they are of. The method that :func:`~isentropic.comparison.verdict` recommends is then fitted
-    on all rows, and its Run stands last, with ``rows`` of None: 2,000 of its rows are compared with all
-    others. Of more than 6,000 rows by Gower's metric 2,000 are, and parameters are chosen on 2,500. Where a
-    method is not made for so many rows, those beyond the sample are placed by ``transform``.
+    A table of more than 20,000 rows is compared on 5,000, by Gower's metric on 4,000, drawn from each class
+    in proportion, or from each tenth of the column that varies most; parameters are chosen on 1,500 of them.
+    These Runs say in ``rows`` which rows they are of. The method that is recommended
+    (:func:`~isentropic.comparison.verdict`) is then fitted on all rows; its Run is the last, with ``rows``
+    of None: 2,000 of its rows are compared with all others. So they are of more than 6,000 rows by Gower's
+    metric. Where the cost of a method grows with the square of the rows, or it is not made for so many, those
+    beyond the sample are placed by ``transform``.
 
     Cost: for each method one fit per set of parameters and seed, with classes one more on 70% of the rows,
     and ``O(n^2 m)`` for the measures, up to 30,000 rows; of more rows a sample is read. A method that learns

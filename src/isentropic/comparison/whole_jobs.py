@@ -9,12 +9,14 @@ from typing import Any
 
 from .._errors import DeadlineError, MemoryBudgetError
 from .._values import Integers
+from ..registry import METHODS
 from .fitting import Fit, fitted, placed_map
 from .jobs import Job
+from .planning import exponent
 from .row_checks import with_row_tests
 from .runs import Run
 from .store import Store, as_written
-from .tasks import plain
+from .tasks import Task, plain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,8 +28,9 @@ class WholeJob(Job):
     def of_all(self, like: Run, rows: Integers, store: Store) -> tuple[Run, bool]:
         """The method of a Run of a sample, with the parameters chosen there, on all rows.
 
-        Where it is not made for so many, or they do not fit the memory, it is fitted on the ``rows`` of the
-        sample, and the others are placed by ``transform``, each by itself. So it is where time is short.
+        Where it is not made for so many, its cost grows with their square, or they do not fit the memory, it
+        is fitted on the ``rows`` of the sample, and the others are placed by ``transform``, each by itself.
+        So it is where time is short.
         """
         chosen = {name: like.params[name] for trial in like.trials[:1] for name in trial.params}
         settings = {**self._settings(), "chosen": chosen, "sample": as_written(rows), "placing": self.placing}
@@ -58,8 +61,7 @@ class WholeJob(Job):
     def _fit_of_all(self, params: Mapping[str, Any], rows: Integers) -> tuple[Fit, int]:
         """The map of all rows, and how many of them were placed."""
         n, task = len(self.data.X), self.task
-        possible = task.max_rows is None or n <= task.max_rows
-        if task.function is not None or (possible and not self.placing):
+        if task.function is not None or not (self.placing or _grows_too_fast(task, n)):
             try:
                 return self._fit(params, 0), 0
             except MemoryBudgetError:
@@ -67,3 +69,9 @@ class WholeJob(Job):
                     raise
         estimator, y = self._estimator(params, 0), self.data.y if task.needs_y else None
         return fitted(lambda: placed_map(estimator, self.data.X, y, rows), n), n - len(rows)
+
+
+def _grows_too_fast(task: Task, n_rows: int) -> bool:
+    """Whether a method is not for so many rows, by what the registry says of it."""
+    beyond = task.max_rows is not None and n_rows > task.max_rows
+    return beyond or (task.label in METHODS and exponent(task) >= 2)

@@ -11,7 +11,7 @@ from ..distances import Metric, is_gower
 from ..registry import METHODS
 from .data import Data
 from .planning import rows_in_time, seconds_of_measures
-from .presets import LARGE, MIXED, SAMPLE_ROWS, Preset, methods_of
+from .presets import LARGE, MIXED, MIXED_SAMPLE_ROWS, SAMPLE_ROWS, Preset, methods_of
 from .steps import count_steps
 from .strata import strata_of, stratified_rows
 from .tasks import Methods, Task, as_tasks
@@ -46,7 +46,7 @@ class Work:
     ) -> Work:
         notes: tuple[str, ...] = ()
         everything = Data.of(X, y, seed, metric, measured=False)
-        rows, most = None, _most(most_rows, len(everything.X))
+        rows, most = None, _most(most_rows, len(everything.X), metric)
         measures = 0.0 if seconds is None else seconds_of_measures(everything, n_jobs)
         if seconds is not None and most_rows == "auto":
             count = len(methods_of(preset, most, has_classes=False) if methods is None else list(methods))
@@ -74,10 +74,11 @@ class Work:
         return steps if self.rows is None else steps + 2
 
 
-def _most(most_rows: MostRows, n_rows: int) -> int:
+def _most(most_rows: MostRows, n_rows: int, metric: Metric) -> int:
     """How many of the rows are compared."""
     if most_rows == "auto":
-        return n_rows if n_rows <= LARGE else SAMPLE_ROWS
+        sample = MIXED_SAMPLE_ROWS if is_gower(metric) else SAMPLE_ROWS
+        return n_rows if n_rows <= LARGE else sample
     return n_rows if most_rows is None else min(most_rows, n_rows)
 
 
