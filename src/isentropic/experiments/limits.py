@@ -10,6 +10,8 @@ from typing import Any
 
 from .values import Refused
 
+_AGAIN = 0.05  # seconds of processor time after which a signal that was not heard is repeated
+
 
 @contextmanager
 def cpu_limit(seconds: float, what: str) -> Iterator[None]:
@@ -36,10 +38,12 @@ def cpu_limit(seconds: float, what: str) -> Iterator[None]:
     def end(*_: Any) -> None:
         nonlocal over
         over = True
+        signal.setitimer(signal.ITIMER_PROF, 0)
         raise refused
 
     before = signal.signal(signal.SIGPROF, end)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    # again and again: a signal that another thread receives may not be heard while this one computes
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
     try:
         yield
     except Exception:  # numba turns what is raised as a kernel returns into an error of its own
