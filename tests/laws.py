@@ -64,7 +64,7 @@ EXEMPTIONS = (
     Exemption("radius", "small unit", _RADIUS),
     Exemption("radius", "large unit", _RADIUS),
     Exemption("manhattan", "rigid motion", _AXES),
-    *(Exemption(name, "rigid motion", _AXES) for name in ("gower", "gower sdd", "gower mds")),
+    *(Exemption(name, "rigid motion", _AXES) for name in ("gower", "gower sdd", "gower mds", "gower t-sne")),
     Exemption("cosine", "rigid motion", _ORIGIN),
     Exemption("cosine", "offset", _ORIGIN),
     Exemption("cosine pacmap", "offset", _ORIGIN),

@@ -175,7 +175,7 @@ def test_new_rows_and_saved_models_of_directed_distances(tmp_path):
 
 
 def test_directed_distances_are_refused_where_they_have_no_column():
-    with pytest.raises(InvalidInputError, match="dissimilarity must be dis1, dis2 or dis3 where distances"):
+    with pytest.raises(InvalidInputError, match="dissimilarity must be dis1, dis2 or dis3 for distances"):
         with_("dis4", metric="precomputed").fit(cdist(X, X), Y)
     with pytest.raises(InvalidInputError, match="column must be one that spans at most 100, got"):
         with_("dis4").fit(X * [1.0, 1e3, 1.0], Y)

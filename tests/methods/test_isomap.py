@@ -274,7 +274,7 @@ def test_bad_tables_are_refused(X, message):
 
 
 def test_sparse_rows_are_refused_with_a_next_step():
-    with pytest.raises(TypeError, match="dense data is required"):
+    with pytest.raises(ValueError, match=r"X must be dense for Isomap, got a sparse .* Reduce it first"):
         Isomap().fit(csr_array(np.eye(10)))
 
 

@@ -271,7 +271,7 @@ def test_given_distances_have_no_gaussians():
     D = cdist(IRIS, IRIS)
     with pytest.raises(InvalidInputError, match="unlabelled must be votes or neutral for distances that are"):
         SupervisedIsomap(metric="precomputed", unlabelled="posterior").fit(D, SPECIES)
-    with pytest.raises(InvalidInputError, match="dissimilarity must be dis1, dis2 or dis3 where distances"):
+    with pytest.raises(InvalidInputError, match="dissimilarity must be dis1, dis2 or dis3 for distances"):
         SupervisedIsomap(metric="precomputed", dissimilarity="divergence").fit(D, SPECIES)
 
 
