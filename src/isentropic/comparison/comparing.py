@@ -71,7 +71,7 @@ def compare(  # long, with a line for each option
     A method that fails, needs classes that are not given, or is not made for so many rows, is a Run with
     the reason. What is said of a method does not depend on which others are compared.
 
-    A table of more than 20,000 rows is compared on 5,000, by Gower's metric on 4,000, drawn from each class
+    A table of more than 20,000 rows is compared on 5,000, by Gower's metric on 3,000, drawn from each class
     in proportion, or from each tenth of the column that varies most; parameters are chosen on 1,500 of them.
     These Runs say in ``rows`` which rows they are of. The method that is recommended
     (:func:`~isentropic.comparison.verdict`) is then fitted on all rows; its Run is the last, with ``rows``

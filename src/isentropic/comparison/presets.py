@@ -16,7 +16,7 @@ from ..selection import geometric, neighbor_grid
 
 LARGE = 20_000  # a table of more rows is compared on a sample of them
 SAMPLE_ROWS = 5_000  # of such a table: up to there all scores are exact, and few methods draw
-MIXED_SAMPLE_ROWS = 4_000  # by Gower's metric, whose distances take a loop over the columns
+MIXED_SAMPLE_ROWS = 3_000  # by Gower's metric, whose distances take a loop over the columns
 TUNED_ROWS = 1_500  # of the sample, on which parameters are chosen
 MIXED, MIXED_SCORED_ROWS = 6_000, 2_000  # rows of a mixed table: of more than the first, so many are compared
 SCORED_ROWS = 2_000  # of a large table, compared with all others: intervals of T and C some 0.015 wide
