@@ -176,6 +176,7 @@ def test_the_lowest_end_counts_and_a_row_settles_by_itself(rng, name):
     for i in range(5):
         one = [part[i : i + 1] for part in around_each]
         ends = [settle_rows(number, starts[i : i + 1, s : s + 1], Z, *one, shape)[0] for s in range(3)]
+        assert any(np.array_equal(placed[i], end) for end in ends)
         assert plain(placed[i]) <= min(map(plain, ends)) * (1 + 1e-14)  # costs are sums of many terms
 
 
