@@ -367,6 +367,16 @@ CASES = {
         f"The best of them is poor. {NEAR.format(4)}",
         "What next: compare methods that do not see the classes, or bring columns that tell them apart.",
     ),
+    "unrelated, and an effect of the labels": (
+        [planted_run("seer", r=0.7, tau=0.2, p=0.4, saw_classes=True, label_test=EFFECT)],
+        f"{NONE}its columns cannot be told from unrelated ones.",
+        "The best of them is seer.",
+        "What next: look at the columns one by one",
+    ),
+    "exact, and an effect of the labels": (
+        [planted_run("seer", r=0.95, tau=0.2, p=0.4, saw_classes=True, label_test=EFFECT)],
+        f"{NONE}those that keep something saw the classes",
+    ),
     "labels not tested": (
         [saw("seer", None)],
         f"{NONE}those that keep something saw the classes, and whether what they show of them is more than "

@@ -77,10 +77,9 @@ def _case(runs: Sequence[Run], standings: Sequence[Standing]) -> str:
         return "failed"
     if all(s.worthless for s in maps):
         return "chance"
-    if not are_related(runs[maps[0].run]):
-        return "unrelated"
-    saw = {s.labels for s in maps if s.keeps != "neither" and not s.worthless}
-    return next((labels for labels in ("effect", "untested") if labels in saw), "little")
+    saw = {s.labels for s in maps if s.keeps != "neither" and not s.worthless and not s.unrelated}
+    otherwise = "little" if are_related(runs[maps[0].run]) else "unrelated"
+    return next((labels for labels in ("effect", "untested") if labels in saw), otherwise)
 
 
 def _greatest(runs: Sequence[Run], standings: Sequence[Standing]) -> str:
