@@ -76,6 +76,8 @@ def test_laws_of_motion_threads_and_given_distances():
     np.testing.assert_allclose(row_tests(D, Z, metric="precomputed").p, found.p, rtol=1e-6)
     np.testing.assert_array_equal(row_tests(distance_rows(X), Z).p, found.p)
     np.testing.assert_array_equal(row_tests(X, Z, rows=[7, 5]).p, found.p[[5, 7]])
+    some = row_tests(X, Z, rows=np.isin(np.arange(len(X)), [5, 7]))  # flags, which are no positions 0 and 1
+    np.testing.assert_array_equal(some.rows, [5, 7])
 
 
 def test_bad_input_says_what_to_give():
@@ -84,6 +86,7 @@ def test_bad_input_says_what_to_give():
         ({"share": 0.0}, "share must be above 0"),
         ({"rows": [120]}, "rows must be positions from 0 to 119"),
         ({"rows": []}, "rows must be at least one row"),
+        ({"rows": [1.5]}, "rows must be flags or positions"),
     ):
         with pytest.raises(InvalidInputError, match=said):
             row_tests(X, X, **given)

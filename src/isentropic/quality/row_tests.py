@@ -16,6 +16,7 @@ from ..kernels._jit import threads
 from ..kernels.place_tests import place_tests
 from .inputs import both_sides
 from .sampling import EXACT_ROWS, FIRST_ROWS, drawn_rows
+from .selections import row_flags
 
 _REFERENCES = 300  # rows to which distances are compared,
 _PLACES = 99  # and other rows whose places are tried; at most half of all rows each
@@ -75,7 +76,7 @@ def row_tests(
         The map.
     share : float
         Of the rows, the nearest in the data: smaller ones ask for the order of nearer rows.
-    rows : array of int, optional
+    rows : array of bool (n,), or positions, optional
         Those to test.
 
     References
@@ -127,9 +128,8 @@ def _near(X: DistanceRows, rows: Integers, references: Integers, near: int) -> t
 def _tested(rows: Any, n: int, random: np.random.RandomState) -> Integers:
     if rows is None:
         return np.arange(n) if n <= EXACT_ROWS else drawn_rows(FIRST_ROWS, n, n, random)
-    chosen = np.unique(np.asarray(rows, np.int64))
+    chosen = np.flatnonzero(row_flags("rows", rows, n))
     require(len(chosen) > 0, "rows", "at least one row", "none")
-    require(0 <= chosen[0] and chosen[-1] < n, "rows", f"positions from 0 to {n - 1}", chosen[[0, -1]])
     return chosen
 
 
