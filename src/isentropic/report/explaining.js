@@ -9,6 +9,7 @@ const ALPHA = 0.01; // chance that any column is named that does not differ
 const MISSED = 0.05; // chance of an interval to miss the truth,
 const DEVIATIONS = 1.959963984540054; // and how wide that makes it
 const EXACT_SHARES = 5000; // rows up to which shares are compared by Fisher's exact test
+const WEAK = 40; // rows on one side below which all but large differences are missed
 const EXACT_RANKS = 8; // rows on one side up to which ranks are, without ties
 
 class GivenColumn {
@@ -247,10 +248,14 @@ function differenceText({ column, level, auc, lift, low, high, inside, outside, 
     const words = dates ? ["later", "earlier"] : ["higher", "lower"], told = dates ? dayText : numberText;
     return `${column} is ${words[auc > 0.5 ? 0 : 1]}: AUC ${fixed(auc, 2)} (${fixed(low, 2)} to ${fixed(high, 2)}), median ${told(inside)} against ${told(outside)}.`;
   }
-  return `${column}=${level} is ${fixed(lift, 1)} times as frequent (${fixed(low, 1)} to ${fixed(high, 1)}): ${fixed(100 * inside, 0)}% against ${fixed(100 * outside, 0)}%.`;
+  const times = outside === 0 ? `at least ${fixed(low, 1)} times as frequent` : inside === 0 ? `at most ${fixed(high, 1)} times as frequent`
+    : `${fixed(lift, 1)} times as frequent (${fixed(low, 1)} to ${fixed(high, 1)})`;
+  return `${column}=${level} is ${times}: ${fixed(100 * inside, 0)}% against ${fixed(100 * outside, 0)}%.`;
 }
 
-function explanationLines({ differences, n_columns, n_rows, n_against }) {
+function explanationLines({ differences, n_columns, n_rows, n_against, skipped }) {
   if (differences.length) return differences.map(differenceText);
-  return [`None of ${n_columns} columns tells these ${n_rows.toLocaleString("en")} rows from ${n_against.toLocaleString("en")} others beyond chance.`];
+  let few = skipped.length ? ` ${skipped.length} more ${skipped.length === 1 ? "has" : "have"} too few values to say.` : "";
+  if (Math.min(n_rows, n_against) < WEAK) few += " So few rows tell large differences only.";
+  return [`None of ${n_columns - skipped.length} columns tells these ${n_rows.toLocaleString("en")} rows from ${n_against.toLocaleString("en")} others beyond chance.${few}`];
 }
