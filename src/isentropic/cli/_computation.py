@@ -18,7 +18,7 @@ from ._failure import INTERRUPTED, INTERRUPTED_TEXT, TERMINATED, TERMINATED_TEXT
 if TYPE_CHECKING:
     import socket
 
-_ENDS = {
+_ENDS: dict[int, tuple[str, int]] = {
     signal.SIGINT: (INTERRUPTED_TEXT, INTERRUPTED),
     signal.SIGTERM: (TERMINATED_TEXT, TERMINATED),
 }
