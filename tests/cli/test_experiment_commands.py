@@ -2,12 +2,56 @@
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from isentropic.experiments import catalogue
 from isentropic.experiments.catalogue import Source
+
+ENDED = """
+from pathlib import Path
+from work_stub import task
+from isentropic.cli._experiments import Asked, run_and_write
+tasks = [task(i, log={log!r}, seconds=0 if i < 3 else 600) for i in range(6)]
+asked = Asked("", "", Path({out!r}), Path({folder!r}), {jobs}, None)
+run_and_write([], tasks, asked, quiet=True, as_json=False)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_end_from_outside_is_prompt_keeps_what_is_done_and_leaves_nobody(tmp_path, jobs):
+    log, folder, out = (str(tmp_path / name) for name in ("log", "results", "page.html"))
+    places = [*sys.path, str(Path(__file__).parents[1] / "experiments")]
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDED.format(log=log, folder=folder, out=out, jobs=jobs)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(places)}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    until(lambda: len(lines(log)) == 3 + jobs)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)  # the work would take ten minutes
+    assert process.returncode == 143
+    assert said == "Ended from outside. What is done is kept; no file is half-written.\n"
+    until(lambda: not any(Path(f"/proc/{line.split()[2]}").exists() for line in lines(log)))
+    assert len(list(Path(folder).glob("*.json"))) == 3
+    assert not Path(out).exists()
+
+
+def lines(log):
+    return Path(log).read_text(encoding="utf-8").splitlines() if Path(log).exists() else []
+
+
+def until(holds):
+    end = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.05)
 
 
 @pytest.fixture

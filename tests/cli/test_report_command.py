@@ -245,6 +245,15 @@ def test_two_rows_and_one_feature(report, tmp_path):
     assert "SOURCE must be a table of at least 2 features, got 1. One column needs no map" in result.stderr
 
 
+def test_rows_that_are_all_equal_have_no_map(report, tmp_path):
+    path = tmp_path / "equal.csv"
+    path.write_text("a,b\n" + "1,2.5\n" * 30, encoding="utf-8")
+    result = report(path)
+    assert result.exit_code == 2
+    assert "SOURCE must be a table whose rows differ, got '30 equal rows'. All columns are" in result.stderr
+    assert not list(tmp_path.glob("*.html"))
+
+
 def test_names_with_markup_go_through_as_they_are(report, pages, tmp_path):
     path = tmp_path / "markup.csv"
     rows = [f"{i * 7 % 101},{i * 31 % 97},<b>{i % 3}</b>" for i in range(40)]

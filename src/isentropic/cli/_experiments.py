@@ -14,7 +14,7 @@ import typer
 from .._errors import printable
 from .._extras import require_extra
 from ._bar import one_bar
-from ._computation import computing
+from ._computation import computing, ending
 from ._output import require_suffix
 from ._summary import count
 from ._terminal import show_json
@@ -86,7 +86,7 @@ def run_and_write(
     from ..experiments.store import OutcomeStore
 
     store = OutcomeStore.at(asked.folder)
-    with one_bar(shown=not quiet), computing("the experiment"):
+    with ending(), one_bar(shown=not quiet), computing("the experiment"):
         seconds = None if asked.minutes is None else 60.0 * asked.minutes
         outcomes = run(tasks, store, asked.jobs, seconds=seconds)
     left = [task for task in tasks if task not in outcomes]

@@ -127,7 +127,7 @@ def _honest(results: Sequence[TableResult]) -> list[str]:
     for (measure, how), values in pairs.items():
         found = np.array(values)
         printed, honest = found.mean(axis=0)
-        lost = _interval(found[:, 1] - found[:, 0])
+        lost = interval(found[:, 1] - found[:, 0])
         said.append(
             f"{measure}: mean {number(printed)} as printed, {number(honest)} {how} "
             f"(the {len(found)} cells that have both, difference {lost})."
@@ -163,7 +163,12 @@ def _permuted(result: TableResult) -> list[str]:
             f"{cells[0].cell.measure} {_spread(values)}"
         )
         printed = [one.cell.printed for one in cells if one.cell.printed is not None]
-        said.append(told + (f"; printed {number(float(np.mean(printed)))} on these." if printed else "."))
+        told += f"; printed {number(float(np.mean(printed)))} on these" if printed else ""
+        honest = [one.honest for one in cells if one.honest is not None]
+        if honest:
+            told += f", and on unseen rows, with their true labels, {number(float(np.mean(honest)))}"
+            told += "" if len(honest) == len(cells) else f" ({len(honest)} of them)"
+        said.append(f"{told}.")
     return said
 
 
@@ -197,10 +202,10 @@ def _spread(values: Floats) -> str:
     if len(values) < 2:
         return f"{number(float(values.mean()))} (one data set)"
     ends = f"{number(float(values.min()))} to {number(float(values.max()))}"
-    return f"{_interval(values)} over {len(values)} data sets ({ends})"
+    return f"{interval(values)} over {len(values)} data sets ({ends})"
 
 
-def _interval(values: Floats) -> str:
+def interval(values: Floats) -> str:
     """Mean and half of its 95% interval (Student's t)."""
     mean = float(values.mean())
     if len(values) < 2:

@@ -15,6 +15,7 @@ from ..experiments.rankings import PrintedP, Ranking
 from ..experiments.results import CellResult, TableResult
 from ..experiments.sentences import number, p_value
 from ..experiments.statistics import effect
+from ..experiments.survey_facts import lines_of
 from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, Task
 from .rendering import asset, template
 from .scores import seconds
@@ -80,7 +81,7 @@ def _table(result: TableResult) -> dict[str, Any]:
     cells = [one for one in result.cells if _has_number(one)]
     shown = [column for column in _COLUMNS if any(_value(one, column) is not None for one in cells)]
     reasons = list(dict.fromkeys(one.reason for one in cells if one.reason))
-    methods = list(dict.fromkeys(one.cell.method for one in cells))
+    methods = lines_of(result, cells)
     blocks = list(dict.fromkeys((one.cell.dataset, one.cell.measure) for one in cells))
     there = {(one.cell.measure, name) for one in cells for name in shown if _value(one, name) is not None}
     at = {
@@ -103,6 +104,7 @@ def _table(result: TableResult) -> dict[str, Any]:
         "reasons": reasons,
         "note": as_html(result.table.note),
         "counts": (result.n_same, len(result.compared)),
+        "met": ", ".join(f"{name} {met} of {of}" for name, (met, of) in result.met_by_method.items()),
         "failures": result.failures,
         "left": _left(result.left),
         "n_tasks": result.n_tasks,
