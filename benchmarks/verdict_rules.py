@@ -9,7 +9,7 @@ apart, it puts three of four in the right order: tau of 0.5.
 A rule errs in two ways: a map that is trusted and not right, a map that is right and not trusted. Each is a
 share of the maps that could err so, and the bars make the mean of the two least, so that it does not matter
 how many good maps were planted. Bars are judged on tables that did not choose them: the other families, or,
-for the rule in force, the other half.
+for the rule in force, the tables that were measured after it was chosen.
 
 The rule in force is the one of :data:`FORMS` that errs least of those that err no more than the rule before
 it at any number of rows, neither on the whole nor by trusting what is not right (:func:`chosen`).
@@ -40,7 +40,7 @@ _FINE = np.round(np.arange(0.70, 0.991, 0.0125), 4)
 _GRID = np.round(np.arange(0.10, 0.901, 0.025), 3)
 _BASES = (0.45, 0.475, 0.5, 0.525, 0.55)
 _FEWEST = 10  # tables of a size by which a rule can be refused
-SEEN = (range(163), range(360, 536))  # tables that were measured before the form of the rule was chosen
+SEEN = (range(163), range(360, 536))  # tables that chose the rule; the others were measured after that
 
 Mask = pd.Series
 Rule = tuple[Callable[..., Mask], list[tuple[float, ...]]]
@@ -200,15 +200,10 @@ def _nowhere_worse(trusted: Mask, maps: pd.DataFrame) -> bool:
     return True
 
 
-def halves(maps: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Tables of even and of odd number, with all of their maps; numbers were given at random."""
-    even = maps.table % 2 == 0
-    return maps[even], maps[~even]
-
-
-def unseen(maps: pd.DataFrame) -> pd.DataFrame:
-    """Tables that nobody had looked at when the form of the rule was chosen."""
-    return maps[[not any(table in seen for seen in SEEN) for table in maps.table]]
+def choosing_and_held_out(maps: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The tables that chose the rule, and those that nobody had looked at then; numbers are random."""
+    seen = maps.table.map(lambda table: any(table in part for part in SEEN))
+    return maps[seen], maps[~seen]
 
 
 def drawn_errors(maps: pd.DataFrame, trusted: Mask) -> np.ndarray:

@@ -17,15 +17,14 @@ from .verdict_rules import (
     as_before,
     as_now,
     best_bars,
+    choosing_and_held_out,
     chosen,
     drawn_errors,
     errors,
-    halves,
     interval,
     judged_by_others,
     open_to,
     read,
-    unseen,
 )
 
 
@@ -49,25 +48,35 @@ def _with_interval(maps: pd.DataFrame, trusted: Mask) -> list[str]:
     ]
 
 
-def held_out_lines(maps: pd.DataFrame) -> str:
-    """Each half of the tables chooses a rule; the errors are those of the other half."""
-    even, odd = halves(maps)
-    said = []
-    for one, other, names in ((even, odd, ("even", "odd")), (odd, even, ("odd", "even"))):
-        name, bars = chosen(one)
-        b, c = (*bars, 0.0)[:2]
-        trusted = open_to(other) & FORMS[name][0](other, *bars)
-        said.append(
-            f"The {one.table.nunique()} tables of {names[0]} number choose *{name}* with "
-            f"{_bar_words(name, b, c)}. On the {other.table.nunique()} of {names[1]} number it trusts "
-            f"{_rates(other, trusted)}; the rule before, {_rates(other, as_before(other))}. "
-            f"{_difference(other, trusted)}"
-        )
-    return " ".join(said)
+def held_out_line(maps: pd.DataFrame) -> str:
+    """Which rule the first tables chose, and how it errs on those that were measured after that."""
+    first, rest = choosing_and_held_out(maps)
+    name, (b, c) = chosen(first)
+    constant = next(iter(FORMS))
+    plain = open_to(rest) & FORMS[constant][0](rest, LOCAL_BAR)
+    again, bars = chosen(maps)
+    n_first, n_rest = first.table.nunique(), rest.table.nunique()
+    return (
+        f"The {n_first} tables that were measured first choose *{name}* with b = {b:g}, c = {c:g}. On the "
+        f"{n_rest} that were measured after that it trusts {_rates(rest, as_now(rest))}, in the mean "
+        f"{_mean(rest, as_now(rest))}; the rule before, {_rates(rest, as_before(rest))}, in the mean "
+        f"{_mean(rest, as_before(rest))}. {_difference(rest, as_now(rest))}\n\nA bar of {LOCAL_BAR:g} "
+        "whatever the "
+        f"rows trusts {_rates(rest, plain)}, in the mean {_mean(rest, plain)}; but of 30 rows it trusts "
+        f"{_false(rest, plain)} of the maps that are not right, where the rule before trusts "
+        f"{_false(rest, as_before(rest))} and the rule now {_false(rest, as_now(rest))}. All tables "
+        "together would "
+        f"choose *{again}* with {' and '.join(f'{bar:g}' for bar in bars)}: the forms differ little."
+    )
 
 
-def _bar_words(name: str, b: float, c: float) -> str:
-    return f"b = {b:g}, c = {c:g}" if name != next(iter(FORMS)) else f"a bar of {b:g}"
+def _mean(maps: pd.DataFrame, trusted: Mask) -> str:
+    return percent(errors(trusted, maps.right)[2])
+
+
+def _false(maps: pd.DataFrame, trusted: Mask, n: int = 30) -> str:
+    own = maps[maps.n == n]
+    return percent(errors(trusted[own.index], own.right)[0])
 
 
 def _rates(maps: pd.DataFrame, trusted: Mask) -> str:
@@ -86,20 +95,6 @@ def _gain(maps: pd.DataFrame, trusted: Mask) -> tuple[float, float, float]:
     drawn = drawn_errors(maps, as_before(maps)) - drawn_errors(maps, trusted)
     low, high = interval(drawn)[2]
     return 100 * gain, 100 * low, 100 * high
-
-
-def unseen_line(maps: pd.DataFrame) -> str:
-    """On tables that nobody had looked at."""
-    new = unseen(maps)
-    if new.empty:
-        return ""
-    return (
-        f"That a bar should fall with the rows, and by which forms, was said after a look at "
-        f"{maps.table.nunique() - new.table.nunique()} of the tables. On the {new.table.nunique()} that were "
-        f"measured since, of {', '.join(f'{n:,}' for n in sorted(new.n.unique()))} rows, the rule as it is "
-        f"now trusts {_rates(new, as_now(new))}; the rule before, {_rates(new, as_before(new))}. "
-        f"{_difference(new, as_now(new))}"
-    )
 
 
 def parts_table(maps: pd.DataFrame, column: str, title: str) -> str:
@@ -184,13 +179,11 @@ def noise_line(maps: pd.DataFrame) -> str:
 
 def summary(date: str, maps: pd.DataFrame) -> str:
     tables, right = maps.table.nunique(), maps.right.mean()
-    odd = halves(maps)[1]
     lines = (
         f"Measured on {date}: {len(maps):,} maps of {tables:,} tables, {right:.0%} of the maps right.",
-        held_out_lines(maps),
-        unseen_line(maps),
-        "By rows, on the tables of odd number alone:",
-        parts_table(odd, "n", "{:,} rows"),
+        held_out_line(maps),
+        "By rows, on the tables that were measured after the rule was chosen:",
+        parts_table(choosing_and_held_out(maps)[1], "n", "{:,} rows"),
         "On all tables:",
         parts_table(maps, "n", "{:,} rows"),
         parts_table(maps, "noise", "noise {:.0%}"),

@@ -1,6 +1,5 @@
 """The bars were chosen by planted tables: these are what they say, and judged is the rule in force."""
 
-import itertools
 from pathlib import Path
 
 import numpy as np
@@ -65,28 +64,29 @@ def test_the_guide_says_what_was_measured(benchmarks):
     date, maps = rules.read()
     guide = (ROOT / "docs" / "guide" / "report.md").read_text(encoding="utf-8")
     assert f"Measured on {date}: {len(maps):,} maps of {maps.table.nunique():,} tables" in guide
-    assert tables.parts_table(rules.halves(maps)[1], "n", "{:,} rows") in guide
-    assert tables.held_out_lines(maps) in guide
-    assert tables.unseen_line(maps) in guide
+    assert tables.parts_table(rules.choosing_and_held_out(maps)[1], "n", "{:,} rows") in guide
+    assert tables.held_out_line(maps) in guide
     assert tables.orders_table(maps) in guide
 
 
-def test_each_half_of_the_tables_chooses_the_rule_in_force(benchmarks):
-    """And the other half bears it out: of no number of rows does it err more than the rule before."""
+def test_the_first_tables_choose_the_rule_in_force_and_later_ones_bear_it_out(benchmarks):
+    """At no number of rows does it trust more wrongly than the rule before, nor err more on the whole."""
     rules = benchmarks[2]
-    for one, other in itertools.permutations(rules.halves(rules.read()[1])):
-        assert not set(one.table) & set(other.table)
-        assert rules.chosen(one) == (rules.CHOSEN, (LOCAL_BAR, FEW_ROWS))
-        for n, own in other.groupby("n"):
-            before, now = (rules.errors(rule(own), own.right) for rule in (rules.as_before, rules.as_now))
-            assert now[0] <= before[0], n  # false trust
-        assert rules.errors(rules.as_now(other), other.right)[2] < 0.12
+    first, rest = rules.choosing_and_held_out(rules.read()[1])
+    assert not set(first.table) & set(rest.table)
+    assert (first.table.nunique(), rest.table.nunique()) == (339, 320)
+    assert rules.chosen(first) == (rules.CHOSEN, (LOCAL_BAR, FEW_ROWS))
+    for n, own in rest.groupby("n"):
+        before, now = (rules.errors(rule(own), own.right) for rule in (rules.as_before, rules.as_now))
+        assert now[0] <= before[0], n  # false trust
+        assert now[2] <= before[2], n
 
 
 def test_a_rule_that_errs_more_anywhere_is_refused(benchmarks):
     rules = benchmarks[2]
-    even = rules.halves(rules.read()[1])[0]
-    assert rules._nowhere_worse(rules.as_now(even), even)
-    assert not rules._nowhere_worse(rules.open_to(even) & (even.rnx_k >= 0.5), even)  # of 1,000 rows too few
-    assert not rules._nowhere_worse(rules.open_to(even), even)
-    assert not rules._nowhere_worse(even.right & False, even)
+    maps = rules.choosing_and_held_out(rules.read()[1])[0]
+    assert rules._nowhere_worse(rules.as_now(maps), maps)
+    constant = rules.FORMS["R_NX(k), or of a twentieth of the rows"][0]
+    assert not rules._nowhere_worse(rules.open_to(maps) & constant(maps, 0.5), maps)
+    assert not rules._nowhere_worse(rules.open_to(maps), maps)
+    assert not rules._nowhere_worse(maps.right & False, maps)

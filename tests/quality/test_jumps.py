@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from isentropic import make
 from isentropic._errors import InvalidInputError
 from isentropic.neighbors import nearest_among
 from isentropic.quality import map_agreement, map_jumps, shared_neighbors
+from isentropic.quality.jumps import JUMP
 from naive_trust import naive_jumps, naive_shared
 
 
@@ -138,3 +142,35 @@ def test_shared_neighbours_refuse_maps_of_other_rows():
         shared_neighbors([np.eye(1)], 1)
     with pytest.raises(InvalidInputError, match="maps must be at least one"):
         shared_neighbors([], 2)
+
+
+# ---- shapes that did not choose the threshold --------------------------------------------------
+
+
+@pytest.fixture
+def held_out(monkeypatch):
+    root = Path(__file__).parents[2]
+    if not (root / "benchmarks").is_dir():
+        pytest.skip("benchmarks are not packaged")
+    monkeypatch.syspath_prepend(str(root))
+    from benchmarks import jumps
+
+    return jumps
+
+
+def test_cuts_of_other_shapes_are_found_and_smooth_maps_are_not_flagged(held_out):
+    for name in held_out.DRAWN:
+        lines = held_out.drawn_lines(name, 250, 0.03, 77)
+        torn, flagged = lines.gap == 1, lines.jump > JUMP
+        assert flagged[torn].mean() >= 0.95 if torn.any() else name.startswith(("plane", "S-curve"))
+        assert flagged[~torn].mean() <= 0.03, name
+
+
+def test_the_guide_says_what_was_measured_of_jumps(held_out):
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "report.md").read_text(encoding="utf-8")
+    lines = pd.read_csv(held_out.DATA)
+    assert held_out.summary(lines) in guide
+    fitted = lines[lines.kind == "fitted"]
+    torn, whole = fitted[fitted.gap >= held_out.TORN], fitted[fitted.gap <= held_out.WHOLE]
+    assert (torn.jump > JUMP).mean() > 0.9
+    assert (whole.jump > JUMP).mean() < 0.02

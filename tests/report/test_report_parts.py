@@ -1,6 +1,7 @@
 """Parts of the page: which rows are drawn, where damage is outlined, and colours for every eye."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from isentropic._values import Table
 from isentropic.comparison import drawing
 from isentropic.comparison.drawings import drawn_rows
 from isentropic.comparison.regions import damaged_region
+from isentropic.report.arrangement import shelves
 from isentropic.report.arrays import packed, packed_points, packed_shares
 from isentropic.report.colors import CLASSES
 from isentropic.report.diagrams import curve_ks
@@ -182,3 +184,19 @@ def test_nothing_is_drawn_at_random_in_a_report(monkeypatch):
     assert report.page(table, runs, verdict, found, FACTS) == expected
     with pytest.raises(AssertionError, match="at random"):
         drawing(table, runs, verdict)
+
+
+# ---- the order of the maps ---------------------------------------------------------------------
+
+
+def test_maps_stand_in_the_order_of_the_verdict():
+    """Coarse maps by their coarse neighbourhoods, distrusted ones last, and beyond eight by family."""
+    runs = make_runs(make_table(), 12)
+    local = {"keeps": "local", "trusted": True}
+    kinds = [{**local, "local": 0.3, "coarse": 0.5 + i / 100} for i in range(10)]
+    kinds += [{"keeps": "neither", "trusted": False, "local": 0.49}, {**local, "local": 0.6, "coarse": None}]
+    found = make_verdict(runs)
+    standings = [replace(s, **kind) for s, kind in zip(found.standings, kinds, strict=False)]
+    (shelf,) = shelves(runs, replace(found, standings=(*standings, found.standings[-1])))
+    assert shelf.first == (0, 11, 9, 8, 7, 6, 5, 4)  # the one that is shown, then as the rule has them
+    assert shelf.others == (("other", (3, 2, 1, 10)),)
