@@ -19,6 +19,13 @@ class GivenColumn {
   /* For each row the rank of its value among those that occur, or the place of its level; `missing` without one. */
   get codes() { return (this.known ??= (this.packed.kind === "u1" ? bytes : words)(this.packed.codes)); }
 
+  /* How often each code occurs, and last how often none. */
+  get counts() {
+    const found = new Uint32Array(this.n + 1);
+    for (const code of this.codes) found[code === this.missing ? this.n : code]++;
+    return found;
+  }
+
   /* The number that a code stands for; between two that the page holds, along the line. */
   value(code) {
     this.numbers ??= new Float64Array(bytes(this.packed.values).buffer);
@@ -184,9 +191,8 @@ function* explaining(columns, inside, outside) {
     yield;
   }
   const tested = [...numbers, ...levels];
-  const count = (flags) => flags.reduce((sum, flag) => sum + flag, 0);
   return {
-    differences: keptDifferences(tested), n_rows: count(inside), n_against: count(outside), n_columns: columns.length,
+    differences: keptDifferences(tested), n_rows: total(inside), n_against: total(outside), n_columns: columns.length,
     n_tested: tested.length, alpha: ALPHA, skipped,
   };
 }

@@ -1,5 +1,4 @@
 /* The last script: all others are known by now. */
 
 const isentropic = (window.isentropic = new App(JSON.parse(document.getElementById("data").textContent)));
-isentropic.start();
-isentropic.ready = true;
+inSlices(isentropic.starting());
