@@ -46,7 +46,8 @@ class GivenColumn {
 /* A number of 32 bits for each position, as even as chance: `_scattered` of Python. */
 function scattered(row) {
   let x = row + 1;
-  for (const [shift, factor] of [[16, 0x7feb352d], [15, 0x846ca68b]]) x = Math.imul(x ^ (x >>> shift), factor);
+  x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
+  x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
   return (x ^ (x >>> 16)) >>> 0;
 }
 
@@ -54,9 +55,9 @@ function scattered(row) {
 function sides(inside, outside) {
   const found = new Uint8Array(inside.length);
   for (const [flags, first] of [[inside, 1], [outside, 3]]) {
-    const keys = []; // the place in the low digits: rows that scatter alike keep their order
-    for (let i = 0; i < flags.length; i++) if (flags[i]) keys.push(scattered(i) * 1048576 + i);
-    Float64Array.from(keys).sort().forEach((key, rank) => { found[key % 1048576] = first + (rank >= keys.length >> 1); });
+    const keys = new Float64Array(total(flags)); // the place in the low digits: rows that scatter alike keep their order
+    for (let i = 0, at = 0; i < flags.length; i++) if (flags[i]) keys[at++] = scattered(i) * 1048576 + i;
+    keys.sort().forEach((key, rank) => { found[key % 1048576] = first + (rank >= keys.length >> 1); });
   }
   return found;
 }

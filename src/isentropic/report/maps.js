@@ -4,6 +4,14 @@ const CROSSHAIR_REACH = 14; // css pixels from the pointer in which a row is fou
 const CLICK_REACH = 4; // css pixels that a click may wander before it is a brush
 const MOST_LABELS = 24; // classes that are named inside the maps
 
+/* Whether a ray from the point crosses the outline an odd number of times. */
+function encloses(xs, ys, x, y) {
+  let inside = false;
+  for (let i = 0, j = xs.length - 1; i < xs.length; j = i++)
+    if (ys[i] > y !== ys[j] > y && x < xs[i] + ((y - ys[i]) / (ys[j] - ys[i])) * (xs[j] - xs[i])) inside = !inside;
+  return inside;
+}
+
 class MapView extends Sheet {
   constructor(figure, map, app) {
     super(app, map);
@@ -191,25 +199,14 @@ class MapView extends Sheet {
 
   /* The rows inside the brush: a box, or the outline that was drawn with Alt held. */
   within() {
-    const corners = this.lasso || [this.brush.slice(0, 2), this.brush.slice(2)];
-    const xs = corners.map(([x]) => x), ys = corners.map(([, y]) => y);
+    const corners = this.lasso ?? [this.brush.slice(0, 2), this.brush.slice(2)], found = new Uint8Array(this.px.length);
+    const [xs, ys] = [0, 1].map((c) => Float32Array.from(corners, (corner) => corner[c])); // read for every row
     const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys);
-    const found = new Uint8Array(this.px.length);
     for (let i = 0; i < found.length; i++) {
       const x = this.px[i], y = this.py[i];
-      if (x >= left && x <= right && y >= top && y <= bottom && (!this.lasso || this.encloses(x, y))) found[i] = 1;
+      if (x >= left && x <= right && y >= top && y <= bottom && (!this.lasso || encloses(xs, ys, x, y))) found[i] = 1;
     }
     return found;
-  }
-
-  /* Whether a ray from the point crosses the outline an odd number of times. */
-  encloses(x, y) {
-    let inside = false;
-    for (let i = 0, j = this.lasso.length - 1; i < this.lasso.length; j = i++) {
-      const [x1, y1] = this.lasso[i], [x2, y2] = this.lasso[j];
-      if (y1 > y !== y2 > y && x < x1 + ((y - y1) / (y2 - y1)) * (x2 - x1)) inside = !inside;
-    }
-    return inside;
   }
 
   listen() {

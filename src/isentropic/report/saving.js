@@ -11,6 +11,8 @@ const STYLED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity",
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 const fileName = (...parts) => parts.join("-").replace(/[^\p{L}\p{N}._]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "panel";
 
+const asFile = (canvas) => new Promise((done) => canvas.toBlob(done, "image/png"));
+
 /* A file as an address that holds all of it. */
 function asAddress(blob) {
   return new Promise((done) => {
@@ -30,10 +32,10 @@ class Saver {
   }
 
   offerCharts() {
-    const { app } = this, named = (box, kind, make) => [...document.querySelectorAll(`#${box} > div`)].forEach((cell, i) => this.offer(cell.querySelector("h4"), kind(i), () => make(cell, i)));
+    const { app } = this, named = (box, kind, make) => [...document.querySelectorAll(`#${box} > div`)].forEach((cell, i) => this.offer(cell.querySelector("h4"), kind(i), (kind) => make(cell, i, kind)));
     named("curves", (i) => app.curves.charts[i].title, (cell, i) => this.curvePanel(cell, app.curves.charts[i]));
     const pictured = app.data.maps.filter((map) => map.coranking), tuned = app.data.maps.filter((map) => map.trials);
-    named("pictures", (i) => `${pictured[i].name}-ranks-and-distances`, (cell, i) => this.picturePanel(pictured[i]));
+    named("pictures", (i) => `${pictured[i].name}-ranks-and-distances`, (cell, i, kind) => this.picturePanel(pictured[i], kind));
     named("trials", (i) => `${tuned[i].name}-parameters`, (cell, i) => this.trialPanel(cell, tuned[i]));
   }
 
@@ -49,10 +51,10 @@ class Saver {
     head.insertBefore(box, head.tagName === "H4" && head.lastElementChild?.tagName === "SPAN" ? head.lastElementChild : null);
   }
 
-  /* A panel is its size and its parts from below: text of SVG, generators of such text, or a sheet of points. */
+  /* A panel is its size and its parts from below: pictures (a canvas and its place), text of SVG, or generators of it. */
   async save(kind, name, make) {
     const { width, height, parts } = this.inLight(() => make(kind));
-    const blob = await (kind === "SVG" ? this.svg(parts, width, height) : this.png(parts, width, height));
+    const blob = await (kind === "SVG" ? this.svg(['<rect width="100%" height="100%" fill="#ffffff"/>', ...parts], width, height) : this.png(parts, width, height));
     const link = element("a", { href: URL.createObjectURL(blob), download: `${name}.${kind.toLowerCase()}` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -67,33 +69,26 @@ class Saver {
 
   async svg(parts, width, height) {
     const out = [];
-    for (const part of parts) out.push(part.sheet ? await this.image(part) : typeof part === "string" ? part : await new Promise((done) => inSlices(part, done)));
-    return new Blob([
-      `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escaped(SAVE_FONT)}">`,
-      '<rect width="100%" height="100%" fill="#ffffff"/>', ...out, "</svg>\n"], { type: "image/svg+xml" });
+    for (const part of parts) out.push(part.canvas ? await this.image(part) : typeof part === "string" ? part : await new Promise((done) => inSlices(part, done)));
+    const head = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escaped(SAVE_FONT)}">`;
+    return new Blob([head, ...out, "</svg>\n"], { type: "image/svg+xml" });
+  }
+
+  async image({ canvas, x, y, width, height }) {
+    const address = await asAddress(await asFile(canvas));
+    return `<image x="${x}" y="${y}" width="${width}" height="${height}" ${"href"}="${address}"/>`;
   }
 
   async png(parts, width, height) {
-    const canvas = element("canvas", { width: width * SAVE_SCALE, height: height * SAVE_SCALE }), context = canvas.getContext("2d");
-    const shapes = await this.svg(parts.filter((part) => !part.sheet), width, height), image = new Image();
-    image.src = await asAddress(shapes);
+    const sheet = element("canvas", { width: width * SAVE_SCALE, height: height * SAVE_SCALE }), context = sheet.getContext("2d"), image = new Image();
+    image.src = await asAddress(await this.svg(parts.filter((part) => !part.canvas), width, height));
     await image.decode();
-    context.drawImage(image, 0, 0, canvas.width, canvas.height);
-    // below all shapes: where both are drawn, white paper is not in the way
-    context.globalCompositeOperation = "multiply";
-    for (const { sheet, x, y } of parts.filter((part) => part.sheet)) context.drawImage(this.canvas(sheet), x * SAVE_SCALE, y * SAVE_SCALE);
-    return new Promise((done) => canvas.toBlob(done, "image/png"));
-  }
-
-  canvas(sheet) {
-    const canvas = element("canvas", { width: sheet.width, height: sheet.height });
-    canvas.getContext("2d").putImageData(sheet.image, 0, 0);
-    return canvas;
-  }
-
-  async image({ sheet, x, y }) {
-    const blob = await new Promise((done) => this.canvas(sheet).toBlob(done, "image/png"));
-    return `<image x="${x}" y="${y}" width="${sheet.width / SAVE_SCALE}" height="${sheet.height / SAVE_SCALE}" ${"href"}="${await asAddress(blob)}"/>`;
+    context.fillStyle = "#ffffff";
+    context.fillRect(0, 0, sheet.width, sheet.height);
+    context.imageSmoothingEnabled = false; // cells stay cells
+    for (const part of parts) if (part.canvas) context.drawImage(part.canvas, ...[part.x, part.y, part.width, part.height].map((length) => length * SAVE_SCALE));
+    context.drawImage(image, 0, 0, sheet.width, sheet.height);
+    return asFile(sheet);
   }
 
   // ---- parts ----
@@ -143,7 +138,7 @@ class Saver {
     const radius = Math.max(1, Math.min(4.2, 2.6 * Math.pow(1500 / app.n, 0.28) * Math.sqrt(side / 400)));
     // a map of all rows may draw more of them than have colours and names
     const few = count === app.n && count <= (kind === "PNG" ? MOST_SMOOTH : this.mostCircles);
-    const parts = [few ? this.shapes(app.coloring(map), app.nSelected ? app.selected : null, points, at, radius) : this.sheet(map, side, tall, top)];
+    const parts = [few ? this.shapes(app.coloring(map), app.nSelected ? app.selected : null, points, at, radius) : this.stamped(map, side, tall, top)];
     if (map.run === app.top && app.nSelected === 0) parts.push(this.outlines(at));
     if (app.pinned >= 0) { const [x, y] = at(points[2 * app.pinned] / 65535, points[2 * app.pinned + 1] / 65535); parts.push(`<circle cx="${x}" cy="${y}" r="${radius + 4}" fill="none" stroke="${app.css("--accent")}" stroke-width="2.5"/>`); }
     const [legend, room] = this.legend(map, top + tall + 14), rows = counted(count, "row") + (few || kind === "PNG" ? "" : ", drawn as a picture");
@@ -164,11 +159,13 @@ class Saver {
   }
 
   /* The points as they are stamped on the page, as large as the file shows them. */
-  sheet(map, side, tall, top) {
-    const sheet = new Sheet(this.app, map), pad = 16; // a sheet has a margin
-    sheet.fit(...[side + 2 * pad, tall + 2 * pad].map((length) => Math.round(SAVE_SCALE * length)), SAVE_SCALE);
+  stamped(map, side, tall, top) {
+    const pad = 16, width = side + 2 * pad, height = Math.round(tall) + 2 * pad; // a sheet has a margin
+    const sheet = new Sheet(this.app, map), canvas = element("canvas", { width: SAVE_SCALE * width, height: SAVE_SCALE * height });
+    sheet.fit(canvas.width, canvas.height, SAVE_SCALE);
     sheet.paint();
-    return { sheet, x: SAVE_PAD - pad, y: top - pad };
+    canvas.getContext("2d").putImageData(sheet.image, 0, 0);
+    return { canvas, x: SAVE_PAD - pad, y: top - pad, width, height };
   }
 
   outlines(at) {
@@ -211,26 +208,30 @@ class Saver {
     return { width: width + 2 * SAVE_PAD, height: 66 + 170 + 20, parts: [this.title(`${map.name}: parameters that were tried`, this.app.data.table), this.placed(svg, SAVE_PAD, 66)] };
   }
 
-  picturePanel(map) {
-    const side = 300, gap = 28, top = 66, under = top + side + 18;
-    const words = { coranking: "Ranks: rank in map →", shepard: `Distances: distance in data → ${map.shepard.given}` };
-    const parts = ["coranking", "shepard"].map((kind, i) => {
-      const x = SAVE_PAD + i * (side + gap);
-      return `<g transform="translate(${x} ${top})" shape-rendering="crispEdges">${this.cells(map[kind], side)}</g>${this.text(x, under, words[kind])}`;
+  picturePanel(map, kind) {
+    const side = 300, gap = 28, top = 66, under = top + side + 18, parts = [];
+    [["coranking", "Ranks: rank in map →"], ["shepard", `Distances: distance in data → ${map.shepard.given}`]].forEach(([name, words], i) => {
+      const x = SAVE_PAD + i * (side + gap), picture = map[name];
+      if (kind === "PNG") { const canvas = element("canvas"); drawPicture(canvas, picture, this.app); parts.push({ canvas, x, y: top, width: side, height: side }); }
+      parts.push(`<g transform="translate(${x} ${top})" shape-rendering="crispEdges">${kind === "SVG" ? this.cells(picture, side) : ""}${this.lines(picture, side)}</g>`, this.text(x, under, words));
     });
     return { width: 2 * SAVE_PAD + 2 * side + gap, height: under + 18, parts: [this.title(`${map.name}: ranks and distances`, this.app.data.table), ...parts] };
   }
 
-  cells({ size, cells, slope }, side) {
+  cells({ size, cells }, side) {
     const [low, high] = ["--picture-low", "--picture-high"].map((name) => this.app.rgb(this.app.css(name))), step = side / size, out = [];
     bytes(cells).forEach((shade, i) => {
       if (!shade) return;
       const color = low.map((v, c) => Math.round(v + ((shade - 55) / 200) * (high[c] - v)));
       out.push(`<rect x="${((i % size) * step).toFixed(2)}" y="${(Math.floor(i / size) * step).toFixed(2)}" width="${step.toFixed(2)}" height="${step.toFixed(2)}" fill="${this.hex(color, 0)}"/>`);
     });
-    out.push(`<rect width="${side}" height="${side}" fill="none" stroke="#b9b8b3"/>`);
-    if (slope) { const end = Math.min(1, 1 / slope); out.push(`<path d="M0 ${side}L${end * side} ${side * (1 - end * slope)}" stroke="${this.app.css("--damage")}" stroke-width="1.4" fill="none"/>`); }
     return out.join("");
+  }
+
+  /* The frame of a picture, and the line of equal distances. */
+  lines({ slope }, side) {
+    const end = Math.min(1, 1 / slope), line = slope ? `<path d="M0 ${side}L${end * side} ${side * (1 - end * slope)}" stroke="${this.app.css("--damage")}" stroke-width="1.4" fill="none"/>` : "";
+    return `<rect width="${side}" height="${side}" fill="none" stroke="#b9b8b3"/>${line}`;
   }
 }
 

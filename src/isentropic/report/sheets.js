@@ -46,10 +46,12 @@ const COVERS = {
 };
 const SUB = 3; // positions of a stamp between two pixels, in each direction
 
-function stamps(shape, radius, opacity) {
+/* For each of these positions the pixels that the shape touches, on paper of some width: how far they are from the
+   corner of the stamp, in bytes of an image, and how much of 256 of its colour each takes. */
+function stamps(shape, radius, opacity, width) {
   const reach = Math.ceil(radius * 1.25 + 1), size = 2 * reach + 1, all = [];
   for (let sy = 0; sy < SUB; sy++) for (let sx = 0; sx < SUB; sx++) {
-    const mask = new Uint16Array(size * size);
+    const offsets = [], shares = [];
     for (let y = 0; y < size; y++) for (let x = 0; x < size; x++) {
       let hits = 0;
       for (let b = 0; b < 4; b++) for (let a = 0; a < 4; a++) {
@@ -57,9 +59,10 @@ function stamps(shape, radius, opacity) {
         const v = (y - reach + (b + 0.5) / 4 - (sy + 0.5) / SUB) / radius;
         if (COVERS[shape](u, v)) hits++;
       }
-      mask[y * size + x] = Math.round((hits / 16) * opacity * 256);
+      const share = Math.round((hits / 16) * opacity * 256);
+      if (share) { offsets.push(4 * (y * width + x)); shares.push(share); }
     }
-    all.push(mask);
+    all.push({ offsets: Int32Array.from(offsets), shares: Int32Array.from(shares) });
   }
   return { reach, size, all };
 }
@@ -86,7 +89,7 @@ class Sheet {
     // A few large points or many small ones: the ink on the paper stays about the same.
     this.radius = ratio * Math.max(1.0, Math.min(4.2, 2.6 * Math.pow(3000 / points.length, 0.28) * Math.sqrt(width / ratio / 400)));
     const opacity = Math.max(0.55, Math.min(0.92, 1.1 - 0.11 * Math.log10(n)));
-    this.stamps = Object.fromEntries(Object.keys(COVERS).map((shape) => [shape, stamps(shape, this.radius, opacity)]));
+    this.stamps = Object.fromEntries(Object.keys(COVERS).map((shape) => [shape, stamps(shape, this.radius, opacity, width)]));
   }
 
   /* Of `count` points from the one at `first` on. */
@@ -120,19 +123,15 @@ class Sheet {
       if (which && !which[i]) continue;
       const code = codes[i], kind = kinds[code % kinds.length], { reach, size } = kind;
       const x = px[i], y = py[i], fx = Math.floor(x), fy = Math.floor(y);
-      const mask = kind.all[Math.min(SUB - 1, Math.floor((y - fy) * SUB)) * SUB + Math.min(SUB - 1, Math.floor((x - fx) * SUB))];
+      const { offsets, shares } = kind.all[Math.min(SUB - 1, Math.floor((y - fy) * SUB)) * SUB + Math.min(SUB - 1, Math.floor((x - fx) * SUB))];
       const r = colors[3 * code], g = colors[3 * code + 1], b = colors[3 * code + 2];
-      const x0 = fx - reach, y0 = fy - reach;
+      const x0 = fx - reach, y0 = fy - reach, corner = 4 * (y0 * width + x0);
       if (x0 < 0 || y0 < 0 || x0 + size > width || y0 + size > height) continue; // the padding prevents it
-      for (let v = 0; v < size; v++) {
-        let p = 4 * ((y0 + v) * width + x0), m = v * size;
-        for (let u = 0; u < size; u++, p += 4, m++) {
-          const a = mask[m];
-          if (a === 0) continue;
-          data[p] += ((r - data[p]) * a) >> 8;
-          data[p + 1] += ((g - data[p + 1]) * a) >> 8;
-          data[p + 2] += ((b - data[p + 2]) * a) >> 8;
-        }
+      for (let m = 0; m < offsets.length; m++) {
+        const p = corner + offsets[m], share = shares[m];
+        data[p] += ((r - data[p]) * share) >> 8;
+        data[p + 1] += ((g - data[p + 1]) * share) >> 8;
+        data[p + 2] += ((b - data[p + 2]) * share) >> 8;
       }
     }
   }
