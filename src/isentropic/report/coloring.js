@@ -138,7 +138,7 @@ class Coloring {
     return typeof hue === "string" ? shapes[0] : shapes[Math.floor(hue / classes.light.length) % shapes.length];
   }
 
-  stops(way) { return way.worst ? this.data.palette.damage[this.theme] : this.data.palette.numbers; }
+  stops(way) { return this.data.palette[way.worst ? "damage" : "numbers"][this.theme]; }
 
   between(stops, t) {
     const at = Math.min(stops.length - 2, Math.floor(t * (stops.length - 1))), rest = t * (stops.length - 1) - at;
