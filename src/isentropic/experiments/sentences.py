@@ -9,7 +9,7 @@ import numpy as np
 
 from .._values import Floats
 from .estimates import duration, time_left
-from .rankings import LEVEL, PrintedP, Ranking
+from .rankings import LEVEL, PrintedP, Ranking, first_of
 from .results import FAR, NEAR, CellResult, TableResult
 from .values import Outcome, Task
 
@@ -74,10 +74,6 @@ def _ranked(group: Sequence[Ranking]) -> list[str]:
     return said
 
 
-def _first(ranking: Ranking) -> str:
-    return ranking.test.methods[int(np.argmin(ranking.test.average_ranks))]
-
-
 def _leader(ranking: Ranking) -> str:
     """Who is first, how far from the next, and which of the others differ by Nemenyi's test."""
     test = ranking.test
@@ -97,8 +93,8 @@ def _leader(ranking: Ranking) -> str:
 
 def _place(printed: Ranking, honest: Ranking) -> str:
     """Where the printed leader stands honestly, and what is printed for it on the same data."""
-    method, test = _first(printed), honest.test
-    if method not in test.methods or _first(honest) == method:
+    method, test = first_of(printed), honest.test
+    if method not in test.methods or first_of(honest) == method:
         return ""
     at, first = test.methods.index(method), int(np.argmin(test.average_ranks))
     p = p_value(float(honest.nemenyi[at, first]))
