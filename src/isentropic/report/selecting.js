@@ -210,7 +210,7 @@ class Selecting {
     const against = this.kept ? "the selected rows" : "the others";
     if (found.differences.length) parts.push(element("p", { class: "key" }, ""));
     if (found.differences.length) parts[parts.length - 1].append(element("i", { class: "these" }), this.kept ? "the kept rows" : "these rows", element("i", { class: "those" }), against);
-    parts.push(element("p", { class: "note quiet" }, `Half of the rows chose the columns, the other half tested them.${few}`));
+    parts.push(element("p", { class: "note quiet" }, `Half of the rows chose the columns, the other half tested them. Rows picked by their place on a map differ in columns that made the map, be it all noise: this says by what, not that they are a group.${few}`));
     this.why.replaceChildren(...parts);
   }
 }
