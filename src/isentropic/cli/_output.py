@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._errors import InvalidInputError, message, require
 from .._extras import require_extra, require_file_extra
+from .._sparse_rows import is_sparse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,7 +110,7 @@ def write_map(
     """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the table's features too."""
     from ..datasets.written import MapsFrame, write_maps
 
-    X, features = (None, ()) if table is None else (table.X, table.feature_names)
+    X, features = (None, ()) if table is None or is_sparse(table.X) else (table.X, table.feature_names)
     write_maps(MapsFrame(frame, {method: list(columns)}, X, features, {"first": method}), path)
 
 
