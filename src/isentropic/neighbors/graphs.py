@@ -68,7 +68,8 @@ def checked_table(X: Any, rule: NeighborRule, metric: Metric, *, fewest: int = 2
     else:
         holes = "allow-nan" if is_gower(metric) else True
         X = check_array(X, dtype=np.float64, order="C", ensure_all_finite=holes)
-        X = in_units(checked_magnitude(X, metric=metric), metric)
+        checked_magnitude(X, metric=metric)
+        X = in_units(X, metric)
     if metric == "precomputed":
         checked_distance_matrix(X)
     must_be = f"a table of at least {fewest} rows for a graph of kind {rule.kind}"

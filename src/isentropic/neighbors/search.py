@@ -34,7 +34,11 @@ def nearest_neighbors(
     Tree: ``O(n log n)`` for few features or levels. Brute force: ``O(n^2 m)``. Approximate: about
     ``O(n^1.1 m)``.
     """
-    X = checked_sparse(X, metric) if is_sparse(X) else in_units(checked_magnitude(X, metric=metric), metric)
+    if is_sparse(X):
+        X = checked_sparse(X, metric)
+    else:
+        checked_magnitude(X, metric=metric)
+        X = in_units(X, metric)
     k = clipped_neighbors(rule.k, len(X) - 1)
     require_edge_memory(len(X) * k, "Take fewer neighbours.")
     if use_approximate(rule, X, metric):
