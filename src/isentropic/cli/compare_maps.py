@@ -143,9 +143,11 @@ def _compared(
 def _write(table: Table, agreement: MapAgreement, out: Path) -> None:
     import pandas as pd
 
-    named = table.preparation.index or "row"
-    columns = {named: table.row_names, "agreement": agreement.shares, "moved": agreement.moved}
-    write_frame(pd.DataFrame(columns), out)
+    from ..datasets.written import free_name
+
+    columns = {"agreement": agreement.shares, "moved": agreement.moved}
+    named = free_name(table.preparation.index or "row", columns)
+    write_frame(pd.DataFrame({named: table.row_names} | columns), out)
 
 
 def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path: Path) -> None:
