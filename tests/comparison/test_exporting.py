@@ -211,7 +211,7 @@ def test_a_target_called_as_another_column_takes_nothing_from_it(target, tmp_pat
     given = datasets.load(frame.assign(**{target: ["left", "right"] * 20}), target=target)
     runs = runs_of(given)
     found = maps_frame(given, runs)
-    assert list(found)[0] == "row"
+    assert found.columns[0] == "row"
     assert found["row"].tolist() == list(given.row_names)
     assert found.iloc[:, 1].tolist() == ["left", "right"] * 20
     np.testing.assert_array_equal(found["first_0"], runs[1].embedding[:, 0])

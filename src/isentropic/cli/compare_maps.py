@@ -112,7 +112,10 @@ def main(  # long, with a line for each option
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
             )  # fmt: skip
-            maps = [coordinates_of(table, path).to_numpy() for path in (first, second)]
+            maps = [
+                coordinates_of(table, path, printable(f"{word} ({path})")).to_numpy()
+                for word, path in (("FIRST", first), ("SECOND", second))
+            ]
         agreement, quality = _compared(table, maps, k, seed, jobs)
         if out is not None:
             _write(table, agreement, out)
