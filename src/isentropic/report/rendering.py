@@ -14,10 +14,10 @@ import numpy as np
 from .._extras import require_extra
 from .._values import Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
+from ..comparison.bars import RELATED
 from ..comparison.drawings import WholeMap, plane
 from ..comparison.lenses import Lens
 from ..comparison.runs import parameters, run_names
-from ..comparison.standings import RELATED
 from ..registry import METHODS
 from .arrangement import family_name, shelves
 from .arrays import packed, packed_points, rounded
