@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._errors import InvalidInputError, require, require_one_of
+from .._errors import InvalidInputError, require
 
 if TYPE_CHECKING:
     from .._values import Table
@@ -43,12 +42,3 @@ def _names_rows(table: Table) -> bool:
     assert y is not None
     whole = bool((y == np.floor(y)).all())
     return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
-
-
-def require_color(table: Table, color: str | None) -> None:
-    """Refuse a column to colour by that the table does not have."""
-    if color is None:
-        return
-    target = getattr(table.preparation, "target", None)
-    known: Sequence[str] = [*table.feature_names, *([target] if target else [])]
-    require_one_of("--color", color, known)

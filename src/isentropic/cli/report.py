@@ -38,7 +38,7 @@ from ._options import (
     seconds_in,
 )
 from ._output import MAPS, require_rows_file, require_suffix
-from ._report_checks import require_color, require_table
+from ._report_checks import require_table
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -159,6 +159,7 @@ def main(  # long, with a line for each option
         require_rows_file(maps, source, str(out), option="--maps", known=MAP_FILES)
     with reporting(bars=False, memory=memory) as warned:
         from ..datasets import load
+        from ..report.drawn_rows import require_color
 
         with prompt_interrupt():
             table = load(
@@ -167,7 +168,7 @@ def main(  # long, with a line for each option
                 rank=rank, n_samples=samples,
             )  # fmt: skip
         require_table(table)
-        require_color(table, color)
+        require_color("--color", table, color)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
