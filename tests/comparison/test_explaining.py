@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.metrics import roc_auc_score
 
 from isentropic import datasets, explain
-from isentropic._errors import InvalidInputError
+from isentropic._errors import InvalidInputError, TableWarning
 from isentropic.comparison.explained_columns import columns_of
 from isentropic.comparison.explaining import _half, _scattered
 
@@ -149,6 +151,11 @@ def test_columns_with_too_few_values_are_told():
     frame, inside = mixed_table(3, True)
     frame.loc[12:, "number 0"] = np.nan
     assert explain(frame, inside).skipped == ("number 0",)
+    nothing = explain(frame[["number 0", "number 1"]], inside)
+    assert nothing.lines == (
+        "None of 1 columns tells these 80 rows from 320 others beyond chance. 1 more has too few values "
+        "to say.",
+    )
 
 
 def test_constant_and_equal_columns_say_nothing():
@@ -156,7 +163,10 @@ def test_constant_and_equal_columns_say_nothing():
     frame = pd.DataFrame({"constant": 1.0, "one level": "a", "x": np.arange(40) % 4}, index=range(40))
     found = explain(frame, inside)
     assert found.differences == ()
-    assert found.lines == ("None of 3 columns tells these 20 rows from 20 others beyond chance.",)
+    assert found.lines == (
+        "None of 3 columns tells these 20 rows from 20 others beyond chance. So few rows tell large "
+        "differences only.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,6 +178,7 @@ def test_constant_and_equal_columns_say_nothing():
         (np.ones(7, dtype=bool), None, "rows must be one flag for each of 100 rows"),
         (np.arange(90, 110), None, "rows must be positions from 0 to 99, got 90 to 109"),
         (np.linspace(0, 1, 20), None, "rows must be flags or positions"),
+        ([], None, "rows must be at least 10 rows, got 0"),
     ],
 )
 def test_bad_selections(rows, against, message):
@@ -180,3 +191,99 @@ def test_zeros_come_back_from_the_scaling_as_zeros():
     frame = pd.DataFrame({f"x{j}": np.round(rng.gamma(0.3, size=286), 2) for j in range(30)})
     for column in columns_of(datasets.load(frame)):
         np.testing.assert_array_equal(column.values == 0.0, frame[column.name] == 0.0)
+
+
+# ---- frames as people have them ----------------------------------------------------------------
+
+INSIDE = np.arange(100) < 40
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.date_range("2020-01-01", periods=100),
+        pd.date_range("2020-01-01", periods=100, tz="UTC"),
+        pd.period_range("2020-01-01", periods=100),
+        [day.date() for day in pd.date_range("2020-01-01", periods=100)],
+        [pd.NaT, *pd.date_range("2020-01-02", periods=99)],
+    ],
+)
+def test_dates_are_ordered_and_told_as_days(values):
+    (line,) = explain(pd.DataFrame({"sold": values}), INSIDE).lines
+    assert line.startswith("sold is earlier: AUC 0.00")
+    assert re.search(r"median 2020-01-\d\d against 2020-0[23]-\d\d[.]$", line)
+
+
+def test_dates_of_a_table_are_days_too():
+    frame = pd.DataFrame({"sold": pd.date_range("2020-01-01", periods=100), "x": np.arange(100) % 7})
+    with pytest.warns(TableWarning, match="dates count as features"):
+        table = datasets.load(frame)
+    assert explain(table, INSIDE).lines == explain(frame, INSIDE).lines
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pd.to_timedelta(np.arange(100), unit="h"),
+        pd.Series(np.arange(100.0)).astype(object),
+        [Decimal(i) for i in range(100)],
+    ],
+)
+def test_durations_and_objects_that_are_numbers_are_ordered(values):
+    assert explain(pd.DataFrame({"x": values}), INSIDE).differences[0].auc == 0.0
+
+
+def test_large_medians_have_no_exponent():
+    frame = pd.DataFrame({"price": 1000.0 * np.arange(100), "year": 1990 + np.arange(100) // 4})
+    year, price = explain(frame, INSIDE).lines
+    assert price.endswith("median 22,000 against 66,500.")
+    assert year.endswith("median 1995 against 2006.")
+
+
+def test_two_columns_of_one_name_are_two():
+    x = np.random.default_rng(0).normal(size=(100, 3)) + [[3.0, 0.0, 0.0]] * INSIDE[:, None]
+    found = explain(pd.DataFrame(x, columns=["a", "a", "b"]), INSIDE)
+    assert (found.columns, found.n_columns, found.skipped) == (("a",), 3, ())
+
+
+def test_levels_are_those_of_a_table():
+    other = [1.0 if inside else "1" for inside in INSIDE]
+    assert explain(pd.DataFrame({"x": other}), INSIDE).differences == ()  # one level: 1
+    empty = pd.DataFrame({"x": ["" if i % 3 else "u" if inside else "v" for i, inside in enumerate(INSIDE)]})
+    assert {one.level for one in explain(empty, INSIDE).differences} == {"u", "v"}
+    lists = pd.DataFrame({"x": [[1] if inside else [2] for inside in INSIDE]})
+    assert {one.level for one in explain(lists, INSIDE).differences} == {"[1]", "[2]"}
+
+
+def test_other_frames_keep_their_names():
+    polars = pytest.importorskip("polars")
+    frame = pd.DataFrame(
+        {"size": np.where(INSIDE, 3.0, 1.0) + np.arange(100) % 2, "heating": ["gas", "oil"] * 50}
+    )
+    assert explain(polars.from_pandas(frame), INSIDE) == explain(frame, INSIDE)
+    lists = explain([[3.0, "x"] if inside else [1.0, "y"] for inside in INSIDE], INSIDE)
+    assert sorted(lists.columns) == ["column 0", "column 1"]
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (sparse.eye_array(100).tocsr(), "datasets.load"),
+        ({"x": [1.0] * 100}, "got 'dict'"),
+        (np.arange(100.0), r"got 'shape \(100,\)'"),
+        (pd.DataFrame({"x": np.arange(100) * 1j}), "column 'x' must be real numbers, dates or levels"),
+    ],
+)
+def test_what_is_no_table(table, message):
+    with pytest.raises(InvalidInputError, match=message):
+        explain(table, INSIDE)
+
+
+def test_flags_and_labels_of_another_index_are_refused():
+    frame = pd.DataFrame({"x": np.arange(100.0)}, index=np.arange(100)[::-1])
+    assert explain(frame, frame["x"] < 40) == explain(frame, INSIDE)
+    with pytest.raises(InvalidInputError, match="a Series with another index"):
+        explain(frame, pd.Series(INSIDE))
+    with pytest.raises(InvalidInputError, match=r"labels of an index[.] Give table.index.isin"):
+        explain(frame, frame.index[:40])
+    assert explain(frame.reset_index(drop=True), pd.RangeIndex(40)) == explain(frame, INSIDE)

@@ -105,8 +105,10 @@ def test_few_rows_and_one_place_have_no_groups():
 def test_bad_input_says_what_to_give():
     Z, _ = planted(0)
     for given, said in (
-        ((Z[:, 0],), "Z must be coordinates"),
+        ((Z[:, 0],), "Z must be a table with rows and columns"),
         ((np.where(Z > 9, np.nan, Z),), "Z must be finite"),
+        ((1e300 * Z,), "Z must be a table whose columns span between"),
+        (([["a", "b"]] * 30,), "Z must be an array of numbers"),
         ((Z, Z[:9]), "table must be a table of the 270 rows of Z, got 9"),
     ):
         with pytest.raises(InvalidInputError, match=said):

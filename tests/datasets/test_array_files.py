@@ -53,7 +53,7 @@ def test_big_endian_and_images_and_fields(tmp_path):
 
 
 def test_nan_in_an_array_is_named(tmp_path):
-    np.save(tmp_path / "a.npy", np.array([[1.0, np.nan], [np.nan, np.nan]]))
+    np.save(tmp_path / "a.npy", np.array([[1.0, np.nan], [np.nan, np.nan], [2.0, 3.0]]))
     with pytest.raises(InvalidInputError, match="3 missing values: 'x1' 2, 'x0' 1"):
         load(tmp_path / "a.npy")
 

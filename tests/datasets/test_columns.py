@@ -105,7 +105,7 @@ def test_a_stray_word_among_numbers_is_named():
 def test_a_stray_word_among_many_numbers_is_an_error():
     words = [*map(str, range(MAX_LEVELS)), "unknown"]
     with pytest.raises(
-        InvalidInputError, match=r"numbers in 99% of the rows, and the words 'unknown'. Leave the words"
+        InvalidInputError, match=r"numbers in 99% of the rows, and the word 'unknown'. For numbers, leave"
     ):
         numbers(words)
 

@@ -43,7 +43,7 @@ def cars(n: int = 93) -> pd.DataFrame:
 def test_a_first_column_that_counts_the_rows_names_them(tmp_path):
     frame = diamonds()
     frame.to_csv(tmp_path / "diamonds.csv")
-    with pytest.warns(TableWarning, match="number or name the rows are no features: 'Unnamed: 0'"):
+    with pytest.warns(TableWarning, match="or hardly repeat, are no features: 'Unnamed: 0'"):
         table = load(tmp_path / "diamonds.csv", "price")
     assert table.row_names[:3] == ("1", "2", "3")
     assert not any("Unnamed" in name for name in table.feature_names)

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isentropic._errors import InvalidInputError, TableWarning
 from isentropic.datasets import load
+from isentropic.datasets.preparation import MISSING
 
 
 @pytest.fixture
@@ -80,16 +81,29 @@ def test_kept_they_stay_and_the_rest_is_scaled_by_itself(scaling):
 
 def test_kept_a_column_needs_a_value_and_a_target_all(gaps):
     with pytest.raises(InvalidInputError, match=r"for missing='keep', got none in 'a'"):
-        load(pd.DataFrame({"a": [np.nan, np.nan], "b": [1, 2]}), missing="keep")
+        load(pd.DataFrame({"a": [np.nan, np.nan], "b": [1, 2]}), missing="keep", keep=["a"])
     gaps.loc[0, "kind"] = None
     with pytest.raises(InvalidInputError, match="only remedy for the target 'kind'"):
         load(gaps, target="kind", missing="keep")
 
 
-def test_a_column_with_nothing_has_no_mean():
+@pytest.mark.parametrize("missing", MISSING)
+@pytest.mark.parametrize("nothing", [[np.nan, np.nan, np.nan], [None, "", None]], ids=["numbers", "text"])
+def test_a_column_with_nothing_is_left_out_and_named(nothing, missing):
+    frame = pd.DataFrame({"a": nothing, "b": [1, 2, 4], "c": [1, 3, 4]})
+    with pytest.warns(TableWarning, match="^columns without any value are left out: 'a'.$"):
+        table = load(frame, missing=missing)
+    assert table.feature_names == ("b", "c")
+    again = load(frame.assign(a=[5, 6, 7]), preparation=table.preparation)  # without a word
+    np.testing.assert_array_equal(again.X, table.X)
+
+
+def test_a_column_with_nothing_that_is_kept_has_no_mean():
     frame = pd.DataFrame({"a": [np.nan, np.nan], "b": [1, 2]})
     with pytest.raises(InvalidInputError, match=r"got none in 'a'. Leave them out: drop=\['a'\]"):
-        load(frame, missing="mean")
+        load(frame, missing="mean", keep=["a"])
+    with pytest.raises(InvalidInputError, match="2 missing values: 'a' 2"):
+        load(frame[["a"]])
 
 
 def test_drop_needs_a_row_that_stays():

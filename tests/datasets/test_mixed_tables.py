@@ -26,7 +26,8 @@ def test_levels_are_codes_numbers_are_as_they_were_and_holes_stay():
 
 
 def test_auto_takes_gower_for_text_beside_numbers_and_says_so():
-    with pytest.warns(TableWarning, match="1 column of text beside numbers and 2 missing values: rows are"):
+    both = "1 column of text beside numbers and 2 missing values: .*metric='euclidean' and missing='median'.$"
+    with pytest.warns(TableWarning, match=both):
         assert load(MIXED, metric="auto").metric == Gower(levels=(1,))
     with pytest.warns(TableWarning, match="has 1 column of text beside numbers: rows are compared by Gower"):
         assert load(MIXED.dropna(), metric="auto").metric == Gower(levels=(1,))

@@ -79,6 +79,26 @@ def test_names_with_a_repetition_are_left_out_but_name_nothing():
     assert table.feature_names == ("x",)
 
 
+def test_text_that_hardly_repeats_is_left_out():
+    """Tickets: three in four differ, and half are plain numbers. Cabins: few are known."""
+    n = 120
+    ticket = [f"{10_000 + i}" if i % 2 else f"PC {i}" for i in range(n * 3 // 4)]
+    frame = pd.DataFrame({
+        "ticket": [*ticket, *ticket[: n // 4]],
+        "cabin": [f"C{i}" if i < 30 else None for i in range(n)],
+        "maker": [f"maker {i % 50}" for i in range(n)],  # more than two rows each
+        "spoilt": [*map(str, range(n - 4)), "low", "low", "high", "high"],
+        "x": RNG.normal(size=n),
+    })  # fmt: skip
+    with pytest.warns(TableWarning) as caught:
+        table = load(frame, metric="auto")
+    assert table.feature_names == ("maker", "spoilt", "x")
+    words = [str(one.message) for one in caught]
+    assert "or hardly repeat, are no features: 'ticket', 'cabin'. keep=" in words[0]
+    assert "'spoilt' looks numeric but is read as 118 levels" in words[1]
+    assert "the words 'low', 'high'. For numbers, leave the words empty, which" in words[1]
+
+
 def test_a_table_of_nothing_else_is_left_as_it_is():
     assert load(pd.DataFrame({"row": np.arange(N)})).X.shape == (N, 1)
 

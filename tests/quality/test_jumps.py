@@ -99,10 +99,17 @@ def test_bad_input_says_what_to_give():
     X = tube(50)
     with pytest.raises(InvalidInputError, match="Z must be a map of the same 50 rows"):
         map_jumps(unrolled, X, X[:9])
-    with pytest.raises(InvalidInputError, match="place must be a function that gives 2 coordinates, got 3"):
-        map_jumps(lambda rows: rows, X, unrolled(X))
-    with pytest.raises(InvalidInputError, match="place must be a function of rows"):
-        map_jumps(lambda rows: rows[:1], X, X)
+    for place in (lambda rows: rows, lambda rows: rows[:1, :2], lambda rows: 1.0, lambda rows: rows[:, 0]):
+        with pytest.raises(InvalidInputError, match="place must be a function that gives 2 coordinates of"):
+            map_jumps(place, X, unrolled(X))
+    with pytest.raises(InvalidInputError, match="gives finite coordinates, got '300 that are not'"):
+        map_jumps(lambda rows: np.full((len(rows), 2), np.nan), X, unrolled(X))
+    with pytest.raises(InvalidInputError, match="place must be a function from rows to places"):
+        map_jumps(None, X, unrolled(X))
+    with pytest.raises(InvalidInputError, match="Z must be finite everywhere"):
+        map_jumps(unrolled, X, np.nan * unrolled(X))
+    with pytest.raises(InvalidInputError, match="X must be a table whose columns span between"):
+        map_jumps(unrolled, 1e300 * X, unrolled(X))
 
 
 # ---- what all maps show ------------------------------------------------------------------------
@@ -125,5 +132,9 @@ def test_shared_neighbours_are_those_of_the_plain_twin():
 def test_shared_neighbours_refuse_maps_of_other_rows():
     with pytest.raises(InvalidInputError, match="maps must be of the same rows"):
         shared_neighbors([np.eye(5), np.eye(6)], 2)
+    with pytest.raises(InvalidInputError, match="map 1 of maps must be finite everywhere"):
+        shared_neighbors([np.eye(5), np.full((5, 2), np.nan)], 2)
+    with pytest.raises(InvalidInputError, match="map 0 of maps must be a table of at least 2 rows, got 1"):
+        shared_neighbors([np.eye(1)], 1)
     with pytest.raises(InvalidInputError, match="maps must be at least one"):
         shared_neighbors([], 2)

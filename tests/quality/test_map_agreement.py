@@ -75,9 +75,10 @@ def test_one_point_and_all_rows():
     [
         (np.zeros((5, 2)), np.zeros((4, 2)), 2, "second must be a map of the same 5 rows, got '?4 rows"),
         (np.zeros((5, 2)), np.zeros((5, 2)), 5, "n_neighbors must be from 1 to 4"),
-        (np.zeros(5), np.zeros((5, 2)), 2, r"first must be coordinates \(n, d\)"),
+        (np.zeros(5), np.zeros((5, 2)), 2, "first must be a table with rows and columns"),
         (np.full((5, 2), np.nan), np.zeros((5, 2)), 2, "first must be finite everywhere"),
         (np.zeros((2, 2)), np.zeros((2, 2)), 1, "at least 3 rows"),
+        (np.eye(5), 1e300 * np.eye(5), 2, "second must be a table whose columns span between"),
     ],
 )
 def test_bad_maps(first, second, k, message):

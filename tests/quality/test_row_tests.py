@@ -76,6 +76,18 @@ def test_laws_of_motion_threads_and_given_distances():
     np.testing.assert_allclose(row_tests(D, Z, metric="precomputed").p, found.p, rtol=1e-6)
     np.testing.assert_array_equal(row_tests(distance_rows(X), Z).p, found.p)
     np.testing.assert_array_equal(row_tests(X, Z, rows=[7, 5]).p, found.p[[5, 7]])
+    some = row_tests(X, Z, rows=np.isin(np.arange(len(X)), [5, 7]))  # flags, which are no positions 0 and 1
+    np.testing.assert_array_equal(some.rows, [5, 7])
+
+
+@pytest.mark.parametrize("n", [24, 39, 40, 60])
+def test_rows_of_a_small_map_are_not_doubtful_for_their_number(n):
+    """A perfect map of few rows: no p can be below one in as many places as there are."""
+    X = np.random.default_rng(n).normal(size=(n, 2)) * [5.0, 1.0]
+    found = row_tests(X, X)
+    assert len(found.doubtful) <= n // 3
+    shuffled = np.random.default_rng(0).permutation(n)
+    assert len(row_tests(X, X[shuffled]).doubtful) >= 3 * n // 4
 
 
 def test_bad_input_says_what_to_give():
@@ -84,6 +96,7 @@ def test_bad_input_says_what_to_give():
         ({"share": 0.0}, "share must be above 0"),
         ({"rows": [120]}, "rows must be positions from 0 to 119"),
         ({"rows": []}, "rows must be at least one row"),
+        ({"rows": [1.5]}, "rows must be flags or positions"),
     ):
         with pytest.raises(InvalidInputError, match=said):
             row_tests(X, X, **given)

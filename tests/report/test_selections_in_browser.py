@@ -9,7 +9,9 @@ from browsing import drag, drawn, place, selected
 from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 
 from isentropic import datasets, explain
+from isentropic._errors import TableWarning
 from isentropic.comparison import drawing
+from isentropic.comparison.explanations import _day, _number
 from isentropic.quality import assess, check_selection, corrected_selection
 
 pytest.importorskip("jinja2")
@@ -96,7 +98,9 @@ def assert_same_explanation(told, found):
 def mixed(tmp_path_factory):
     frame, group = mixed_frame(0)
     frame.loc[::9, "heating"] = None
-    table = datasets.load(frame, missing="mean")
+    frame["sold"] = pd.Timestamp("2015-01-01") + pd.to_timedelta(np.arange(N) + 400 * (group == 1), unit="D")
+    with pytest.warns(TableWarning, match="dates count as features"):
+        table = datasets.load(frame, missing="mean")
     run, _ = cut_map(table, group)
     return table, group, written(tmp_path_factory.mktemp("mixed") / "mixed.html", table, [run])
 
@@ -167,6 +171,10 @@ def test_numbers_are_rounded_as_python_rounds(open_page, cut_page, digits):
         1234.5,
     ]
     assert tab.evaluate("(list) => list.map((v) => general(v))", numbers) == [f"{v:.4g}" for v in numbers]
+    large = [*numbers, 9999.999, 10000.5, 452301.7, -1234567.5, 999999999999.0, 1e12, -1e4, float("1e300")]
+    assert tab.evaluate("(list) => list.map((v) => numberText(v))", large) == [_number(v) for v in large]
+    moments = [0.0, -0.5, 18262.7, -719162.0, 2932896.9, 2932897.0, -719163.0, 1e7]
+    assert tab.evaluate("(list) => list.map((v) => dayText(v))", moments) == [_day(v) for v in moments]
 
 
 def test_the_lasso_is_checked_as_python_does(open_page, cut_page, planted):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._errors import InvalidInputError, require, require_one_of
+from .._errors import InvalidInputError, require
 from ._options import bytes_in
 
 if TYPE_CHECKING:
@@ -24,6 +23,11 @@ def require_table(table: Table) -> None:
     require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, hint)
     hint = "One column needs no map: sort by it."
     require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
+    import numpy as np
+
+    equal = np.array_equal(table.X, np.broadcast_to(table.X[:1], table.X.shape), equal_nan=True)
+    hint = "All columns are constant: there is nothing to compare."
+    require(not equal, "SOURCE", "a table whose rows differ", f"{n} equal rows", hint)
     if table.y is not None and _names_rows(table):
         name = getattr(table.preparation, "target", None) or "target"
         raise InvalidInputError(
@@ -42,15 +46,6 @@ def _names_rows(table: Table) -> bool:
     assert y is not None
     whole = bool((y == np.floor(y)).all())
     return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
-
-
-def require_color(table: Table, color: str | None) -> None:
-    """Refuse a column to colour by that the table does not have."""
-    if color is None:
-        return
-    target = getattr(table.preparation, "target", None)
-    known: Sequence[str] = [*table.feature_names, *([target] if target else [])]
-    require_one_of("--color", color, known)
 
 
 def require_room(table: Table, memory: str | None) -> None:

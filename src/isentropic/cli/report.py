@@ -39,7 +39,7 @@ from ._options import (
     seconds_in,
 )
 from ._output import MAPS, require_rows_file, require_suffix
-from ._report_checks import require_color, require_room, require_table
+from ._report_checks import require_room, require_table
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -162,6 +162,7 @@ def main(  # long, with a line for each option
     with reporting(bars=False, memory=memory) as warned:
         from .._runtime import config_context
         from ..datasets import load
+        from ..report.drawn_rows import require_color
 
         with prompt_interrupt():
             table = load(
@@ -170,7 +171,7 @@ def main(  # long, with a line for each option
                 rank=rank, n_samples=samples,
             )  # fmt: skip
         require_table(table)
-        require_color(table, color)
+        require_color("--color", table, color)
         require_room(table, memory)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,

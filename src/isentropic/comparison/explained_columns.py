@@ -8,11 +8,24 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api import types
+from scipy import sparse
 
-from .._errors import require
+from .._errors import InvalidInputError, require
 from .._values import Floats, Table
+from ..datasets.arrow import frame_of_stream
+from ..datasets.columns import is_number, level_text
+from ..datasets.dates import days
 
 _ROUNDING = 1e-15  # of the centre: what is left of a zero that was centred, scaled and taken back
+_NUMBERS = (
+    "boolean",
+    "integer",
+    "floating",
+    "mixed-integer-float",
+    "decimal",
+)  # of objects, in pandas' words
+_DATES = ("date", "datetime", "datetime64", "period")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +35,7 @@ class Column:
     name: str
     values: Floats
     levels: tuple[str, ...] = ()  # none: numbers
+    dates: bool = False  # the numbers are days since 1970
 
 
 def columns_of(table: Any) -> list[Column]:
@@ -35,22 +49,44 @@ def _columns(table: Any) -> Iterator[Column]:
     if isinstance(table, Table):
         yield from _of_table(table)
         return
-    frame = table if isinstance(table, pd.DataFrame) else _as_frame(table)
-    for name in frame.columns:
-        series = frame[name]
-        if pd.api.types.is_datetime64_any_dtype(series.dtype):
-            series = series.astype("int64").where(series.notna())
-        if pd.api.types.is_numeric_dtype(series.dtype):
-            yield Column(str(name), series.to_numpy(dtype=np.float64, na_value=np.nan))
-        else:
-            codes, levels = pd.factorize(series, sort=False)
-            yield Column(str(name), np.where(codes < 0, np.nan, codes), tuple(map(str, levels)))
+    frame = _as_frame(table)
+    for place, name in enumerate(frame.columns):
+        yield _of_series(frame.iloc[:, place], str(name))
 
 
 def _as_frame(table: Any) -> pd.DataFrame:
-    X = np.asarray(table)
-    require(X.ndim == 2, "table", "a Table, a DataFrame or an array (n, m)", f"{X.ndim} dimensions")
-    return pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
+    if isinstance(table, pd.DataFrame):
+        return table
+    if hasattr(table, "__arrow_c_stream__") and hasattr(table, "columns"):  # polars, Arrow
+        return frame_of_stream(table)
+    must_be, got = "a Table, a frame or an array (n, m)", type(table).__name__
+    hint = "Load it: datasets.load(table) takes sparse matrices." if sparse.issparse(table) else ""
+    is_array = isinstance(table, np.ndarray)
+    require(is_array or isinstance(table, list | tuple), "table", must_be, got, hint)
+    require(not is_array or table.ndim == 2, "table", must_be, f"shape {getattr(table, 'shape', '')}")
+    frame = pd.DataFrame(table)
+    return frame.set_axis([f"column {j}" for j in range(frame.shape[1])], axis=1)
+
+
+def _of_series(series: pd.Series, name: str) -> Column:
+    """Numbers and dates in their order, anything else by its levels, which are those of `datasets.load`."""
+    if types.is_complex_dtype(series.dtype):
+        raise InvalidInputError(
+            f"column {name!r} must be real numbers, dates or levels, got {series.dtype}. Give its parts, or "
+            "its size, as columns."
+        )
+    content = types.infer_dtype(series, skipna=True) if series.dtype == object else ""
+    if isinstance(series.dtype, pd.PeriodDtype) or content == "period":
+        series = pd.Series(pd.PeriodIndex(series).to_timestamp())
+    if types.is_datetime64_any_dtype(series.dtype) or content in _DATES:
+        return Column(name, days(series, name), dates=True)
+    if types.is_timedelta64_dtype(series.dtype):
+        series = series / pd.Timedelta(days=1)
+    if is_number(series.dtype) or content in _NUMBERS:
+        return Column(name, series.to_numpy(dtype=np.float64, na_value=np.nan))
+    words = series.astype(object).map(level_text, na_action="ignore").replace("", np.nan)
+    codes, levels = pd.factorize(words, sort=False)
+    return Column(name, np.where(codes < 0, np.nan, codes), tuple(levels))
 
 
 def _of_table(table: Table) -> Iterator[Column]:
@@ -73,7 +109,8 @@ def _of_table(table: Table) -> Iterator[Column]:
             continue
         if not column.has_levels(prepared.nominal):
             was_there = values[:, -1] < 0.5 if column.flag else True
-            yield Column(column.name, np.where(was_there, values[:, 0], np.nan))
+            there = np.where(was_there, values[:, 0], np.nan)
+            yield Column(column.name, there, dates=column.kind == "date")
             continue
         values = values[:, : len(column.levels)]
         has_level = np.isclose(values.max(axis=1), 1.0)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from .._errors import require, require_count, require_number
+from .._errors import InvalidInputError, require, require_count, require_number
 from .._values import Floats, Table
 from ..quality.selections import Flags, row_flags
 from .explained_columns import Column, columns_of
@@ -50,10 +50,10 @@ def explain(
 
     Parameters
     ----------
-    table : Table, DataFrame or array (n, m)
+    table : Table, frame of pandas or polars, or array (n, m)
         A frame is taken as it is: numbers, dates and booleans are ordered, anything else has levels.
     rows : array of bool (n,), or positions
-        The selection, of at least ten rows.
+        The selection, of at least ten rows. A Series of flags must have the index of the frame.
     against : array of bool (n,), or positions, optional
         The rows to compare with; all others by default.
     alpha : float
@@ -84,6 +84,8 @@ def explain(
     most = None if most is None else require_count("most", most)
     columns = columns_of(table)
     n = len(columns[0].values)
+    for what, given in (("rows", rows), ("against", against)):
+        _require_positions(what, given, table)
     inside = row_flags("rows", rows, n)
     outside = ~inside if against is None else row_flags("against", against, n)
     both = int((inside & outside).sum())
@@ -94,17 +96,33 @@ def explain(
     return compared(columns, inside, outside, alpha, most, seed)
 
 
+def _require_positions(what: str, given: Any, table: Any) -> None:
+    """Raise where pandas would go by the labels of rows: positions would silently be others."""
+    if not isinstance(table, pd.DataFrame):
+        return
+    if isinstance(given, pd.Series) and given.dtype == bool and not given.index.equals(table.index):
+        raise InvalidInputError(
+            f"{what} must be flags in the order of the table, got a Series with another index. Give "
+            f"{what}.to_numpy() if it is in that order, else {what}.reindex(table.index)."
+        )
+    if isinstance(given, pd.Index) and not table.index.equals(pd.RangeIndex(len(table))):
+        raise InvalidInputError(
+            f"{what} must be flags or positions of rows, got labels of an index. Give "
+            f"table.index.isin({what})."
+        )
+
+
 def compared(
     columns: Sequence[Column], inside: Flags, outside: Flags, alpha: float, most: int | None, seed: int
 ) -> Explanation:
     """What :func:`explain` says of two selections that have been checked."""
     first = _half(inside, seed) | _half(outside, seed)
-    enough = [column for column in columns if _has_enough(column, inside, outside, first)]
+    told = [_has_enough(column, inside, outside, first) for column in columns]
+    enough = [column for column, is_told in zip(columns, told, strict=True) if is_told]
     chosen = list(_chosen(enough, inside & first, outside & first))
     if most is not None:
         chosen = sorted(chosen, key=lambda one: -one[2])[:most]
-    tested = [_difference(column, level, inside & ~first, outside & ~first) for column, level, _ in chosen]
-    named = {column.name for column in enough}
+    tested = [_difference(column, code, inside & ~first, outside & ~first) for column, code, _ in chosen]
     return Explanation(
         differences=_kept(tested, alpha),
         n_rows=int(inside.sum()),
@@ -112,7 +130,7 @@ def compared(
         n_columns=len(columns),
         n_tested=len(tested),
         alpha=alpha,
-        skipped=tuple(column.name for column in columns if column.name not in named),
+        skipped=tuple(column.name for column, is_told in zip(columns, told, strict=True) if not is_told),
     )
 
 
@@ -152,17 +170,19 @@ def _has_enough(column: Column, inside: Flags, outside: Flags, first: Flags) -> 
 # ---- choosing and testing ----------------------------------------------------------------------
 
 
-def _chosen(columns: Sequence[Column], inside: Flags, outside: Flags) -> Iterator[tuple[Column, str, float]]:
-    """The columns, or those of their levels, that may differ by what this half says; and how much."""
+def _chosen(
+    columns: Sequence[Column], inside: Flags, outside: Flags
+) -> Iterator[tuple[Column, int | None, float]]:
+    """The columns, or codes of their levels, that may differ by what this half says; and how much."""
     numbers = [column for column in columns if not column.levels]
     for column, (p, strength) in zip(numbers, _screened(numbers, inside, outside), strict=True):
         if p <= _CHOOSING:
-            yield column, "", strength
+            yield column, None, strength
     for column in columns:
-        for code, level in enumerate(column.levels):
+        for code in range(len(column.levels)):
             a, n, b, m = _counts(column, code, inside, outside)
             if _p_of_level(a, n, b, m) * len(column.levels) <= _CHOOSING:
-                yield column, level, abs(a / n - b / m)
+                yield column, code, abs(a / n - b / m)
 
 
 def _screened(columns: Sequence[Column], inside: Flags, outside: Flags) -> Iterator[tuple[float, float]]:
@@ -183,16 +203,18 @@ def _screened(columns: Sequence[Column], inside: Flags, outside: Flags) -> Itera
             yield _p_of_numbers(x, others), 2 * abs(_auc(x, others)[0] - 0.5)
 
 
-def _difference(column: Column, level: str, inside: Flags, outside: Flags) -> Difference:
-    if not level:
+def _difference(column: Column, code: int | None, inside: Flags, outside: Flags) -> Difference:
+    if code is None:
         x, others = _parts(column.values, inside, outside)
         auc, low, high = _auc(x, others)
         medians = float(np.median(x)), float(np.median(others))
-        return Difference(column.name, "", auc, None, low, high, _p_of_numbers(x, others), *medians)
-    counts = _counts(column, column.levels.index(level), inside, outside)
+        p = _p_of_numbers(x, others)
+        return Difference(column.name, "", auc, None, low, high, p, *medians, dates=column.dates)
+    counts = _counts(column, code, inside, outside)
     lift, low, high = _lift(*counts)
     share, other = counts[0] / counts[1], counts[2] / counts[3]
     auc = 0.5 + (share - other) / 2
+    level = column.levels[code]
     return Difference(column.name, level, auc, lift, low, high, _p_of_level(*counts), share, other)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._errors import require, require_count, require_number
 from .._values import Floats, Integers
+from ..distances import euclidean_rows
 from ..kernels.density_peaks import basins
 from ..neighbors import nearest_among
 from .explained_columns import columns_of
@@ -142,9 +143,7 @@ def find_groups(
     >>> groups[1].explanation.columns[0]
     'petal width (cm)'
     """
-    Z = np.asarray(Z, dtype=np.float64)
-    require(Z.ndim == 2 and Z.shape[1] > 0, "Z", "coordinates (n, d)", f"shape {Z.shape}")
-    require(bool(np.isfinite(Z).all()), "Z", "finite everywhere", "NaN or infinite coordinates")
+    Z = euclidean_rows(Z, "Z")
     n_resamples = require_count("n_resamples", n_resamples)
     bar = require_number("least_stability", least_stability, "from 0 to 1", least=0.0, most=1.0)
     seed = require_count("random_state", random_state, least=0)

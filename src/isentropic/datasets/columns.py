@@ -20,6 +20,7 @@ from .notices import listed, notice
 Kind = Literal["number", "date", "nominal"]
 KINDS = get_args(Kind)
 MAX_LEVELS = 100  # a text column with more levels is not one-hot coded unless it was declared nominal
+FEW_WORDS = 20  # beside numbers: a column with more of them is text
 UNSEEN = -1.0  # code of a level that the fitted table did not have
 
 _NUMBERS = ("boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty")
@@ -124,13 +125,13 @@ def _refuse_comma(words: pd.Series, name: str) -> None:
 
 
 def _question_levels(words: pd.Series, is_numeric: pd.Series, share: float, name: str, nominal: str) -> None:
-    mostly_numbers = share >= 0.5
-    strays = f"numbers in {share:.0%} of the rows, and the words {listed(words[~is_numeric])}"
+    others = words[~is_numeric]
+    mostly_numbers = share >= 0.5 and len(others) <= FEW_WORDS
+    noun = "word" if len(others) == 1 else "words"
+    strays = f"numbers in {share:.0%} of the rows, and the {noun} {listed(others)}"
     if nominal == "onehot" and len(words) > MAX_LEVELS:
         got = strays if mostly_numbers else f"{len(words)} levels ({listed(words[:3])} ...)"
-        remedy = (
-            "Leave the words empty and choose missing='drop' or 'median', or" if mostly_numbers else "Choose"
-        )
+        remedy = f"For numbers, leave the {noun} empty. Else choose" if mostly_numbers else "Choose"
         raise InvalidInputError(
             f"column {name!r} must be numbers or have at most {MAX_LEVELS} levels, got {got}. {remedy} "
             f"drop=[{name!r}], index={name!r} if it names the rows, nominal='coded', or pandas' dtype "
@@ -139,7 +140,7 @@ def _question_levels(words: pd.Series, is_numeric: pd.Series, share: float, name
     if mostly_numbers:
         notice(
             f"column {name!r} looks numeric but is read as {len(words)} levels: it has {strays}. "
-            "For numbers, leave the words empty and choose missing='drop' or 'median'."
+            f"For numbers, leave the {noun} empty, which is a missing value."
         )
 
 

@@ -37,10 +37,9 @@ def are_dates(words: pd.Series, counts: np.ndarray, name: str) -> bool:
     return False
 
 
-def look_like_dates(words: pd.Series) -> bool:
-    """Whether most words are dates, written in whatever way."""
-    found = words.str.fullmatch(_ISO) | words.str.fullmatch(_WORDY) | words.str.fullmatch(_EITHER_WAY)
-    return bool(found.mean() > 0.5)
+def look_like_dates(words: pd.Series) -> pd.Series:
+    """Which words are dates, written in whatever way."""
+    return words.str.fullmatch(_ISO) | words.str.fullmatch(_WORDY) | words.str.fullmatch(_EITHER_WAY)
 
 
 def days(series: pd.Series, name: str) -> Floats:

@@ -56,10 +56,11 @@ class Choices:
         if is_mixed or n_holes:
             what = [f"{plural(n_levels, 'column')} of text beside numbers"] if is_mixed else []
             what += [plural(n_holes, "missing value")] if n_holes else []
+            filled = " and missing='median'" if n_holes else ""
             notice(
-                f"the table has {' and '.join(what)}: rows are compared by Gower's metric, columns by their "
-                "ranges or levels, what is missing left out. For one-hot levels and standardised numbers "
-                "choose metric='euclidean'."
+                f"the table has {' and '.join(what)}: rows are compared by Gower's metric, column by column, "
+                "where both have a value. For one-hot levels and standardised numbers: "
+                f"metric='euclidean'{filled}."
             )
         return is_mixed or n_holes > 0
 

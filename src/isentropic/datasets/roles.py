@@ -14,7 +14,7 @@ from .columns import is_number
 from .notices import listed, no_such_column, notice, plural
 from .preparation import Preparation
 from .raw import RawTable
-from .suspects import names_every_row, row_naming_columns
+from .suspects import empty_columns, names_every_row, row_naming_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,19 @@ def require_columns(raw: RawTable, roles: Roles) -> None:
                 raise no_such_column(what, raw.name, name, raw.frame.columns)
 
 
+def without_empty_columns(raw: RawTable, roles: Roles) -> Roles:
+    """The roles, with columns left out that hold no value at all; those that have another role stay."""
+    if raw.one_unit:
+        return roles
+    taken = {*roles.drop, *roles.keep, _target_name(raw, roles), roles.index}
+    others = [name for name in raw.frame.columns if name not in taken]
+    empty = empty_columns(raw.frame[others])
+    if not empty or len(empty) == len(others):  # of nothing else, for missing values to refuse
+        return roles
+    notice(f"columns without any value are left out: {listed(empty)}.")
+    return replace(roles, drop=(*roles.drop, *empty))
+
+
 def without_names_of_rows(raw: RawTable, roles: Roles) -> Roles:
     """The roles, with columns left out that number or name the rows; the first that can becomes the index."""
     if raw.one_unit:
@@ -115,8 +128,8 @@ def without_names_of_rows(raw: RawTable, roles: Roles) -> Roles:
         return roles
     if raw.declared:
         notice(
-            f"columns that number or name the rows count as features, as {raw.name} declares them: "
-            f"{listed(found)}. Leave them out with drop=[...]."
+            f"columns that number or name the rows, or hardly repeat, count as features, as {raw.name} "
+            f"declares them: {listed(found)}. Leave them out with drop=[...]."
         )
         return roles
     has_names = roles.index is not None or not isinstance(frame.index, pd.RangeIndex)
@@ -126,8 +139,8 @@ def without_names_of_rows(raw: RawTable, roles: Roles) -> Roles:
     left_out = tuple(name for name in found if name != index)
     use = "" if has_names or index is None else f"{index!r} names the rows; "
     notice(
-        f"columns that number or name the rows are no features: {listed(found)}. {use}keep=[...] counts them "
-        "as features."
+        f"columns that number or name the rows, or hardly repeat, are no features: {listed(found)}. "
+        f"{use}keep=[...] counts them as features."
     )
     return replace(roles, drop=(*roles.drop, *left_out), index=index)
 

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 
 from .._values import Floats
-from .columns import is_number
+from .columns import FEW_WORDS, is_number
 from .dates import CYCLES, look_like_dates
 from .encoding import Encoded
 from .notices import listed, notice
 
 _FEWEST = 10  # rows below which distinct values say nothing
 _NEARLY = 0.95  # share of distinct values that makes a text, or a column called "id", a name
+_MANY = 20  # so many texts that occur less than twice on average are names too, as those of tickets
 _IDENTIFIER_NAME = re.compile(
     r"(?i:(^|.*[\W_])(id|uuid|guid|key|nbr|nr|number|index))|.*[a-z](Id|ID)|Unnamed: \d+"
 )
@@ -23,15 +24,22 @@ _DATE_NAME = re.compile(r"(?i:(^|.*[\W_])(date|datetime|timestamp))|.*[a-z](Date
 
 
 def row_naming_columns(features: pd.DataFrame, keep: Sequence[str]) -> list[str]:
-    """Columns that tell rows apart and measure nothing: text with hardly a repetition, numbers of rows.
+    """Columns that tell rows apart and measure nothing: text that hardly repeats, numbers of rows.
 
-    A table of nothing else is left as it is. Numbers are those from a to a + n - 1, in any order, or whole
-    ones under a name like "id" with hardly a repetition.
+    A table of nothing else is left as it is. Text hardly repeats where a value occurs less than twice on
+    average, if there are 20 or more. Numbers are those from a to a + n - 1, in any order, or whole ones under
+    a name like "id" with hardly a repetition.
     """
     if len(features) < _FEWEST:
         return []
     found = [name for name in features.columns if name not in keep and _names_rows(features[name], name)]
     return found if len(found) < features.shape[1] else []
+
+
+def empty_columns(features: pd.DataFrame) -> list[str]:
+    """Columns without any value; empty text is none."""
+    filled = (features.notna() & features.ne("")).any().to_numpy(dtype=bool)
+    return features.columns[~filled].tolist()
 
 
 def names_every_row(values: pd.Series) -> bool:
@@ -45,7 +53,7 @@ def _names_rows(values: pd.Series, name: str) -> bool:
         return values.nunique() == n  # levels were declared: all of them different, or it is a feature
     if not is_number(values.dtype):
         is_text = pd.api.types.infer_dtype(values, skipna=True) == "string"
-        return is_text and values.nunique() >= _NEARLY * n and not _is_measured(values)
+        return is_text and _hardly_repeats(values) and not _is_measured(values)
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     called_so = _IDENTIFIER_NAME.fullmatch(name) is not None
     spread = numbers.max() - numbers.min()
@@ -54,11 +62,16 @@ def _names_rows(values: pd.Series, name: str) -> bool:
     return _whole(numbers) and len(np.unique(numbers)) >= (_NEARLY * n if called_so else n)
 
 
+def _hardly_repeats(words: pd.Series) -> bool:
+    n_different = words.nunique()
+    return n_different >= _NEARLY * len(words) or (n_different >= _MANY and 2 * n_different > words.count())
+
+
 def _is_measured(words: pd.Series) -> bool:
-    """Text that is numbers or dates in most rows: a feature, or for its reader to refuse."""
+    """Text that is numbers or dates but for a few words: a feature, or for its reader to refuse."""
     some = words.dropna().astype(str).head(1_000)
-    digits = some.str.fullmatch(r"\s*[+-]?[\d.,:/T Z-]+([eE][+-]?\d+)?\s*")
-    return bool(digits.mean() > 0.5) or look_like_dates(some)
+    measured = some.str.fullmatch(r"\s*[+-]?[\d.,:/T Z-]+([eE][+-]?\d+)?\s*") | look_like_dates(some)
+    return bool(measured.mean() > 0.5) and some[~measured].nunique() <= FEW_WORDS
 
 
 def name_suspects(encoded: Encoded) -> None:

@@ -19,7 +19,7 @@ from .mixed import Choices
 from .notices import listed, notice
 from .preparation import MISSING, NOMINAL, Preparation, feature_names
 from .raw import RawTable
-from .roles import Roles, fitted_parts, require_columns, split, without_names_of_rows
+from .roles import Roles, fitted_parts, require_columns, split, without_empty_columns, without_names_of_rows
 from .scaling import SCALINGS, fit_scale
 from .sources import read_source
 from .sparse import reduced, sparse_source
@@ -102,7 +102,8 @@ def load(
     -----
     In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Text counts as dates where
     95% of it is written as YYYY-MM-DD, YYYY-MM or with the name of a month, with or without a time. Columns
-    that number or name the rows are left out and named in a :class:`TableWarning`; dates, constant columns
+    that number or name the rows, text that hardly repeats (values occur less than twice on average) and
+    columns without any value are left out and named in a :class:`TableWarning`; dates, constant columns
     and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100 of them.
     The levels of one column weigh together as one column does: with shares p they are divided by
     sqrt(sum p (1 - p)).
@@ -172,7 +173,7 @@ def _require_no_second_choice(
 def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
-    roles = without_names_of_rows(raw, roles)
+    roles = without_names_of_rows(raw, without_empty_columns(raw, roles))
     parts = split(raw, roles)
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
     nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling

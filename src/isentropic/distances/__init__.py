@@ -18,7 +18,7 @@ from .metrics import (
     metric_names,
 )
 from .pairs import DrawnPairs, drawn_pairs, pair_distances
-from .sources import Points, all_equal, distance_rows, taken
+from .sources import Points, all_equal, distance_rows, euclidean_rows, taken
 from .walks import Walks
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "distances_to",
     "distinct_rows",
     "drawn_pairs",
+    "euclidean_rows",
     "gower_of",
     "hashes_of",
     "in_units",

@@ -130,10 +130,7 @@ def distance_rows(
     X = _array(X, name, holes=is_gower(metric))
     if isinstance(metric, str) and metric == "precomputed":
         return _checked(_condensed(X, name) if X.ndim == 1 else _matrix(X, name))
-    require(
-        X.ndim == 2, name, "a table with rows and columns", X.shape, "Use reshape(-1, 1) for a single column."
-    )
-    require(X.shape[1] > 0, name, "a table of at least one column", X.shape)
+    _require_table(X, name)
     if metric in EUCLIDEAN:
         _require_squares(X, name)
         points = Points.of(X, n_jobs)
@@ -163,7 +160,10 @@ def all_equal(side: DistanceRows) -> bool:
     return not side.rows(np.zeros(1, np.int64)).any()
 
 
-def _array(X: Any, name: str, *, holes: bool = False) -> Floats:
+_FILL = "Fill in or leave out those rows, or take metric='gower' for missing values."
+
+
+def _array(X: Any, name: str, *, holes: bool = False, hint: str = _FILL) -> Floats:
     require(not issparse(X), name, "a dense array", type(X).__name__, "Call its toarray().")
     require(not np.iscomplexobj(X), name, "an array of real numbers", "complex ones")
     try:
@@ -178,8 +178,27 @@ def _array(X: Any, name: str, *, holes: bool = False) -> Floats:
         name,
         "finite everywhere",
         f"{amiss} entries that are not",
-        "Fill in or leave out those rows, or take metric='gower' for missing values.",
+        hint,
     )
+    return array
+
+
+def _require_table(X: Floats, name: str) -> None:
+    hint = "Use reshape(-1, 1) for a single column."
+    require(X.ndim == 2, name, "a table with rows and columns", X.shape, hint)
+    require(X.shape[1] > 0, name, "a table of at least one column", X.shape)
+
+
+def euclidean_rows(X: Any, name: str = "X", *, fewest: int = 1) -> Floats:
+    """``X`` as rows between which there are Euclidean distances: numbers, finite, whose squares are such.
+
+    >>> euclidean_rows([[1, 2], [3, 4]]).dtype
+    dtype('float64')
+    """
+    array = _array(X, name, hint="Fill in or leave out those rows.")
+    _require_table(array, name)
+    require(len(array) >= fewest, name, f"a table of at least {fewest} rows", len(array))
+    _require_squares(array, name)
     return array
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from .._errors import require, require_count
 from .._runtime import generator
 from .._values import Floats, Integers
+from ..distances import euclidean_rows
 from ..neighbors import nearest_among
 from .sampling import drawn_rows
 
@@ -83,33 +84,36 @@ def map_jumps(
     >>> len(map_jumps(model.transform, X, model.embedding_).torn)
     0
     """
-    X, Z = (np.ascontiguousarray(given, np.float64) for given in (X, Z))
+    require(callable(place), "place", "a function from rows to places, as model.transform", place)
+    X, Z = euclidean_rows(X, "X", fewest=3), euclidean_rows(Z, "Z")
     n = len(X)
-    require(X.ndim == 2 and n >= 3, "X", "a table of at least 3 rows", f"shape {X.shape}")
-    require(Z.ndim == 2 and len(Z) == n, "Z", f"a map of the same {n} rows", f"shape {Z.shape}")
+    require(len(Z) == n, "Z", f"a map of the same {n} rows", f"shape {Z.shape}")
     k = min(require_count("n_neighbors", n_neighbors), n - 1)
     n_steps = require_count("n_steps", n_steps, least=2)
     rows = drawn_rows(sample, n, _ROWS, generator(random_state))
     near = nearest_among(X[rows], X, k, selves=rows, n_jobs=n_jobs)[0]
     apart = np.linalg.norm(Z[near] - Z[rows][:, None], axis=2)
     ends = near[np.arange(len(rows)), apart.argmax(axis=1)]
-    walk = _walk(place, X, rows, ends, n_steps)
-    require(
-        walk.shape[2] == Z.shape[1], "place", f"a function that gives {Z.shape[1]} coordinates", walk.shape[2]
-    )
+    walk = _walk(place, X, rows, ends, n_steps, Z.shape[1])
     places = np.concatenate([Z[rows][None], walk, Z[ends][None]])
     longest = np.linalg.norm(np.diff(places, axis=0), axis=2).max(axis=0)
     excess = np.maximum(longest - apart.max(axis=1) / n_steps, 0.0)
     return MapJumps(rows, excess / _reaches(Z, k, n_jobs)[rows], k, n_steps)
 
 
-def _walk(place: Callable[[Floats], Any], X: Floats, rows: Integers, ends: Integers, n_steps: int) -> Floats:
+def _walk(
+    place: Callable[[Floats], Any], X: Floats, rows: Integers, ends: Integers, n_steps: int, d: int
+) -> Floats:
     """Places (n_steps - 1, s, d) between the rows and their ends."""
     shares = np.arange(1, n_steps)[:, None, None] / n_steps
     between = X[rows] + shares * (X[ends] - X[rows])
     placed = np.asarray(place(between.reshape(-1, X.shape[1])), np.float64)
-    require(len(placed) == between.shape[0] * between.shape[1], "place", "a function of rows", placed.shape)
-    return placed.reshape(*between.shape[:2], -1)
+    count = between.shape[0] * between.shape[1]
+    must_be = f"a function that gives {d} coordinates of each row, here ({count}, {d})"
+    require(placed.shape == (count, d), "place", must_be, placed.shape)
+    lost = int((~np.isfinite(placed)).sum())
+    require(lost == 0, "place", "a function that gives finite coordinates", f"{lost} that are not")
+    return placed.reshape(*between.shape[:2], d)
 
 
 def _reaches(Z: Floats, k: int, n_jobs: int | None) -> Floats:

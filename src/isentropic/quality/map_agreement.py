@@ -9,6 +9,7 @@ import numpy as np
 
 from .._errors import require, require_count
 from .._values import Floats
+from ..distances import euclidean_rows
 from ..linalg import procrustes_correlation
 from ..neighbors import nearest_among
 from .movement import aligned_distance
@@ -76,7 +77,7 @@ def map_agreement(
     >>> abs(shuffled.mean - shuffled.chance) < 0.02
     True
     """
-    A, B = _map("first", first), _map("second", second)
+    A, B = euclidean_rows(first, "first", fewest=3), euclidean_rows(second, "second", fewest=3)
     n = len(A)
     require(len(B) == n, "second", f"a map of the same {n} rows", f"{len(B)} rows")
     k = require_count("n_neighbors", n_neighbors, f"from 1 to {n - 1}, the number of other rows", most=n - 1)
@@ -84,14 +85,6 @@ def map_agreement(
         nearest_among(Z, Z, k, metric="euclidean", selves=np.arange(n), n_jobs=n_jobs)[0] for Z in (A, B)
     )
     return MapAgreement(k, _shared(near, there), *_moved(A, B))
-
-
-def _map(name: str, given: Any) -> Floats:
-    Z = np.asarray(given, dtype=np.float64)
-    require(Z.ndim == 2 and Z.shape[1] > 0, name, "coordinates (n, d)", f"shape {Z.shape}")
-    require(len(Z) >= 3, name, "a map of at least 3 rows", len(Z))
-    require(bool(np.isfinite(Z).all()), name, "finite everywhere", "NaN or infinite coordinates")
-    return np.ascontiguousarray(Z)
 
 
 def _shared(near: np.ndarray, there: np.ndarray) -> Floats:

@@ -16,12 +16,13 @@ from ..kernels._jit import threads
 from ..kernels.place_tests import place_tests
 from .inputs import both_sides
 from .sampling import EXACT_ROWS, FIRST_ROWS, drawn_rows
+from .selections import row_flags
 
 _REFERENCES = 300  # rows to which distances are compared,
 _PLACES = 99  # and other rows whose places are tried; at most half of all rows each
 _BLOCK = 256  # rows whose distances are held at a time
 _FEWEST = 8  # rows of a map: the nearest half of fewer has no order to speak of
-CHANCE = 0.05  # a row whose p is above it is not told from one in a random place
+_CHANCE = 0.05  # a row whose p is above it is not told from one in a random place
 _FLAT = 0.5  # above it, p-values of rows that are placed better than by chance are rare
 
 
@@ -33,6 +34,7 @@ class RowTests:
     reliability: Floats  # (s,) correlation of ranks of distances in the data and on the map; 1 perfect
     p: Floats  # (s,) share of places on the map that would suit the row at least as well, its own included
     n_near: int  # rows that each is compared with
+    n_rows: int  # of the map
 
     @property
     def by_chance(self) -> float:
@@ -44,8 +46,20 @@ class RowTests:
 
     @property
     def doubtful(self) -> Integers:
-        """Rows whose p is above 0.05: nothing tells them from rows in random places."""
-        return self.rows[self.p > CHANCE]
+        """Rows whose p is above 0.05: nothing tells them from rows in random places.
+
+        Of a map of fewer than 40 rows, which has too few places for such a p, above the least there is.
+        """
+        return self.rows[self.p > doubtful_above(self.n_rows)]
+
+
+def doubtful_above(n_rows: int) -> float:
+    """The p above which a row of a map is doubtful; no less than a row that fits best has for sure.
+
+    >>> doubtful_above(1000), doubtful_above(20)
+    (0.05, 0.1)
+    """
+    return max(_CHANCE, 1.0 / min(_PLACES, n_rows - n_rows // 2))
 
 
 def row_tests(
@@ -75,7 +89,7 @@ def row_tests(
         The map.
     share : float
         Of the rows, the nearest in the data: smaller ones ask for the order of nearer rows.
-    rows : array of int, optional
+    rows : array of bool (n,), or positions, optional
         Those to test.
 
     References
@@ -113,7 +127,7 @@ def row_tests(
         with threads(n_jobs):
             place_tests(*lists, own, ranks, at[mine], fits[part], better[part])
     tried = len(places) - (at[tested] >= 0)
-    return RowTests(tested, fits, (1 + better) / (1 + tried), near)
+    return RowTests(tested, fits, (1 + better) / (1 + tried), near, n)
 
 
 def _near(X: DistanceRows, rows: Integers, references: Integers, near: int) -> tuple[Integers, Floats]:
@@ -127,9 +141,8 @@ def _near(X: DistanceRows, rows: Integers, references: Integers, near: int) -> t
 def _tested(rows: Any, n: int, random: np.random.RandomState) -> Integers:
     if rows is None:
         return np.arange(n) if n <= EXACT_ROWS else drawn_rows(FIRST_ROWS, n, n, random)
-    chosen = np.unique(np.asarray(rows, np.int64))
+    chosen = np.flatnonzero(row_flags("rows", rows, n))
     require(len(chosen) > 0, "rows", "at least one row", "none")
-    require(0 <= chosen[0] and chosen[-1] < n, "rows", f"positions from 0 to {n - 1}", chosen[[0, -1]])
     return chosen
 
 

@@ -92,6 +92,8 @@ def corrected_selection(neighbors: Neighbors | Any, rows: Any) -> Integers:
 def row_flags(name: str, rows: Any, n: int) -> Flags:
     """``rows``, given as flags or as positions, as flags of ``n`` rows."""
     given = np.asarray(rows)
+    if given.shape == (0,):
+        return np.zeros(n, dtype=bool)  # an empty list, which numpy takes for floats
     if given.dtype == bool:
         require(given.shape == (n,), name, f"one flag for each of {n} rows", f"shape {given.shape}")
         return given

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._errors import require, require_count
 from .._values import Floats, Integers
+from ..distances import euclidean_rows
 from ..neighbors import nearest_among
 
 
@@ -38,15 +39,10 @@ def shared_neighbors(
     >>> found.shares.tolist(), found.pairs.tolist()
     ([1.0, 1.0, 0.0, 0.0], [[0, 1]])
     """
-    tables = [np.ascontiguousarray(Z, np.float64) for Z in maps]
+    tables = [euclidean_rows(Z, f"map {i} of maps", fewest=2) for i, Z in enumerate(maps)]
     require(len(tables) > 0, "maps", "at least one", "none")
     n = len(tables[0])
-    require(
-        all(Z.ndim == 2 and len(Z) == n for Z in tables),
-        "maps",
-        "of the same rows",
-        [Z.shape for Z in tables],
-    )
+    require(all(len(Z) == n for Z in tables), "maps", "of the same rows", [Z.shape for Z in tables])
     k = require_count("n_neighbors", n_neighbors, f"from 1 to {n - 1}, the number of other rows", most=n - 1)
     lists = [nearest_among(Z, Z, k, selves=np.arange(n), n_jobs=n_jobs)[0] for Z in tables]
     every = np.sort(np.concatenate(lists, axis=1), axis=1).astype(np.int64)

@@ -31,9 +31,9 @@ def given_columns(table: Table, rows: Integers) -> dict[str, Any]:
     return {"columns": [_packed(coded[j]) for j in kept], "n_all": len(columns)}
 
 
-def numbers(given: dict[str, Any]) -> dict[str, int]:
-    """Where the columns of numbers are among them, by name."""
-    return {one["name"]: j for j, one in enumerate(given["columns"]) if "values" in one}
+def places(given: dict[str, Any]) -> dict[str, int]:
+    """Where each of them is, by name."""
+    return {one["name"]: j for j, one in enumerate(given["columns"])}
 
 
 def _coded(column: Column, rows: Integers) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _coded(column: Column, rows: Integers) -> dict[str, Any]:
     codes = np.where(there, np.nan_to_num(codes), missing)
     return {
         "name": column.name, "levels": levels, "kind": kind, "codes": codes, "n": len(values),
-        "values": values,
+        "values": values, "dates": column.dates,
     }  # fmt: skip
 
 
@@ -92,5 +92,5 @@ def _packed(one: dict[str, Any]) -> dict[str, Any]:
     told = {"levels": one["levels"]} if one["levels"] else {"values": packed(one["values"], "f8")}
     return {
         "name": one["name"], "kind": one["kind"], "n": one["n"],
-        "codes": packed(one["codes"], one["kind"]), **told,
+        "codes": packed(one["codes"], one["kind"]), **told, **({"dates": True} if one["dates"] else {}),
     }  # fmt: skip
