@@ -172,7 +172,8 @@ def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFram
         placed = {f"{names[i]}_{d}": embedding[:, d] for d in range(embedding.shape[1])}
         maps[names[i]] = list(placed)
         columns |= placed | {f"{names[i]}_{key}": values for key, values in row_scores(runs[i]).items()}
-    named = {free_name(getattr(table.preparation, "index", None) or "row", columns): written_names(table)}
+    row = free_name(getattr(table.preparation, "index", None) or "row", columns)
+    named: dict[str, Any] = {row: written_names(table)}
     if table.labels is not None:
         target = getattr(table.preparation, "target", None) or "target"
         named[free_name(target, columns | named)] = table.labels
