@@ -1,10 +1,12 @@
 """What a comparison measures of maps of planted tables, beside how right these maps are.
 
     python -m benchmarks.verdicts FOLDER [FIRST LAST]    # measures the tables that FOLDER does not hold yet
-    python -m benchmarks.verdict_rules FOLDER            # which rule is right most often: see there
+    python -m benchmarks.verdicts --keep FOLDER          # puts the lines of FOLDER into verdicts.csv.gz
+    python -m benchmarks.verdicts                        # writes into the guide what these say of the rule
 
 Every table is compared as a report does it, and the same maps are held against the truth. One file for each
-table, so that an interrupted run goes on; two processes may share a folder, each from FIRST to before LAST.
+table, small tables first, so that an interrupted run goes on; two processes may share a folder, each from
+FIRST to before LAST. What is right and which rule is chosen: ``verdict_rules.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import os
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,9 +31,12 @@ from isentropic.quality.curves import rnx_area
 from isentropic.registry import METHODS, Method
 
 from .planted import Planted, numbered, planted
+from .verdict_rules import gathered
+from .verdict_tables import write_guide
 
 COMPARED = ("pca", "isomap", "t-sne", "umap", "lle", "laplacian-eigenmaps", "parameter-free-sdd")
 SHUFFLED = (0.2, 0.5, 0.8)  # shares of the rows of a map that change places
+_SMALL = 100  # rows: tables of no more come first, of all such sizes in turn
 _ROWS = 200  # whose chance is measured: it varies little between rows
 NEAR = 20  # a neighbourhood is one twentieth of the rows, and no fewer than the k of the report
 
@@ -166,10 +171,10 @@ def _text(value) -> str:
     return f"{value:.4f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def main(folder: Path, first: int = 0, last: int | None = None) -> None:
+def measure(folder: Path, first: int = 0, last: int | None = None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
-    for number, family, n, noise in numbered()[first:last]:
+    for number, family, n, noise in sorted(numbered()[first:last], key=lambda table: max(table[2], _SMALL)):
         path = folder / f"{number:04}.csv"
         if path.exists():
             continue
@@ -178,5 +183,14 @@ def main(folder: Path, first: int = 0, last: int | None = None) -> None:
         print(number, family, n, noise, f"{time.process_time() - began:.1f} CPU s", flush=True)
 
 
+def main(arguments: Sequence[str]) -> None:
+    if not arguments:
+        write_guide()
+    elif arguments[0] == "--keep":
+        gathered(Path(arguments[1]))
+    else:
+        measure(Path(arguments[0]), *(int(number) for number in arguments[1:3]))
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *(int(number) for number in sys.argv[2:4]))
+    main(sys.argv[1:])

@@ -151,6 +151,11 @@ def test_columns_with_too_few_values_are_told():
     frame, inside = mixed_table(3, True)
     frame.loc[12:, "number 0"] = np.nan
     assert explain(frame, inside).skipped == ("number 0",)
+    nothing = explain(frame[["number 0", "number 1"]], inside)
+    assert nothing.lines == (
+        "None of 1 columns tells these 80 rows from 320 others beyond chance. 1 more has too few values "
+        "to say.",
+    )
 
 
 def test_constant_and_equal_columns_say_nothing():
@@ -158,7 +163,10 @@ def test_constant_and_equal_columns_say_nothing():
     frame = pd.DataFrame({"constant": 1.0, "one level": "a", "x": np.arange(40) % 4}, index=range(40))
     found = explain(frame, inside)
     assert found.differences == ()
-    assert found.lines == ("None of 3 columns tells these 20 rows from 20 others beyond chance.",)
+    assert found.lines == (
+        "None of 3 columns tells these 20 rows from 20 others beyond chance. So few rows tell large "
+        "differences only.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from isentropic import Run, compare, datasets
 from isentropic._errors import InvalidInputError
 from isentropic.comparison import verdict
+from isentropic.comparison.bars import reaches
 from isentropic.comparison.criticisms import worst_facts
-from isentropic.comparison.standings import reaches
 
 # ---- planted truth -----------------------------------------------------------------------------
 
@@ -40,7 +40,7 @@ def test_a_shuffled_map_is_named_worthless(rng):
     found = verdict(runs)
     assert found.worthless == ("shuffled",)
     assert runs[found.recommended].method == "map"
-    assert "shuffled is worthless: no better than the same points in random places" in found.standings[1].text
+    assert "shuffled is worthless, no better than the same points in random places" in found.standings[1].text
     assert "Worthless, no better than chance: shuffled." in found.reasons
     assert not found.standings[1].trusted
 
@@ -103,8 +103,8 @@ def test_groups_that_a_distrusted_map_shows_are_told(rng):
     X[:, :3] += 7 * np.eye(3)[np.arange(300) % 3]
     found = verdict([scored(run, kendall_tau=0.4) for run in compare(X, methods=["pca"])])
     assert found.recommended is None
-    assert found.reasons[1].startswith("What may be read from it are large groups only: R_NX is greatest, ")
-    assert 80 <= int(found.reasons[1].split()[-2]) <= 130
+    assert " What may be read from it are large groups only: R_NX is greatest, " in found.reasons[0]
+    assert 80 <= int(found.reasons[0].split()[-2]) <= 130
     noise = verdict(compare(rng.normal(size=(300, 25)), methods=["pca"]))
     assert not any("large groups" in reason for reason in noise.reasons)
 
@@ -129,7 +129,7 @@ def test_a_faithful_map_is_trusted(rng):
     found = verdict(compare(plane, methods=["pca"]))
     assert found.recommended == found.best_local == found.best_global == 0
     assert found.standings[0].keeps == "both"
-    assert [fact.severity for fact in found.worst] == pytest.approx([0, 0], abs=1e-9)
+    assert found.worst == ()  # nothing is wrong with it
 
 
 # ---- why this one ------------------------------------------------------------------------------
@@ -156,9 +156,9 @@ def test_the_sentence_is_about_the_measure_by_which_the_map_was_chosen(rng):
         "next is other with 0.52"
     )
     assert found.reasons[1].startswith(
-        "No map to be trusted keeps half of the neighbourhoods, so do not read"
+        "No map to be trusted keeps enough of the neighbourhoods, so do not read"
     )
-    assert found.reasons[1].endswith("Most keeps other: R_NX(10) 0.34.")
+    assert found.reasons[1].endswith("Most keeps other: R_NX(10) 0.34 (0.55 is asked).")
     assert len(found.lines) == 5
 
 
@@ -185,13 +185,13 @@ def test_a_map_below_the_bar_is_no_rival(rng):
     poor, good = compare(X, methods={"poor": lambda X: X[:, :4], "good": lambda X: X[:, :2]})
     found = verdict(
         [
-            scored(poor, **{"r_nx(10)": 0.49}, kendall_tau=0.1),
-            scored(good, **{"r_nx(10)": 0.51}, kendall_tau=0.1),
+            scored(poor, **{"r_nx(10)": 0.54}, kendall_tau=0.1),
+            scored(good, **{"r_nx(10)": 0.56}, kendall_tau=0.1),
         ]
     )
     assert found.recommended == 1
-    assert found.reasons[0].startswith("It alone of 2 maps keeps neighbourhoods: R_NX(10) 0.51")
-    assert "poor keeps less than half of the neighbourhoods, and not the order" in found.standings[0].text
+    assert found.reasons[0].startswith("It alone of 2 maps keeps neighbourhoods: R_NX(10) 0.56")
+    assert "poor keeps too few of the neighbourhoods, and not the order" in found.standings[0].text
 
 
 def test_equal_maps_are_named_and_near_ones_are_not_told_apart(rng):
@@ -199,7 +199,7 @@ def test_equal_maps_are_named_and_near_ones_are_not_told_apart(rng):
     good, near, worse = (
         X[:, :2],
         X[:, :2] + 0.01 * rng.normal(size=(200, 2)),
-        X[:, :2] + 0.2 * rng.normal(size=(200, 2)),
+        X[:, :2] + 0.15 * rng.normal(size=(200, 2)),
     )
     maps = {"good": good, "same": -good, "near": near, "worse": worse}
     runs = compare(X, methods={name: lambda X, Z=Z: Z for name, Z in maps.items()})
@@ -283,7 +283,7 @@ def test_failed_runs_are_told_and_never_recommended(roll):
     nothing = verdict([failed])
     assert nothing.recommended is None
     assert nothing.worst == ()
-    assert nothing.headline == "No map is to be trusted: every method failed."
+    assert nothing.headline.startswith("No map is to be trusted: every method failed.")
     with pytest.raises(InvalidInputError, match="at least one"):
         verdict([])
 
@@ -292,7 +292,7 @@ def test_equal_maps_are_told_together(roll):
     runs = compare(roll[:300], methods=["pca", "classical-mds", "isomap"], tune=False)
     found = verdict(runs)
     assert found.best_global == 0
-    assert any("read pca or classical-mds instead" in reason for reason in found.reasons)
+    assert "; pca and classical-mds keep it best: tau " in found.reasons[1]
 
 
 def test_a_verdict_does_not_depend_on_the_way_through_json(roll):

@@ -96,7 +96,11 @@ def test_the_lead_and_the_seeds_are_told():
         for task in table.tasks(False)
         if (task.method, task.protocol) in planted
     }
-    lead, seeds = table.facts(outcomes)
+    best, lead, seeds = table.facts(outcomes)
+    assert (
+        best
+        == "Iris, the highest tau: SDD (.9673) as printed, of 9 methods; SDD (.9670) run again, of 3 methods."
+    )
     assert "leads MDS by .0104 in tau as printed, and by .0030" in lead
     assert "Umap .500 to .700, printed .577 (within)" in seeds
     assert "Trimap .590 to .610, printed .824 (outside)" in seeds

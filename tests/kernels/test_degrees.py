@@ -46,20 +46,6 @@ def drawn_pairs(rng, n, shifts):
     return distances(X), DrawnPairs(order, shifts, out), first + [(j, i) for i, j in first]
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e3, 1e200])
-def test_weighted_logs_are_those_of_numpy(rng, scale):
-    square, weights = 1.0 + scale * rng.uniform(size=50), rng.uniform(size=50)
-    square[:4] = 1.0, 2.0, np.sqrt(2.0), np.nextafter(np.sqrt(2.0), 2.0)
-    found = kernels._weighted_logs(weights, square, np.empty(50))
-    assert_allclose(found, weights @ np.log(square), rtol=2e-15)
-
-
-@pytest.mark.parametrize("value", [np.inf, np.nan])
-def test_the_log_of_what_is_no_number_is_none(value):
-    found = kernels._weighted_logs(np.ones(3), np.array([1.0, value, 2.0]), np.empty(3))
-    np.testing.assert_equal(found, value)
-
-
 @every_case
 def test_cost_and_gradient_are_the_definition(rng, degrees, d, n):
     D, Z, pairs = all_pairs(rng, n, d)

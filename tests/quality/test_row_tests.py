@@ -80,6 +80,16 @@ def test_laws_of_motion_threads_and_given_distances():
     np.testing.assert_array_equal(some.rows, [5, 7])
 
 
+@pytest.mark.parametrize("n", [24, 39, 40, 60])
+def test_rows_of_a_small_map_are_not_doubtful_for_their_number(n):
+    """A perfect map of few rows: no p can be below one in as many places as there are."""
+    X = np.random.default_rng(n).normal(size=(n, 2)) * [5.0, 1.0]
+    found = row_tests(X, X)
+    assert len(found.doubtful) <= n // 3
+    shuffled = np.random.default_rng(0).permutation(n)
+    assert len(row_tests(X, X[shuffled]).doubtful) >= 3 * n // 4
+
+
 def test_bad_input_says_what_to_give():
     X = table()
     for given, said in (

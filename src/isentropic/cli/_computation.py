@@ -10,12 +10,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import typer
+
 from .._errors import InvalidInputError, IsentropicError
-from ._failure import INTERRUPTED, INTERRUPTED_TEXT
+from ._failure import INTERRUPTED, INTERRUPTED_TEXT, TERMINATED, TERMINATED_TEXT
 
 if TYPE_CHECKING:
     import socket
 
+_ENDS: dict[int, tuple[str, int]] = {
+    signal.SIGINT: (INTERRUPTED_TEXT, INTERRUPTED),
+    signal.SIGTERM: (TERMINATED_TEXT, TERMINATED),
+}
 _GRACE = 0.7  # seconds that the computation has to stop by itself, between two blocks of rows
 
 
@@ -35,7 +41,7 @@ def computing(what: str) -> Iterator[None]:
 
 @contextmanager
 def prompt_interrupt() -> Iterator[None]:
-    """Within the block, end the process when Ctrl-C is not answered within a moment.
+    """Within the block, end the process when Ctrl-C, or an end from outside, is not answered in a moment.
 
     Python raises KeyboardInterrupt only when compiled code returns, and a decomposition of a large
     matrix returns after minutes. For use around pure computation: no file may be open for writing.
@@ -63,7 +69,29 @@ def prompt_interrupt() -> Iterator[None]:
 
 def _watch(listener: socket.socket, done: threading.Event) -> None:
     while number := listener.recv(1):
-        if number[0] == signal.SIGINT and not done.wait(_GRACE):
+        if number[0] in _ENDS and not done.wait(_GRACE):
+            text, code = _ENDS[number[0]]
             show_cursor = "\x1b[?25h" if sys.stderr.isatty() else ""
-            os.write(2, f"{show_cursor}{INTERRUPTED_TEXT}\n".encode())
-            os._exit(INTERRUPTED)
+            os.write(2, f"{show_cursor}{text}\n".encode())
+            os._exit(code)
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """Within the block SIGTERM ends the work as Ctrl-C does, with a line and a code of its own."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise SystemExit(TERMINATED)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except SystemExit as ended:
+        if ended.code == TERMINATED:
+            typer.echo(TERMINATED_TEXT, err=True)
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)

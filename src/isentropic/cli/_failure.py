@@ -1,4 +1,4 @@
-"""What a command says when it fails, and its exit code: 1 failure, 2 usage, 130 Ctrl-C."""
+"""What a command says when it fails, and its exit code: 1 failure, 2 usage, 130 Ctrl-C, 143 SIGTERM."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import typer
 from .._errors import InvalidInputError, IsentropicError, printable
 from ._options import in_options
 
-FAILURE, USAGE, INTERRUPTED = 1, 2, 130
+FAILURE, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 INTERRUPTED_TEXT = "Interrupted. No file is half-written."
+TERMINATED_TEXT = "Ended from outside. What is done is kept; no file is half-written."
 
 _P = ParamSpec("_P")
 _debug = False

@@ -31,7 +31,8 @@ Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Memory that the work may take, as 4G or 500M; 70% of the free one by default.",
+        help="Memory that the work may take, as 4G or 500M, of report the whole process; "
+        "70% of the free one by default.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings remain.")]
@@ -90,7 +91,7 @@ MostRows = Annotated[
         metavar="N",
         min=4,
         help="Compare on at most N rows, drawn, and fit the recommended map on all; "
-        "5,000 of a table of more than 20,000 by default, 3,000 of a mixed one.",
+        "5,000 of a table of more than 10,000 by default, 3,000 of a mixed one.",
     ),
 ]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .runs import Run
-from .standings import Standing, label_numbers
+from .standings import Standing
+from .words import label_numbers
 
 
 def about_classes(runs: Sequence[Run], standings: Sequence[Standing]) -> tuple[str, ...]:

@@ -25,13 +25,13 @@ class Fact:
 
 
 def worst_facts(run: Run, count: int = 2) -> tuple[Fact, ...]:
-    """The ``count`` worst, worst first; nothing of a run that failed.
+    """The ``count`` worst, worst first; nothing of a run that failed, and nothing that is not bad at all.
 
     Of the two about strangers in the neighbourhood only the worse one is told: the other says it again.
     """
     if run.failed or run.quality is None:
         return ()
-    facts = sorted(_facts(run), key=lambda fact: -fact.severity)
+    facts = sorted((fact for fact in _facts(run) if fact.severity > 0), key=lambda fact: -fact.severity)
     again = [fact for fact in facts if fact.kind in ("false", "strangers")][1:]
     return tuple([fact for fact in facts if not any(fact is other for other in again)][:count])
 
@@ -40,13 +40,14 @@ def _facts(run: Run) -> Iterator[Fact]:
     quality = run.quality
     assert quality is not None
     k, n = quality.n_neighbors[0], quality.n
+    nearest = f"{k} nearest" if k > 1 else "nearest"
     estimated = "" if quality.exact else "about "
     if run.false_share is not None:
         yield _about_rows(
             run,
             "false",
             run.false_share > _HALF,
-            f"{estimated}{{share}} of points have more than half of their {k} nearest map neighbours false.",
+            f"{estimated}{{share}} of points have more than half of their {nearest} map neighbours false.",
         )
     # a row's score times this is the mean number of rows between it and its neighbours on the other side
     most = (2 * n - 3 * k - 1) / 2
@@ -55,20 +56,21 @@ def _facts(run: Run) -> Iterator[Fact]:
         run,
         "torn",
         quality.tears[:, 0] * most > _FAR * n,
-        f"{estimated}{{share}} of points are torn from their {k} nearest neighbours in the data, which lie "
+        f"{estimated}{{share}} of points are torn from their {nearest} neighbours in the data, which lie "
         f"{away} in the map.",
     )
     yield _about_rows(
         run,
         "strangers",
         quality.false_neighbors[:, 0] * most > _FAR * n,
-        f"{estimated}{{share}} of points stand among strangers: their {k} nearest map neighbours lie "
+        f"{estimated}{{share}} of points stand among strangers: their {nearest} map neighbours lie "
         f"{away} in the data.",
     )
     if "kendall_tau" in quality.measures:
         wrong = (1.0 - quality.measures["kendall_tau"].value) / 2
         yield Fact(
-            f"Of two distances between points, the map puts {wrong:.0%} in the wrong order (50% is chance).",
+            f"Of pairs of distances between points, the map puts {_percent(wrong)} in the wrong order "
+            "(50% is chance).",
             severity=min(1.0, max(0.0, 2 * wrong)),
         )
     yield from _about_places(run)
@@ -79,16 +81,26 @@ def _about_rows(run: Run, kind: str, bad: npt.NDArray[np.bool_], text: str) -> F
     assert run.quality is not None
     share = float(np.mean(bad))
     rows = tuple(int(row) for row in run.quality.rows[bad])
-    percent = "0%" if share == 0 else "less than 1%" if share < 0.01 else f"{share:.0%}"
-    sentence = text.format(share=percent)
+    sentence = text.format(share=_percent(share))
     return Fact(sentence[:1].upper() + sentence[1:], rows, share, kind)
+
+
+def _percent(share: float) -> str:
+    """
+    >>> _percent(0.0), _percent(0.004), _percent(0.124), _percent(0.998), _percent(1.0)
+    ('0%', 'less than 1%', '12%', 'more than 99%', '100%')
+    """
+    if 0 < share < 0.01:
+        return "less than 1%"
+    return "more than 99%" if 0.99 < share < 1 else f"{share:.0%}"
 
 
 def _about_places(run: Run) -> Iterator[Fact]:
     """How many rows stand where any other place would suit them as well."""
     if run.row_trust is not None and run.row_trust.by_chance > 0:
         share = run.row_trust.by_chance
-        yield Fact(f"About {share:.0%} of points are placed no better than by chance.", severity=share)
+        text = f"{'about ' if 0.01 <= share <= 0.99 else ''}{_percent(share)} of points are placed no better "
+        yield Fact(f"{text[:1].upper()}{text[1:]}than by chance.", severity=share)
 
 
 def _about_seeds(run: Run) -> Iterator[Fact]:
@@ -97,7 +109,7 @@ def _about_seeds(run: Run) -> Iterator[Fact]:
     areas = [repeat["rnx_auc"] for repeat in run.repeats if "rnx_auc" in repeat]
     if areas:
         values = [run.quality.measures["rnx_auc"].value, *areas]
-        spread = max(values) - min(values)
+        spread = round(max(values) - min(values), 2)
         yield Fact(
             f"Another seed gives another map: the area under R_NX varies by {spread:.2f} over "
             f"{len(values)} seeds.",

@@ -8,6 +8,7 @@ from math import floor
 from typing import Any
 
 _FORMAT = "isentropic.explanation/1"
+_WEAK = 40  # rows on either side below which all but large differences are missed
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Difference:
         'sold is later: AUC 0.93 (0.90 to 0.96), median 2024-10-04 against 2019-04-14.'
         >>> Difference("heating", "oil", 0.7, 4.0, 2.5, 6.5, 1e-9, 0.6, 0.15).text
         'heating=oil is 4.0 times as frequent (2.5 to 6.5): 60% against 15%.'
+        >>> Difference("heating", "oil", 0.8, 81.0, 5.2, 1273.0, 1e-9, 0.6, 0.0).text
+        'heating=oil is at least 5.2 times as frequent: 60% against 0%.'
         """
         if self.lift is None:
             words = ("later", "earlier") if self.dates else ("higher", "lower")
@@ -53,10 +56,12 @@ class Difference:
                 f"{self.column} is {words[self.auc <= 0.5]}: AUC {self.auc:.2f} ({self.low:.2f} to "
                 f"{self.high:.2f}), median {told(self.inside)} against {told(self.outside)}."
             )
-        return (
-            f"{self.column}={self.level} is {self.lift:.1f} times as frequent ({self.low:.1f} to "
-            f"{self.high:.1f}): {self.inside:.0%} against {self.outside:.0%}."
-        )
+        times = f"{self.lift:.1f} times as frequent ({self.low:.1f} to {self.high:.1f})"
+        if self.outside == 0:  # no number of times: only the end of the interval that is one
+            times = f"at least {self.low:.1f} times as frequent"
+        elif self.inside == 0:
+            times = f"at most {self.high:.1f} times as frequent"
+        return f"{self.column}={self.level} is {times}: {self.inside:.0%} against {self.outside:.0%}."
 
 
 def _number(value: float) -> str:
@@ -96,9 +101,13 @@ class Explanation:
         """What differs, in sentences; or that nothing does."""
         if self.differences:
             return tuple(difference.text for difference in self.differences)
+        few = len(self.skipped)
+        more = f" {few} more {'has' if few == 1 else 'have'} too few values to say." if few else ""
+        if min(self.n_rows, self.n_against) < _WEAK:
+            more += " So few rows tell large differences only."
         return (
-            f"None of {self.n_columns} columns tells these {self.n_rows:,} rows from {self.n_against:,} "
-            "others beyond chance.",
+            f"None of {self.n_columns - few} columns tells these {self.n_rows:,} rows from "
+            f"{self.n_against:,} others beyond chance.{more}",
         )
 
     def to_json(self) -> dict[str, Any]:

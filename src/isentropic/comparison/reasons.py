@@ -4,46 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
+from .bars import GLOBAL_BAR, kept_size, local_bar
+from .distrust import why_none, without_one
 from .rivals import DIGITS, keeping, measure_of, recommended_for, score_of, told_apart, value_of
 from .runs import Run
-from .standings import GLOBAL_BAR, LOCAL_BAR, Standing, in_plain_words, kept_size, local_name
+from .standings import Standing
+from .words import in_plain_words, local_name, name_of, with_bar, written_apart
 
-_KEPT_GROUPS = 0.5  # R_NX of neighbourhoods that are kept at least by half
 _SHOWN = 3  # digits: to the reader scores are equal that the page writes alike
+_NOUNS = {"overall": "the order of distances", "coarse": "coarse neighbourhoods", "local": "neighbourhoods"}
 
 
-def headline(
-    runs: Sequence[Run], standings: Sequence[Standing], recommended: int | None, shown: int | None
-) -> str:
+def headline(runs: Sequence[Run], standings: Sequence[Standing], recommended: int | None) -> str:
     """Which map, and what it keeps, in words that need no measure to be known; the numbers after them."""
-    if recommended is not None:
-        run = runs[recommended]
-        chosen = ", ".join(f"{name}={value}" for name, value in run.params.items())
-        name = f"{run.method}{f' ({chosen})' if chosen else ''}"
-        return f"Recommended: {name}. {in_plain_words(run)} {standings[recommended].text}"
-    if shown is None:
-        return "No map is to be trusted: every method failed."
-    if any(s.unrelated for s in standings):
-        relation = runs[shown].relation
-        chance = "" if relation is None else f" (p = {relation[1]:.2f})"
-        return (
-            "No map of this table is to be trusted: its columns cannot be told from unrelated ones. Rows "
-            f"lie no closer together than with each column shuffled by itself{chance}: what a map shows may "
-            "be noise."
-        )
-    if any(s.labels and s.keeps not in ("", "neither") and not s.worthless for s in standings):
-        return (
-            "No map of this table is to be trusted: those that keep something saw the classes, and what they "
-            "show of them is an effect of the labels."
-        )
-    if any(s.keeps != "neither" for s in standings if s.keeps):
-        return "No map of this table is to be trusted: none is better than chance."
-    return (
-        "No map of this table is to be trusted: none keeps half of the rows that are nearest to a row, nor "
-        f"the order of distances. R_NX is less than {LOCAL_BAR:g} for all, tau less than {GLOBAL_BAR:g}."
-    )
+    if recommended is None:
+        return why_none(runs, standings)
+    run = runs[recommended]
+    return f"Recommended: {name_of(run)}. {in_plain_words(run)} {standings[recommended].text}"
 
 
 def reasons(
@@ -53,12 +30,9 @@ def reasons(
     best_global: int | None,
     shown: int | None,
 ) -> tuple[str, ...]:
-    """Why this map, what else to know of it, and which maps are worth nothing."""
+    """Why this map and what else to know of it, or what to do without one; which maps are worth nothing."""
     found = []
-    if recommended is None and shown is not None:
-        best = runs[shown]
-        found.append(f"The best of them is {best.method}. {in_plain_words(best)} {standings[shown].text}")
-    elif recommended is not None:
+    if recommended is not None:
         what = recommended_for(standings[recommended])
         found.append(_why(runs, standings, recommended, what))
         found.append(
@@ -66,12 +40,13 @@ def reasons(
             if what == "overall"
             else _global_reason(standings, recommended, best_global)
         )
+    elif shown is not None:
+        found.extend(without_one(runs, standings, shown))
     worthless = [s.method for s in standings if s.worthless]
     if worthless:
         found.append(f"Worthless, no better than chance: {', '.join(worthless)}.")
     elif recommended is None and shown is not None:
-        said = _large_groups(runs[shown]) if not any(s.unrelated for s in standings) else ""
-        found.append(said or "All are better than chance, but that alone says little.")
+        found.append("All are better than chance, but that alone says little.")
     unrelated = [s.method for s in standings if s.unrelated]
     if recommended is not None and unrelated:
         found.append(
@@ -81,67 +56,92 @@ def reasons(
     return (*found, *failed)
 
 
-def _large_groups(run: Run) -> str:
-    """What a map that is not to be trusted may show all the same: groups far larger than neighbourhoods."""
-    assert run.quality is not None
-    curve, nearest = run.quality.curves.r_nx, run.quality.n_neighbors[0]
-    k = int(np.argmax(curve[: run.quality.n // 2])) + 1
-    if curve[k - 1] < _KEPT_GROUPS or k < 5 * nearest:
-        return ""
-    return (
-        f"What may be read from it are large groups only: R_NX is greatest, {curve[k - 1]:.2f}, for "
-        f"neighbourhoods of {k:,} rows."
-    )
+# ---- why this one ------------------------------------------------------------------------------
 
 
 def _why(runs: Sequence[Run], standings: Sequence[Standing], recommended: int, by: str) -> str:
     """Why it is this one: its score, how many others were in question, and how far the next is behind."""
-    what = {"overall": "the order of distances", "coarse": "coarse neighbourhoods"}.get(by, "neighbourhoods")
     rivals = keeping(standings, by)
     nearer = max(rivals, key=lambda s: (round(score_of(s, by), DIGITS), s.run == recommended))
-    saw = bool(standings[recommended].labels)
-    n_maps = sum(1 for s in standings if s.keeps and bool(s.labels) == saw)
-    if not saw and any(s.labels for s in standings):
-        what += " and did not see the classes" if len(rivals) > 1 else ", not having seen the classes"
-    scored = _scored(runs[recommended], standings[recommended], by)
-    first = f"Of {len(rivals)} maps that keep {what} it keeps most"
-    if len(rivals) == 1:
-        first = f"It keeps {what}" if n_maps == 1 else f"It alone of {n_maps} maps keeps {what}"
     if nearer.run != recommended:
-        areas = (value_of(runs[i], "rnx_auc") for i in (recommended, nearer.run))
-        return (
-            f"Of {len(rivals)} maps that keep {what} it has {scored}); {nearer.method} has "
-            f"{score_of(nearer, by):.2f}, too near to tell them apart, but keeps less of larger "
-            "neighbourhoods: area under R_NX {:.2f} against {:.2f}.".format(*reversed([*areas]))
-        )
-    return f"{first}: {scored}){_compared(runs, rivals, recommended, by)}."
+        return _though_less(runs, standings, recommended, nearer, by)
+    equal, following = _others(rivals, recommended, by)
+    scored = _scored(runs[recommended], standings[recommended], by, following)
+    said = f"; {' and '.join(equal)} as much" if equal else ""
+    if following is not None:
+        said += _behind(runs, standings[recommended], following, by)
+    return f"{_among(standings, recommended, by)}: {scored}{said}."
 
 
-def _scored(run: Run, found: Standing, by: str) -> str:
-    """Its score beside perfection and chance, the bracket open."""
+def _among(standings: Sequence[Standing], recommended: int, by: str) -> str:
+    """Of how many maps it keeps most, or that it is the only one."""
+    n_rivals, what = len(keeping(standings, by)), _NOUNS[by]
+    saw = bool(standings[recommended].labels)
+    maps = [s for s in standings if s.keeps and bool(s.labels) == saw]
+    if n_rivals > 1:
+        return f"Of {n_rivals} {_which(standings, recommended, by)} it keeps most"
+    unseen = ", not having seen the classes" if not saw and any(s.labels for s in standings) else ""
+    if len(maps) == 1:
+        return f"It keeps {what}{unseen}"
+    # others may reach the bar and be noise, or no better than chance
+    alone = "keeps" if not any(_reaches(s, by) for s in maps if not s.trusted) else "is to be trusted for"
+    return f"It alone of {len(maps)} maps {alone} {what}{unseen}"
+
+
+def _which(standings: Sequence[Standing], recommended: int, by: str) -> str:
+    unseen = not standings[recommended].labels and any(s.labels for s in standings)
+    return f"maps that keep {_NOUNS[by]}{' and did not see the classes' if unseen else ''}"
+
+
+def _reaches(found: Standing, by: str) -> bool:
+    return found.keeps in (("global", "both") if by == "overall" else ("local", "both"))
+
+
+def _though_less(
+    runs: Sequence[Run], standings: Sequence[Standing], recommended: int, nearer: Standing, by: str
+) -> str:
+    """A map keeps a little more, which may be chance; this one keeps more of larger neighbourhoods."""
+    n_rivals = len(keeping(standings, by))
+    less, more = written_apart(*(value_of(runs[i], "rnx_auc") for i in (nearer.run, recommended)))
+    scored = _scored(runs[recommended], standings[recommended], by, nearer)
+    other = written_apart(score_of(nearer, by), score_of(standings[recommended], by))[0]
+    return (
+        f"Of {n_rivals} {_which(standings, recommended, by)} it has {scored}; {nearer.method} has {other}, "
+        "too near to tell them apart, but keeps less of larger neighbourhoods: area under R_NX "
+        f"{less} against {more}."
+    )
+
+
+def _scored(run: Run, found: Standing, by: str, other: Standing | None) -> str:
+    """Its score beside perfection and chance, with as many digits as tell it from that of the other."""
     assert run.quality is not None
-    own = score_of(found, by)
+    own = written_apart(score_of(found, by), score_of(other or found, by))[0]
     if by == "overall":
-        return f"tau {own:.2f} (1 is perfect, 0 is chance"
+        return f"tau {own} (1 is perfect, 0 is chance)"
     k = kept_size(run.quality)
     chance = run.baseline.get(measure_of(run, by), (0.0, 0.0))[1]
-    beside = f"chance at most {chance:.2f}" if chance > 0 else "0 is chance"
-    return f"{local_name(k)} {own:.2f} (1 is perfect, {beside}"
+    beside = f"chance at most {chance:.2f}" if chance >= 0.005 else "0 is chance"
+    return f"{local_name(k)} {own} (1 is perfect, {beside})"
 
 
-def _compared(runs: Sequence[Run], rivals: Sequence[Standing], recommended: int, by: str) -> str:
-    """How the others stand: equal ones by name, and the next with what its distance is worth."""
-    own = next(score_of(s, by) for s in rivals if s.run == recommended)
+def _others(rivals: Sequence[Standing], recommended: int, by: str) -> tuple[list[str], Standing | None]:
+    """Names of the maps that score as the recommended one, as far as is shown, and the next below."""
+    own = next(round(score_of(s, by), _SHOWN) for s in rivals if s.run == recommended)
     others = [s for s in rivals if s.run != recommended]
-    equal = [s.method for s in others if round(score_of(s, by), _SHOWN) == round(own, _SHOWN)]
-    said = f"; {' and '.join(equal)} as much" if equal else ""
-    lower = [s for s in others if s.method not in equal]
-    if not lower:
-        return said
-    following = max(lower, key=lambda s: score_of(s, by))
-    apart = told_apart(runs[recommended], runs[following.run], by)
+    equal = [s for s in others if round(score_of(s, by), _SHOWN) == own]
+    lower = [s for s in others if s not in equal]
+    return [s.method for s in equal], max(lower, key=lambda s: score_of(s, by), default=None)
+
+
+def _behind(runs: Sequence[Run], found: Standing, following: Standing, by: str) -> str:
+    """The next map, with what its distance is worth."""
+    apart = told_apart(runs[found.run], runs[following.run], by)
     worth = {None: "", True: ", clearly less", False: ", too near to tell them apart"}[apart]
-    return f"{said}; next is {following.method} with {score_of(following, by):.2f}{worth}"
+    behind = written_apart(score_of(following, by), score_of(found, by))[0]
+    return f"; next is {following.method} with {behind}{worth}"
+
+
+# ---- what else to know of it -------------------------------------------------------------------
 
 
 def _local_reason(runs: Sequence[Run], standings: Sequence[Standing], recommended: int) -> str:
@@ -151,8 +151,9 @@ def _local_reason(runs: Sequence[Run], standings: Sequence[Standing], recommende
     quality = runs[best.run].quality
     assert quality is not None
     return (
-        "No map to be trusted keeps half of the neighbourhoods, so do not read which rows are next to each "
-        f"other. Most keeps {best.method}: {local_name(quality.n_neighbors[0])} {best.local:.2f}."
+        "No map to be trusted keeps enough of the neighbourhoods, so do not read which rows are next to each "
+        f"other. Most keeps {best.method}: {local_name(quality.n_neighbors[0])} "
+        f"{with_bar(score_of(best, 'local'), local_bar(quality.n))}."
     )
 
 
@@ -162,14 +163,18 @@ def _global_reason(standings: Sequence[Standing], recommended: int, best_global:
             (s for s in standings if s.overall is not None), key=lambda s: s.overall or 0, default=None
         )
         known = best is not None and (best.overall or 0) < GLOBAL_BAR
-        said = f": the best tau is {best.overall:.2f} ({best.method})" if best is not None and known else ""
+        tau = with_bar(score_of(best, "overall"), GLOBAL_BAR) if best is not None else ""
+        said = f": the best tau is {tau}, of {best.method}" if best is not None and known else ""
         return f"No map to be trusted keeps the order of distances{said}. Do not read gaps between groups."
+    found, own = standings[best_global], standings[recommended]
     if best_global == recommended:
-        return f"It also keeps the order of distances best: tau {standings[best_global].overall:.2f}."
-    found = standings[best_global]
-    same = [s.method for s in standings if s.trusted and s.run != recommended and _equal(s, found)]
-    named = " or ".join(same)
-    return f"For distances across the whole table read {named} instead: tau {found.overall:.2f}."
+        return f"It also keeps the order of distances best: tau {found.overall:.2f}."
+    named = [s.method for s in standings if s.trusted and s.run != recommended and _equal(s, found)]
+    most, less = written_apart(score_of(found, "overall"), score_of(own, "overall"))
+    if own.keeps == "both":
+        keep = f"{' and '.join(named)} {'keep' if len(named) > 1 else 'keeps'}"
+        return f"It keeps the order of distances too, tau {less}; {keep} it best: tau {most}."
+    return f"For distances across the whole table read {' or '.join(named)} instead: tau {most}."
 
 
 def _equal(one: Standing, other: Standing) -> bool:

@@ -1,7 +1,9 @@
-"""Which maps are in question, which of them is the best, and which two can be told apart.
+"""Which maps are in question, in which order, which of them is the best, and which two can be told apart.
 
 A map is trusted for one of three things: "local", neighbourhoods; "coarse", those of a twentieth of the rows
-only; "overall", the order of distances. Each is an attribute of its standing, by which maps are compared.
+only; "overall", the order of distances. Each is an attribute of its standing, by which maps are compared,
+and the three come in this order: a map that keeps the nearest rows stands before one that keeps coarse
+neighbourhoods, whatever their scores.
 """
 
 from __future__ import annotations
@@ -12,10 +14,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..quality.map_differences import spread
+from .bars import kept_size, score
 from .runs import Run
-from .standings import Standing, kept_size, score
+from .standings import Standing
 
 DIGITS = 6  # scores that agree so far are equal: the earlier map is preferred
+_ORDER = ("local", "coarse", "overall")
 
 
 def in_question(standings: Sequence[Standing]) -> tuple[Standing, ...]:
@@ -25,17 +29,34 @@ def in_question(standings: Sequence[Standing]) -> tuple[Standing, ...]:
     return tuple(replace(s, trusted=s.trusted and not s.labels) for s in standings)
 
 
-def to_look_at(standings: Sequence[Standing]) -> list[Standing]:
-    """Of maps that are not to be trusted: rather one that did not see the classes."""
-    maps = [s for s in standings if s.keeps]
-    return [s for s in maps if not s.labels] or maps
+def best_first(standings: Sequence[Standing], shown: int | None = None) -> list[Standing]:
+    """All maps, the one that is shown before any other, then in the order of the rule.
+
+    First come the maps in question, by what they are trusted for and how much of it they keep; then those
+    that are trusted and saw the classes, in the same order; last those that are not trusted, by how many of
+    the nearest rows they keep, rather one that did not see the classes and is better than chance.
+    """
+    trusted = {s.run for s in in_question(standings) if s.trusted}
+
+    def place(found: Standing) -> tuple[float, ...]:
+        what = recommended_for(found) if found.trusted else "local"
+        return (
+            found.run != shown,
+            not found.trusted,
+            found.run not in trusted and bool(found.labels),
+            found.worthless,
+            _ORDER.index(what),
+            -round(score_of(found, what), DIGITS),
+            found.run,
+        )
+
+    return sorted((s for s in standings if s.keeps), key=place)
 
 
-def best(standings: Sequence[Standing], score: str) -> int | None:
-    """Position of the greatest score, the first of equal ones."""
-    if not standings:
-        return None
-    return max(standings, key=lambda s: (round(getattr(s, score), DIGITS), -s.run)).run
+def best(standings: Sequence[Standing], score: str, rather: int | None = None) -> int | None:
+    """Position of the greatest score; of equal ones ``rather``, or the first."""
+    order = sorted(standings, key=lambda s: (-round(score_of(s, score), DIGITS), s.run != rather, s.run))
+    return order[0].run if order else None
 
 
 def keeping(standings: Sequence[Standing], what: str) -> list[Standing]:

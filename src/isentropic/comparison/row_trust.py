@@ -11,7 +11,7 @@ from .._fields import is_count, is_number, maybe, record, require_fields, severa
 from .._values import Floats, Integers
 from ..quality import Quality
 from ..quality.jumps import JUMP
-from ..quality.row_tests import CHANCE
+from ..quality.row_tests import doubtful_above
 
 _FIELDS = {
     "p": several(is_number),
@@ -35,8 +35,8 @@ class RowTrust:
 
     @property
     def doubtful_share(self) -> float:
-        """Of rows whose p is above 0.05."""
-        return float(np.mean(self.p > CHANCE))
+        """Of rows whose p is above 0.05; of fewer than 40 rows, above the least p that there is."""
+        return float(np.mean(self.p > doubtful_above(len(self.p))))  # of few rows all are tested
 
     @property
     def jumping_share(self) -> float | None:

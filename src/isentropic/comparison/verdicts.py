@@ -19,7 +19,7 @@ from .._errors import require
 from .class_verdicts import about_classes
 from .criticisms import Fact, worst_facts
 from .reasons import headline, reasons
-from .rivals import best, in_question, keeping, settled, to_look_at
+from .rivals import best, best_first, in_question, keeping, settled
 from .runs import Run
 from .standings import Standing, standing
 from .whole_verdicts import parted, with_whole
@@ -81,18 +81,18 @@ def verdict(runs: Sequence[Run]) -> Verdict:
 def _judged(runs: Sequence[Run]) -> Verdict:
     standings = tuple(standing(run, position) for position, run in enumerate(runs))
     rivals = in_question(standings)
-    trusted = [s for s in rivals if s.trusted]
-    fine = best(keeping(trusted, "local"), "local")
-    best_local = best(keeping(trusted, "coarse"), "coarse") if fine is None else fine
-    best_global = best(keeping(trusted, "overall"), "overall")
-    recommended = best_global if best_local is None else settled(runs, rivals, best_local)
-    shown = best(to_look_at(standings), "local") if recommended is None else recommended
+    order = best_first(rivals)
+    best_local = next((s.run for s in keeping(order, "local") or keeping(order, "coarse")), None)
+    chosen = None if best_local is None else settled(runs, rivals, best_local)
+    best_global = best(keeping(rivals, "overall"), "overall", chosen)
+    recommended = best_global if chosen is None else chosen
+    shown = recommended if recommended is not None or not order else order[0].run
     return Verdict(
         recommended=recommended,
         best_local=best_local,
         best_global=best_global,
         shown=shown,
-        headline=headline(runs, standings, recommended, shown),
+        headline=headline(runs, standings, recommended),
         reasons=reasons(runs, rivals, recommended, best_global, shown),
         worst=() if shown is None else worst_facts(runs[shown]),
         standings=standings,

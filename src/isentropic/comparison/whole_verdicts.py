@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from .criticisms import worst_facts
 from .runs import Run
-from .standings import in_plain_words, standing
+from .standings import standing
+from .words import in_plain_words, name_of
 
 if TYPE_CHECKING:
     from .verdicts import Verdict
@@ -22,7 +23,7 @@ def parted(runs: Sequence[Run]) -> tuple[Sequence[Run], Run | None]:
 
 
 def with_whole(judged: Verdict, runs: Sequence[Run], whole: Run | None) -> Verdict:
-    """The verdict on runs of a sample, with what the recommended map keeps of all rows in its headline.
+    """The verdict on runs of a sample; its headline says what the recommended map keeps of all rows.
 
     Which map is recommended, and why, is that of the sample: scores of other numbers of rows are not to be
     compared with them.
@@ -33,11 +34,27 @@ def with_whole(judged: Verdict, runs: Sequence[Run], whole: Run | None) -> Verdi
     if whole is None or whole.failed:
         return replace(judged, sampled=said)
     found = standing(whole, len(runs))
-    chosen = ", ".join(f"{name}={value}" for name, value in whole.params.items())
-    name = f"{whole.method}{f' ({chosen})' if chosen else ''}"
-    first = f"Recommended: {name}." if found.trusted else f"Recommended by the sample: {name}. Of all rows:"
-    headline = f"{first} {in_plain_words(whole)} {found.text}"
-    return replace(judged, headline=headline, worst=worst_facts(whole), sampled=said)
+    headline = f"Recommended: {name_of(whole)}. {in_plain_words(whole)} {found.text}"
+    if not found.trusted:
+        headline = _for_the_sample(judged, runs, whole, len(runs[0].rows))
+    why = f"On the {len(runs[0].rows):,} compared rows, {_lowered(judged.reasons[0])}"
+    reasons = (why, *judged.reasons[1:])
+    return replace(judged, headline=headline, reasons=reasons, worst=worst_facts(whole), sampled=said)
+
+
+def _for_the_sample(judged: Verdict, runs: Sequence[Run], whole: Run, n_compared: int) -> str:
+    """A map that is to be trusted of the sample, and not of all rows, is recommended for the sample only."""
+    assert judged.recommended is not None
+    own = runs[judged.recommended]
+    return (
+        f"Recommended for the {n_compared:,} compared rows only: {name_of(own)}. "
+        f"{in_plain_words(own)} {judged.standings[judged.recommended].text} Its map of all rows is not to be "
+        f"trusted: {_lowered(in_plain_words(whole))}"
+    )
+
+
+def _lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _about_rows(n_compared: int, judged: Verdict, whole: Run | None) -> str:

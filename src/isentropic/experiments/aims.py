@@ -113,9 +113,10 @@ def reached(
         if cells:
             found.append(_reached(aim, sum(map(aim.is_met, cells)), len(cells)))
     if any((result.table.source, result.table.name) == ("survey", RANKED) for result in results):
-        for what, met, of in first_places(outcomes):
-            whole = of == _TABLES
-            found.append(Reached(what, met, of, str(_FIRSTS) if whole else "", not whole or met >= _FIRSTS))
+        for one in first_places(outcomes):
+            held = one.is_aim and one.of == _TABLES
+            must = str(_FIRSTS) if held else ""
+            found.append(Reached(one.what, one.met, one.of, must, not held or one.met >= _FIRSTS))
     return tuple(found)
 
 

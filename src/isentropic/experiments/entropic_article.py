@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .battery import EIGHT
+from .entropic_facts import judged_by_scale
 from .entropic_tasks import LIBRARY, classified_tasks, honest_task, library_cells, silhouette_task
 from .printed import Printed, Reasons, measured, merged, note, printed
 from .sets import ARTICLE
@@ -165,6 +166,7 @@ def summary_table() -> PublishedTable:
     return PublishedTable(
         SOURCE, "IV", "Mean and deviation of Tables II and III", cells, tasks,
         _summary(cells, parts), {}, note("001"),
+        partial(judged_by_scale, tuple(cell for part in parts for cell in part.cells), ("LLE", "LAP"), "ISO"),
     )  # fmt: skip
 
 

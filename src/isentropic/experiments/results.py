@@ -52,6 +52,15 @@ class TableResult:
         """How many of them agree within their tolerance."""
         return sum(one.agreement == SAME for one in self.cells)
 
+    @property
+    def met_by_method(self) -> dict[str, tuple[int, int]]:
+        """Of each method that was compared: how many of how many agree; empty where there is one alone."""
+        counts: dict[str, tuple[int, int]] = {}
+        for one in self.compared:
+            met, of = counts.get(one.cell.method, (0, 0))
+            counts[one.cell.method] = met + (one.agreement == SAME), of + 1
+        return counts if len(counts) > 1 else {}
+
 
 def collected(
     table: PublishedTable,

@@ -10,15 +10,15 @@ from ..registry import METHODS, family_of
 from .printed import Reasons, as_printed, measured, note, records
 from .projection_measures import MEAN, MEASURES
 from .survey_data import DATASETS, survey_file
-from .survey_facts import COLUMNS, RANKED, facts, rank_cells, ranks
+from .survey_facts import RANKED, facts, rank_cells, ranks
 from .survey_maps import RERUN, UNHELPED
+from .survey_scores import ALL, COLUMNS
 from .values import HONEST, PUBLISHED, Cell, PublishedTable, Task
 
 SOURCE = "survey"
 QUICK = ("har", "orl", "sms")  # tables of the quick form
 _WORK = "isentropic.experiments.survey_maps"
 _SECONDS = 120.0  # of processor time that a map may take
-_ALL = (*MEASURES, MEAN)
 _HONEST = "without labels, by the library itself"
 _DRAWN = 0.02  # within which two programs that draw agree
 
@@ -43,7 +43,7 @@ def tables() -> tuple[PublishedTable, ...]:
 def _table(dataset: str) -> PublishedTable:
     rows = [row for row in records(SOURCE) if row["dataset"] == dataset]
     cells = tuple(cell for row in rows for cell in _printed_cells(row))
-    cells += tuple(Cell(dataset, name, measure, digits=4) for name in _own_methods() for measure in _ALL)
+    cells += tuple(Cell(dataset, name, measure, digits=4) for name in _own_methods() for measure in ALL)
     return PublishedTable(
         source=SOURCE,
         name=dataset,

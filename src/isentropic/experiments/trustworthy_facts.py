@@ -15,7 +15,27 @@ def lead_and_seeds(cells: Sequence[Cell], outcomes: Mapping[Task, Outcome]) -> t
     printed = {cell.method: cell.printed for cell in cells if cell.measure == "tau"}
     found = {(task.method, task.protocol): outcome.measures for task, outcome in outcomes.items()}
     data = cells[0].dataset
-    return (*_lead(data, printed, found), *_seeds(data, printed, found))
+    return (*_best(data, printed, found), *_lead(data, printed, found), *_seeds(data, printed, found))
+
+
+def _best(
+    data: str,
+    printed: Mapping[str, float | None],
+    found: Mapping[tuple[str, str], Mapping[str, float]],
+) -> list[str]:
+    """Who keeps the order of distances best: as printed, run again, and with default parameters."""
+    told = {"as printed": {name: value for name, value in printed.items() if value is not None}}
+    for protocol, how in ((PUBLISHED, "run again"), (HONEST, "with default parameters")):
+        taus = {name: measures["tau"] for (name, kind), measures in found.items()
+                if kind == protocol and "tau" in measures}  # fmt: skip
+        told |= {how: taus} if len(taus) > 1 else {}
+    parts = [f"{_first(taus)} {how}, of {len(taus)} methods" for how, taus in told.items() if taus]
+    return [f"{data}, the highest tau: {'; '.join(parts)}."] if len(told) > 1 else []
+
+
+def _first(taus: Mapping[str, float]) -> str:
+    best = max(taus, key=lambda name: taus[name])
+    return f"{best} ({number(taus[best], 4)})"
 
 
 def _lead(

@@ -1,7 +1,7 @@
 """One task done: in this process, or in one of its own that takes and answers lines of JSON.
 
 A process of its own has its share of the cores and of the memory, and BLAS on one thread, and may die: what
-it worked on then has a reason, and another takes its place.
+it worked on then has a reason, and another takes its place. It ends with the process that started it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import warnings
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import import_module
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from .._errors import IsentropicError, require
@@ -151,12 +153,21 @@ def _serve(folder: str) -> None:
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     store = OutcomeStore.at(folder) if folder else None
-    for line in sys.stdin:
-        fields = json.loads(line)
+    lines: SimpleQueue[str] = SimpleQueue()
+    Thread(target=_listen, args=(lines,), daemon=True).start()
+    while True:
+        fields = json.loads(lines.get())
         task = Task(**{**fields, "data": tuple(fields["data"])})
         outcome = attempt(task, store)
         answers.write(json.dumps(None if outcome is None else asdict(outcome)) + "\n")
         answers.flush()
+
+
+def _listen(lines: SimpleQueue[str]) -> None:
+    """Hand on what is asked; when who asks is gone, however that ended, so is this process at once."""
+    for line in sys.stdin:
+        lines.put(line)
+    os._exit(0)  # what is finished is kept, and a claim goes with the process
 
 
 if __name__ == "__main__":

@@ -14,12 +14,10 @@ import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
 from .condensed import CHUNKS, _chunk_bounds, _row_start
+from .elementary import weighted_logs
 from .euclidean import squared_distance
 from .pair_tiles import TILE as _TILE
 from .pair_tiles import gaps, gaps_aside, move_both, move_own
-
-_SQRT_HALF_BITS = np.float64(np.sqrt(0.5)).view(np.int64)
-_LOG_2 = np.log(2.0)
 
 
 @kernel
@@ -34,36 +32,6 @@ def _raise(u, power, out):
     else:
         for j in range(len(u)):
             out[j] = u[j] ** power
-
-
-@kernel
-def _weighted_logs(attraction, square, scratch):
-    """``sum a log(s)`` for s >= 1; half the time of a call of log for each.
-
-    ``s = 2^k m`` by the bits of s, ``m`` from ``sqrt(1/2)`` to ``sqrt(2)`` into ``scratch``, and
-    ``log m = 2 artanh(q) = 2 q (1 + q^2 / 3 + q^4 / 5 + ...)`` with ``q = (m - 1) / (m + 1)``, |q| < 0.172:
-    eleven terms leave less than rounding.
-    """
-    bits, mantissa = square.view(np.int64), scratch.view(np.int64)
-    octaves, largest = 0.0, 0.0
-    for j in range(len(square)):
-        k = (bits[j] - _SQRT_HALF_BITS) >> 52
-        mantissa[j] = bits[j] - (k << 52)
-        octaves += attraction[j] * np.int32(k)
-        largest += square[j]
-    if not np.isfinite(largest):  # the bits of NaN and infinity would pass for numbers
-        return largest
-    total = 0.0
-    for j in range(len(square)):
-        q = (scratch[j] - 1.0) / (scratch[j] + 1.0)
-        z = q * q
-        z2 = z * z
-        z4 = z2 * z2
-        low = 1.0 + z / 3.0 + z2 * (1 / 5.0 + z / 7.0)
-        middle = 1 / 9.0 + z / 11.0 + z2 * (1 / 13.0 + z / 15.0)
-        high = 1 / 17.0 + z / 19.0 + z2 / 21.0
-        total += attraction[j] * q * (low + z4 * (middle + z4 * high))
-    return 2.0 * total + _LOG_2 * octaves
 
 
 @kernel
@@ -95,7 +63,7 @@ def _add_rows(first, last, attraction, Z, degrees, sums, moves):
             gaps(Z, i, start, 1.0, square)
             place = _row_start(i, n) + start
             a = attraction[place : place + size]
-            sums[0] += _weighted_logs(a, square, u)
+            sums[0] += weighted_logs(a, square, u)
             _inverses(a, square, u, force)
             move_both(Z, i, start, force, moves[0])
             for g in range(len(degrees)):
@@ -133,7 +101,7 @@ def _add_partners(first, last, shift, ahead, attraction, Z, degrees, scratch, su
         place = start if ahead else aside
         a = attraction[place : place + size]
         if ahead:
-            sums[0] += _weighted_logs(a, square, u)
+            sums[0] += weighted_logs(a, square, u)
         _inverses(a, square, u, force)
         move_own(Z, start, aside, force, moves[0])
         for g in range(len(degrees)):
@@ -206,7 +174,7 @@ def attractions(distances, unit, degrees, sums, out):
             factor = degrees[g] / sums[g]
             for j in range(len(d)):
                 a[j] += factor * weight[j]
-        logs[block] = _weighted_logs(a, square, weight)
+        logs[block] = weighted_logs(a, square, weight)
     return logs
 
 

@@ -35,6 +35,6 @@ class GaussianNeighbors:
         """Cost and gradient at the map ``Z`` (n, d)."""
         with threads(self.n_jobs):
             costs = mixture_forces(self.P, np.ascontiguousarray(Z), self.precisions, self._forces)
-        T = self._forces
-        sums = T.sum(axis=1) + T.sum(axis=0)
-        return self._entropy + math.fsum(costs), sums[:, None] * Z - (T @ Z + T.T @ Z)
+        ones = np.column_stack([Z, np.ones(len(Z))])
+        moves = self._forces @ ones + self._forces.T @ ones
+        return self._entropy + math.fsum(costs), moves[:, -1:] * Z - moves[:, :-1]

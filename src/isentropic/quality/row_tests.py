@@ -22,7 +22,7 @@ _REFERENCES = 300  # rows to which distances are compared,
 _PLACES = 99  # and other rows whose places are tried; at most half of all rows each
 _BLOCK = 256  # rows whose distances are held at a time
 _FEWEST = 8  # rows of a map: the nearest half of fewer has no order to speak of
-CHANCE = 0.05  # a row whose p is above it is not told from one in a random place
+_CHANCE = 0.05  # a row whose p is above it is not told from one in a random place
 _FLAT = 0.5  # above it, p-values of rows that are placed better than by chance are rare
 
 
@@ -34,6 +34,7 @@ class RowTests:
     reliability: Floats  # (s,) correlation of ranks of distances in the data and on the map; 1 perfect
     p: Floats  # (s,) share of places on the map that would suit the row at least as well, its own included
     n_near: int  # rows that each is compared with
+    n_rows: int  # of the map
 
     @property
     def by_chance(self) -> float:
@@ -45,8 +46,20 @@ class RowTests:
 
     @property
     def doubtful(self) -> Integers:
-        """Rows whose p is above 0.05: nothing tells them from rows in random places."""
-        return self.rows[self.p > CHANCE]
+        """Rows whose p is above 0.05: nothing tells them from rows in random places.
+
+        Of a map of fewer than 40 rows, which has too few places for such a p, above the least there is.
+        """
+        return self.rows[self.p > doubtful_above(self.n_rows)]
+
+
+def doubtful_above(n_rows: int) -> float:
+    """The p above which a row of a map is doubtful; no less than a row that fits best has for sure.
+
+    >>> doubtful_above(1000), doubtful_above(20)
+    (0.05, 0.1)
+    """
+    return max(_CHANCE, 1.0 / min(_PLACES, n_rows - n_rows // 2))
 
 
 def row_tests(
@@ -114,7 +127,7 @@ def row_tests(
         with threads(n_jobs):
             place_tests(*lists, own, ranks, at[mine], fits[part], better[part])
     tried = len(places) - (at[tested] >= 0)
-    return RowTests(tested, fits, (1 + better) / (1 + tried), near)
+    return RowTests(tested, fits, (1 + better) / (1 + tried), near, n)
 
 
 def _near(X: DistanceRows, rows: Integers, references: Integers, near: int) -> tuple[Integers, Floats]:

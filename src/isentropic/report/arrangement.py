@@ -1,4 +1,4 @@
-"""In which order the maps stand on the page: the best first, the many others by their family."""
+"""How the maps stand on the page: in the order of the verdict, the many others by their family."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..comparison import Run, Verdict
+from ..comparison.rivals import best_first
 from ..registry import METHODS
 from .class_scores import groups
 
@@ -23,8 +24,8 @@ class Shelf:
 
 
 def shelves(runs: Sequence[Run], verdict: Verdict) -> list[Shelf]:
-    """All maps; the best eight are shown at once, or all where only one more would be hidden."""
-    order = best_first(runs, verdict)
+    """All maps in the verdict's order; the best eight are shown at once, or all where only one is left."""
+    order = [standing.run for standing in best_first(verdict.standings, verdict.shown)]
     n_first = len(order) if len(order) <= MOST_FIRST + 1 else MOST_FIRST
     first, others = order[:n_first], order[n_first:]
     return [
@@ -36,20 +37,6 @@ def shelves(runs: Sequence[Run], verdict: Verdict) -> list[Shelf]:
         )
         for group in groups(runs)
     ]
-
-
-def best_first(runs: Sequence[Run], verdict: Verdict) -> list[int]:
-    """Positions of the maps: the one that is shown, then those to be trusted, by what they keep."""
-    standings = {standing.run: standing for standing in verdict.standings}
-
-    def place(i: int) -> tuple[bool, bool, bool, float, float]:
-        found = standings.get(i)
-        if found is None:
-            return (i != verdict.shown, True, True, 0.0, 0.0)
-        local = found.keeps in ("local", "both")
-        return (i != verdict.shown, not found.trusted, not local, -(found.local or 0), -(found.overall or 0))
-
-    return sorted((i for i, run in enumerate(runs) if not run.failed), key=place)
 
 
 def family_name(run: Run) -> str:

@@ -9,6 +9,7 @@ const ALPHA = 0.01; // chance that any column is named that does not differ
 const MISSED = 0.05; // chance of an interval to miss the truth,
 const DEVIATIONS = 1.959963984540054; // and how wide that makes it
 const EXACT_SHARES = 5000; // rows up to which shares are compared by Fisher's exact test
+const WEAK = 40; // rows on one side below which all but large differences are missed
 const EXACT_RANKS = 8; // rows on one side up to which ranks are, without ties
 
 class GivenColumn {
@@ -18,6 +19,13 @@ class GivenColumn {
 
   /* For each row the rank of its value among those that occur, or the place of its level; `missing` without one. */
   get codes() { return (this.known ??= (this.packed.kind === "u1" ? bytes : words)(this.packed.codes)); }
+
+  /* How often each code occurs, and last how often none. */
+  get counts() {
+    const found = new Uint32Array(this.n + 1);
+    for (const code of this.codes) found[code === this.missing ? this.n : code]++;
+    return found;
+  }
 
   /* The number that a code stands for; between two that the page holds, along the line. */
   value(code) {
@@ -39,7 +47,8 @@ class GivenColumn {
 /* A number of 32 bits for each position, as even as chance: `_scattered` of Python. */
 function scattered(row) {
   let x = row + 1;
-  for (const [shift, factor] of [[16, 0x7feb352d], [15, 0x846ca68b]]) x = Math.imul(x ^ (x >>> shift), factor);
+  x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
+  x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
   return (x ^ (x >>> 16)) >>> 0;
 }
 
@@ -47,9 +56,9 @@ function scattered(row) {
 function sides(inside, outside) {
   const found = new Uint8Array(inside.length);
   for (const [flags, first] of [[inside, 1], [outside, 3]]) {
-    const keys = []; // the place in the low digits: rows that scatter alike keep their order
-    for (let i = 0; i < flags.length; i++) if (flags[i]) keys.push(scattered(i) * 1048576 + i);
-    Float64Array.from(keys).sort().forEach((key, rank) => { found[key % 1048576] = first + (rank >= keys.length >> 1); });
+    const keys = new Float64Array(total(flags)); // the place in the low digits: rows that scatter alike keep their order
+    for (let i = 0, at = 0; i < flags.length; i++) if (flags[i]) keys[at++] = scattered(i) * 1048576 + i;
+    keys.sort().forEach((key, rank) => { found[key % 1048576] = first + (rank >= keys.length >> 1); });
   }
   return found;
 }
@@ -184,9 +193,8 @@ function* explaining(columns, inside, outside) {
     yield;
   }
   const tested = [...numbers, ...levels];
-  const count = (flags) => flags.reduce((sum, flag) => sum + flag, 0);
   return {
-    differences: keptDifferences(tested), n_rows: count(inside), n_against: count(outside), n_columns: columns.length,
+    differences: keptDifferences(tested), n_rows: total(inside), n_against: total(outside), n_columns: columns.length,
     n_tested: tested.length, alpha: ALPHA, skipped,
   };
 }
@@ -247,10 +255,14 @@ function differenceText({ column, level, auc, lift, low, high, inside, outside, 
     const words = dates ? ["later", "earlier"] : ["higher", "lower"], told = dates ? dayText : numberText;
     return `${column} is ${words[auc > 0.5 ? 0 : 1]}: AUC ${fixed(auc, 2)} (${fixed(low, 2)} to ${fixed(high, 2)}), median ${told(inside)} against ${told(outside)}.`;
   }
-  return `${column}=${level} is ${fixed(lift, 1)} times as frequent (${fixed(low, 1)} to ${fixed(high, 1)}): ${fixed(100 * inside, 0)}% against ${fixed(100 * outside, 0)}%.`;
+  const times = outside === 0 ? `at least ${fixed(low, 1)} times as frequent` : inside === 0 ? `at most ${fixed(high, 1)} times as frequent`
+    : `${fixed(lift, 1)} times as frequent (${fixed(low, 1)} to ${fixed(high, 1)})`;
+  return `${column}=${level} is ${times}: ${fixed(100 * inside, 0)}% against ${fixed(100 * outside, 0)}%.`;
 }
 
-function explanationLines({ differences, n_columns, n_rows, n_against }) {
+function explanationLines({ differences, n_columns, n_rows, n_against, skipped }) {
   if (differences.length) return differences.map(differenceText);
-  return [`None of ${n_columns} columns tells these ${n_rows.toLocaleString("en")} rows from ${n_against.toLocaleString("en")} others beyond chance.`];
+  let few = skipped.length ? ` ${skipped.length} more ${skipped.length === 1 ? "has" : "have"} too few values to say.` : "";
+  if (Math.min(n_rows, n_against) < WEAK) few += " So few rows tell large differences only.";
+  return [`None of ${n_columns - skipped.length} columns tells these ${n_rows.toLocaleString("en")} rows from ${n_against.toLocaleString("en")} others beyond chance.${few}`];
 }

@@ -35,23 +35,6 @@ function correctedSelection(neighbors, k, flags) {
   return found;
 }
 
-const counted = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
-const percent = (share) => `${Math.round(100 * share)}%`;
-
-/* Runs a generator a few milliseconds at a time, so that frames are drawn in between; gives a way to stop it. */
-function inSlices(steps, done) {
-  let timer = 0;
-  const slice = () => {
-    for (const end = performance.now() + 10; performance.now() < end;) {
-      const { value, done: over } = steps.next();
-      if (over) return done(value);
-    }
-    timer = setTimeout(slice);
-  };
-  timer = setTimeout(slice);
-  return () => clearTimeout(timer);
-}
-
 class Selecting {
   constructor(app) {
     Object.assign(this, { app, columns: app.given, check: null, settled: null, kept: null, undo: null, stop: () => {} });
@@ -176,8 +159,7 @@ class Selecting {
   keptNote() {
     if (!this.kept) return [];
     const line = element("p", { class: "kept" });
-    const n = this.kept.reduce((sum, flag) => sum + flag, 0);
-    line.append(element("span", {}, `${counted(n, "row")} kept. Select others to compare with them.`), this.button("Let go", () => { this.kept = null; this.say(); this.ask(); }, "release"));
+    line.append(element("span", {}, `${counted(total(this.kept), "row")} kept. Select others to compare with them.`), this.button("Let go", () => { this.kept = null; this.say(); this.ask(); }, "release"));
     return [line];
   }
 
@@ -185,8 +167,7 @@ class Selecting {
   compared() {
     const { app, kept } = this, inside = kept ?? app.selected;
     const other = Uint8Array.from(inside, kept ? (flag, i) => Number(app.selected[i] && !flag) : (flag) => 1 - flag);
-    const sizes = [inside, other].map((flags) => flags.reduce((sum, flag) => sum + flag, 0));
-    return { inside, other, sizes };
+    return { inside, other, sizes: [total(inside), total(other)] };
   }
 
   // ---- why these rows ----
@@ -229,7 +210,7 @@ class Selecting {
     const against = this.kept ? "the selected rows" : "the others";
     if (found.differences.length) parts.push(element("p", { class: "key" }, ""));
     if (found.differences.length) parts[parts.length - 1].append(element("i", { class: "these" }), this.kept ? "the kept rows" : "these rows", element("i", { class: "those" }), against);
-    parts.push(element("p", { class: "note quiet" }, `Half of the rows chose the columns, the other half tested them.${few}`));
+    parts.push(element("p", { class: "note quiet" }, `Half of the rows chose the columns, the other half tested them. Rows picked by their place on a map differ in columns that made the map, be it all noise: this says by what, not that they are a group.${few}`));
     this.why.replaceChildren(...parts);
   }
 }
@@ -252,7 +233,7 @@ function distribution(column, level, inside, other) {
     for (let i = 0; i < flags.length; i++) if (flags[i] && codes[i] !== missing) found[codes[i]]++;
     return found;
   });
-  const totals = counts.map((list) => list.reduce((sum, one) => sum + one, 0)), bins = 35;
+  const totals = counts.map(total), bins = 35;
   const [low, high] = middleRange(column, counts, totals);
   const heights = counts.map((list, side) => {
     const found = new Float64Array(bins);
