@@ -55,14 +55,17 @@ class Preparation:
 
     @property
     def row_metric(self) -> str | Gower:
-        """The metric of the prepared rows: for Gower's, with the columns that are levels."""
+        """The metric of the prepared rows: for Gower's, with the columns that are levels, or ordered ones."""
         if self.metric != "gower":
             return self.metric
         firsts = np.cumsum(
             [0, *(len(column.feature_names(self.nominal)) for column in self.columns)]
         ).tolist()
-        spans = zip(self.columns, firsts, strict=False)
-        return Gower(levels=tuple(first for column, first in spans if column.kind == "nominal"))
+        spans = list(zip(self.columns, firsts, strict=False))
+        return Gower(
+            levels=tuple(a for column, a in spans if column.kind == "nominal" and not column.ordered),
+            ordered=tuple(a for column, a in spans if column.ordered),
+        )
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -82,6 +85,7 @@ class Preparation:
                     "levels": list(column.levels),
                     "flag": column.flag,
                     "cycles": list(column.cycles),
+                    "ordered": column.ordered,
                 }
                 for column in self.columns
             ],
@@ -130,12 +134,14 @@ class Preparation:
                 _texts("levels", item["levels"]),
                 item.get("flag", False),
                 _texts("cycles", item.get("cycles", [])),
+                item.get("ordered", False),
             )
             for item in data["columns"]
         )
         for column in columns:
             require_one_of("kind", column.kind, KINDS)
             require_flag("flag", column.flag)
+            require_flag("ordered", column.ordered)
             for cycle in column.cycles:
                 require_one_of("cycles", cycle, CYCLES)
         require_one_of("nominal", data["nominal"], NOMINAL)
