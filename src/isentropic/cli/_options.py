@@ -102,9 +102,10 @@ _CALLS = {
 _TABLE_OPTIONS = (
     "target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "metric", "rank",
 )  # fmt: skip
-# name='value', name='value' or 'other', name=['value'], name=... and name=[...] in a message
+# name='value', name='value' or 'other', name=['value'], name=50, name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(
-    rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"
+    rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?"
+    r"|(?P<number>\d+)|\[?\.\.\.\]?)"
 )
 
 
@@ -167,5 +168,6 @@ def in_options(text: str) -> str:
 
 
 def _as_option(match: re.Match[str]) -> str:
-    given = [quote(value) for value in (match["value"], match["other"]) if value is not None]
-    return f"--{match[1]} {' or '.join(given) or 'NAME'}"
+    values = (match["value"], match["other"], match["number"])
+    given = [quote(value) for value in values if value is not None]
+    return f"--{match[1]} {' or '.join(given) or ('N' if match[1] == 'rank' else 'NAME')}"
