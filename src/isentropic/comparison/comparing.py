@@ -191,7 +191,8 @@ def compared(
         if limit is not None and not limit.can_be_kept(work.pace, len(work.data.X)):
             ends = time.perf_counter()  # what cannot be left out is done, and nothing else
         store = Store.at(folder, len(work.tasks) * len(work.data.X))
-        steps = Steps(progress, work.n_steps)
+        pending = work.steps
+        steps = Steps(progress, sum(map(len, pending.values())), pending)
         told = on_run or (lambda run, read_back: None)
 
         def job(task: Task, preset: Preset) -> Job:

@@ -131,7 +131,7 @@ class Job:
     def _computed(self, blank: Run, store: Store) -> Run:
         self._require_possible()
         label = self.task.label
-        self.steps.now(f"{label}: first rows")
+        self.steps.begin(f"{label}: first rows")
         self._warm_up()
         selection = self._selection()
         params = {} if selection is None else selection.params

@@ -81,8 +81,8 @@ def _seconds_of_measures(data: Data, X: np.ndarray, sample: int | None, n_jobs: 
 def measured_in(n_rows: int, pace: float) -> float:
     """Seconds of all that is measured of one map of ``n_rows`` rows.
 
-    >>> [measured_in(n, 0.1) for n in (500, 5_000)]
-    [0.85, 5.8]
+    >>> [measured_in(n, 0.5) for n in (500, 5_000)]
+    [4.25, 29.0]
     """
     return pace * (_PER_MAP + _PER_SQUARE * (n_rows / _TRIED) ** 2)
 
@@ -90,7 +90,7 @@ def measured_in(n_rows: int, pace: float) -> float:
 def rows_measured_in(seconds: float, pace: float) -> float:
     """The rows of a map all of whose measures take so long: the inverse of :func:`measured_in`.
 
-    >>> rows_measured_in(5.8, 0.1)
+    >>> rows_measured_in(29.0, 0.5)
     5000.0
     """
     return _TRIED * math.sqrt(max(seconds / pace - _PER_MAP, 0.0) / _PER_SQUARE)

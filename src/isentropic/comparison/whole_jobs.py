@@ -40,7 +40,7 @@ class WholeJob(Job):
         return replace(run, relation=like.relation, label_test=like.label_test), read_back
 
     def _of_all(self, blank: Run, params: Mapping[str, Any], rows: Integers) -> Run:
-        self.steps.now(f"{self.task.label}: all rows")
+        self.steps.begin(f"{self.task.label}: all rows")
         with config_context(deadline=self.fit_ends):
             fit, n_placed = self._fit_of_all(params, rows)
         self.steps.now(f"{self.task.label}: measures", 1)

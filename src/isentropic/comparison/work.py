@@ -14,7 +14,7 @@ from .data import Data
 from .pace import Limit, measured_pace
 from .planning import FOR_THE_SAMPLE, rows_in_time
 from .presets import LARGE, MIXED, MIXED_SAMPLE_ROWS, SAMPLE_ROWS, Preset, methods_of
-from .steps import count_steps
+from .steps import ALL_ROWS, steps_of
 from .strata import strata_of, stratified_rows
 from .tasks import Methods, Task, as_tasks
 
@@ -71,9 +71,10 @@ class Work:
         return cls(tasks, data, preset, rows, everything, notes, pace)
 
     @property
-    def n_steps(self) -> int:
-        steps = sum(count_steps(task, self.preset, len(self.data.X)) for task in self.tasks)
-        return steps if self.rows is None else steps + 2
+    def steps(self) -> dict[str, list[str]]:
+        """Kinds of steps, by method; of a sample those of the map of all rows, too."""
+        steps = {task.label: steps_of(task, self.preset, len(self.data.X)) for task in self.tasks}
+        return steps if self.rows is None else {**steps, ALL_ROWS: ["map of all", "measures of all"]}
 
 
 def _most(most_rows: MostRows, n_rows: int, metric: Metric) -> int:
