@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from .._errors import InvalidInputError, require
+from ._options import bytes_in
 
 if TYPE_CHECKING:
     from .._values import Table
 
 _FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
+_LEAST_ROOM = 160 * 2**20  # bytes: compiled code, one method, the page
+_COPIES = 6  # of the table: scaled, sampled, neighbours, drawn
 
 
 def require_table(table: Table) -> None:
@@ -42,3 +46,16 @@ def _names_rows(table: Table) -> bool:
     assert y is not None
     whole = bool((y == np.floor(y)).all())
     return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
+
+
+def require_room(table: Table, memory: str | None) -> None:
+    """Refuse a limit of memory that no report of this table could keep."""
+    from .._runtime import held_memory
+
+    size = bytes_in("--memory", memory)
+    if size is None:
+        return
+    held = held_memory()
+    least = math.ceil((held + _LEAST_ROOM + _COPIES * table.X.nbytes) / 2**20)
+    hint = f"The libraries and the table take {math.ceil(held / 2**20)}M already."
+    require(size >= least * 2**20, "--memory", f"at least {least}M for this table", memory, hint)

@@ -13,6 +13,8 @@ from .rankings import LEVEL, PrintedP, Ranking, first_of
 from .results import FAR, NEAR, CellResult, TableResult
 from .values import Outcome, Task
 
+_NAMED = 3  # methods that a sentence can name
+
 
 def survives(
     results: Sequence[TableResult], found: Sequence[Ranking], p_values: Sequence[PrintedP] = ()
@@ -113,20 +115,24 @@ def _printed_there(printed: Ranking, honest: Ranking, method: str) -> str:
 def _honest(results: Sequence[TableResult]) -> list[str]:
     """Of tables that rank nothing: by measure, what is printed and what rows give that were not seen."""
     pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    methods: dict[tuple[str, str], dict[str, None]] = {}
     for result in results:
         for one in result.cells:
             compared = math.isfinite(one.cell.tolerance)  # times are not
             if compared and one.cell.printed is not None and one.honest is not None:
                 key = (one.cell.measure, result.table.honest)
                 pairs.setdefault(key, []).append((one.cell.printed, one.honest))
+                methods.setdefault(key, {})[one.cell.method] = None
     said = []
     for (measure, how), values in pairs.items():
         found = np.array(values)
         printed, honest = found.mean(axis=0)
         lost = interval(found[:, 1] - found[:, 0])
+        names = list(methods[measure, how])
+        of = f" of {', '.join(names)}" if len(names) <= _NAMED else ""
         said.append(
             f"{measure}: mean {number(printed)} as printed, {number(honest)} {how} "
-            f"(the {len(found)} cells that have both, difference {lost})."
+            f"(the {len(found)} cells{of} that have both, difference {lost})."
         )
     return said
 
