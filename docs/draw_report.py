@@ -18,6 +18,6 @@ with sync_playwright() as started:
     browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
     tab = browser.new_page(viewport={"width": 1366, "height": 768}, color_scheme="light")
     tab.goto(Path(sys.argv[1]).resolve().as_uri())
-    tab.wait_for_function("window.isentropic && window.isentropic.ready")
+    tab.wait_for_function("() => window.isentropic && window.isentropic.ready")
     tab.screenshot(path=PICTURE)
     browser.close()

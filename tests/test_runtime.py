@@ -5,6 +5,7 @@ import threading
 from itertools import accumulate
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import threadpoolctl
 from hypothesis import given
@@ -21,6 +22,7 @@ from isentropic._runtime import (
     free_memory,
     generator,
     get_config,
+    held_memory,
     memory_budget,
     one_blas_thread,
     require_memory,
@@ -265,6 +267,24 @@ def test_a_refusal_has_the_numbers_and_the_next_step():
 )
 def test_bytes_are_readable(n_bytes, text):
     assert _runtime._readable(n_bytes) == text
+
+
+def test_a_limit_in_all_counts_what_the_process_holds(monkeypatch):
+    monkeypatch.setattr("isentropic._runtime.held_memory", lambda: 300 * 2**20)
+    with config_context(memory_limit=2**30):
+        assert memory_budget() == 2**30
+        with config_context(memory_in_all=True):
+            assert memory_budget() == (1024 - 300 - 64) * 2**20
+            with pytest.raises(MemoryBudgetError, match="needs 700 MiB of memory, the budget is 660 MiB"):
+                require_memory(700 * 2**20, "All distances", "Take a sample.")
+    with config_context(memory_limit=2**20, memory_in_all=True):
+        assert memory_budget() == 0
+
+
+def test_what_a_process_holds_grows_with_what_it_holds():
+    before = held_memory()
+    held = np.ones(2**23)
+    assert held_memory() - before >= 0.9 * held.nbytes or before == 0
 
 
 def test_the_budget_is_a_share_of_the_free_memory(monkeypatch):

@@ -29,6 +29,7 @@ _ERRORS = (
     "PerplexityWarning",
     "StoredRunWarning",
     "TableWarning",
+    "TimeBudgetWarning",
 )
 _PUBLIC = {
     "FAMILIES": "registry",

@@ -89,6 +89,10 @@ class TableWarning(IsentropicWarning):
     """A table has something that the analyst should know of before trusting a map of it."""
 
 
+class TimeBudgetWarning(IsentropicWarning):
+    """A time is too short for the least that can be done; that is done, and takes longer."""
+
+
 class StoredRunWarning(IsentropicWarning):
     """A result that was kept does not hold what was written, and is computed again."""
 

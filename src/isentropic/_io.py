@@ -43,6 +43,7 @@ VALUES = frozenset(
             f"isentropic.dissimilarities.measures.{kind}"
             for kind in ("Added", "Directed", "Exponential", "Shrunk")
         ),
+        "isentropic._sparse_rows.SparseRows",
         "isentropic.distances.gower.GowerUnits",
         "isentropic.families.growing.Update",
         "isentropic.families.input_rows.KnownRows",

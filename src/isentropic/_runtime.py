@@ -28,6 +28,8 @@ logger = logging.getLogger("isentropic")
 
 Progress = Callable[[str, int, int], None]
 
+_SPARE = 64 * 2**20  # bytes of a limit in all, for what is too small to be asked for
+
 
 @dataclass(frozen=True, slots=True)
 class Config:
@@ -35,6 +37,7 @@ class Config:
 
     memory_fraction: float = 0.7  # share of the free memory that one computation may take
     memory_limit: int | None = None  # bytes; replaces the share of the free memory when given
+    memory_in_all: bool = False  # the limit is that of the process: what it holds already counts
     progress: Progress | None = None  # called as progress(what, done, total)
     deadline: float | None = None  # by time.perf_counter(): later work is stopped between two blocks of rows
 
@@ -202,9 +205,19 @@ def memory_budget() -> int | None:
     """Bytes that one computation may take; None where the system does not tell."""
     config = get_config()
     if config.memory_limit is not None:
-        return config.memory_limit
+        held = _SPARE + held_memory() if config.memory_in_all else 0
+        return max(config.memory_limit - held, 0)
     free = free_memory()
     return None if free is None else int(config.memory_fraction * free)
+
+
+def held_memory() -> int:
+    """Bytes that this process holds now, libraries included; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def free_memory() -> int | None:

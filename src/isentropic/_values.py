@@ -269,7 +269,7 @@ class Table:
     numbers, and ``class_names`` is then empty. ``y`` is None without a target.
     """
 
-    X: Floats  # (n, m)
+    X: Any  # (n, m) floats, or SparseRows
     y: npt.NDArray[Any] | None
     feature_names: tuple[str, ...]
     row_names: tuple[str, ...]

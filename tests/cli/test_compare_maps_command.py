@@ -85,3 +85,17 @@ def test_the_maps_are_not_written_over(run, flats, maps):
     assert result.exit_code == 2
     assert "another file than its sources" in result.stderr
     assert maps[0].read_bytes() == before
+
+
+def test_the_error_says_which_of_the_two_maps_does_not_fit(run, flats, maps, tmp_path):
+    short, repeated = tmp_path / "short.csv", tmp_path / "repeated.csv"
+    pd.read_csv(maps[1]).iloc[:-2].to_csv(short, index=False)
+    result = run("compare-maps", maps[0], short, flats, *OPTIONS)
+    assert result.exit_code == 2
+    assert f"SECOND ({short}) must be a map of the" in result.stderr
+    pd.DataFrame({"row": [0, 1, 1, 3], "x0": [1.5, 2, 4, 8]}).to_csv(repeated, index=False)
+    numbered = tmp_path / "numbered.csv"
+    numbered.write_text("a,b\n1,2.5\n3,4\n9,1\n2,8\n", encoding="utf-8")
+    result = run("compare-maps", repeated, maps[0], numbered)
+    assert result.exit_code == 2  # by the order, row 2 would stand in the place of another
+    assert f"FIRST ({repeated}) must be a map of the rows of DATA, but has no row '2'" in result.stderr

@@ -165,7 +165,9 @@ def test_an_experiment_of_ones_own(run, tables, tmp_path):
     assert set(ranking["methods"]) == {"pca", "lda", "raw"}
     rows = numbers(tmp_path / "page.csv")
     assert float(rows["a", "pca"]["honest"]) > 0.8
-    assert "two classes or more on at least 10 rows, got '3 rows of 2'" in rows["short", "pca"]["reason"]
+    assert (
+        "two classes or more on at least 10 rows, got '3 rows of 2 classes'" in rows["short", "pca"]["reason"]
+    )
     assert chapter["survives"][-2] == "Targets: a class, b class, c class, short class."
     (against,) = (one["first"] for one in chapter["rankings"])
     assert (against["rope"], len(against["against"])) == (0.01, 2)
@@ -178,15 +180,18 @@ def test_an_experiment_says_what_it_took_for_the_target_and_why_nothing_is_ranke
     (tables / "b.csv").write_text(text.replace("class", "kind"), encoding="utf-8")
     (tables / "c.csv").write_text(text.replace("k1", "k0"), encoding="utf-8")
     (tables / "short.csv").write_text("p,q,class\n1,2\n", encoding="utf-8")
+    named = [f"r{i}," + line for i, line in enumerate(text.splitlines()[1:])]
+    (tables / "a.csv").write_text("\n".join(["id,p,q,r,s,class", *named]), encoding="utf-8")
     out = tmp_path / "page.html"
     given = ("--methods", "pca", "--classifiers", "NB", "--repeats", 2, "--out", out, "--jobs", 1)
     said = run("experiment", tables, *given).stdout
     assert "Targets: a class, b kind, c class" in said
+    assert "\na: columns that number or name the rows, or hardly repeat, are no features: 'id'.\n" in said
     assert "Nothing is ranked: that takes 3 methods, raw included, and 3 tables" in said
     assert "here are 2 and 2." in said
     rows = numbers(tmp_path / "page.csv")
     assert float(rows["b", "pca"]["honest"]) > 0.8
-    assert "got '40 rows of 1'" in rows["c", "pca"]["reason"]
+    assert "got '40 rows of 1 class'" in rows["c", "pca"]["reason"]
     assert rows["short", "raw"]["reason"]
     assert '<span class="none">–<sup>1</sup></span>' in out.read_text(encoding="utf-8")
 
@@ -195,11 +200,46 @@ def test_an_experiment_with_labels_at_random_beside_it(run, tables, tmp_path):
     out = tmp_path / "page.html"
     given = ("--methods", "lda", "--classifiers", "NB", "--repeats", 2, "--out", out, "--jobs", 1)
     result = run("experiment", tables / "a.csv", *given, "--protocol", "permuted")
-    assert "lda with labels at random, which mean nothing: score " in result.stdout
+    assert "lda with labels at random, which mean nothing: accuracy " in result.stdout
     rows = numbers(tmp_path / "page.csv")
     assert float(rows["a", "lda"]["honest"]) > 0.8
-    assert abs(float(rows["a", "lda"]["permuted"])) < 0.3
+    assert abs(float(rows["a", "lda"]["permuted"]) - 0.5) < 0.15  # of the same measure
+    kappa = run("experiment", tables / "a.csv", *given, "--protocol", "permuted", "--measure", "kappa")
+    assert "which mean nothing: kappa " in kappa.stdout
+    assert abs(float(numbers(tmp_path / "page.csv")["a", "lda"]["permuted"])) < 0.3
     assert "--protocol permuted" in out.read_text(encoding="utf-8")
+
+
+def test_classes_and_numbers_are_ranked_apart(run, tables, tmp_path):
+    random = np.random.default_rng(1)
+    for name in ("u", "v", "w"):
+        X = random.normal(size=(30, 3))
+        lines = ["p,q,r,target", *(",".join(map(str, (*row, row.sum()))) for row in X)]
+        (tables / f"{name}.csv").write_text("\n".join(lines), encoding="utf-8")
+    out = tmp_path / "page.html"
+    given = ("--methods", "pca,isomap", "--classifiers", "NB", "--repeats", 2, "--out", out, "--jobs", 1)
+    more = ("--components", 1, "--defaults", "--test-share", 0.4)
+    (chapter,) = json.loads(run("experiment", tables, *given, *more, "--json").stdout)["chapters"]
+    assert [table["table"] for table in chapter["tables"]] == ["classes", "numbers"]
+    first, second = chapter["rankings"]
+    assert (first["tables"], first["data"]) == ("experiment:classes", ["a", "b", "c"])
+    assert (second["tables"], second["data"]) == ("experiment:numbers", ["u", "v", "w"])
+    assert min(first["means"]) > 0.7 > max(second["means"])
+    rows = numbers(tmp_path / "page.csv")
+    assert {rows[name, "pca"]["measure"] for name in "abc"} == {"accuracy"}
+    assert {rows[name, "pca"]["measure"] for name in "uvw"} == {"R²"}
+    with open(tmp_path / "page-ranks.csv", encoding="utf-8") as file:
+        ranks = list(csv.DictReader(file))
+    assert [row["tables"] for row in ranks] == ["experiment:classes"] * 3 + ["experiment:numbers"] * 3
+    for one, ranking in ((ranks[0], first), (ranks[3], second)):
+        assert float(one["mean_rank"]) == min(ranking["average_ranks"])
+        assert one["against"] == one["p_nemenyi"] == ""
+    assert ranks[1]["against"] == ranks[0]["method"]
+    at = [first["methods"].index(ranks[i]["method"]) for i in (0, 1)]
+    assert float(ranks[1]["p_nemenyi"]) == first["p_values"]["nemenyi"][at[0]][at[1]]
+    assert "--components 1 --defaults --repeats 2 --test-share 0.4" in out.read_text(encoding="utf-8")
+    run("experiment", tables / "a.csv", *given)
+    assert not (tmp_path / "page-ranks.csv").exists()
 
 
 def numbers(path):

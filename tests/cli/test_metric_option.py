@@ -2,7 +2,9 @@
 
 import json
 
+import numpy as np
 import pytest
+from scipy import sparse
 
 
 @pytest.fixture
@@ -37,6 +39,28 @@ def test_a_mixed_table_through_every_command(run, mixed, tmp_path):
     for command in (("path", mixed, "--k", "5,10", *by), ("compare-maps", out, out, mixed, *by)):
         result = run(*command)
         assert result.exit_code == 0, result.stderr
+
+
+def test_a_sparse_table_by_cosine_through_every_command(run, tmp_path):
+    words = np.random.default_rng(0).poisson(0.4, size=(40, 30))
+    source, new = tmp_path / "words.npz", tmp_path / "new.npz"
+    sparse.save_npz(source, sparse.csr_array(words))
+    sparse.save_npz(new, sparse.csr_array(words[:3]))
+    out, model, placed = tmp_path / "map.csv", tmp_path / "model.skops", tmp_path / "placed.csv"
+    by = ("--metric", "cosine")
+    for command in (
+        ("embed", source, "-m", "isomap", *by, "--out", out, "--save", model),
+        ("transform", model, new, "--out", placed),
+        ("verify", model),
+        ("quality", source, out, *by),
+        ("compare-maps", out, out, source, *by),
+    ):
+        result = run(*command)
+        assert result.exit_code == 0, result.stderr
+    assert placed.read_bytes() == b"\n".join(out.read_bytes().split(b"\n")[:4]) + b"\n"
+    result = run("report", source, *by, "--out", tmp_path / "page.html")
+    assert result.exit_code == 2
+    assert "Give --rank 50 when it is loaded" in result.stderr
 
 
 def test_a_report_of_a_mixed_table_takes_no_option(run, mixed, tmp_path):

@@ -389,6 +389,57 @@ def test_a_budget_is_a_time(report):
     told = json.loads(result.stdout)
     assert "--budget 10m" in told["command"]
     assert told["notes"] == []
+    short = report("builtin:iris", "--methods", "pca,isomap", "--preset", "quick", "--budget", "1s", "--json")
+    assert short.exit_code == 0, short.stderr
+    if len(json.loads(short.stdout)["runs"]) < 2:  # a second may do where the libraries are loaded
+        assert json.loads(short.stdout)["notes"][0] == "Left out for time: isomap."
     refused = report("builtin:iris", "--budget", "soon")
     assert refused.exit_code == 2
     assert "as 30s, 5m or 1h, got 'soon'" in refused.stderr
+
+
+def test_a_budget_that_cannot_be_kept_is_said_before_the_work_starts(report, monkeypatch):
+    monkeypatch.setattr("isentropic.comparison.work.measured_pace", lambda data, n_jobs: 100.0)
+    methods = ("--methods", "isomap,pca", "--preset", "quick")
+    result = report("builtin:iris", *methods, "--budget", "20s", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert "Warning: The time of 20 s cannot be kept: " in result.stderr
+    assert (
+        "one method and the page take about 2304.5 s more. Here and now the least is about " in result.stderr
+    )
+    told = json.loads(result.stdout)
+    assert [run["method"] for run in told["runs"]] == ["isomap"]
+    assert told["notes"][0] == "Left out for time: pca."
+    assert told["warnings"][0].startswith("The time of 20 s cannot be kept")
+
+
+def test_a_memory_limit_is_of_the_whole_process(report, monkeypatch):
+    held = []
+    monkeypatch.setattr("isentropic._runtime.held_memory", lambda: held.append(1) or 300 * 2**20)
+    refused = report("builtin:iris", "--methods", "pca", "--memory", "400M")
+    assert refused.exit_code == 2
+    assert "--memory must be at least 461M for this table, got '400M'." in refused.stderr
+    assert "The libraries and the table take 300M already." in refused.stderr
+    held.clear()
+    assert report("builtin:iris", "--methods", "pca", "--preset", "quick", "--memory", "461M").exit_code == 0
+    assert len(held) > 1  # asked again by what is computed
+
+
+def test_the_clock_of_a_command_starts_with_its_process(monkeypatch):
+    import time
+
+    from isentropic.cli import _clock
+
+    monkeypatch.setattr(_clock, "_began", None)
+    monkeypatch.setattr(_clock, "_age", lambda: 5_000.0)
+    before = time.perf_counter()
+    assert _clock.command_began() >= before  # of a process that is no command
+    _clock.begin()
+    assert before <= _clock.command_began() + 5_000 <= time.perf_counter()
+
+
+def test_a_process_knows_its_age():
+    from isentropic.cli._clock import _age
+
+    first = _age()
+    assert 0 < first <= _age()

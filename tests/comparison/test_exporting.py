@@ -202,3 +202,22 @@ def test_names_of_the_columns_are_those_of_the_table():
     Z = iris.X[:, :2]
     frame = maps_frame(iris, [Run("pca", {}, None, 0.1, None, Z, assess(iris.X, Z))])
     assert list(frame.columns[:2]) == ["row", iris.preparation.target or "target"]
+
+
+@pytest.mark.parametrize("target", ["row", "first_0", "second_tears", "_index", "a/b"])
+def test_a_target_called_as_another_column_takes_nothing_from_it(target, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"), index=range(40))
+    given = datasets.load(frame.assign(**{target: ["left", "right"] * 20}), target=target)
+    runs = runs_of(given)
+    found = maps_frame(given, runs)
+    assert found.columns[0] == "row"
+    assert found["row"].tolist() == list(given.row_names)
+    assert found.iloc[:, 1].tolist() == ["left", "right"] * 20
+    np.testing.assert_array_equal(found["first_0"], runs[1].embedding[:, 0])
+    h5py = pytest.importorskip("h5py")
+    save_maps(tmp_path / "maps.h5ad", given, runs)
+    with h5py.File(tmp_path / "maps.h5ad") as store:
+        order = list(store["obs"].attrs["column-order"])
+        assert len(set(order)) == len(order) == found.shape[1] - 1 - 5
+        assert set(order) | {"_index"} == set(store["obs"])

@@ -8,13 +8,21 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from isentropic import compare
-from isentropic._errors import DeadlineError, InvalidInputError
+from isentropic._errors import DeadlineError, InvalidInputError, TimeBudgetWarning
 from isentropic._runtime import config_context, require_memory, row_blocks
 from isentropic.comparison import PRESETS, planning
 from isentropic.comparison.comparing import compared
-from isentropic.comparison.planning import Estimate, exponent, planned, rows_in_time
+from isentropic.comparison.data import Data
+from isentropic.comparison.pace import Limit, measured_in
+from isentropic.comparison.planning import Estimate, exponent, in_time, planned, rows_in_time
 from isentropic.comparison.presets import SAMPLE_ROWS
+from isentropic.comparison.runs import Run
+from isentropic.comparison.steps import Steps
+from isentropic.comparison.store import Store
 from isentropic.comparison.tasks import as_tasks
+from isentropic.comparison.timed import _seen
+from isentropic.comparison.whole_in_time import of_all_in_time
+from isentropic.comparison.whole_jobs import WholeJob
 from isentropic.selection import select
 
 
@@ -82,7 +90,9 @@ def test_a_method_whose_time_is_over_is_a_row_with_the_reason(X):
 def test_what_does_not_fit_is_left_out_in_one_line(X, monkeypatch):
     known = {"fast": Estimate(1e-6, 1, 1.0), "dear": Estimate(1e6, 1, 1.0)}
     monkeypatch.setattr("isentropic.comparison.timed._estimates", lambda *given: known)
-    found = compared(X, None, {"dear": Slow(), "fast": Slow()}, PRESETS["quick"], seconds=3600)
+    found = compared(
+        X, None, {"dear": Slow(), "fast": Slow()}, PRESETS["quick"], limit=Limit(time.perf_counter(), 3600)
+    )
     assert [run.method for run in found.runs] == ["fast"]
     assert found.notes == ("Left out for time: dear.",)
 
@@ -94,7 +104,9 @@ def test_the_bar_comes_to_its_end_without_those_left_out(X, monkeypatch, tmp_pat
     compare(X, methods={"pca": {}}, folder=tmp_path, preset="quick")  # to be read back
     seen = []
     with config_context(progress=lambda what, done, total: seen.append((done, total))):
-        found = compared(X, None, methods, PRESETS["quick"], seconds=3600, folder=tmp_path)
+        found = compared(
+            X, None, methods, PRESETS["quick"], limit=Limit(time.perf_counter(), 3600), folder=tmp_path
+        )
     assert found.notes == ("Left out for time: dear, long.",)
     assert {total for _, total in seen} == {seen[-1][0]}
     assert seen == sorted(seen)
@@ -112,9 +124,10 @@ def test_methods_refused_for_memory_are_named_in_one_line(X, tune):
     assert found.notes == ("Left out for memory: large, larger.",)
 
 
-def test_there_is_one_map_at_least(X, monkeypatch):
-    monkeypatch.setattr("isentropic.comparison.timed._AT_LEAST", 3600.0)
-    found = compared(X, None, {"dear": Slow(), "dearer": Slow()}, PRESETS["standard"], seconds=1e-3)
+def test_there_is_one_map_at_least(X):
+    limit = Limit(time.perf_counter(), 1e-3)
+    with pytest.warns(TimeBudgetWarning, match="time of 0.001 s cannot be kept.*one method takes about"):
+        found = compared(X, None, {"dear": Slow(), "dearer": Slow()}, PRESETS["standard"], limit=limit)
     (run,) = found.runs
     assert run.method == "dear"
     assert not run.failed
@@ -126,7 +139,7 @@ def test_enough_time_changes_nothing(X, tmp_path):
     told = []
     within = compare(X, methods=["pca", "isomap"], budget=2, seconds=3600, folder=tmp_path)
     again = compare(
-        X, methods=["pca", "isomap"], budget=2, seconds=2, folder=tmp_path,
+        X, methods=["pca", "isomap"], budget=2, seconds=600, folder=tmp_path,
         on_run=lambda run, back: told.append(back),
     )  # fmt: skip
     for one, other, third in zip(alone, within, again, strict=True):
@@ -161,14 +174,112 @@ def test_settings_and_seeds_give_way_before_the_method_does(monkeypatch):
         None,
     ]
     assert planned(task, preset, 1_000, one, 0.0, 100.0, last=False).ends == 50.0
+    # by a pace of 0.1 the measures take 1 s, which with the fit is more than 2 s
+    assert planned(task, preset, 1_000, one, 0.1, 2.0, last=True) is None
+
+
+def test_each_family_has_its_turn_before_a_second_of_one_comes():
+    seconds = {"pca": 1, "classical-mds": 2, "metric-mds": 3, "umap": 4, "mine": 5, "t-sne": 6, "sdd": 7}
+    known = {label: Estimate(float(s), 1, 0.0) for label, s in seconds.items()}
+    assert in_time(known, 100) == ["pca", "classical-mds", "umap", "mine", "sdd", "metric-mds", "t-sne"]
 
 
 def test_rows_follow_the_time():
     found = [rows_in_time(50_000, 10, seconds, 0.2) for seconds in (1, 20, 200, 5_000)]
     assert found == sorted(found)
     assert (found[0], found[-1]) == (500, SAMPLE_ROWS)
+    assert rows_in_time(50_000, 10, 5_000, 0.2, most=3_000) == 3_000
     assert rows_in_time(300, 10, 1, 5.0) == 300
+    four = 4 * measured_in(2_000, 0.2) / 0.35
+    assert rows_in_time(50_000, 10, four * 1.001, 0.2) == rows_in_time(50_000, 4, four * 1.001, 0.2) == 2_000
     assert exponent(as_tasks({"mine": Slow()})[0]) == 2.0
+
+
+def test_the_page_has_its_time_and_so_has_what_came_before(monkeypatch):
+    monkeypatch.setattr(planning.time, "perf_counter", lambda: 110.0)
+    assert Limit(100.0, 60.0).ends(0.1) == 160.0
+    assert Limit(100.0, 60.0, page=True).ends(0.1) == 157.0  # a twentieth
+    assert Limit(100.0, 60.0, page=True).ends(1.0) == 145.0  # what a page takes at this pace
+    assert Limit(100.0, 60.0, page=True).can_be_kept(0.1, 500)
+    said = (
+        "time of 12 s cannot be kept: 10.0 s have passed, and one method and the page take about 2.4 s more"
+    )
+    with pytest.warns(TimeBudgetWarning, match=f"{said}. Here and now the least is about 14 s."):
+        assert not Limit(100.0, 12.0, page=True).can_be_kept(0.1, 500)
+
+
+def test_a_machine_that_becomes_busy_is_seen():
+    run = Run("pca", {}, None, seconds=1.0, memory_mib=None, embedding=np.zeros((1_000, 2)))
+    expected = measured_in(1_000, 0.1)
+    assert _seen(run, 1_000, 1.0 + 2 * expected, 0.1) == pytest.approx(0.2)
+    assert _seen(run, 1_000, 1.0 + 99 * expected, 0.1) == pytest.approx(0.4)
+    assert _seen(replace(run, embedding=None, reason="stopped"), 1_000, 50.0, 0.1) == 0.1
+
+
+class Clock:
+    """Time that passes where it is told to."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Costly(BaseEstimator):
+    """By a planted clock: so many seconds for a row that is fitted, others for one that is placed."""
+
+    clock = Clock()
+
+    def __init__(self, fitting=0.0, placing=0.0):
+        self.fitting = fitting
+        self.placing = placing
+
+    def _passed(self, seconds):
+        for _ in row_blocks(10, "costly", size=1):
+            Costly.clock.now += seconds / 10
+
+    def fit_transform(self, X, y=None):
+        self._passed(self.fitting * len(X))
+        return X[:, :2].copy()
+
+    def transform(self, X):
+        self._passed(self.placing * len(X))
+        return X[:, :2].copy()
+
+
+@pytest.mark.parametrize(
+    ("fitting", "placing", "seconds", "placed"),
+    [
+        (0.001, 9.0, 10.0, 0),  # fits
+        (1.0, 0.001, 150.0, 300),  # a fit of all would not fit the time
+        (0.55, 0.001, 200.0, 300),  # it seemed to, and was stopped
+        (1.0, 9.0, 120.0, None),  # neither way is in time
+    ],
+)
+def test_all_rows_are_fitted_or_placed_in_the_time_that_is_left(
+    X, monkeypatch, fitting, placing, seconds, placed
+):
+    clock = Costly.clock
+    clock.now = 0.0
+    monkeypatch.setattr("time.perf_counter", clock)
+    monkeypatch.setattr("isentropic.comparison.whole_in_time.exponent", lambda task: 1.0)
+    limit, rows = Limit(0.0, 1e9), 100
+    methods = {"costly": Costly(fitting, placing)}
+    found = compared(X, None, methods, replace(PRESETS["quick"], n_walks=1), limit=limit, most_rows=rows)
+    like, taken = found.runs[0], found.rows
+    assert not like.failed
+    job = WholeJob(
+        as_tasks(methods)[0], Data.of(X, None, 0), PRESETS["quick"].of_all, "rnx_auc", 0, 1, Steps(None, 9)
+    )
+    began = clock.now
+    run, _ = of_all_in_time(job, like, taken, Store.at(None, 0), began + seconds)
+    if placed is None:
+        assert run.reason.startswith("stopped after")
+    else:
+        assert run.n_placed == placed
+        assert not run.failed
+    assert clock.now - began <= seconds + 0.1 * max(fitting * 400, placing * 300)  # one block more
 
 
 @pytest.mark.parametrize("seconds", [0, -1, "5m", np.nan])

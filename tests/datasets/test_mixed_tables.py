@@ -9,6 +9,7 @@ from numpy.testing import assert_array_equal
 
 from isentropic import ClassicalMDS, Gower, InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
+from isentropic.distances import distances_between, in_units
 
 MIXED = pd.DataFrame({
     "rooms": [2, np.nan, 4, 5], "heating": ["gas", "oil", None, "gas"], "area": [40.0, 50.0, 70.0, 90.0],
@@ -82,6 +83,26 @@ def test_another_name_is_handed_on():
 def test_what_gower_has_no_use_for_is_refused(options, match):
     with pytest.raises(InvalidInputError, match=match):
         load(MIXED, metric="gower", **options)
+
+
+def test_declared_orders_are_ranks():
+    """small < middle < large, as the frame says: two apart are twice as far as one."""
+    sizes = pd.CategoricalDtype(["small", "middle", "large"], ordered=True)
+    frame = pd.DataFrame(
+        {"size": pd.Series(["large", "small", "middle"], dtype=sizes), "of": ["a", "a", "a"]}
+    )
+    table = load(frame, metric="gower")
+    assert table.metric == Gower(levels=(1,), ordered=(0,))
+    assert_array_equal(table.X[:, 0], [2, 0, 1])
+    D = distances_between(*2 * [in_units(table.X, table.metric)], table.metric, None)
+    assert D[0, 1] == 2 * D[0, 2] == 2 * D[1, 2]
+    preparation = Preparation.from_json(json.loads(json.dumps(table.preparation.to_json())))
+    with pytest.warns(TableWarning, match="'huge' in 1 row"):
+        new = load(pd.DataFrame({"size": ["middle", "huge"], "of": ["a", "a"]}), preparation=preparation)
+    assert_array_equal(new.X[:, 0], [1, np.nan])
+    assert new.metric == table.metric
+    plain = frame.assign(size=frame["size"].cat.as_unordered())
+    assert load(plain, metric="gower").metric == Gower(levels=(0, 1))
 
 
 def test_new_rows_go_the_same_way():

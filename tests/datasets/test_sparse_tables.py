@@ -141,3 +141,58 @@ def test_estimators_name_the_next_step(method):
         InvalidInputError, match=r"got a sparse matrix of shape \(60, 40\). Reduce it first: isen"
     ):
         isentropic.registry.make(method).fit(words())
+
+
+# ---- rows that stay sparse, by cosine ------------------------------------------------------------
+
+
+def test_by_cosine_a_sparse_table_stays_so(tmp_path):
+    X = words()
+    sparse.save_npz(tmp_path / "words.npz", X)
+    for source in (X, X.tocsc(), tmp_path / "words.npz"):
+        table = load(source, metric="cosine")
+        assert_array_equal(table.X.tocsr().toarray(), X.toarray())
+    assert (table.metric, table.name, table.scaling) == ("cosine", "words", "none")
+    assert table.feature_names[:2] == ("x0", "x1")
+    assert table.row_names[-1] == "59"
+    isomap = isentropic.Isomap(metric=table.metric).fit(table.X)
+    again = Preparation.from_json(json.loads(json.dumps(table.preparation.to_json())))
+    new = load(X[:7], preparation=again)
+    assert_array_equal(isomap.transform(new.X), isomap.embedding_[:7])
+
+
+def test_empty_rows_are_named():
+    X = words().toarray()
+    X[[2, 7]] = 0
+    with pytest.warns(TableWarning, match="has 2 empty rows, at distance 1 from all others that are not"):
+        load(sparse.csr_array(X), metric="cosine")
+
+
+def test_components_for_cosines_are_those_of_directions():
+    X = words().toarray() * np.geomspace(1e-3, 1e3, 60)[:, None]
+    lengths = np.sqrt((X**2).sum(axis=1))
+    with pytest.warns(TableWarning, match=r"to 39 .*keep 100% of the squared lengths of its rows"):
+        table = load(sparse.csr_array(X), metric="cosine", rank=39)
+    units = table.X / np.sqrt((table.X**2).sum(axis=1))[:, None]
+    cosines = X @ X.T / np.multiply.outer(lengths, lengths)
+    _, spread, _ = np.linalg.svd(X / lengths[:, None])
+    assert_allclose(units @ units.T, cosines, atol=3 * spread[-1])  # all but the last direction is kept
+    assert table.metric == "cosine"
+    new = load(sparse.csr_array(X[:5]), preparation=table.preparation)
+    assert_allclose(new.X, table.X[:5])
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda fitted: load(words(m=30), preparation=fitted), "the 40 columns of the fitted one, got 30"),
+        (lambda fitted: load(pd.DataFrame({"x0": [1]}), preparation=fitted), "source must be sparse, as the"),
+        (lambda fitted: load(words(), preparation=fitted, rank=3), "rank must be left to the preparation"),
+        (lambda fitted: load(words(), "x0", metric="cosine"), "target must be None for a sparse table"),
+        (lambda fitted: load(words(), drop=["x0"], metric="cosine"), "drop must be None for a sparse table"),
+    ],
+    ids=["columns", "dense", "rank", "target", "drop"],
+)
+def test_what_does_not_belong_together_is_refused(make, text):
+    with pytest.raises(InvalidInputError, match=text):
+        make(load(words(), metric="cosine").preparation)

@@ -257,8 +257,9 @@ def test_tables_that_rank_nothing_tell_what_honest_rows_give():
     assert chapter.rankings == ()
     line = next(one for one in chapter.sentences if one.startswith("1-NN: mean"))
     assert line.startswith(
-        "1-NN: mean .834 as printed, .724 without labels (the 12 cells that have both, difference -.110 ± "
+        "1-NN: mean .834 as printed, .724 without labels (the 12 cells of PCA, LDA, SGt-SNE "
     )
+    assert "that have both, difference -.110 ± " in line
     assert chapter.sentences.index("A fact.") < chapter.sentences.index(line)
 
 

@@ -51,6 +51,7 @@ def browser():
 
 @pytest.fixture
 def open_page(browser):
+    """Opens pages on a laptop; none of them may complain, or ask for anything but itself."""
     tabs = []
 
     def opened(address, **options):
@@ -63,4 +64,6 @@ def open_page(browser):
 
     yield opened
     for tab in tabs:
+        assert tab.heard.complaints == []
+        assert all(url.startswith(("file:", "data:", "blob:")) for url in tab.heard.requests)
         tab.close()

@@ -7,10 +7,14 @@ from html.parser import HTMLParser
 import pytest
 
 from isentropic.experiments.aims import Reached
+from isentropic.experiments.catalogue import SOURCES
 from isentropic.experiments.chapters import chapters_of
 from isentropic.experiments.printed import measured
+from isentropic.experiments.projection_measures import MEAN
 from isentropic.experiments.running import run
-from isentropic.experiments.values import Cell
+from isentropic.experiments.survey_facts import RANKED
+from isentropic.experiments.survey_scores import ALL
+from isentropic.experiments.values import HONEST, Cell, Outcome
 from isentropic.report import tables_page
 from isentropic.report.experiment_page import as_html
 from published_stub import small_table
@@ -63,7 +67,7 @@ def test_the_page_has_every_number_and_its_reason(page):
         ".710 (.660–.760)",
         "A copy error.",
         "Another program.",
-        "7 of 12 printed numbers are met",
+        "7 of 12 printed numbers are met: ",
     ):
         assert text in words
     assert "has no attribute 'not_there'" in words
@@ -158,3 +162,28 @@ def test_how_much_is_met_is_told(chapters):
     page = tables_page("t", [replace(chapters[0], reached=told)], {})
     assert '<td class="same">25</td><td>28</td><td>all but 3</td>' in page
     assert '<td class="far">1</td><td>3</td><td>all</td>' in page
+
+
+def test_numbers_that_are_met_are_counted_by_method(chapters, page):
+    (result,) = chapters[0].results
+    counts = result.met_by_method
+    assert sum(met for met, _ in counts.values()) == 7
+    assert sum(of for _, of in counts.values()) == 12
+    assert ", ".join(f"{name} {met} of {of}" for name, (met, of) in counts.items()) in Words(page)
+
+
+def test_ranks_of_the_survey_are_sorted_and_its_facts_come_first():
+    table = next(one for one in SOURCES["survey"].tables() if one.name == RANKED)
+    value = {"pca": 1.2, "lpp": 1.1, "isomap": 1.3}
+    outcomes = {
+        task: Outcome(dict.fromkeys((*ALL, f"{MEAN} low", f"{MEAN} high"), value[task.method]))
+        for task in table.tasks(False)
+        if task.protocol == HONEST and task.method in value
+    }
+    chapters = chapters_of([table], outcomes)
+    page = tables_page("t", chapters, {})
+    lines = re.findall(r'<th scope="row">([^<]+)</th><td', page[page.index('class="numbers"') :])
+    assert lines[:3] == ["isomap", "pca", "lpp"]
+    assert len(lines) > 30
+    assert chapters[0].sentences[0].startswith("Without labels")
+    assert len(set(chapters[0].sentences)) == len(chapters[0].sentences)

@@ -270,6 +270,19 @@ def test_an_offset_hides_no_digits_of_a_column(table, runs, verdict, offset):
         assert len({f"{step:.{column['digits']}g}" for step in steps}) == 50
 
 
+def test_a_column_of_text_is_one_column_and_can_be_asked_for(runs, verdict):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"area": random.normal(size=120), "heating": random.choice(["oil", "gas"], 120)})
+    for nominal in ("onehot", "coded"):
+        mixed = datasets.load(frame.assign(age=np.arange(120.0) ** 2), nominal=nominal)
+        rows = data_of(page(mixed, runs, verdict, {}, color="heating"))["rows"]
+        assert [column["name"] for column in rows["columns"]] == ["area", "heating", "age"]
+        assert (rows["asked"], rows["n_left_out"]) == (1, 0)
+        assert set(rows["columns"][1]) == {"name", "given"}  # its levels stand with the given columns
+    one_level = data_of(page(datasets.load(frame), runs, verdict, {}, color="heating=gas"))["rows"]
+    assert [column["name"] for column in one_level["columns"]][one_level["asked"]] == "heating=gas"
+
+
 def test_a_column_that_is_not_there_is_refused(table, runs, verdict):
     with pytest.raises(InvalidInputError, match="Did you mean 'column 2'"):
         page(table, runs, verdict, {}, color="colum 2")
@@ -315,7 +328,7 @@ def test_a_missing_jinja_is_said_in_one_line(monkeypatch, table, runs, verdict):
 
 def test_nine_maps_of_five_thousand_points_take_less_than_seven_megabytes(large_page):
     assert len(large_page.encode()) < 7_000_000  # 1.7 of them are distances to landmarks
-    assert "the 240 that vary most of 300" in visible(large_page)
+    assert "the 240 that vary most; 60 more do not fit on the page" in visible(large_page)
 
 
 def test_a_sample_of_many_rows_is_stated(monkeypatch, table, runs, verdict):

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from browsing import place
 from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 from scipy.spatial.distance import cdist
 
@@ -14,7 +15,6 @@ from isentropic.quality import map_agreement
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser
 
-READY = "window.isentropic && window.isentropic.ready"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -25,28 +25,6 @@ def address(tmp_path_factory, table, runs, verdict):
     return path.as_uri()
 
 
-@pytest.fixture
-def open_page(browser):
-    tabs = []
-
-    def opened(address, **options):
-        tab = browser.new_page(viewport={"width": 1366, "height": 768}, **options)
-        tabs.append(tab)
-        tab.complaints, tab.requests = [], []
-        tab.on("console", lambda message: tab.complaints.append(message.text))
-        tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
-        tab.on("request", lambda request: tab.requests.append(request.url))
-        tab.goto(address)
-        tab.wait_for_function(READY)
-        return tab
-
-    yield opened
-    for tab in tabs:
-        assert tab.complaints == []
-        assert all(url.startswith(("file:", "data:", "blob:")) for url in tab.requests)
-        tab.close()
-
-
 def until(tab, wanted):
     """Wait for it without evaluating text in the page, which its policy forbids."""
     tab.evaluate(
@@ -55,12 +33,7 @@ def until(tab, wanted):
 
 
 def click(tab, figure, row):
-    view = tab.locator("figure.map").nth(figure)
-    view.evaluate("(figure) => figure.scrollIntoView({ block: 'center', behavior: 'instant' })")
-    box = view.locator("canvas.over").bounding_box()
-    script = "([f, r]) => { const v = isentropic.views[f]; return [v.px[r] / v.ratio, v.py[r] / v.ratio]; }"
-    x, y = tab.evaluate(script, [figure, row])
-    tab.mouse.click(box["x"] + x, box["y"] + y)
+    tab.mouse.click(*place(tab, figure, row))
 
 
 # ---- the lens ----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from browsing import drawn
 from made_comparisons import FACTS, page
 
 from isentropic.comparison import RowTrust
@@ -66,15 +67,10 @@ def test_nothing_is_offered_that_nothing_is_known_of(table, runs, verdict):
 
 
 @pytest.mark.browser
-def test_the_maps_are_coloured_by_each_and_say_what_it_means(html, browser, tmp_path):
+def test_the_maps_are_coloured_by_each_and_say_what_it_means(html, open_page, tmp_path):
     path = tmp_path / "rows.html"
     path.write_text(html, encoding="utf-8")
-    tab = browser.new_page(viewport={"width": 1366, "height": 768})
-    said = []
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.goto(path.as_uri())
-    tab.wait_for_function("window.isentropic && window.isentropic.ready")
+    tab = open_page(path.as_uri())
     offered = tab.locator('#color optgroup[label="Row by row"] option').evaluate_all(
         "(all) => all.map((o) => o.value)"
     )
@@ -85,10 +81,9 @@ def test_the_maps_are_coloured_by_each_and_say_what_it_means(html, browser, tmp_
         legend = tab.locator(".legend").first.inner_text()
         words = next(one["words"] for one in data_of(html)["kinds"] if one["kind"] == kind)
         assert words in legend
+        drawn(tab)
         pictures.add(tab.evaluate("document.querySelector('figure.map canvas').toDataURL()"))
     assert len(pictures) == len(KINDS)
     tip = tab.evaluate("isentropic.ways.get('jump').tip(118, isentropic.data.maps[0])")
     assert tip == "jumps: ≥ 4.90"
     assert tab.evaluate("isentropic.ways.get('jump').tip(0, isentropic.data.maps[1])") == ""
-    assert said == []
-    tab.close()

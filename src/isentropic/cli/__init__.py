@@ -13,6 +13,7 @@ import typer
 
 from .. import __version__
 from . import (
+    _clock,
     _failure,
     compare_maps,
     datasets,
@@ -83,6 +84,7 @@ def main(
 
 def run() -> None:
     """Entry point of the console script: exit code 0, 1 failure, 2 usage, 130 Ctrl-C."""
+    _clock.begin()
     try:
         app(prog_name="isentropic")
     except KeyboardInterrupt:

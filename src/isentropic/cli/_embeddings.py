@@ -27,13 +27,15 @@ class Embedding:
     named_by: str  # the column that they come from
 
 
-def coordinates_of(table: Table, path: Path) -> pd.DataFrame:
-    """The coordinates in a file, in the order of the table's rows."""
+def coordinates_of(table: Table, path: Path, called: str = "EMBEDDING") -> pd.DataFrame:
+    """The coordinates in a file, in the order of the table's rows; ``called`` is its name in errors."""
     preparation = table.preparation
-    return matched(read_embedding(path, preparation.target, preparation.index), table)
+    return matched(read_embedding(path, preparation.target, preparation.index, called), table, called)
 
 
-def read_embedding(path: Path, target: str | None = None, index: str | None = None) -> Embedding:
+def read_embedding(
+    path: Path, target: str | None = None, index: str | None = None, called: str = "EMBEDDING"
+) -> Embedding:
     """The map in a file of coordinates: numbered columns, as ``isomap0`` and ``isomap1``, else all numbers.
 
     The first column names the rows, unless it is a coordinate too; the target is none.
@@ -43,7 +45,7 @@ def read_embedding(path: Path, target: str | None = None, index: str | None = No
     from ..datasets.files import read_file
     from ..datasets.raw import checked
 
-    require_suffix("EMBEDDING", path, TABLES)
+    require_suffix(called, path, TABLES)
     frame = checked(read_file(path, None, frozenset({index or "row"}))).frame
     columns = list(frame.columns)
     no_coordinate = {target or "target", f"{target}_"}
@@ -56,7 +58,7 @@ def read_embedding(path: Path, target: str | None = None, index: str | None = No
         )
     coordinates = frame[chosen].astype(float)
     lost = int(np.count_nonzero(~np.isfinite(coordinates)))
-    require(lost == 0, "the coordinates in EMBEDDING", "finite everywhere", f"{lost} that are not")
+    require(lost == 0, f"the coordinates in {called}", "finite everywhere", f"{lost} that are not")
     names = None if columns[0] in chosen else tuple(map(str, frame[columns[0]]))
     return Embedding(coordinates, names, columns[0])
 
@@ -88,27 +90,27 @@ def _numbers(frame: pd.DataFrame, numeric: Sequence[str]) -> list[str]:
     return [name for name in numeric if name != first or bool((frame[name] % 1 != 0).any())]
 
 
-def matched(embedding: Embedding, table: Table) -> pd.DataFrame:
+def matched(embedding: Embedding, table: Table, called: str = "EMBEDDING") -> pd.DataFrame:
     """The coordinates in the order of the table's rows, by name where both have names."""
     coordinates, names, n = embedding.coordinates, embedding.row_names, len(table.row_names)
     must_be = f"a map of the {n} rows of DATA"
     hint = "Were rows left out? Give the options that DATA was embedded with."
-    require(len(coordinates) == n, "EMBEDDING", must_be, f"{len(coordinates)} rows", hint)
+    require(len(coordinates) == n, called, must_be, f"{len(coordinates)} rows", hint)
     numbers = tuple(map(str, range(n)))
     if names is None or names == table.row_names:
         return coordinates
     # Names that happen to count the rows are names all the same, in whatever order either file has them.
     named_alike = embedding.named_by == (table.preparation.index or "row")
     same_names = named_alike and set(names) == set(table.row_names)
-    if numbers in (names, table.row_names) and not same_names:
+    if (names == numbers and not same_names) or (table.row_names == numbers and not named_alike):
         return coordinates
     strangers = sorted(set(table.row_names) - set(names))
     if strangers:
         raise InvalidInputError(
-            f"EMBEDDING must be a map of the rows of DATA, but has no row {strangers[0]!r}. "
-            "Say with --index which column names the rows."
+            f"{called} must be a map of the rows of DATA, but has no row {strangers[0]!r}. "
+            "Say with --index which column names the rows, or leave the names out of the file."
         )
     places = {name: place for place, name in enumerate(names)}
     must_be = "a map whose rows are in the order of DATA, or have a name of their own"
-    require(len(places) == n, "EMBEDDING", must_be, "names that repeat")
+    require(len(places) == n, called, must_be, "names that repeat")
     return coordinates.iloc[[places[name] for name in table.row_names]].reset_index(drop=True)

@@ -29,7 +29,8 @@ RESULTS = "isentropic-results"  # the folder beside the page
 _LEAST_PAGE = 100_000  # bytes
 
 Page = Annotated[
-    Path, typer.Option("--out", "-o", metavar="FILE", help="The page: .html; a .csv comes beside it.")
+    Path,
+    typer.Option("--out", "-o", metavar="FILE", help="The page: .html; numbers and ranks as .csv beside it."),
 ]
 Folder = Annotated[
     Path | None,
@@ -69,6 +70,12 @@ def require_place(out: Path) -> None:
     require_extra("report", "The page")
     require_writable(out, _LEAST_PAGE)
     require_writable(out.with_suffix(".csv"))
+    require_writable(_ranks_file(out))
+
+
+def _ranks_file(out: Path) -> Path:
+    """Of the ranks, beside the page and the file of numbers."""
+    return out.with_name(f"{out.stem}-ranks.csv")
 
 
 def set_data_folder(data: Path | None) -> None:
@@ -98,18 +105,17 @@ def run_and_write(
         for chapter in chapters:
             for sentence in chapter.sentences:
                 typer.echo(printable(sentence))
-        csv = asked.out.with_suffix(".csv")
-        typer.echo(
-            printable(f"wrote {asked.out} and {csv}; {count(len(outcomes), 'result')} in {asked.folder}")
-        )
+        files = [asked.out.with_suffix(".csv")]
+        files += [_ranks_file(asked.out)] if any(chapter.rankings for chapter in chapters) else []
+        told = f"{asked.out}{', ' if len(files) > 1 else ' and '}{' and '.join(map(str, files))}"
+        typer.echo(printable(f"wrote {told}; {count(len(outcomes), 'result')} in {asked.folder}"))
 
 
 def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> None:
-    import csv
-    import io
     from datetime import UTC, datetime
 
     from .._io import atomic_write
+    from ..experiments.rankings import RANK_COLUMNS, rank_rows
     from ..experiments.results import COLUMNS, as_rows
     from ..report import tables_page
     from ._report_document import versions
@@ -122,21 +128,42 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
         "quick": asked.quick,
         "folder": str(asked.folder),
     }
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(COLUMNS)
-    lines.writerows(as_rows([result for chapter in chapters for result in chapter.results]))
-    with atomic_write(asked.out.with_suffix(".csv")) as file:
-        file.write(text.getvalue().encode())
+    numbers = as_rows([result for chapter in chapters for result in chapter.results])
+    _write_csv(asked.out.with_suffix(".csv"), COLUMNS, numbers)
+    ranks = rank_rows([ranking for chapter in chapters for ranking in chapter.rankings])
+    if ranks:
+        _write_csv(_ranks_file(asked.out), RANK_COLUMNS, ranks)
+    else:
+        _ranks_file(asked.out).unlink(missing_ok=True)  # of an earlier run, which would pass for this one's
     with atomic_write(asked.out) as file:
         file.write(tables_page(asked.title, chapters, facts).encode(errors="backslashreplace"))
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    import csv
+    import io
+
+    from .._io import atomic_write
+
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(columns)
+    lines.writerows(rows)
+    with atomic_write(path) as file:
+        file.write(text.getvalue().encode())
 
 
 def _test(ranking: Ranking) -> dict[str, object]:
     """Its test for JSON, which has no infinity: F is that where every block ranks alike."""
     fields = asdict(ranking.test)
+    pairs = {name: getattr(ranking, name).tolist() for name in ("nemenyi", "conover", "wilcoxon")}
     return {
         **fields,
+        "means": list(ranking.means),
+        "critical_difference": ranking.difference,
+        "p_values": pairs,
+        "data": list(ranking.data),
+        "scores": ranking.scores.tolist(),
         "first": {"rope": ranking.rope, "against": {n: asdict(p) for n, p in ranking.posteriors.items()}},
         "iman_davenport": None if math.isinf(fields["iman_davenport"]) else fields["iman_davenport"],
     }

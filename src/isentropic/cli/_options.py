@@ -31,7 +31,8 @@ Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Memory that the work may take, as 4G or 500M; 70% of the free one by default.",
+        help="Memory that the work may take, as 4G or 500M, of report the whole process; "
+        "70% of the free one by default.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings remain.")]
@@ -90,7 +91,7 @@ MostRows = Annotated[
         metavar="N",
         min=4,
         help="Compare on at most N rows, drawn, and fit the recommended map on all; "
-        "5,000 of a table of more than 20,000 by default, 3,000 of a mixed one.",
+        "5,000 of a table of more than 10,000 by default, 3,000 of a mixed one.",
     ),
 ]
 
@@ -101,9 +102,10 @@ _CALLS = {
 _TABLE_OPTIONS = (
     "target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "metric", "rank",
 )  # fmt: skip
-# name='value', name='value' or 'other', name=['value'], name=... and name=[...] in a message
+# name='value', name='value' or 'other', name=['value'], name=50, name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(
-    rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?|\[?\.\.\.\]?)"
+    rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?"
+    r"|(?P<number>\d+)|\[?\.\.\.\]?)"
 )
 
 
@@ -166,5 +168,6 @@ def in_options(text: str) -> str:
 
 
 def _as_option(match: re.Match[str]) -> str:
-    given = [quote(value) for value in (match["value"], match["other"]) if value is not None]
-    return f"--{match[1]} {' or '.join(given) or 'NAME'}"
+    values = (match["value"], match["other"], match["number"])
+    given = [quote(value) for value in values if value is not None]
+    return f"--{match[1]} {' or '.join(given) or ('N' if match[1] == 'rank' else 'NAME')}"

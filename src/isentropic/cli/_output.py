@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._errors import InvalidInputError, message, require
 from .._extras import require_extra, require_file_extra
+from .._sparse_rows import is_sparse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,13 +94,13 @@ def named_frame(
     """As :func:`coordinates_frame`, of rows that may be those of several tables."""
     import pandas as pd
 
-    named: dict[str, Any] = {preparation.index or "row": names}
-    if labels is not None:
-        named[preparation.target or "target"] = labels
+    from ..datasets.written import free_name
+
     frame = pd.DataFrame(Z, columns=list(columns))
-    for position, (name, values) in enumerate(named.items()):
-        # a table that was embedded before may have a column of the same name
-        frame.insert(position * frame.shape[1], f"{name}_" if name in columns else name, values)
+    # a table that was embedded before may have a column of the same name, and a target may be called row
+    frame.insert(0, free_name(preparation.index or "row", frame.columns), names)
+    if labels is not None:
+        frame.insert(frame.shape[1], free_name(preparation.target or "target", frame.columns), labels)
     return frame
 
 
@@ -109,7 +110,7 @@ def write_map(
     """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the table's features too."""
     from ..datasets.written import MapsFrame, write_maps
 
-    X, features = (None, ()) if table is None else (table.X, table.feature_names)
+    X, features = (None, ()) if table is None or is_sparse(table.X) else (table.X, table.feature_names)
     write_maps(MapsFrame(frame, {method: list(columns)}, X, features, {"first": method}), path)
 
 

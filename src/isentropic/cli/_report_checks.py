@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from typing import TYPE_CHECKING
 
-from .._errors import InvalidInputError, require, require_one_of
+from .._errors import InvalidInputError, require
+from ._options import bytes_in
 
 if TYPE_CHECKING:
     from .._values import Table
 
 _FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
+_LEAST_ROOM = 160 * 2**20  # bytes: compiled code, one method, the page
+_COPIES = 6  # of the table: scaled, sampled, neighbours, drawn
 
 
 def require_table(table: Table) -> None:
@@ -45,10 +48,14 @@ def _names_rows(table: Table) -> bool:
     return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
 
 
-def require_color(table: Table, color: str | None) -> None:
-    """Refuse a column to colour by that the table does not have."""
-    if color is None:
+def require_room(table: Table, memory: str | None) -> None:
+    """Refuse a limit of memory that no report of this table could keep."""
+    from .._runtime import held_memory
+
+    size = bytes_in("--memory", memory)
+    if size is None:
         return
-    target = getattr(table.preparation, "target", None)
-    known: Sequence[str] = [*table.feature_names, *([target] if target else [])]
-    require_one_of("--color", color, known)
+    held = held_memory()
+    least = math.ceil((held + _LEAST_ROOM + _COPIES * table.X.nbytes) / 2**20)
+    hint = f"The libraries and the table take {math.ceil(held / 2**20)}M already."
+    require(size >= least * 2**20, "--memory", f"at least {least}M for this table", memory, hint)

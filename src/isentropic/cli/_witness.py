@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._errors import FileFormatError, IsentropicError
+from .._sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from .._values import Floats
@@ -33,6 +34,8 @@ def witness_of(estimator: Any, X: Floats) -> Witness | None:
 
     n, m = X.shape
     chosen = X[np.linspace(0, n - 1, max(2, min(_ROWS, n, _MOST // m))).astype(np.int64)]
+    if isinstance(chosen, SparseRows):
+        chosen = chosen.tocsr().toarray()
     chosen = chosen[np.isfinite(chosen).all(axis=1)]  # rows with holes are left to those without
     if not len(chosen):
         return None
@@ -44,8 +47,18 @@ def placed_by(estimator: Any, rows: Floats) -> Witness | None:
     if not hasattr(estimator, "transform"):
         return None
     with suppress(IsentropicError, ValueError):  # a model that refuses the rows is saved all the same
-        return Witness(rows, estimator.transform(rows))
+        return Witness(rows, places_of(estimator, rows))
     return None
+
+
+def places_of(estimator: Any, rows: Floats) -> Floats:
+    """Where the model places rows, which it takes as it was fitted: dense or sparse."""
+    from scipy.sparse import csr_array
+
+    from ..families.input_rows import holds_sparse
+
+    places: Floats = estimator.transform(csr_array(rows) if holds_sparse(estimator) else rows)
+    return places
 
 
 def read_witness(extra: dict[str, Any], estimator: Any, path: Path) -> Witness | None:

@@ -112,7 +112,10 @@ def main(  # long, with a line for each option
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
             )  # fmt: skip
-            maps = [coordinates_of(table, path).to_numpy() for path in (first, second)]
+            maps = [
+                coordinates_of(table, path, printable(f"{word} ({path})")).to_numpy()
+                for word, path in (("FIRST", first), ("SECOND", second))
+            ]
         agreement, quality = _compared(table, maps, k, seed, jobs)
         if out is not None:
             _write(table, agreement, out)
@@ -143,9 +146,11 @@ def _compared(
 def _write(table: Table, agreement: MapAgreement, out: Path) -> None:
     import pandas as pd
 
-    named = table.preparation.index or "row"
-    columns = {named: table.row_names, "agreement": agreement.shares, "moved": agreement.moved}
-    write_frame(pd.DataFrame(columns), out)
+    from ..datasets.written import free_name
+
+    columns = {"agreement": agreement.shares, "moved": agreement.moved}
+    named = free_name(table.preparation.index or "row", columns)
+    write_frame(pd.DataFrame({named: table.row_names} | columns), out)
 
 
 def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path: Path) -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._errors import printable, require, require_count, require_one_of
+from .._errors import printable, require, require_count, require_number, require_one_of
 from ._experiments import RESULTS, Asked, Folder, Minutes, Page, Processes, require_place, run_and_write
-from ._options import AsJson, Memory, Quiet, Target
+from ._options import AsJson, Dates, Memory, Nominal, Quiet, Rank, Target
+from ._summary import count
 from ._terminal import reporting
+
+if TYPE_CHECKING:
+    from ..experiments.own_tables import Study
 
 Tables = Annotated[
     Path, typer.Argument(metavar="TABLES", help="A folder of tables (CSV, TSV, ...), or one table.")
@@ -28,6 +32,18 @@ ProtocolName = Annotated[
 Judges = Annotated[
     str | None, typer.Option("--classifiers", metavar="A,B", help="Of KNN, SVM, NB, DT, QDA, MLP, GPC, RFC.")
 ]
+MeasureName = Annotated[
+    str, typer.Option("--measure", metavar="NAME", help="Of tables with classes: accuracy or kappa.")
+]
+Components = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=1, help="Dimensions of the maps; by default as each method has it."),
+]
+Defaults = Annotated[
+    bool,
+    typer.Option("--defaults", help="Parameters as they come; else chosen within the rows that teach."),
+]
+TestShare = Annotated[float, typer.Option(metavar="X", help="Share of the rows that is held out.")]
 Repeats = Annotated[int, typer.Option(metavar="N", help="Splits of each table.")]
 Rope = Annotated[
     float,
@@ -41,10 +57,17 @@ def main(  # long, with a line for each option
     methods: Names = None,
     protocol: ProtocolName = "honest",
     target: Target = None,
+    measure: MeasureName = "accuracy",
     classifiers: Judges = None,
+    components: Components = None,
+    defaults: Defaults = False,
     repeats: Repeats = 10,
+    test_share: TestShare = 0.5,
     seed: Seed = 0,
     rope: Rope = 0.01,
+    nominal: Nominal = "coded",
+    dates: Dates = "number",
+    rank: Rank = None,
     out: Page = Path("experiment.html"),
     folder: Folder = None,
     jobs: Processes = None,
@@ -56,33 +79,70 @@ def main(  # long, with a line for each option
     """Judge methods on tables of your own, on rows that they did not see: means, intervals, ranks, tests.
 
     The target is the column --target; by default one called target, class or label, else the last. Half of
-    the rows are held out; scale, parameters and map come from the others. A table that cannot be judged is a
-    row with its reason. Results are kept as they come, as by 'isentropic reproduce'.
+    the rows are held out; scale, parameters and map come from the others. Tables with classes and tables with
+    numbers for a target (R² of k-NN) are ranked apart. A table that cannot be judged is a row with its
+    reason. Results are kept as they come, as by 'isentropic reproduce'.
 
     \b
     Examples:
       isentropic experiment my-tables/ --methods pca,isomap,umap --out page.html
       isentropic experiment my-tables/ --methods lda,supervised-umap --protocol permuted
+      isentropic experiment my-tables/ --methods pca,sdd --classifiers KNN,SVM --measure kappa --components 3
     """
     require_place(out)
     require_count("--repeats", repeats, least=2)
     with reporting(bars=False, memory=memory):
-        from ..experiments.battery import EIGHT
-        from ..experiments.own_tables import PROTOCOLS, own_experiment, tables_in
+        from ..experiments.own_tables import own_experiment, tables_in
 
-        require_one_of("--protocol", protocol, PROTOCOLS)
-        judges = None if classifiers is None else _listed("--classifiers", classifiers, EIGHT)
-        paths = tables_in(tables)
-        chosen: dict[str, dict[str, object]] = {name: {} for name in _methods(methods)}
-        table = own_experiment(
-            paths, chosen, target=target, protocol=protocol, classifiers=judges,
-            n_repeats=repeats, seed=seed,
-        )  # fmt: skip
-        given = {"methods": methods, "protocol": protocol, "target": target, "classifiers": classifiers,
-                 "repeats": repeats, "seed": seed, "rope": rope}  # fmt: skip
-        command = _command(tables, given, out)
-        asked = Asked(table.title, command, out, folder or out.parent / RESULTS, jobs, None, minutes, rope)
-        run_and_write([table], table.tasks(False), asked, quiet=quiet, as_json=as_json)
+        given = {"methods": methods, "protocol": protocol, "target": target, "measure": measure,
+                 "classifiers": classifiers, "components": components, "defaults": defaults,
+                 "repeats": repeats, "test-share": test_share, "seed": seed, "rope": rope,
+                 "nominal": nominal, "dates": dates, "rank": rank}  # fmt: skip
+        study, paths = _study(given), tables_in(tables)
+        chosen = {name: _parameters(name, components) for name in _methods(methods)}
+        found = own_experiment(paths, chosen, study)
+        title = f"{len(chosen) + 1} methods on {count(len(paths), 'table')}"
+        command, place = _command(tables, given, out), folder or out.parent / RESULTS
+        asked = Asked(title, command, out, place, jobs, None, minutes, rope)
+        tasks = [task for table in found for task in table.tasks(False)]
+        run_and_write(found, tasks, asked, quiet=quiet, as_json=as_json)
+
+
+_DEFAULTS: dict[str, object] = {
+    "protocol": "honest", "measure": "accuracy", "repeats": 10, "test-share": 0.5, "seed": 0, "rope": 0.01,
+    "nominal": "coded", "dates": "number", "rank": None, "defaults": False,
+}  # fmt: skip
+
+
+def _study(given: Mapping[str, Any]) -> Study:
+    """How tables are read and judged, from the options; what cannot be is refused."""
+    from ..experiments.battery import EIGHT
+    from ..experiments.own_tables import MEASURES, PROTOCOLS, Study
+
+    require_one_of("--protocol", given["protocol"], PROTOCOLS)
+    require_one_of("--measure", given["measure"], MEASURES)
+    share = given["test-share"]
+    require_number("--test-share", share, "a share between 0 and 1", above=0.0, below=1.0)
+    judges = given["classifiers"]
+    return Study(
+        target=given["target"],
+        protocol=given["protocol"],
+        measure=given["measure"],
+        classifiers=None if judges is None else _listed("--classifiers", judges, EIGHT),
+        n_repeats=given["repeats"],
+        test_share=share,
+        seed=given["seed"],
+        choose=not given["defaults"],
+        reading={n: given[n] for n in ("nominal", "dates", "rank") if given[n] != _DEFAULTS[n]},
+    )
+
+
+def _parameters(method: str, components: int | None) -> dict[str, object]:
+    """Of a method: the dimension of its map, where it is asked for and the method has one."""
+    from ..registry import make
+
+    known = components is not None and "n_components" in make(method).get_params(deep=False)
+    return {"n_components": components} if known else {}
 
 
 def _methods(names: str | None) -> tuple[str, ...]:
@@ -104,9 +164,8 @@ def _listed(option: str, text: str, known: object) -> tuple[str, ...]:
 
 
 def _command(tables: Path, given: Mapping[str, object], out: Path) -> str:
-    defaults = {"protocol": "honest", "repeats": 10, "seed": 0, "rope": 0.01}
     words = ["isentropic", "experiment", quote(str(tables))]
     for name, value in given.items():
-        if value is not None and value != defaults.get(name):
-            words += [f"--{name}", quote(str(value))]
+        if value is not None and value != _DEFAULTS.get(name):
+            words += [f"--{name}"] if value is True else [f"--{name}", quote(str(value))]
     return printable(" ".join([*words, "--out", quote(str(out))]))

@@ -12,6 +12,7 @@ import typer
 from .._errors import printable, require, require_one_of
 from .._extras import require_extra
 from ._bar import one_bar
+from ._clock import command_began
 from ._computation import computing, prompt_interrupt
 from ._failure import FAILURE
 from ._options import (
@@ -38,7 +39,7 @@ from ._options import (
     seconds_in,
 )
 from ._output import MAPS, require_rows_file, require_suffix
-from ._report_checks import require_color, require_table
+from ._report_checks import require_room, require_table
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -46,11 +47,11 @@ from ._terminal import reporting, show_json
 if TYPE_CHECKING:
     from .._values import Table
     from ..comparison.comparing import Comparison
+    from ..comparison.pace import Limit
 
 PAGES = (".html", ".htm")
 MAP_FILES = (*MAPS, ".json")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
-_FOR_PAGE = 0.1  # share of a budget
 
 Names = Annotated[
     str | None,
@@ -102,7 +103,7 @@ class _Asked:
     folder: Path | None
     jobs: int | None
     most_rows: int | None
-    ends: float | None  # by time.perf_counter
+    limit: Limit | None
 
 
 def main(  # long, with a line for each option
@@ -151,14 +152,17 @@ def main(  # long, with a line for each option
     """
     require_complete(missing, metric)
     require_metric(metric)
-    began, seconds = time.perf_counter(), seconds_in("--budget", budget)
-    ends = None if seconds is None else began + (1 - _FOR_PAGE) * seconds
-    asked = _Asked(_names(methods, preset), preset or "standard", seed, folder, jobs, most_rows, ends)
+    began, seconds = command_began(), seconds_in("--budget", budget)
+    chosen = _names(methods, preset)
+    limit = None if seconds is None else _limit(began, seconds)
+    asked = _Asked(chosen, preset or "standard", seed, folder, jobs, most_rows, limit)
     _require_page(out, source)
     if maps is not None:
         require_rows_file(maps, source, str(out), option="--maps", known=MAP_FILES)
     with reporting(bars=False, memory=memory) as warned:
+        from .._runtime import config_context
         from ..datasets import load
+        from ..report.drawn_rows import require_color
 
         with prompt_interrupt():
             table = load(
@@ -167,7 +171,8 @@ def main(  # long, with a line for each option
                 rank=rank, n_samples=samples,
             )  # fmt: skip
         require_table(table)
-        require_color(table, color)
+        require_color("--color", table, color)
+        require_room(table, memory)
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
@@ -175,8 +180,9 @@ def main(  # long, with a line for each option
             "budget": budget, "seed": seed,
         }  # fmt: skip
         told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
-        found, resumed = _compared(table, asked, shown=not quiet)
-        _finish(table, found, told, began, resumed, warned, color, quiet, as_json)
+        with config_context(memory_in_all=memory is not None):  # from here on the table is part of it
+            found, resumed = _compared(table, asked, shown=not quiet)
+            _finish(table, found, told, began, resumed, warned, color, quiet, as_json)
 
 
 def _finish(
@@ -238,12 +244,18 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
             metric=table.metric,
             random_state=asked.seed,
             most_rows=asked.most_rows or "auto",
-            seconds=None if asked.ends is None else max(asked.ends - time.perf_counter(), 1.0),
+            limit=asked.limit,
             n_jobs=asked.jobs,
             folder=asked.folder,
             on_run=lambda run, back: read_back.append(back),
         )
     return found, sum(read_back)
+
+
+def _limit(began: float, seconds: float) -> Limit:
+    from ..comparison.pace import Limit
+
+    return Limit(began, seconds, page=True)
 
 
 # ---- what is refused ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from ._computation import computing, prompt_interrupt
 from ._models import Model, read_model
 from ._options import AsJson, Memory, Quiet
 from ._terminal import reporting, show_json
-from ._witness import Witness
+from ._witness import Witness, places_of
 
 _DIFFERS = 1  # exit code
 
@@ -48,7 +48,7 @@ def _compared(estimator: Any, saved: Witness) -> dict[str, Any]:
     import numpy as np
 
     rows, places = saved.rows, saved.places
-    here = estimator.transform(rows)
+    here = places_of(estimator, rows)
     width = float(np.ptp(estimator.embedding_, axis=0).max()) or 1.0
     differing = int((here != places).any(axis=1).sum())
     return {

@@ -14,7 +14,8 @@ from .._values import Integers
 from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
 from .jobs import Job
-from .planning import FOR_THE_SAMPLE, exponent, said_of_memory
+from .pace import Limit
+from .planning import FOR_THE_SAMPLE, said_of_memory
 from .presets import PRESETS, Preset
 from .runs import Run
 from .steps import Steps
@@ -22,6 +23,7 @@ from .store import Store
 from .tasks import Methods, Task
 from .timed import MakeJob, runs_in_time
 from .verdicts import verdict
+from .whole_in_time import of_all_in_time
 from .whole_jobs import WholeJob
 from .work import MostRows, Work
 
@@ -71,7 +73,7 @@ def compare(  # long, with a line for each option
     A method that fails, needs classes that are not given, or is not made for so many rows, is a Run with
     the reason. What is said of a method does not depend on which others are compared.
 
-    A table of more than 20,000 rows is compared on 5,000, by Gower's metric on 3,000, drawn from each class
+    A table of more than 10,000 rows is compared on 5,000, by Gower's metric on 3,000, drawn from each class
     in proportion, or from each tenth of the column that varies most; parameters are chosen on 1,500 of them.
     These Runs say in ``rows`` which rows they are of. The method that is recommended
     (:func:`~isentropic.comparison.verdict`) is then fitted on all rows; its Run is the last, with ``rows``
@@ -141,6 +143,10 @@ def compare(  # long, with a line for each option
     True
     """
     chosen = preset_of(preset, tune=tune, budget=budget, n_seeds=n_seeds)
+    limit = None
+    if seconds is not None:
+        seconds = require_number("seconds", seconds, "a positive number of seconds", above=0.0)
+        limit = Limit(time.perf_counter(), seconds)
     return compared(
         X,
         y,
@@ -150,7 +156,7 @@ def compare(  # long, with a line for each option
         criterion=criterion,
         random_state=random_state,
         most_rows=most_rows,
-        seconds=seconds,
+        limit=limit,
         n_jobs=n_jobs,
         folder=folder,
         on_run=on_run,
@@ -167,7 +173,7 @@ def compared(
     criterion: str = "rnx_auc",
     random_state: int = 0,
     most_rows: MostRows = "auto",
-    seconds: float | None = None,
+    limit: Limit | None = None,
     n_jobs: int | None = None,
     folder: str | Path | None = None,
     on_run: OnRun | None = None,
@@ -178,14 +184,15 @@ def compared(
         require_count("most_rows", most_rows, "'auto', None for all, or a number of rows", least=4)
     worker_threads(n_jobs)  # raises now, not in the middle
     require_one_of("criterion", criterion, CRITERIA)
-    if seconds is not None:
-        seconds = require_number("seconds", seconds, "a positive number of seconds", above=0.0)
-    ends = None if seconds is None else time.perf_counter() + seconds
     progress = get_config().progress
     with config_context(progress=None):  # the bar is about methods, not about blocks of rows
-        work = Work.of(X, y, methods, preset, seed, most_rows, checked_metric(metric), seconds, n_jobs)
+        work = Work.of(X, y, methods, preset, seed, most_rows, checked_metric(metric), limit, n_jobs)
+        ends = None if limit is None else limit.ends(work.pace)
+        if limit is not None and not limit.can_be_kept(work.pace, len(work.data.X)):
+            ends = time.perf_counter()  # what cannot be left out is done, and nothing else
         store = Store.at(folder, len(work.tasks) * len(work.data.X))
-        steps = Steps(progress, work.n_steps)
+        pending = work.steps
+        steps = Steps(progress, sum(map(len, pending.values())), pending)
         told = on_run or (lambda run, read_back: None)
 
         def job(task: Task, preset: Preset) -> Job:
@@ -198,9 +205,8 @@ def compared(
             return found
         task = next(task for task in work.tasks if task.label == runs[place].method)
         last = WholeJob(task, work.all, preset.of_all, criterion, seed, n_jobs, steps)
-        last = last if ends is None else _hurried(last, runs[place], ends)
-        with config_context(deadline=ends):
-            run, read_back = last.of_all(runs[place], work.rows, store)
+        given = (runs[place], work.rows, store)
+        run, read_back = last.of_all(*given) if ends is None else of_all_in_time(last, *given, ends)
         told(run, read_back)
         return replace(found, whole=run)
 
@@ -218,19 +224,11 @@ def _runs(
     else:
         share = 1.0 if work.rows is None else FOR_THE_SAMPLE
         until = time.perf_counter() + share * (ends - time.perf_counter())
-        measures = work.measures * (len(work.data.X) / 1_000) ** 2
-        found, notes = runs_in_time(work.tasks, work.preset, job, store, until, measures)
+        found, notes = runs_in_time(work.tasks, work.preset, job, store, until, work.pace)
         for run, read_back in found.values():
             told(replace(run, rows=work.rows), read_back)
     labels = [task.label for task in work.tasks if task.label in found]
     return [replace(found[label][0], rows=work.rows) for label in labels], notes
-
-
-def _hurried(job: WholeJob, like: Run, ends: float) -> WholeJob:
-    """Place rows beyond the sample, where fitting all takes more than half of the time that is left."""
-    assert like.embedding is not None
-    growth = (len(job.data.X) / len(like.embedding)) ** exponent(job.task)
-    return replace(job, placing=like.seconds * growth > (ends - time.perf_counter()) / 2)
 
 
 def preset_of(name: str, **changes: Any) -> Preset:

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import IsentropicError, require
+from .._errors import InvalidInputError, IsentropicError, message, require
+from .._sparse_rows import is_sparse
 from .._values import Floats, Integers
 from ..distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name
 from ..families.supervised import half_labelled
@@ -44,6 +45,11 @@ class Data:
     @classmethod
     def of(cls, X: Any, y: Any, seed: int, metric: Metric = "euclidean", *, measured: bool = True) -> Data:
         """Check the table; ``measured``: also find what its maps are measured against."""
+        if is_sparse(X):
+            hint = (
+                "Give rank=50 when it is loaded: its rows are compared by the cosines of so many components."
+            )
+            raise InvalidInputError(message("X", "dense to be compared", f"a sparse table {X.shape}", hint))
         X = np.ascontiguousarray(X, float)
         require(X.ndim == 2 and X.shape[1] >= 1, "X", "a table of rows and columns", X.shape)
         require(len(X) >= 4, "X", "a table of at least 4 rows", len(X), "Fewer have nothing to compare.")

@@ -31,7 +31,8 @@ _UNLABELLED = "Unlabelled"  # what DataMapPlot leaves without a name
 def maps_frame(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -> pd.DataFrame:
     """Coordinates of every map, the recommended one first, with every score of each row.
 
-    The first column names the rows, a target follows; then, for each map, ``NAME_0``, ``NAME_1``, ... and its
+    The first column names the rows, a target follows (with ``_`` at its end where its name is that of another
+    column); then, for each map, ``NAME_0``, ``NAME_1``, ... and its
     scores, such as ``NAME_false_neighbors`` and ``NAME_tears``; NaN for rows that were not scored.
 
     >>> from isentropic import compare, datasets
@@ -160,12 +161,10 @@ def _flat(embedding: Any) -> Floats:
 def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFrame:
     import pandas as pd
 
-    from ..datasets.written import MapsFrame
+    from ..datasets.written import MapsFrame, free_name
 
     names, order = run_names(runs), _order(runs, judged)
-    columns: dict[str, Any] = {getattr(table.preparation, "index", None) or "row": written_names(table)}
-    if table.labels is not None:
-        columns[getattr(table.preparation, "target", None) or "target"] = table.labels
+    columns: dict[str, Any] = {}
     maps = {}
     for i in order:
         embedding = runs[i].embedding
@@ -173,5 +172,10 @@ def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFram
         placed = {f"{names[i]}_{d}": embedding[:, d] for d in range(embedding.shape[1])}
         maps[names[i]] = list(placed)
         columns |= placed | {f"{names[i]}_{key}": values for key, values in row_scores(runs[i]).items()}
+    row = free_name(getattr(table.preparation, "index", None) or "row", columns)
+    named: dict[str, Any] = {row: written_names(table)}
+    if table.labels is not None:
+        target = getattr(table.preparation, "target", None) or "target"
+        named[free_name(target, columns | named)] = table.labels
     about = {"table": table.name, "first": names[order[0]], "version": __version__}
-    return MapsFrame(pd.DataFrame(columns), maps, table.X, table.feature_names, about)
+    return MapsFrame(pd.DataFrame(named | columns), maps, table.X, table.feature_names, about)

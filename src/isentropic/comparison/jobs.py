@@ -32,6 +32,7 @@ from .tasks import Task, in_words, plain
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
 _SMALL = 500  # rows
 _CHANCE_ROWS = 250  # of a large table, compared for what chance gives, which varies little between rows
+STOPPED = "stopped after"  # begins the reason of a method whose time was over
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
 
 
@@ -110,7 +111,7 @@ class Job:
         try:
             return computed(blank)
         except DeadlineError:
-            return replace(blank, reason=f"stopped after {time.perf_counter() - began:.0f} s: the budget.")
+            return replace(blank, reason=f"{STOPPED} {time.perf_counter() - began:.0f} s: the budget.")
         except MemoryError as error:
             return replace(blank, reason=f"{FOR_MEMORY} {error}".strip())
         except Exception as error:  # whatever a method raises, the others are compared
@@ -130,7 +131,7 @@ class Job:
     def _computed(self, blank: Run, store: Store) -> Run:
         self._require_possible()
         label = self.task.label
-        self.steps.now(f"{label}: first rows")
+        self.steps.begin(f"{label}: first rows")
         self._warm_up()
         selection = self._selection()
         params = {} if selection is None else selection.params

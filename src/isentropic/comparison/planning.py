@@ -1,8 +1,8 @@
 """What can be done in the time that there is: how many rows, which methods, how many settings and seeds.
 
 Each method is fitted on few rows first. How its seconds grow from there is between what is measured and what
-its line in the registry says, ``O(n^p)``. The cheapest methods come first. A fit that takes longer than
-was thought is stopped between two blocks of rows, by the deadline of ``_runtime``.
+its line in the registry says, ``O(n^p)``. The cheapest method of each family comes first. A fit that takes
+longer than was thought is stopped between two blocks of rows, by the deadline of ``_runtime``.
 """
 
 from __future__ import annotations
@@ -10,43 +10,29 @@ from __future__ import annotations
 import math
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from .. import registry
-from ..quality import assess
-from .data import Data
+from .pace import measured_in, rows_measured_in
 from .presets import SAMPLE_ROWS, Preset
 from .runs import FOR_MEMORY, Run
 from .tasks import Task
 
 _FEW, _MORE = 200, 800  # rows of the first fits
 LONG = 60.0  # seconds: a shorter time has none to spare for the second of them
-_TRIED = 1_000  # rows whose measures are timed
-_MEASURES = 2.0  # times that: the measures, chance and the jackknife of one map
-_FOR_MEASURES = 0.35  # share of the time
+_MAPS, _FOR_MEASURES = 4, 0.35  # the measures of so many maps take this share of the time
 _FEWEST = 500  # rows of a sample
 FOR_THE_SAMPLE = 0.6  # share of the time, where a map of all rows is to follow
 _SPARE = 1.5  # times an estimate, before it is thought to fit
 _STRAYING = 3.0  # times an estimate that a method may take, if others are to come
 
 
-def seconds_of_measures(data: Data, n_jobs: int | None) -> float:
-    """What the measures of a map of 1,000 rows of this table take, here and now."""
-    few = data.X[:_TRIED]
-    drawn = np.random.default_rng(0).normal(size=(len(few), 2))  # any map will do
-    assess(few[:60], drawn[:60], metric=data.metric, n_jobs=n_jobs)  # compiled code is loaded
-    began = time.perf_counter()
-    assess(few, drawn, metric=data.metric, n_jobs=n_jobs)
-    return _MEASURES * (time.perf_counter() - began) * (_TRIED / len(few)) ** 2
-
-
-def rows_in_time(n_rows: int, n_methods: int, seconds: float, measures: float) -> int:
-    """So many rows that the measures of all maps take a third of the time; a large table gives 5,000."""
-    found = _TRIED * math.sqrt(_FOR_MEASURES * seconds / (n_methods * measures))
-    return min(n_rows, SAMPLE_ROWS, max(_FEWEST, int(found) // 500 * 500))
+def rows_in_time(n_rows: int, n_methods: int, seconds: float, pace: float, most: int = SAMPLE_ROWS) -> int:
+    """So many rows that all that is measured of four maps takes a third of the time; at most ``most``."""
+    each = _FOR_MEASURES * seconds / min(n_methods, _MAPS)
+    return min(n_rows, most, max(_FEWEST, int(rows_measured_in(each, pace)) // 500 * 500))
 
 
 def exponent(task: Task) -> float:
@@ -95,7 +81,7 @@ class Planned:
 
 
 def planned(
-    task: Task, preset: Preset, n_rows: int, estimate: Estimate, measures: float, ends: float, *, last: bool
+    task: Task, preset: Preset, n_rows: int, estimate: Estimate, pace: float, ends: float, *, last: bool
 ) -> Planned | None:
     """What of a method fits the time until ``ends``; None: nothing."""
     left = ends - time.perf_counter()
@@ -104,7 +90,9 @@ def planned(
         tuned = min(n_rows, preset.tuned_rows or n_rows)
         tune = preset.tune and (settings > 1 or preset.budget == 1)
         fits = n_seeds if task.draws(n_rows) else 1
-        needed = fits * (estimate.of(n_rows) + measures) + tune * settings * estimate.of(tuned)
+        other_seeds = (fits - 1) * pace * (n_rows / 1_000) ** 2  # what else is measured is of the first
+        needed = fits * estimate.of(n_rows) + tune * settings * estimate.of(tuned)
+        needed += measured_in(n_rows, pace) + other_seeds
         if _SPARE * needed <= left:
             most = replace(preset, tune=tune, n_seeds=n_seeds), needed
             break
@@ -116,8 +104,15 @@ def planned(
 
 
 def in_time(estimates: Mapping[str, Estimate], n_rows: int) -> list[str]:
-    """Labels, the cheapest first."""
-    return sorted(estimates, key=lambda label: estimates[label].of(n_rows))
+    """Labels, the cheapest of each family first, then the second of each: other kinds of map, then more."""
+    cheapest = sorted(estimates, key=lambda label: estimates[label].of(n_rows))
+    seen: Counter[str] = Counter()
+    turns = {}
+    for label in cheapest:
+        family = registry.METHODS[label].family if label in registry.METHODS else label
+        turns[label] = seen[family]
+        seen[family] += 1
+    return sorted(cheapest, key=turns.__getitem__)
 
 
 def said_of_memory(runs: Iterable[Run]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .._errors import DeadlineError, MemoryBudgetError
+from .._runtime import config_context
 from .._values import Integers
 from ..registry import METHODS
 from .fitting import Fit, fitted, placed_map
@@ -24,6 +25,7 @@ class WholeJob(Job):
     """One method on all rows, as it was chosen by a sample of them."""
 
     placing: bool = False  # whether there is no time to fit all rows
+    fit_ends: float | None = None  # by the clock of time.perf_counter: later it is stopped
 
     def of_all(self, like: Run, rows: Integers, store: Store) -> tuple[Run, bool]:
         """The method of a Run of a sample, with the parameters chosen there, on all rows.
@@ -38,8 +40,9 @@ class WholeJob(Job):
         return replace(run, relation=like.relation, label_test=like.label_test), read_back
 
     def _of_all(self, blank: Run, params: Mapping[str, Any], rows: Integers) -> Run:
-        self.steps.now(f"{self.task.label}: all rows")
-        fit, n_placed = self._fit_of_all(params, rows)
+        self.steps.begin(f"{self.task.label}: all rows")
+        with config_context(deadline=self.fit_ends):
+            fit, n_placed = self._fit_of_all(params, rows)
         self.steps.now(f"{self.task.label}: measures", 1)
         quality = self._assessed(fit)
         run = replace(
@@ -61,7 +64,7 @@ class WholeJob(Job):
     def _fit_of_all(self, params: Mapping[str, Any], rows: Integers) -> tuple[Fit, int]:
         """The map of all rows, and how many of them were placed."""
         n, task = len(self.data.X), self.task
-        if task.function is not None or not (self.placing or _grows_too_fast(task, n)):
+        if task.function is not None or not (self.placing or grows_too_fast(task, n)):
             try:
                 return self._fit(params, 0), 0
             except MemoryBudgetError:
@@ -71,7 +74,7 @@ class WholeJob(Job):
         return fitted(lambda: placed_map(estimator, self.data.X, y, rows), n), n - len(rows)
 
 
-def _grows_too_fast(task: Task, n_rows: int) -> bool:
+def grows_too_fast(task: Task, n_rows: int) -> bool:
     """Whether a method is not for so many rows, by what the registry says of it."""
     beyond = task.max_rows is not None and n_rows > task.max_rows
     return beyond or (task.label in METHODS and exponent(task) >= 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,9 +11,10 @@ from .._values import Integers
 from ..distances import Metric, is_gower
 from ..registry import METHODS
 from .data import Data
-from .planning import rows_in_time, seconds_of_measures
+from .pace import Limit, measured_pace
+from .planning import FOR_THE_SAMPLE, rows_in_time
 from .presets import LARGE, MIXED, MIXED_SAMPLE_ROWS, SAMPLE_ROWS, Preset, methods_of
-from .steps import count_steps
+from .steps import ALL_ROWS, steps_of
 from .strata import strata_of, stratified_rows
 from .tasks import Methods, Task, as_tasks
 
@@ -29,7 +31,7 @@ class Work:
     rows: Integers | None  # the sample
     all: Data
     notes: tuple[str, ...]
-    measures: float  # seconds, of 1,000 rows; 0 where time does not count
+    pace: float  # seconds of the measures of 1,000 rows; 0 where time does not count
 
     @classmethod
     def of(
@@ -41,16 +43,16 @@ class Work:
         seed: int,
         most_rows: MostRows,
         metric: Metric,
-        seconds: float | None,
+        limit: Limit | None,
         n_jobs: int | None,
     ) -> Work:
         notes: tuple[str, ...] = ()
         everything = Data.of(X, y, seed, metric, measured=False)
         rows, most = None, _most(most_rows, len(everything.X), metric)
-        measures = 0.0 if seconds is None else seconds_of_measures(everything, n_jobs)
-        if seconds is not None and most_rows == "auto":
+        pace = 0.0 if limit is None else measured_pace(everything, n_jobs)
+        if limit is not None and most_rows == "auto":
             count = len(methods_of(preset, most, has_classes=False) if methods is None else list(methods))
-            most = rows_in_time(len(everything.X), count, seconds, measures)
+            most = _most_in_time(len(everything.X), count, limit, pace, metric)
         if most < len(everything.X):
             strata = strata_of(everything.X, everything.classes)
             rows = stratified_rows(strata, most, seed)
@@ -61,17 +63,18 @@ class Work:
         if methods is None:
             has_classes, of_columns = everything.classes is not None, data.is_euclidean
             methods = methods_of(preset, most, has_classes=has_classes, of_columns=of_columns)
-            if rows is not None:
+            if len(everything.X) > LARGE:
                 methods, notes = _for_large_tables(methods)
         tasks = as_tasks(methods)
         if not data.is_euclidean:
             tasks = tuple(task.by_metric(metric) for task in tasks)
-        return cls(tasks, data, preset, rows, everything, notes, measures)
+        return cls(tasks, data, preset, rows, everything, notes, pace)
 
     @property
-    def n_steps(self) -> int:
-        steps = sum(count_steps(task, self.preset, len(self.data.X)) for task in self.tasks)
-        return steps if self.rows is None else steps + 2
+    def steps(self) -> dict[str, list[str]]:
+        """Kinds of steps, by method; of a sample those of the map of all rows, too."""
+        steps = {task.label: steps_of(task, self.preset, len(self.data.X)) for task in self.tasks}
+        return steps if self.rows is None else {**steps, ALL_ROWS: ["map of all", "measures of all"]}
 
 
 def _most(most_rows: MostRows, n_rows: int, metric: Metric) -> int:
@@ -82,11 +85,19 @@ def _most(most_rows: MostRows, n_rows: int, metric: Metric) -> int:
     return n_rows if most_rows is None else min(most_rows, n_rows)
 
 
+def _most_in_time(n_rows: int, n_methods: int, limit: Limit, pace: float, metric: Metric) -> int:
+    """How many of the rows are compared in the time; all, where that takes no more than a sample."""
+    sample = MIXED_SAMPLE_ROWS if is_gower(metric) else SAMPLE_ROWS
+    left = max(limit.ends(pace) - time.perf_counter(), 1.0)
+    found = rows_in_time(n_rows, n_methods, left, pace, sample)
+    return found if found == n_rows else rows_in_time(n_rows, n_methods, FOR_THE_SAMPLE * left, pace, sample)
+
+
 def _for_large_tables(methods: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Those of a preset that are not for small tables only, and a sentence on the others.
 
     A sample they could map, but in more time than all other methods together.
     """
-    others = [name for name in methods if METHODS[name].max_rows < LARGE]
+    others = [name for name in methods if METHODS[name].max_rows <= LARGE]
     note = f"Not compared, as they are made for fewer rows: {', '.join(others)}."
     return tuple(name for name in methods if name not in others), (note,) if others else ()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import os
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,15 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from .._errors import FileFormatError, InvalidInputError, IsentropicError
+from .._errors import FileFormatError, InvalidInputError
 from .._runtime import require_memory
 from .files import kind_of_file
 from .notices import listed, no_such_column, notice
 from .raw import RawTable, require_distinct
-from .streams import opened, path_of, require_start
+from .streams import opened, path_of, read_as, require_start
 
 TARGET = "target"  # name of the column that labels from a file go to
-_LONGEST_REASON = 200  # letters of another library's message
 _COLUMN_KINDS = "biufUM"  # of numpy: what a field of a structured array may be
 
 
@@ -37,7 +34,7 @@ def read_npy(path: Path, target: str | None, name: str) -> RawTable:
 def read_npz(path: Path, target: str | None, name: str) -> RawTable:
     """The array ``X`` (or the only one) with the labels ``y``, or those called ``target``."""
     require_start(path, b"PK", "an NPZ file")
-    with _clear_errors(path), opened(path) as stream, zipfile.ZipFile(stream) as archive:
+    with read_as(path, "a NumPy file"), opened(path) as stream, zipfile.ZipFile(stream) as archive:
         members = {member.removesuffix(".npy"): member for member in archive.namelist()}
         keys = list(members)
         x_key = keys[0] if len(keys) == 1 else "X"
@@ -63,7 +60,7 @@ def read_npz(path: Path, target: str | None, name: str) -> RawTable:
 
 def members_of(path: Path) -> dict[str, npt.NDArray[Any]]:
     """All arrays of an NPZ file, by their names."""
-    with _clear_errors(path), opened(path) as stream, zipfile.ZipFile(stream) as archive:
+    with read_as(path, "a NumPy file"), opened(path) as stream, zipfile.ZipFile(stream) as archive:
         names = archive.namelist()
         return {name.removesuffix(".npy"): _load_member(archive, name, path) for name in names}
 
@@ -152,7 +149,7 @@ def read_labels(path: Path) -> npt.NDArray[Any]:
 
 def _load_array(path: Path) -> npt.NDArray[Any]:
     require_start(path, b"\x93NUMPY", "an NPY file")
-    with _clear_errors(path), opened(path) as stream:
+    with read_as(path, "a NumPy file"), opened(path) as stream:
         _require_array(stream, path.stat().st_size, path)
         stream.seek(0)
         return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
@@ -188,16 +185,3 @@ def _require_array(stream: IO[bytes], size: int, path: Path) -> None:
             "again."
         )
     require_memory(2 * expected, f"reading {path.name}", "Keep fewer columns or rows in the file.")
-
-
-@contextmanager
-def _clear_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except IsentropicError:
-        raise
-    except Exception as error:  # a damaged head or archive can fail anywhere
-        text = str(error).partition("\n")[0][:_LONGEST_REASON] or type(error).__name__
-        raise FileFormatError(
-            f"{path} must be a NumPy file, got {text}. Write or download it again."
-        ) from error

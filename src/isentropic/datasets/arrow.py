@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from .._errors import FileFormatError, IsentropicError
+from .._errors import FileFormatError
 from .._extras import require_extra
 from .._runtime import require_memory
 from .parquet import frame_of_table
 from .raw import RawTable
-from .streams import opened
+from .streams import opened, read_as
 
 _HINT = "Keep fewer columns or rows in the file."
 
@@ -20,21 +20,13 @@ _HINT = "Keep fewer columns or rows in the file."
 def read_arrow(path: Path, name: str) -> RawTable:
     """The columns of a file or stream of record batches."""
     require_extra("parquet", "A Feather or Arrow file")
-    try:
-        with opened(path) as stream:
-            start = stream.read(6)
-            stream.seek(0)
-            _require_second(start, path)
-            table = _table(stream, start, path)
-            table.validate(full=True)  # offsets of damaged text would lead out of its bytes
-            frame = frame_of_table(table)
-    except IsentropicError:
-        raise
-    except Exception as error:  # a damaged file can fail anywhere
-        text = str(error).partition("\n")[0][:200] or type(error).__name__
-        raise FileFormatError(
-            f"{path} must be a Feather or Arrow file, got {text}. Write or download it again."
-        ) from error
+    with read_as(path, "a Feather or Arrow file"), opened(path) as stream:
+        start = stream.read(6)
+        stream.seek(0)
+        _require_second(start, path)
+        table = _table(stream, start, path)
+        table.validate(full=True)  # offsets of damaged text would lead out of its bytes
+        frame = frame_of_table(table)
     is_column = frame.index.name is not None
     return RawTable(frame.reset_index() if is_column else frame, name)
 

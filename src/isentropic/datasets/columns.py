@@ -38,6 +38,7 @@ class Column:
     levels: tuple[str, ...] = ()
     flag: bool = False  # one more feature says whether the value was missing
     cycles: tuple[str, ...] = ()  # of a date: two more features for each, its place on a circle
+    ordered: bool = False  # of levels: they were declared to rise in this order
 
     def feature_names(self, nominal: str) -> tuple[str, ...]:
         """Names of the features that the column becomes: itself, or ``column=level`` for each level.
@@ -72,7 +73,8 @@ def describe(series: pd.Series, name: str, nominal: str) -> Column:
     if types.is_datetime64_any_dtype(series.dtype):
         return Column(name, "date")
     if isinstance(series.dtype, pd.CategoricalDtype) and len(series.cat.categories):
-        return Column(name, "nominal", _distinct(series.cat.categories, name))
+        levels = _distinct(series.cat.categories, name)
+        return Column(name, "nominal", levels, ordered=bool(series.cat.ordered))
     content = types.infer_dtype(series, skipna=True)
     if content in _NUMBERS:
         return Column(name, "number")

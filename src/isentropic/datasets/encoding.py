@@ -94,7 +94,8 @@ def encode_columns(
 ) -> Encoded:
     """``O(n m)``; the memory of the matrix is asked for before it is spent.
 
-    Codes of levels that were not seen before are refused, unless they are to differ from all others.
+    Codes of levels that were not seen before are refused, unless they are to differ from all others; among
+    ordered levels they are missing then.
     """
     firsts, m = _layout(columns, nominal)
     n = len(frame)
@@ -114,6 +115,8 @@ def encode_columns(
     for column, first in zip(columns, firsts, strict=True):
         values = encode(frame[column.name], column)
         _question_unseen(frame[column.name], values, column, refused=nominal == "coded" and not unseen_differ)
+        if column.ordered and unseen_differ:
+            values[values == UNSEEN] = np.nan  # it has no place among ranks
         features = _features(values, column, nominal)
         X[:, first : first + features.shape[1]] = features
     return Encoded(X, firsts, tuple(columns), nominal)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import warnings
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from .._errors import FileFormatError, InvalidInputError, IsentropicError, nearest
+from .._errors import FileFormatError, InvalidInputError, nearest
 from .._extras import require_extra
 from .._runtime import require_memory
 from .cells import frame_of
 from .delimited import MISSING_MARKS
 from .notices import listed, notice, plural
 from .raw import RawTable, require_distinct
-from .streams import opened
+from .streams import opened, read_as
 
 _MISSING = frozenset(MISSING_MARKS)
 _ERRORS = frozenset({"#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!"})
@@ -28,26 +29,16 @@ _HINT = "Keep fewer columns or rows in the sheet."
 def read_excel(path: Path, sheet: str | None, name: str) -> RawTable:
     """The table in a sheet, the first if none is named; rows with nothing in them are no rows."""
     require_extra("excel", "An Excel workbook")
-    try:
-        with opened(path) as stream, warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of drop-down lists and colours, which are no data
-            _require_archive(stream, path)
-            import openpyxl
+    again = "Save it again as .xlsx."
+    with read_as(path, "an Excel workbook", again), opened(path) as stream, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of drop-down lists and colours, which are no data
+        _require_archive(stream, path)
+        import openpyxl
 
-            book = openpyxl.load_workbook(stream, read_only=True, data_only=True)
-            try:
-                titles = [one.title for one in book.worksheets]
-                title = _chosen(titles, sheet, path)
-                rows = list(_filled(book[title], path))
-            finally:
-                book.close()
-    except IsentropicError:
-        raise
-    except Exception as error:  # a damaged archive can fail anywhere
-        text = str(error).partition("\n")[0][:200] or type(error).__name__
-        raise FileFormatError(
-            f"{path} must be an Excel workbook, got {text}. Save it again as .xlsx."
-        ) from error
+        with closing(openpyxl.load_workbook(stream, read_only=True, data_only=True)) as book:
+            titles = [one.title for one in book.worksheets]
+            title = _chosen(titles, sheet, path)
+            rows = list(_filled(book[title], path))
     if sheet is None and len(titles) > 1:
         notice(
             f"{path.name} has {len(titles)} sheets, and {title!r}, the first, is read. {path.name}#NAME "

@@ -6,7 +6,7 @@ The layout is AnnData's own, version 0.1.0 of the file and 0.2.0 of its arrays a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from io import BytesIO
 from typing import IO, Any
 
@@ -52,6 +52,17 @@ def write_h5ad(
     file.write(whole.getbuffer())
 
 
+def free_name(name: str, taken: Container[str]) -> str:
+    """``name`` for a column beside those that are taken, with ``_`` at its end where it is one of them.
+
+    >>> free_name("row", ["row", "row_"])
+    'row__'
+    """
+    while name in taken:
+        name += "_"
+    return name
+
+
 def _key(name: str) -> str:
     """A name without the mark of folders in HDF5."""
     return name.replace("/", "_")
@@ -89,7 +100,9 @@ def _write_frame(store: Any, name: str, frame: pd.DataFrame, index: Sequence[str
 
     group = _marked(store.create_group(name), "dataframe", "0.2.0")
     group.attrs["_index"] = "_index"
-    columns = [_key(str(column)) for column in frame.columns]
+    columns: list[str] = []
+    for column in frame.columns:
+        columns.append(free_name(_key(str(column)), ["_index", *columns]))  # the word is AnnData's
     group.attrs.create("column-order", np.array(columns, object), dtype=h5py.string_dtype())
     _write_words(group, "_index", index)
     for column, (_, values) in zip(columns, frame.items(), strict=True):

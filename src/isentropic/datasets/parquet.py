@@ -7,12 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from .._errors import FileFormatError, IsentropicError
 from .._extras import require_extra
 from .._runtime import require_memory
 from .precision import LARGEST
 from .raw import RawTable
-from .streams import opened
+from .streams import opened, read_as
 
 _BATCH = 16_384  # rows that are unpacked before the budget is asked again
 
@@ -22,16 +21,9 @@ def read_parquet(path: Path, name: str) -> RawTable:
     require_extra("parquet", "A Parquet file")  # pandas would say less well what is missing
     import pyarrow.parquet
 
-    try:
-        with opened(path) as stream:
-            file = pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True)
-            frame = frame_of_table(_table(file, path))
-    except IsentropicError:
-        raise
-    except Exception as error:  # a damaged file can fail anywhere
-        raise FileFormatError(
-            f"{path} must be a Parquet file, got {error}. Write or download it again."
-        ) from error
+    with read_as(path, "a Parquet file"), opened(path) as stream:
+        file = pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True)
+        frame = frame_of_table(_table(file, path))
     is_column = frame.index.name is not None
     return RawTable(frame.reset_index() if is_column else frame, name)
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._errors import InvalidInputError, is_real, require, require_flag, require_one_of
+from .._errors import InvalidInputError, is_real, require, require_count, require_flag, require_one_of
 from .._gower import Gower
 from .._values import Floats
 from .columns import KINDS, Column
@@ -44,6 +44,7 @@ class Preparation:
     factors: Factors | None = None
     metric: str = "euclidean"  # by which rows are compared; "gower" where levels and holes are kept
     reduction: Reduction | None = None  # of a sparse table, before all else
+    sparse_columns: int | None = None  # of a sparse table that stays so, and has no other columns
 
     def require_rule(self, missing: str) -> None:
         """Raise for a way with missing values that needs what this preparation does not hold."""
@@ -54,18 +55,23 @@ class Preparation:
 
     @property
     def row_metric(self) -> str | Gower:
-        """The metric of the prepared rows: for Gower's, with the columns that are levels."""
+        """The metric of the prepared rows: for Gower's, with the columns that are levels, or ordered ones."""
         if self.metric != "gower":
             return self.metric
         firsts = np.cumsum(
             [0, *(len(column.feature_names(self.nominal)) for column in self.columns)]
         ).tolist()
-        spans = zip(self.columns, firsts, strict=False)
-        return Gower(levels=tuple(first for column, first in spans if column.kind == "nominal"))
+        spans = list(zip(self.columns, firsts, strict=False))
+        return Gower(
+            levels=tuple(a for column, a in spans if column.kind == "nominal" and not column.ordered),
+            ordered=tuple(a for column, a in spans if column.ordered),
+        )
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """Names of the features, in the order of the columns of ``X``."""
+        if self.sparse_columns is not None:
+            return tuple(f"x{j}" for j in range(self.sparse_columns))
         return feature_names(self.columns, self.nominal)
 
     def to_json(self) -> dict[str, Any]:
@@ -79,6 +85,7 @@ class Preparation:
                     "levels": list(column.levels),
                     "flag": column.flag,
                     "cycles": list(column.cycles),
+                    "ordered": column.ordered,
                 }
                 for column in self.columns
             ],
@@ -95,6 +102,7 @@ class Preparation:
             "scale": self.scale.scale.tolist(),
             "factors": None if self.factors is None else self.factors.to_json(),
             "reduction": None if self.reduction is None else self.reduction.to_json(),
+            "sparse_columns": self.sparse_columns,
         }
 
     @classmethod
@@ -126,12 +134,14 @@ class Preparation:
                 _texts("levels", item["levels"]),
                 item.get("flag", False),
                 _texts("cycles", item.get("cycles", [])),
+                item.get("ordered", False),
             )
             for item in data["columns"]
         )
         for column in columns:
             require_one_of("kind", column.kind, KINDS)
             require_flag("flag", column.flag)
+            require_flag("ordered", column.ordered)
             for cycle in column.cycles:
                 require_one_of("cycles", cycle, CYCLES)
         require_one_of("nominal", data["nominal"], NOMINAL)
@@ -143,7 +153,10 @@ class Preparation:
             require(values.shape == shape, name, f"of shape {shape}", values.shape)
             require(bool(np.isfinite(values).all()), name, "finite", "NaN or infinite")
         require(bool((scale > 0).all()), "scale", "positive", float(scale.min(initial=1.0)))
-        factors, reduction = data.get("factors"), data.get("reduction")
+        factors, reduction, sparse = (data.get(key) for key in ("factors", "reduction", "sparse_columns"))
+        if sparse is not None:
+            require_count("sparse_columns", sparse)
+            require(not columns, "columns", "none beside those of a sparse table", len(columns))
         return cls(
             columns=columns,
             target=_text_or_none("target", data["target"]),
@@ -158,6 +171,7 @@ class Preparation:
             scale=Scale(centre, scale),
             factors=None if factors is None else Factors.from_json(factors, shape[0]),
             reduction=None if reduction is None else Reduction.from_json(reduction, len(columns)),
+            sparse_columns=sparse,
         )
 
 

@@ -24,6 +24,7 @@ RANK = 50  # components where none are asked for
 _PARTS = frozenset({"format.npy", "shape.npy", "data.npy"})  # that scipy.sparse.save_npz writes in any case
 _ROUNDING = 1e-13  # of the largest variance: what is below is rounding
 _COMPRESSED = ("csr", "csc")
+_VARIANCE = "its variance around the mean"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,16 +127,25 @@ def _checked(matrix: Any, what: str) -> Any:
     return rows
 
 
-def reduced(matrix: Any, name: str, rank: int | None, fitted: Reduction | None) -> RawTable:
-    """A sparse table as its principal components, by the axes of the fitted one if it has any."""
-    reduction = _fit(matrix, rank) if fitted is None else fitted
+def reduced(
+    matrix: Any, name: str, rank: int | None, fitted: Reduction | None, *, by_cosine: bool = False
+) -> RawTable:
+    """A sparse table as its principal components, by the axes of the fitted one if it has any.
+
+    Those of rows that are compared by cosine are of directions, around the origin: the cosines of components
+    are near those of the rows, however long these are.
+    """
+    reduction = _fit(matrix, rank, by_cosine) if fitted is None else fitted
     columns = [f"component{j}" for j in range(len(reduction.axes))]
     frame = pd.DataFrame(reduction.apply(matrix), columns=columns)
     return RawTable(frame, name, one_unit=True, reduction=reduction)
 
 
-def _fit(matrix: Any, rank: int | None) -> Reduction:
-    """Principal axes of the table around its mean, which is not formed: ``O(nnz)`` in each of some rounds."""
+def _fit(matrix: Any, rank: int | None, by_cosine: bool) -> Reduction:
+    """Principal axes of the table around its mean, or of the directions of its rows around the origin.
+
+    Nothing is formed that is dense: ``O(nnz)`` in each of some rounds.
+    """
     n, m = matrix.shape
     most = min(n, m) - 1
     if most < 1:
@@ -145,15 +155,28 @@ def _fit(matrix: Any, rank: int | None) -> Reduction:
     wanted = min(RANK, most) if rank is None else require_count("rank", rank, most=most)
     size = 8 * (4 * wanted + 4) * (n + m)
     require_memory(size, "the components of the sparse table", "Choose a lower rank=...")
-    mean = np.asarray(matrix.sum(axis=0)).ravel() / n
+    matrix = _of_length_one(matrix) if by_cosine else matrix
+    mean = np.zeros(m) if by_cosine else np.asarray(matrix.sum(axis=0)).ravel() / n
     axes, values = _leading(matrix, mean, wanted)
     total = float((matrix.data**2).sum() - n * (mean**2).sum())
     kept = f"{min(values.sum() / total, 1.0):.0%}" if total > 0 else "all"
     notice(
         f"a sparse table of {n:,} x {m:,} is reduced to {plural(len(axes), 'principal component')}, which "
-        f"keep {kept} of its variance around the mean. rank=... sets their number."
+        f"keep {kept} of {'the squared lengths of its rows, each made 1' if by_cosine else _VARIANCE}. "
+        "rank=... sets their number."
     )
     return Reduction(mean, axes)
+
+
+def _of_length_one(matrix: Any) -> Any:
+    from scipy import sparse
+
+    units = np.abs(matrix).max(axis=1).toarray().ravel()
+    units[units == 0] = 1.0  # an empty row has no direction
+    scaled = sparse.diags_array(1.0 / units) @ matrix  # first, so that no square overflows
+    lengths = np.sqrt(np.asarray(scaled.multiply(scaled).sum(axis=1)).ravel())
+    lengths[lengths == 0] = 1.0
+    return (sparse.diags_array(1.0 / lengths) @ scaled).tocsr()
 
 
 def _leading(matrix: Any, mean: Floats, rank: int) -> tuple[Floats, Floats]:

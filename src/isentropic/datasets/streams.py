@@ -13,6 +13,7 @@ from .._runtime import require_memory
 from .packing import DAMAGE, PACKINGS, packing_of, unpacked
 
 _CHUNK = 1 << 20  # bytes that a scan holds at a time
+_LONGEST_REASON = 200  # letters of another library's message
 _PER_FIELD = 16  # bytes that a field of text takes as a number, beside the text itself
 
 
@@ -35,6 +36,18 @@ def require_file(path: Path) -> None:
     if not size:
         raise FileFormatError(f"{path} must hold a table, got an empty file. Write or download it again.")
     require_memory(size, f"reading {path.name}", "Keep fewer columns or rows in the file.")
+
+
+@contextmanager
+def read_as(path: Path, what: str, again: str = "Write or download it again.") -> Iterator[None]:
+    """What another library says of a damaged file, as one sentence: ``path must be what, got ...``."""
+    try:
+        yield
+    except IsentropicError:
+        raise
+    except Exception as error:  # a damaged file can fail anywhere
+        text = str(error).partition("\n")[0][:_LONGEST_REASON] or type(error).__name__
+        raise FileFormatError(f"{path} must be {what}, got {text}. {again}") from error
 
 
 def _is_packed(path: Path) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import require, require_one_of
+from .._sparse_rows import SPARSE_METRIC
 from .._values import Floats, Table
 from .dates import DATES
 from .encoding import Encoded, encode_columns
@@ -23,6 +24,7 @@ from .roles import Roles, fitted_parts, require_columns, split, without_empty_co
 from .scaling import SCALINGS, fit_scale
 from .sources import read_source
 from .sparse import reduced, sparse_source
+from .sparse_tables import sparse_table, stays_sparse
 from .suspects import name_suspects
 from .targets import class_names, with_new_classes
 
@@ -87,11 +89,13 @@ def load(
         By what rows are to be compared, which ``table.metric`` says to those who do: ``"euclidean"``, or
         ``"gower"`` for text beside numbers and missing values: levels are coded then, nothing is scaled, and
         what is missing is kept as NaN. ``"auto"`` takes it for tables that have those, and says so. Any other
-        name is handed on.
+        name is handed on. A sparse table stays sparse for ``"cosine"``, unless ``rank`` is given: methods
+        that work from distances, neighbours and all of quality take it so.
     rank
         How many principal components a sparse matrix, given or in a file of ``scipy.sparse.save_npz``, is
         reduced to: 50, or one less than its rows or columns. They are centred and not scaled, and a notice
-        says how much of the variance they keep. Such a table is never made dense.
+        says how much of the variance they keep; for ``metric="cosine"`` they are those of rows of length 1,
+        and not centred. Such a table is never made dense.
     n_samples, random_state
         Size and seed of a generated set.
     preparation
@@ -131,27 +135,33 @@ def load(
     roles = Roles.of(target, drop, keep, index)
     if preparation is not None:
         _require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
-    raw = _raw(source, roles, rank, n_samples, random_state, preparation)
+    sparse = sparse_source(source)
+    _require_source(sparse is not None, rank, roles, preparation)
+    if sparse is None:
+        raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
+    elif stays_sparse(metric, rank, preparation):
+        return sparse_table(*sparse, roles, preparation)
+    else:
+        fitted = None if preparation is None else preparation.reduction
+        raw = reduced(*sparse, rank, fitted, by_cosine=metric == SPARSE_METRIC)
     if preparation is None:
         return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling))
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
 
-def _raw(
-    source: Any, roles: Roles, rank: int | None, n_samples: int | None, random_state: int,
-    preparation: Preparation | None,
-) -> RawTable:  # fmt: skip
-    """The columns of a source; those of a sparse one are its principal components."""
-    found = sparse_source(source)
-    if found is None:
-        require(rank is None, "rank", "None for a table that is not sparse", rank, "It reduces sparse ones.")
-        return read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
-    fitted = None if preparation is None else preparation.reduction
-    require(preparation is None or fitted is not None, "source", "dense, as the fitted table", "sparse")
-    require(fitted is None or rank is None, "rank", "left to the preparation", rank, "Give one or the other.")
-    require(roles.target is None, "target", "None for a sparse table", roles.target, "Give y to fit(X, y).")
-    return reduced(*found, rank, fitted)
+def _require_source(is_sparse: bool, rank: int | None, roles: Roles, preparation: Preparation | None) -> None:
+    """Raise where a source is sparse and the fitted one was not, or the other way round."""
+    if preparation is not None:
+        was = preparation.reduction is not None or preparation.sparse_columns is not None
+        words = ("dense", "sparse")
+        must_be = f"{words[was]}, as the fitted table"
+        require(is_sparse == was, "source", must_be, words[is_sparse])
+        require(not was or rank is None, "rank", "left to the preparation", rank, "Give one or the other.")
+    hint = "It reduces sparse ones."
+    require(is_sparse or rank is None, "rank", "None for a table that is not sparse", rank, hint)
+    hint = "Give y to fit(X, y)."
+    require(not is_sparse or roles.target is None, "target", "None for a sparse table", roles.target, hint)
 
 
 def _require_no_second_choice(

@@ -10,7 +10,9 @@ from typing import IO, Any
 import pandas as pd
 
 from .._io import atomic_write
-from .h5ad import write_h5ad
+from .h5ad import free_name, write_h5ad
+
+__all__ = ["MapsFrame", "free_name", "write_frame", "write_maps"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from .blocks import distances_between, distances_to, rows_per_block
 from .condensed import condensed_distances, later_distances, store_distances
-from .duplicates import Distinct, distinct_rows, hashes_of, same_values
+from .duplicates import Distinct, are_all_equal, distinct_rows, hashes_of, same_rows
 from .gower import GowerUnits, gower_of, in_units, is_gower, warn_of_strangers, weights_of
 from .metrics import (
     BY_DIFFERENCES,
@@ -19,6 +19,7 @@ from .metrics import (
 )
 from .pairs import DrawnPairs, drawn_pairs, pair_distances
 from .sources import Points, all_equal, distance_rows, euclidean_rows, taken
+from .sparse import checked_sparse
 from .walks import Walks
 
 __all__ = [
@@ -33,10 +34,12 @@ __all__ = [
     "Points",
     "Walks",
     "all_equal",
+    "are_all_equal",
     "checked_distance_matrix",
     "checked_distance_rows",
     "checked_magnitude",
     "checked_metric",
+    "checked_sparse",
     "condensed_distances",
     "distance_rows",
     "distances_between",
@@ -53,7 +56,7 @@ __all__ = [
     "metric_names",
     "pair_distances",
     "rows_per_block",
-    "same_values",
+    "same_rows",
     "store_distances",
     "taken",
     "warn_of_strangers",

@@ -7,11 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from .._errors import require
+from .._sparse_rows import SparseRows
 from ..kernels._jit import threads
 from ..kernels.euclidean import euclidean_rows
 from .directions import DIRECTIONS, between_directions
 from .gower import GowerRows, is_gower
 from .metrics import CITY_BLOCK, EUCLIDEAN, LARGEST, Metric, metric_name
+from .sparse import SparseDirections
 
 _BY_SCIPY = ("braycurtis", "canberra", "chebyshev", "hamming", "minkowski", "sqeuclidean", *CITY_BLOCK)
 _BLOCK_BYTES = 2**24  # a block of distances stays within 16 MiB
@@ -29,6 +31,8 @@ def distances_between(
 
     By Gower's metric the rows are in the units of one table (:func:`~isentropic.distances.in_units`).
     """
+    if isinstance(data, SparseRows):
+        return SparseDirections.of(data, n_jobs).of_new(queries)
     if metric == "precomputed":
         return queries
     if metric in EUCLIDEAN:
@@ -45,6 +49,8 @@ def distances_between(
 
 def distances_to(data: np.ndarray, metric: Metric, n_jobs: int | None) -> Callable[[np.ndarray], np.ndarray]:
     """What gives :func:`distances_between` queries and ``data``, prepared once for many of them."""
+    if isinstance(data, SparseRows):
+        return SparseDirections.of(data, n_jobs).of_new
     if is_gower(metric):
         return GowerRows.of(data, metric, n_jobs).of_new
     return lambda queries: distances_between(queries, data, metric, n_jobs)

@@ -14,7 +14,7 @@ from ..kernels.directions import LANES, direction_pairs, direction_rows, directi
 
 DIRECTIONS = ("cosine", "correlation")
 # Distances where neither row, or one of them only, has a direction: a row of zeros, or without variance.
-_UNDIRECTED = {"cosine": (0.0, 1.0), "correlation": (np.nan, np.nan)}
+UNDIRECTED = {"cosine": (0.0, 1.0), "correlation": (np.nan, np.nan)}
 _WORTH_THREADS = 1_000_000  # products: below that, waking threads costs more than the work
 
 
@@ -39,7 +39,7 @@ class Directions:
         """Distances of rows, one by one, in the bits of :func:`between_directions`."""
         out = np.empty(len(first))
         with threads(self.n_jobs):
-            direction_pairs(self.tiles, self.norms, first, second, *_UNDIRECTED[self.metric], out)
+            direction_pairs(self.tiles, self.norms, first, second, *UNDIRECTED[self.metric], out)
         return out
 
 
@@ -49,5 +49,5 @@ def between_directions(queries: np.ndarray, data: np.ndarray, metric: str, n_job
     own, others = (Directions.of(X, metric, n_jobs) for X in (queries, data))
     out = np.empty((len(queries), len(data)))
     with threads(n_jobs):
-        direction_rows(own.tiles, own.norms, others.tiles, others.norms, *_UNDIRECTED[metric], out)
+        direction_rows(own.tiles, own.norms, others.tiles, others.norms, *UNDIRECTED[metric], out)
     return out

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._errors import require_count
 from .._runtime import generator, row_blocks
+from .._sparse_rows import SparseRows
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.euclidean import euclidean_pairs
@@ -23,6 +24,7 @@ from .blocks import rows_per_block, sound_distances
 from .directions import DIRECTIONS, Directions
 from .gower import GowerRows, is_gower
 from .metrics import CITY_BLOCK, EUCLIDEAN, Metric
+from .sparse import SparseDirections
 
 BATCHES = 64
 ENOUGH = 2**20  # pairs; tau of that many, drawn one by one and free of ties, is known within 0.004
@@ -35,6 +37,9 @@ def pair_distances(
     X: Floats, metric: Metric, n_jobs: int | None = None
 ) -> Callable[[Integers, Integers], Floats] | None:
     """What measures single pairs of rows of ``X``, or None for a metric that has only whole rows."""
+    if isinstance(X, SparseRows):
+        sparse = cache(lambda: SparseDirections.of(X, n_jobs))
+        return lambda first, second: sparse().pairs(first, second)
     if isinstance(metric, str) and metric == "precomputed":
         return lambda first, second: X[first, second]
     if metric in EUCLIDEAN:

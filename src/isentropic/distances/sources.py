@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from .._errors import InvalidInputError, message, require
+from .._sparse_rows import SparseRows, is_sparse
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.euclidean import GROUP, TILE, tiled_distances
@@ -17,6 +17,7 @@ from .blocks import distances_between
 from .gower import GowerRows, in_units, is_gower
 from .metrics import EUCLIDEAN, Metric, asymmetry, checked_metric, metric_name
 from .pairs import pair_distances
+from .sparse import SparseDirections, checked_sparse
 
 _LEAST_SPAN, _MOST_SPAN = 1e-152, 1e152  # of a table: squares of its differences are numbers too
 _SLACK = 1e-9  # of the largest distance: what a matrix may deviate from symmetry
@@ -92,7 +93,7 @@ class _Matrix:
 
 
 def _checked(side: DistanceRows) -> DistanceRows:
-    if isinstance(side.rows, Points | GowerRows | _Matrix | _Checked):
+    if isinstance(side.rows, Points | GowerRows | SparseDirections | _Matrix | _Checked):
         return side
     checked = _Checked(side)
     return DistanceRows(side.n, checked, side.name, None if side.pairs is None else checked.pairs)
@@ -105,9 +106,10 @@ def distance_rows(
 
     Parameters
     ----------
-    X : array (n, m), square array, condensed array or DistanceRows
-        A table; with ``metric="precomputed"`` all distances, as a matrix or condensed as by
-        ``scipy.spatial.distance.pdist``, which is how ``isentropic.geodesics.all_pairs`` gives geodesics.
+    X : array (n, m), sparse matrix, square array, condensed array or DistanceRows
+        A table, for ``metric="cosine"`` also a sparse one; with ``metric="precomputed"`` all distances, as a
+        matrix or condensed as by ``scipy.spatial.distance.pdist``, which is how
+        ``isentropic.geodesics.all_pairs`` gives geodesics.
     metric : str, callable or Gower
         A name that :func:`isentropic.distances.metric_names` lists, a function of two rows, or
         ``Gower(...)``, which takes NaN for a value that is missing.
@@ -127,6 +129,8 @@ def distance_rows(
     """
     if isinstance(X, DistanceRows):
         return _checked(X)
+    if is_sparse(X):
+        return measured_rows(checked_sparse(X, metric, name=name), metric, n_jobs)
     X = _array(X, name, holes=is_gower(metric))
     if isinstance(metric, str) and metric == "precomputed":
         return _checked(_condensed(X, name) if X.ndim == 1 else _matrix(X, name))
@@ -164,7 +168,6 @@ _FILL = "Fill in or leave out those rows, or take metric='gower' for missing val
 
 
 def _array(X: Any, name: str, *, holes: bool = False, hint: str = _FILL) -> Floats:
-    require(not issparse(X), name, "a dense array", type(X).__name__, "Call its toarray().")
     require(not np.iscomplexobj(X), name, "an array of real numbers", "complex ones")
     try:
         array = np.ascontiguousarray(X, dtype=np.float64)
@@ -224,9 +227,12 @@ def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> Dist
     return measured_rows(X, metric, n_jobs)
 
 
-def measured_rows(X: Floats, metric: Metric, n_jobs: int | None) -> DistanceRows:
+def measured_rows(X: Floats | SparseRows, metric: Metric, n_jobs: int | None) -> DistanceRows:
     """Of a table that was checked, in the bits of :func:`~isentropic.distances.distances_between`."""
 
+    if isinstance(X, SparseRows):
+        sparse = SparseDirections.of(X, n_jobs)
+        return DistanceRows(len(X), sparse, metric_name(metric), sparse.pairs)
     if is_gower(metric):
         held = GowerRows.of(X, metric, n_jobs)
         return DistanceRows(len(X), held, metric_name(metric), held.pairs)

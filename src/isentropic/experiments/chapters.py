@@ -11,6 +11,7 @@ from .catalogue import SOURCES
 from .rankings import PrintedP, Ranking, printed_p, rankings
 from .results import TableResult, collected
 from .sentences import survives, unfinished
+from .survey_facts import RANKED
 from .values import Outcome, PublishedTable, Task
 
 
@@ -60,5 +61,7 @@ def _chapter(
     p_values = printed_p(found)
     own = {task: outcomes[task] for table in tables for task in table.tasks(quick) if task in outcomes}
     rest = tuple(dict.fromkeys(task for result in results for task in result.left))
-    sentences = (*unfinished(own, rest), *survives(results, found, p_values))
+    first = [fact for result in results if result.table.name == RANKED for fact in result.facts]
+    others = [one for one in survives(results, found, p_values) if one not in first]
+    sentences = (*unfinished(own, rest), *first, *others)
     return Chapter(source, title, sentences, results, found, p_values, reached(source, results, own))

@@ -33,14 +33,16 @@ def honest(
     params: dict[str, Any] | None = None,
     grid: Any = "auto",
     target: str | None = None,
+    reading: dict[str, Any] | None = None,
     **protocol: Any,
 ) -> Scores:
     """A method of the registry, or ``"raw"``, under the honest protocol (:class:`.protocols.Protocol`).
 
     ``grid`` is None, sets of parameters, or "auto": five values of what decides most. A method that learns
-    from classes chooses by inner folds unless ``choose`` is said: its own map flatters it.
+    from classes chooses by inner folds unless ``choose`` is said: its own map flatters it. ``reading`` are
+    arguments of :func:`isentropic.datasets.load`, in place of ours.
     """
-    X, y, numeric = _table(source, target)
+    X, y, numeric = _table(source, target, reading)
     judged = _protocol(protocol, numeric, method)
     estimator, sets = _method(method, params, grid, len(X), judged)
     return honest_scores(estimator, X, y, judged, needs_y=_needs_y(method), grid=sets).measures()
@@ -52,6 +54,7 @@ def permuted(
     params: dict[str, Any] | None = None,
     grid: Any = None,
     target: str | None = None,
+    reading: dict[str, Any] | None = None,
     n_permutations: int = 20,
     **protocol: Any,
 ) -> Scores:
@@ -59,7 +62,7 @@ def permuted(
 
     One split for each permutation. Kappa is 0 where nothing leaks.
     """
-    X, y, numeric = _table(source, target)
+    X, y, numeric = _table(source, target, reading)
     judged = _protocol({"measure": "kappa", **protocol, "n_repeats": 1}, numeric, method)
     estimator, sets = _method(method, params, grid, len(X), judged)
 
@@ -100,10 +103,19 @@ def random_projections(
 # ---- by name -----------------------------------------------------------------------------------
 
 
-def _table(source: str, target: str | None) -> tuple[Floats, Any, bool]:
+def has_numbers(source: str, target: str | None, reading: dict[str, Any] | None = None) -> bool:
+    """Whether the target of a table is a number, and not a class."""
+    return _table(source, target, reading)[2]
+
+
+def _table(
+    source: str, target: str | None, reading: dict[str, Any] | None = None
+) -> tuple[Floats, Any, bool]:
     """Rows as they are, NaN where a value is missing, and a target; whether that is a number."""
     found = target or usual_target(source)
-    table = load(source, found, nominal="coded", missing="keep", scaling="none")
+    table = load(
+        source, found, **{"nominal": "coded", "missing": "keep", "scaling": "none", **(reading or {})}
+    )
     if table.y is None:
         raise Refused(f"{table.name} has no target, so that there is nothing to tell apart. Name one.")
     return table.X, table.y, not table.class_names

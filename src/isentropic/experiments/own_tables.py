@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .._errors import FileFormatError, IsentropicError, require
+from .._errors import FileFormatError, IsentropicError, IsentropicWarning, require
 from ..datasets.files import SUFFIXES, kind_of_file, table_name
-from .honest_work import RAW, usual_target
+from .honest_work import RAW, has_numbers, usual_target
 from .printed import measured
 from .rankings import FEWEST_BLOCKS, FEWEST_METHODS, complete
 from .values import HONEST, PERMUTED, Cell, Outcome, PublishedTable, Task
 
 OWN = "experiment"
-SCORE = "score"  # accuracy, kappa, or R^2 where the target is a number
+R2 = "R²"  # of k-NN, where the target is a number
 PROTOCOLS = (HONEST, PERMUTED)
+MEASURES = ("accuracy", "kappa")
+_NAMES = {False: "classes", True: "numbers"}
 _WORKS = "isentropic.experiments.honest_work"
 
 
@@ -33,75 +38,119 @@ def tables_in(folder: str | Path) -> tuple[Path, ...]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Study:
+    """How one's own tables are read and judged."""
+
+    target: str | None = None  # the column; None: the usual one of each table
+    protocol: str = HONEST
+    measure: str = "accuracy"  # of tables with classes: or "kappa"
+    classifiers: tuple[str, ...] | None = None
+    n_repeats: int = 10
+    test_share: float = 0.5
+    seed: int = 0
+    choose: bool = True  # parameters, within the training rows; else those that a method comes with
+    reading: Mapping[str, Any] = field(default_factory=dict)  # as isentropic.datasets.load takes it
+
+    def arguments(self, path: Path, method: str, params: Mapping[str, Any], kind: str) -> dict[str, Any]:
+        """Of the work of one task: what differs from its defaults, so that equal work has equal words."""
+        found: dict[str, Any] = {"source": str(path.absolute()), "method": method, "params": dict(params)}
+        found |= {"seed": self.seed}
+        if kind == HONEST:
+            found |= {"n_repeats": self.n_repeats} | ({} if self.choose else {"grid": None})
+        if kind == PERMUTED or self.measure != "accuracy":
+            found["measure"] = self.measure  # of both, or the null would be of another measure
+        found |= {} if self.classifiers is None else {"classifiers": list(self.classifiers)}
+        found |= {} if self.test_share == 0.5 else {"test_share": self.test_share}
+        return found | ({"reading": dict(self.reading)} if self.reading else {})
+
+
 def own_experiment(
-    paths: Sequence[Path],
-    methods: Mapping[str, Mapping[str, Any]],
-    *,
-    target: str | None = None,
-    protocol: str = HONEST,
-    classifiers: Sequence[str] | None = None,
-    n_repeats: int = 10,
-    seed: int = 0,
-) -> PublishedTable:
+    paths: Sequence[Path], methods: Mapping[str, Mapping[str, Any]], study: Study | None = None
+) -> tuple[PublishedTable, ...]:
     """Tables by methods, each judged on rows that it did not see; with "permuted" its null beside it.
 
     ``methods`` are names of the registry with parameters, which are then not chosen. The standardised rows
-    themselves are always judged too: a map is worth what it adds to them.
+    themselves are always judged too: a map is worth what it adds to them. Tables with classes and tables
+    with numbers for a target are apart: their scores have nothing to do with each other.
     """
     require(len(methods) > 0, "methods", "at least one", methods)
+    study = study or Study()
     names = [table_name(path) for path in paths]
     labels = [name if names.count(name) == 1 else path.name for name, path in zip(names, paths, strict=True)]
     every = {**{name: dict(params) for name, params in methods.items()}, RAW: {}}
-    given: dict[str, Any] = {"n_repeats": n_repeats, "seed": seed}
-    given |= {} if classifiers is None else {"classifiers": list(classifiers)}
-    targets = {label: target or _target(path) for label, path in zip(labels, paths, strict=True)}
+    kinds: dict[bool, list[_Own]] = {False: [], True: []}
+    for path, label in zip(paths, labels, strict=True):
+        target, numeric, notices = _looked_at(path, study)
+        kinds[numeric].append(_Own(path, label, target, notices))
+    both = all(kinds.values())
+    return tuple(_table(own, every, study, numeric, both) for numeric, own in kinds.items() if own)
 
-    def task(path: Path, label: str, method: str, kind: str) -> Task:
-        arguments = {"source": str(path.absolute()), "method": method, "params": every[method], **given}
-        arguments |= {} if targets[label] is None else {"target": targets[label]}
-        if kind == PERMUTED:
-            arguments.pop("n_repeats")  # one split for each permutation
-        data = (str(path.absolute()),)
-        return Task(OWN, "", label, method, kind, f"{_WORKS}:{kind}", arguments, data)
 
-    kinds = (HONEST, PERMUTED) if protocol == PERMUTED else (HONEST,)
-    tasks = tuple(
-        task(path, label, method, kind)
-        for path, label in zip(paths, labels, strict=True)
-        for method in every
-        for kind in kinds
-    )
-    cells = tuple(Cell(label, method, SCORE) for label in labels for method in every)
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """A table of the user's: its file, its name on the page, its target as far as it had to be guessed."""
+
+    path: Path
+    label: str
+    target: str | None
+    notices: tuple[str, ...]  # what reading it had to say
+
+
+def _table(
+    own: Sequence[_Own], every: Mapping[str, Mapping[str, Any]], study: Study, numeric: bool, both: bool
+) -> PublishedTable:
+    """All methods on tables of one kind; it has a name only where there are ``both`` kinds."""
+    measure = R2 if numeric else study.measure
+    kinds = (HONEST, PERMUTED) if study.protocol == PERMUTED else (HONEST,)
+    tasks = tuple(_task(one, method, params, kind, study) for one in own for method, params in every.items()
+                  for kind in kinds)  # fmt: skip
+    cells = tuple(Cell(one.label, method, measure) for one in own for method in every)
+    tables = f"{len(own)} table" + ("" if len(own) == 1 else "s")
+    title = f"{len(every)} methods on {tables}"
     return PublishedTable(
         source=OWN,
-        name="",
-        title=f"{len(every)} methods on {len(paths)} tables",
+        name=_NAMES[numeric] if both else "",
+        title=f"{title} with {_NAMES[numeric]} for a target" if both else title,
         cells=cells,
         tasks=lambda quick: tasks,
-        ours=measured(cells, {SCORE: "mean"}),
+        ours=measured(cells, {measure: "mean"}),
         note=_NOTE,
-        facts=partial(_facts, targets, tuple(every)),
+        facts=partial(_facts, own, tuple(every)),
     )
 
 
-def _target(path: Path) -> str | None:
-    """The column that is taken for the target; None where the file says, or cannot be read."""
-    try:
-        return usual_target(str(path))
-    except IsentropicError:
-        return None
+def _task(one: _Own, method: str, params: Mapping[str, Any], kind: str, study: Study) -> Task:
+    arguments = study.arguments(one.path, method, params, kind)
+    arguments |= {} if one.target is None else {"target": one.target}
+    data = (str(one.path.absolute()),)
+    return Task(OWN, "", one.label, method, kind, f"{_WORKS}:{kind}", arguments, data)
 
 
-def _facts(
-    targets: Mapping[str, str | None], methods: Sequence[str], outcomes: Mapping[Task, Outcome]
-) -> tuple[str, ...]:
-    """What is told apart, and why there is no ranking."""
-    told = [f"{label} {name}" for label, name in targets.items() if name is not None]
+def _looked_at(path: Path, study: Study) -> tuple[str | None, bool, tuple[str, ...]]:
+    """The column that is taken for the target, None where the file says; whether it holds numbers; notices.
+
+    A file that cannot be read is a row with its reason among those with classes.
+    """
+    found, numeric = study.target, False
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", IsentropicWarning)
+        with suppress(IsentropicError):
+            found = found or usual_target(str(path))
+            numeric = has_numbers(str(path), found, dict(study.reading))
+    said = dict.fromkeys(str(one.message).partition(". ")[0] for one in caught)  # not how else it is read
+    return found, numeric, tuple(said)
+
+
+def _facts(own: Sequence[_Own], methods: Sequence[str], outcomes: Mapping[Task, Outcome]) -> tuple[str, ...]:
+    """What is told apart, what reading had to say, and why there is no ranking."""
+    told = [f"{one.label} {one.target}" for one in own if one.target is not None]
     said = [f"Targets: {', '.join(told)}."] if told else []
+    said += [f"{one.label}: {notice.rstrip('.')}." for one in own for notice in one.notices]
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for task, outcome in outcomes.items():
         if task.protocol == HONEST and "mean" in outcome.measures:
-            rows.setdefault((task.dataset, SCORE), {})[task.method] = outcome.measures["mean"]
+            rows.setdefault((task.dataset, ""), {})[task.method] = outcome.measures["mean"]
     ranked, blocks, _ = complete(rows)
     if len(blocks) < FEWEST_BLOCKS or len(ranked) < FEWEST_METHODS:
         said.append(
@@ -114,6 +163,6 @@ def _facts(
     return tuple(said)
 
 
-_NOTE = """The score is the mean accuracy of the classifiers, or R² of k-NN where the target is a number, on
-the half of the rows that was held out: scale, parameters and map come from the other half, and the rows that
-are judged are placed without their labels. *raw* is the standardised rows without a map."""
+_NOTE = """The score is the mean over the classifiers, or R² of k-NN where the target is a number, on rows
+that were held out: scale, parameters and map come from the others, and the rows that are judged are placed
+without their labels. *raw* is the standardised rows without a map."""

@@ -68,7 +68,8 @@ class Protocol:
             return tuple(Split(*pair) for pair in drawn.split(y))
         codes = class_codes(y, len(y))
         found = Split.several(codes, self.seed, self.n_repeats, self.test_share)
-        got = f"{len(y):,} rows of {len(np.unique(codes)):,}"
+        n_classes = len(np.unique(codes))
+        got = f"{len(y):,} rows of {n_classes:,} class{'es' if n_classes > 1 else ''}"
         hint = "Fewer have nothing to tell apart."
         require(len(found) > 0, "the target", "two classes or more on at least 10 rows", got, hint)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from types import MappingProxyType
 
 import numpy as np
@@ -14,9 +14,9 @@ from .battery import EIGHT
 from .bayesian import ROPE, Posterior, signed_rank_posterior
 from .printed import records
 from .results import CellResult, TableResult
-from .statistics import RankTest, critical_difference, pairwise, rank_test
+from .statistics import RankTest, critical_difference, effect, pairwise, rank_test
 
-RANKED = ("accuracy", "kappa", "silhouette", "score", *EIGHT)  # measures of which more is better
+RANKED = ("accuracy", "kappa", "silhouette", "R²", *EIGHT)  # measures of which more is better
 LEVEL = 0.05
 COLUMNS_IN_WORDS = MappingProxyType({"printed": "as printed", "ours": "by the same protocol run again"})
 FEWEST_METHODS, FEWEST_BLOCKS = 3, 3
@@ -117,7 +117,7 @@ def _groups(results: Sequence[TableResult]) -> list[tuple[str, list[TableResult]
         for name, names in groups:
             members = [tables[one] for one in names if one in tables]
             if members:
-                found.append((f"{source}:{name}", members))
+                found.append((f"{source}:{name}".rstrip(":"), members))
     return found
 
 
@@ -184,6 +184,70 @@ def complete(
     methods = [method for method, count in counts.items() if 2 * count >= most]
     blocks = [block for block, row in rows.items() if all(method in row for method in methods)]
     return methods, blocks, np.array([[rows[block][method] for method in methods] for block in blocks])
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The first of a ranking against another method: p-values of four tests, effect, probabilities."""
+
+    p_uncorrected: float
+    p_nemenyi: float
+    p_conover: float
+    p_wilcoxon_holm: float
+    won: int  # data sets
+    tied: int
+    lost: int
+    rank_biserial: float
+    better: float
+    level: float
+    worse: float
+
+
+def against(ranking: Ranking, name: str) -> Against:
+    """The first of it against the method of that name."""
+    methods, first = ranking.test.methods, first_of(ranking)
+    at = methods.index(first), methods.index(name)
+    found, sure = effect(ranking.scores, methods, first, name), ranking.posteriors[name]
+    return Against(
+        float(ranking.uncorrected[at]),
+        float(ranking.nemenyi[at]),
+        float(ranking.conover[at]),
+        float(ranking.wilcoxon[at]),
+        found.wins,
+        found.ties,
+        found.losses,
+        found.rank_biserial,
+        sure.first,
+        sure.level,
+        sure.second,
+    )
+
+
+def first_of(ranking: Ranking) -> str:
+    """The method with the best mean rank."""
+    return ranking.test.methods[int(np.argmin(ranking.test.average_ranks))]
+
+
+RANK_COLUMNS = (
+    "tables", "column", "blocks", "n_blocks", "friedman_p", "iman_davenport_p", "critical_difference",
+    "method", "mean_rank", "mean", "against", *(field.name for field in fields(Against)),
+)  # fmt: skip
+
+
+def rank_rows(found: Sequence[Ranking]) -> list[tuple[object, ...]]:
+    """Every method of every ranking from the first on, for a CSV file; the first has none to be against."""
+    rows: list[tuple[object, ...]] = []
+    for ranking in found:
+        test, first = ranking.test, first_of(ranking)
+        head = (ranking.name, ranking.column, ranking.blocks, test.n_blocks, test.friedman_p,
+                test.iman_davenport_p, ranking.difference)  # fmt: skip
+        for i in np.argsort(test.average_ranks, kind="stable").tolist():
+            name = test.methods[i]
+            told: tuple[object, ...] = (None,) * (1 + len(fields(Against)))
+            if name != first:
+                told = (first, *astuple(against(ranking, name)))
+            rows.append((*head, name, test.average_ranks[i], ranking.means[i], *told))
+    return rows
 
 
 # ---- p-values of the sources ---------------------------------------------------------------------

@@ -9,9 +9,11 @@ import numpy as np
 
 from .._values import Floats
 from .estimates import duration, time_left
-from .rankings import LEVEL, PrintedP, Ranking
+from .rankings import LEVEL, PrintedP, Ranking, first_of
 from .results import FAR, NEAR, CellResult, TableResult
 from .values import Outcome, Task
+
+_NAMED = 3  # methods that a sentence can name
 
 
 def survives(
@@ -74,10 +76,6 @@ def _ranked(group: Sequence[Ranking]) -> list[str]:
     return said
 
 
-def _first(ranking: Ranking) -> str:
-    return ranking.test.methods[int(np.argmin(ranking.test.average_ranks))]
-
-
 def _leader(ranking: Ranking) -> str:
     """Who is first, how far from the next, and which of the others differ by Nemenyi's test."""
     test = ranking.test
@@ -97,8 +95,8 @@ def _leader(ranking: Ranking) -> str:
 
 def _place(printed: Ranking, honest: Ranking) -> str:
     """Where the printed leader stands honestly, and what is printed for it on the same data."""
-    method, test = _first(printed), honest.test
-    if method not in test.methods or _first(honest) == method:
+    method, test = first_of(printed), honest.test
+    if method not in test.methods or first_of(honest) == method:
         return ""
     at, first = test.methods.index(method), int(np.argmin(test.average_ranks))
     p = p_value(float(honest.nemenyi[at, first]))
@@ -117,20 +115,24 @@ def _printed_there(printed: Ranking, honest: Ranking, method: str) -> str:
 def _honest(results: Sequence[TableResult]) -> list[str]:
     """Of tables that rank nothing: by measure, what is printed and what rows give that were not seen."""
     pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    methods: dict[tuple[str, str], dict[str, None]] = {}
     for result in results:
         for one in result.cells:
             compared = math.isfinite(one.cell.tolerance)  # times are not
             if compared and one.cell.printed is not None and one.honest is not None:
                 key = (one.cell.measure, result.table.honest)
                 pairs.setdefault(key, []).append((one.cell.printed, one.honest))
+                methods.setdefault(key, {})[one.cell.method] = None
     said = []
     for (measure, how), values in pairs.items():
         found = np.array(values)
         printed, honest = found.mean(axis=0)
         lost = interval(found[:, 1] - found[:, 0])
+        names = list(methods[measure, how])
+        of = f" of {', '.join(names)}" if len(names) <= _NAMED else ""
         said.append(
             f"{measure}: mean {number(printed)} as printed, {number(honest)} {how} "
-            f"(the {len(found)} cells that have both, difference {lost})."
+            f"(the {len(found)} cells{of} that have both, difference {lost})."
         )
     return said
 

@@ -10,11 +10,12 @@ from sklearn.utils import column_or_1d
 
 from .._errors import require
 from .._gower import Gower
+from .._sparse_rows import SPARSE_METRIC
 from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
 from .._values import Diffusion, Geodesic
 from ..distances import GowerUnits, checked_metric, is_gower
 from ..quality.labels import class_codes, missing_classes
-from .input_rows import checked_rows, metric_of_rows
+from .input_rows import checked_rows, metric_of_rows, takes_sparse
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
 
@@ -89,6 +90,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         metric = getattr(self, "metric", None)
         precomputed = metric == "precomputed"
         tags.input_tags.allow_nan = is_gower(metric_of_rows(metric))
+        tags.input_tags.sparse = takes_sparse(self) and metric_of_rows(metric) == SPARSE_METRIC
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed  # distances are
         tags.transformer_tags.preserves_dtype = ["float64"]

@@ -14,12 +14,11 @@ import numpy as np
 
 from .._state import Absent, Array, Double, Maybe, Number, State, StateError, Tuple, Value
 from .._values import NeighborGraph
-from ..distances import LARGEST
 from ..geodesics import from_rows
 from ..linalg import Scaling
 from ..neighbors import Entries, RowIndex, checked_policy
 from .geodesic_map import GeodesicMap, exact_map, landmark_map
-from .input_rows import checked_components, checked_rows, require_columns
+from .input_rows import checked_components, checked_rows, require_columns, table_of
 from .landmarks import checked_landmarks
 from .placement import RowKeeper
 
@@ -31,7 +30,7 @@ class GeodesicEmbedder(RowKeeper):
         graph_=Value(NeighborGraph, n="g"),
         _fitted=Array("g", dtype=np.int64, below="n"),
         _unreachable=Double(0, infinite=True),
-        _fit_X=Array("g", "columns", within=LARGEST, empty=True, holes=True),
+        _fit_X=table_of("g", "columns", empty=True),
         landmarks_=Maybe(Array("r", dtype=np.int64, below="n")),
         _landmark_nodes=Absent(Array("r", dtype=np.int64, below="g")),
         _scaling=Value(Scaling, n="r", d="d"),

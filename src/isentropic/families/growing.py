@@ -18,7 +18,7 @@ from ..geodesics import GrowingPaths, PairSequence, grown_rows
 from ..neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate
 from .geodesic import GeodesicEmbedder
 from .geodesic_map import warm_map
-from .input_rows import checked_rows
+from .input_rows import checked_rows, require_dense_rows
 
 _VECTORS = 8  # of the last map, that the next one starts from
 
@@ -91,6 +91,7 @@ class GrowingEmbedder(GeodesicEmbedder):
         check_is_fitted(self)
         must_be = "that of a table, for rows to be appended"
         require(self._fit_metric != "precomputed", "metric of the fitted rows", must_be, "precomputed", _ANEW)
+        require_dense_rows(self)
         self._checked_parameters()
         return checked_rows(self, X, metric=self.metric, fitting=False)
 

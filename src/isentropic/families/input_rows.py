@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
 from .._errors import InvalidInputError, IsentropicError, require, require_count
-from .._state import Array, Maybe, State, StateError
+from .._sparse_rows import SPARSE_METRIC, SparseRows, is_sparse
+from .._state import Array, Maybe, OneOf, State, StateError, Value
 from .._values import GraphMetric
 from ..distances import (
     LARGEST,
@@ -23,20 +24,22 @@ from ..distances import (
     gower_of,
     hashes_of,
     is_gower,
-    same_values,
+    same_rows,
     warn_of_strangers,
 )
 
 
-def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> np.ndarray:
+def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = True) -> Any:
     """``X`` as contiguous doubles: finite, dense, at least two rows to fit; square when precomputed.
 
     An estimator that says so in its tags takes NaN for a value that is missing, and so does Gower's metric:
     the rows come in the units of the fitted ones then, which ``_units`` keeps. One that reads its table in
-    batches (``_in_batches``) gets it as it is, in single precision too, on a disk if it lies there.
+    batches (``_in_batches``) gets it as it is, in single precision too, on a disk if it lies there. A sparse
+    table, where the estimator takes one, comes as :class:`SparseRows`.
     """
     checked_metric(metric)
-    _require_dense(estimator, X)
+    if is_sparse(X):
+        return _sparse_rows(estimator, X, metric, fitting)
     holes = estimator.__sklearn_tags__().input_tags.allow_nan or is_gower(metric)
     as_it_is = getattr(estimator, "_in_batches", False)
     X = validate_data(
@@ -44,6 +47,8 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
         order=None if as_it_is else "C", reset=fitting, ensure_min_samples=2 if fitting else 1,
         ensure_all_finite="allow-nan" if holes else True,
     )  # fmt: skip
+    alike = fitting or not holds_sparse(estimator)
+    require(alike, "X", "sparse, as the fitted rows", "a dense array", "Give scipy.sparse.csr_array(X).")
     checked_magnitude(X[~np.isnan(X)] if holes else X, metric=metric, fitting=fitting)
     if metric == "precomputed":
         check = checked_distance_matrix if fitting else checked_distance_rows
@@ -51,12 +56,41 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
     return _in_units(estimator, X, metric, fitting)
 
 
-def _require_dense(estimator, X) -> None:
-    if issparse(X):
+def holds_sparse(model) -> bool:
+    """Whether the rows that it was fitted to are sparse."""
+    return isinstance(getattr(getattr(model, "_known", None), "X", None), SparseRows)
+
+
+def require_dense_rows(model) -> None:
+    """Refuse to append rows to those of a sparse table."""
+    hint = "Fit all rows together, or place the new ones by transform."
+    require(
+        not holds_sparse(model), "the fitted rows", "dense, for others to be appended", "sparse ones", hint
+    )
+
+
+def takes_sparse(estimator) -> bool:
+    """Whether it needs no more of its rows than distances: they may be sparse then, compared by cosine."""
+    return not estimator._learns_from_y and "metric" in estimator.get_params(deep=False)
+
+
+def _sparse_rows(estimator, X, metric: Metric, fitting: bool) -> SparseRows:
+    """Rows of a sparse table, for a method that needs no more of them than cosines."""
+    by_cosine = ", or give metric='cosine'" if takes_sparse(estimator) else ""
+    if not (by_cosine and metric == SPARSE_METRIC):
         raise InvalidInputError(
             f"X must be dense for {type(estimator).__name__}, got a sparse matrix of shape {X.shape}. Reduce "
-            "it first: isentropic.datasets.load(X, rank=50).X, or give X.toarray() if that fits into memory."
+            f"it first: isentropic.datasets.load(X, rank=50).X{by_cosine}, or X.toarray() if that fits into "
+            "memory."
         )
+    alike = fitting or holds_sparse(estimator)
+    require(alike, "X", "dense, as the fitted rows", "a sparse matrix", "Give X.toarray().")
+    X = X.tocsr() if isinstance(X, SparseRows) else X
+    X = validate_data(
+        estimator, X, accept_sparse="csr", dtype=np.float64, reset=fitting,
+        ensure_min_samples=2 if fitting else 1,
+    )  # fmt: skip
+    return SparseRows.of(X)
 
 
 def _in_units(estimator, X: np.ndarray, metric: Metric, fitting: bool) -> np.ndarray:
@@ -79,7 +113,10 @@ def require_units(model, metric: Metric) -> None:
     if not is_gower(metric):
         known, rows = getattr(model, "_known", None), getattr(model, "_fit_X", None)
         for name, table in (("_known", None if known is None else known.X), ("_fit_X", rows)):
-            if table is not None and np.isnan(table).any():
+            if isinstance(table, SparseRows):
+                if metric != SPARSE_METRIC or not takes_sparse(model):
+                    raise StateError(name, "must be dense for this metric and method")
+            elif table is not None and np.isnan(table).any():
                 raise StateError(name, "must be finite, but there are infinite or missing numbers")
         return
     try:
@@ -132,6 +169,12 @@ def found_at_zero(D: np.ndarray) -> np.ndarray:
     return np.where(D[np.arange(len(D)), nearest] == 0, nearest, -1)
 
 
+def table_of(rows: str, columns: str, **options) -> OneOf:
+    """The state of a table: finite or with holes, or sparse."""
+    dense = Array(rows, columns, within=LARGEST, holes=True, **options)
+    return OneOf(dense, Value(SparseRows, n=rows, m=columns))
+
+
 @dataclass(frozen=True, slots=True)
 class KnownRows:
     """The fitted rows, to be found again by their exact values. ``O(n)`` memory beyond the rows.
@@ -140,12 +183,12 @@ class KnownRows:
     of its own. Of new rows no class is known: one with the values of such rows is none of them.
     """
 
-    X: np.ndarray
+    X: np.ndarray | SparseRows
     hashes: np.ndarray  # sorted
     order: np.ndarray  # row of each sorted hash, equal hashes in row order
     one_class: np.ndarray | None = None  # whether all rows with the values of a row have its class
     _state = State(
-        X=Array("n", "m", within=LARGEST, holes=True),
+        X=table_of("n", "m"),
         hashes=Array("n", dtype=np.uint64),
         order=Array("n", dtype=np.int64, below="n"),
         one_class=Maybe(Array("n", dtype=np.bool_)),
@@ -170,10 +213,10 @@ class KnownRows:
         found = np.full(len(X), -1)
         some = np.flatnonzero(last > first)
         rows = self.order[first[some]]
-        same = same_values(self.X[rows], X[some]).all(axis=1)
+        same = same_rows(self.X[rows], X[some])
         found[some[same]] = rows[same]
         for i in some[~same]:  # a collision of hashes: the row may be a later one of those
             others = self.order[first[i] + 1 : last[i]]
-            equal = others[same_values(self.X[others], X[i]).all(axis=1)]
+            equal = others[same_rows(self.X[others], X[np.full(len(others), i)])]
             found[i] = equal[0] if len(equal) else -1
         return found if self.one_class is None else np.where(self.one_class[found], found, -1)

@@ -16,7 +16,7 @@ from .._errors import TableWarning, require, require_one_of, warn
 from .._runtime import row_blocks
 from .._state import Maybe, State, Value, Whole
 from .._values import GraphMetric, Knn, Neighbors
-from ..distances import EUCLIDEAN, Metric, metric_name, rows_per_block
+from ..distances import EUCLIDEAN, Metric, are_all_equal, metric_name, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.row_descent import settle_rows
 from ..neighbors import RowIndex, clipped_neighbors, lists_in_rows, nearest_neighbors
@@ -116,7 +116,7 @@ class NeighborEmbedder(WarmStarter):
         """The map, equal rows at one place, and what places new rows in it."""
         X = distances.X
         checked_coordinates(Z, "Take parameters nearer to their defaults.")
-        if (X[0] == X[-1]).all() and not np.ptp(X, axis=0).any():
+        if are_all_equal(X):
             warn(_ALL_EQUAL, TableWarning)
         self.embedding_ = Z if self.metric == "precomputed" else self._one_place(X, Z)
         self.n_iter_, self._graph, self._index_of_rows = n_iter, distances.graph, None

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._errors import require
 from .._runtime import require_memory, row_blocks
+from .._sparse_rows import SparseRows
 from .._state import Maybe, State, StateError, Value
 from .._values import GraphMetric, NeighborGraph
 from ..distances import (
@@ -92,7 +93,7 @@ class Distances:
             for block in row_blocks(count, "distances", size=8):
                 with threads(self.n_jobs):
                     paired_distances(self.X, order, shifts[block], out[block])
-        elif is_gower(self.metric):
+        elif is_gower(self.metric) or isinstance(self.X, SparseRows):
             measure = pair_distances(self.X, self.metric, self.n_jobs)
             assert measure is not None
             for block in row_blocks(count, "distances", size=1):

@@ -74,7 +74,7 @@ def direction_tiles(X, centred, tiles, norms):
 
 
 @kernel
-def _distance(product, norm, other, none, one):
+def cosine_distance(product, norm, other, none, one):
     """``1 - cos``; ``none`` where neither row has a direction, ``one`` where only one of them has.
 
     The cosine is the root of a quotient: equal cosines between rows of whole numbers have equal bits.
@@ -105,7 +105,7 @@ def direction_rows(own_tiles, own_norms, tiles, norms, none, one, out):
                 norm = own_norms[(first + s) // LANES, (first + s) % LANES]
                 _write_products(tiles[t], own[s], products)
                 for c in range(min(LANES, n - start)):
-                    out[first + s, start + c] = _distance(products[c], norm, norms[t, c], none, one)
+                    out[first + s, start + c] = cosine_distance(products[c], norm, norms[t, c], none, one)
 
 
 @parallel_kernel
@@ -125,4 +125,4 @@ def direction_pairs(tiles, norms, first, second, none, one, out):
         for c in range(count):
             i, j = first[start + c], second[start + c]
             norm, other = norms[i // LANES, i % LANES], norms[j // LANES, j % LANES]
-            out[start + c] = _distance(products[c], norm, other, none, one)
+            out[start + c] = cosine_distance(products[c], norm, other, none, one)

@@ -11,7 +11,7 @@ import numpy as np
 from .._errors import InvalidInputError, require, require_count
 from .._state import is_fitted
 from ..distances import is_gower
-from ..families.input_rows import metric_of_rows
+from ..families.input_rows import metric_of_rows, require_dense_rows
 from ..families.warm_starts import WarmStart, WarmStarter
 from ..quality import Movement, aligned_distance
 from ..quality.row_names import Names, has_default_index, matched_names, row_names
@@ -89,6 +89,7 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
     hint = "Its ranges are those of all rows: fit all together, or place the new ones by transform."
     fixed = not is_gower(metric_of_rows(getattr(model, "_fit_metric", "euclidean")))
     require(fixed, "metric of the fitted rows", "one that more rows do not change", "gower", hint)
+    require_dense_rows(model)
     began, before = time.perf_counter(), model.embedding_.copy()
     kind: Literal["exact", "refined", "placed"] = "refined" if refine else "placed"
     if hasattr(model, "partial_fit"):

@@ -6,13 +6,14 @@ import numpy as np
 
 from .._runtime import require_memory, row_blocks
 from .._state import Absent, Array, Number, State, StateError, Tuple, Value
-from ..distances import LARGEST, condensed_distances, distances_between, rows_per_block
+from ..distances import condensed_distances, distances_between, rows_per_block
 from ..families.input_rows import (
     KnownRows,
     checked_components,
     checked_rows,
     one_place_for_equals,
     require_columns,
+    table_of,
 )
 from ..families.landmarks import checked_landmarks, chosen_landmarks, scaled_by_landmarks
 from ..families.placement import RowKeeper
@@ -79,7 +80,7 @@ class ClassicalMDS(RowKeeper):
         euclidean_defect_=Tuple(Number(), Number()),
         landmarks_=Absent(Array("r", dtype=np.int64, below="n")),
         _scaling=Value(Scaling, n="r", d="d"),  # of the landmarks, or of all rows
-        _fit_X=Array("n", "columns", within=LARGEST, empty=True, holes=True),
+        _fit_X=table_of("n", "columns", empty=True),
     )
 
     _found_again = ("_known",)

@@ -12,12 +12,14 @@ from sklearn.utils import check_array
 
 from .._errors import is_whole, require, require_number
 from .._runtime import row_blocks
+from .._sparse_rows import is_sparse
 from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
 from ..distances import (
     Metric,
     checked_distance_matrix,
     checked_magnitude,
     checked_metric,
+    checked_sparse,
     distances_to,
     in_units,
     is_gower,
@@ -58,14 +60,16 @@ def distance_graph(
     return listed_graph(X, found, **options)
 
 
-def checked_table(X: np.ndarray, rule: NeighborRule, metric: Metric, *, fewest: int = 2) -> np.ndarray:
+def checked_table(X: Any, rule: NeighborRule, metric: Metric, *, fewest: int = 2) -> Any:
     """Rows, or all distances between them, that a graph can be made of."""
     checked_metric(metric)
-    X = check_array(
-        X, dtype=np.float64, order="C", ensure_all_finite="allow-nan" if is_gower(metric) else True
-    )
-    checked_magnitude(X, metric=metric)
-    X = in_units(X, metric)
+    if is_sparse(X):
+        X = checked_sparse(X, metric)
+    else:
+        holes = "allow-nan" if is_gower(metric) else True
+        X = check_array(X, dtype=np.float64, order="C", ensure_all_finite=holes)
+        checked_magnitude(X, metric=metric)
+        X = in_units(X, metric)
     if metric == "precomputed":
         checked_distance_matrix(X)
     must_be = f"a table of at least {fewest} rows for a graph of kind {rule.kind}"

@@ -6,13 +6,15 @@ Neighbours come nearest first, equally far ones by index, whatever found them.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
 from .._errors import NeighborsClippedWarning, require, require_count
 from .._runtime import require_memory
+from .._sparse_rows import SparseRows, is_sparse
 from .._values import Knn, Neighbors
-from ..distances import Metric, checked_magnitude, in_units, metric_name
+from ..distances import Metric, checked_magnitude, checked_sparse, in_units, metric_name
 from .approximate import approximate_neighbors
 from .descent import can_descend
 from .index import RowIndex, is_long, prefers_boxes
@@ -22,15 +24,21 @@ _SPARSER = "Take a smaller radius or percentile, or a number of neighbours."
 
 
 def nearest_neighbors(
-    X: np.ndarray, rule: Knn, *, metric: Metric = "euclidean", random_state=None, n_jobs: int | None = None
+    X: Any, rule: Knn, *, metric: Metric = "euclidean", random_state=None, n_jobs: int | None = None
 ) -> Neighbors:
     """The ``rule.k`` nearest other rows of every row of ``X`` (a distance matrix when precomputed).
+
+    ``X`` may be sparse for ``metric="cosine"``: exactly, by the products of entries that meet in a column, in
+    blocks of rows; an empty row is at distance 1 from all but other empty ones.
 
     Tree: ``O(n log n)`` for few features or levels. Brute force: ``O(n^2 m)``. Approximate: about
     ``O(n^1.1 m)``.
     """
-    checked_magnitude(X, metric=metric)
-    X = in_units(X, metric)
+    if is_sparse(X):
+        X = checked_sparse(X, metric)
+    else:
+        checked_magnitude(X, metric=metric)
+        X = in_units(X, metric)
     k = clipped_neighbors(rule.k, len(X) - 1)
     require_edge_memory(len(X) * k, "Take fewer neighbours.")
     if use_approximate(rule, X, metric):
@@ -63,11 +71,15 @@ def use_approximate(rule: Knn, X: np.ndarray, metric: Metric) -> bool:
     """Whether ``rule`` searches these rows approximately."""
     asked = rule.approximate
     require(asked in (True, False, "auto"), "approximate", "True, False or 'auto'", asked)
+    if asked == "auto" and isinstance(X, SparseRows):
+        return False
     if asked == "auto":
         short = len(X) > rule.exact_below and not is_long(rule.k, len(X))
         return short and can_descend(metric) and not prefers_boxes(X, metric)
-    must_be = f"False for the metric {metric_name(metric)!r}, which the approximate search does not know"
-    require(not asked or can_descend(metric), "approximate", must_be, asked)
+    known = can_descend(metric) and not isinstance(X, SparseRows)
+    what = "sparse rows" if isinstance(X, SparseRows) else f"the metric {metric_name(metric)!r}"
+    must_be = f"False for {what}, which the approximate search does not know"
+    require(not asked or known, "approximate", must_be, asked)
     return bool(asked)
 
 

@@ -110,7 +110,7 @@ def assess(
     (100, 1)
     """
     require_one_of("measures", measures, ("all", "ranks"))
-    with nullcontext() if budget is None else config_context(memory_limit=budget):
+    with nullcontext() if budget is None else config_context(memory_limit=budget, memory_in_all=False):
         given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
         ks = checked_neighbors(n_neighbors, given.n)
         if y is not None:

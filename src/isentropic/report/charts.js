@@ -1,6 +1,10 @@
-/* Curves, pictures of ranks and distances, parameter curves: drawn as SVG, coloured by the style sheet. */
+/* Curves, pictures of ranks and distances, parameter curves: drawn as SVG, coloured by the style sheet; and the
+   words and elements that all scripts share. */
 
-const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/* A, B, ... Z, AA, AB, ... */
+const letter = ({ run }) => (run >= 26 ? String.fromCharCode(64 + Math.floor(run / 26)) : "") + String.fromCharCode(65 + (run % 26));
+const counted = (n, one, many = `${one}s`) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+const percent = (share) => `${Math.round(100 * share)}%`;
 
 function element(name, attributes = {}, text) {
   const svg = ["svg", "g", "line", "path", "text", "circle", "rect", "title"].includes(name);
@@ -11,6 +15,11 @@ function element(name, attributes = {}, text) {
 }
 
 const written = (value, digits = 3) => value.toFixed(digits).replace("-", "−");
+
+/* The letter of a map, as it stands before its name everywhere. */
+function letterTag(map, app) {
+  return element("b", { class: `letter${map.run === app.data.shown ? " chosen" : ""}`, "aria-hidden": "true" }, letter(map));
+}
 
 /* Round steps: 1, 2 or 5 times a power of ten, about `count` of them. */
 function ticks(low, high, count) {
@@ -46,13 +55,14 @@ class Curves {
     }
   }
 
-  draw() {
-    for (const chart of this.charts) { this.drawChart(chart); }
+  *drawing() {
+    const width = this.charts[0]?.plot.clientWidth; // once: all are as wide, and each question lays the page out anew
+    for (const chart of this.charts) { this.drawChart(chart, width); yield; }
     this.read(this.k);
   }
 
-  drawChart(chart) {
-    const width = chart.plot.clientWidth, height = 230, left = 34, right = 8, top = 10, bottom = 34;
+  drawChart(chart, width) {
+    const height = 230, left = 34, right = 8, top = 10, bottom = 34;
     // Beyond n / 2 trustworthiness and continuity are divided by less and less, and fall off the chart.
     const all = this.maps.flatMap(({ curves }) => curves[chart.name].values.filter((v, i) => v !== null && curves.k[i] <= this.kMax / 2));
     let low = Math.min(...all, chart.chance ? 0 : 0.95), high = Math.max(...all, chart.chance ? 0.1 : 1);
@@ -69,7 +79,7 @@ class Curves {
     svg.append(element("text", { x: width - right, y: height - bottom + 31, "text-anchor": "end" }, "k, size of the neighbourhood"));
     const lines = element("svg", { x: left, y: 0, width: width - left - right, height: height - bottom, viewBox: `${left} 0 ${width - left - right} ${height - bottom}`, class: "clipped" });
     svg.append(lines);
-    Object.assign(chart, { x, y, svg, lines, paths: [], tags: [] });
+    Object.assign(chart, { x, y, svg, lines, paths: [], tags: [], at: -1 });
     this.app.runOrder.forEach((index) => this.drawCurve(chart, index));
     this.drawTags(chart, x, y);
     chart.cursor = element("line", { class: "cursor", y1: top, y2: height - bottom });
@@ -114,8 +124,8 @@ class Curves {
       const nearby = k.map((_, i) => i).filter((i) => k[i] <= this.kMax / 3 && x(k[i]) > x(1) + 8).sort((a, b) => Math.abs(a - at) - Math.abs(b - at));
       const i = nearby.find(free) ?? at;
       placed.push([x(k[i]), y(value(index, i))]);
-      const run = this.maps[index].run;
-      const tag = element("text", { class: `tagged${run === this.app.data.shown ? " chosen" : ""}`, x: x(k[i]), y: y(value(index, i)) + 3.5 }, LETTERS[run % 26]);
+      const chosen = this.maps[index].run === this.app.data.shown;
+      const tag = element("text", { class: `tagged${chosen ? " chosen" : ""}`, x: x(k[i]), y: y(value(index, i)) + 3.5 }, letter(this.maps[index]));
       chart.tags[index] = tag;
       chart.svg.append(tag);
     }
@@ -123,27 +133,28 @@ class Curves {
 
   /* All maps at this k, the best first. */
   read(k) {
+    const ks = this.maps[0]?.curves.k ?? [], far = (value) => Math.abs(Math.log(value / k));
+    const at = ks.reduce((best, value, i) => (far(value) < far(ks[best]) ? i : best), 0);
+    if (!ks.length) return;
     for (const chart of this.charts) {
-      const ks = this.maps[0]?.curves.k ?? [];
-      let at = 0;
-      ks.forEach((value, i) => { if (Math.abs(Math.log(value / k)) < Math.abs(Math.log(ks[at] / k))) at = i; });
-      if (!ks.length) return;
-      chart.cursor.setAttribute("x1", chart.x(ks[at]));
-      chart.cursor.setAttribute("x2", chart.x(ks[at]));
+      if (!chart.cursor || chart.at === at) continue; // not drawn yet, or read already
+      chart.at = at;
+      for (const end of ["x1", "x2"]) chart.cursor.setAttribute(end, chart.x(ks[at]));
       const rows = this.maps.map((map, index) => ({ map, index, value: map.curves[chart.name].values[at] }))
         .filter((row) => row.value != null).sort((a, b) => b.value - a.value);
-      chart.list.replaceChildren(...rows.map(({ map, index, value }) => {
-        const item = element("li", { class: map.run === this.app.data.shown ? "chosen" : "" });
-        const name = element("span");
-        name.append(element("b", { class: "letter" + (map.run === this.app.data.shown ? " chosen" : "") }, LETTERS[map.run % 26]), map.name);
-        item.append(name, element("span", {}, written(value)));
-        item.addEventListener("pointerenter", () => this.focus(index));
-        item.addEventListener("pointerleave", () => this.focus(-1));
-        return item;
-      }));
+      chart.list.replaceChildren(...rows.map((row) => this.ranked(row)));
       chart.list.setAttribute("aria-label", `${chart.title} at k = ${ks[at]}`);
       chart.plot.previousSibling.lastChild.textContent = `at k = ${ks[at].toLocaleString("en")}`;
     }
+  }
+
+  ranked({ map, index, value }) {
+    const item = element("li", { class: map.run === this.app.data.shown ? "chosen" : "" }), name = element("span");
+    name.append(letterTag(map, this.app), map.name);
+    item.append(name, element("span", {}, written(value)));
+    item.addEventListener("pointerenter", () => this.focus(index));
+    item.addEventListener("pointerleave", () => this.focus(-1));
+    return item;
   }
 
   focus(index) {
@@ -165,44 +176,48 @@ function drawPicture(canvas, { size, cells }, app) {
   context.putImageData(image, 0, 0);
 }
 
-function drawPictures(box, app) {
-  box.replaceChildren(...app.data.maps.filter((map) => map.coranking).map((map) => {
-    const cell = element("div"), head = element("h4", {}, ""), pair = element("div", { class: "pair" });
-    head.append(element("b", { class: "letter" + (map.run === app.data.shown ? " chosen" : ""), "aria-hidden": "true" }, LETTERS[map.run % 26]), map.name);
-    for (const [kind, left, right] of [["coranking", "rank in map →", "ranks"], ["shepard", "distance in data →", "distances"]]) {
-      const part = element("div"), picture = element("div", { class: "picture" }), canvas = element("canvas");
-      canvas.setAttribute("role", "img");
-      canvas.setAttribute("aria-label", `${kind === "shepard" ? "Shepard diagram" : "Co-ranking matrix"} of ${map.name}`);
-      drawPicture(canvas, map[kind], app);
-      picture.append(canvas);
-      const slope = map[kind].slope;
-      if (kind === "shepard" && slope) {
-        const svg = element("svg", { viewBox: "0 0 1 1", width: "100%", height: "100%", preserveAspectRatio: "none" });
-        const end = Math.min(1, 1 / slope);
-        svg.append(element("line", { x1: 0, y1: 1, x2: end, y2: 1 - end * slope }));
-        picture.append(svg);
-      }
-      const under = element("div", { class: "under" });
-      under.append(element("span", {}, left), element("span", {}, kind === "shepard" ? String(map[kind].given) : ""));
-      part.append(picture, under);
-      pair.append(part);
-    }
-    cell.append(head, pair);
-    return cell;
-  }));
+function headed(map, app) {
+  const cell = element("div"), head = element("h4");
+  head.append(letterTag(map, app), map.name);
+  cell.append(head);
+  return cell;
 }
 
-function drawTrials(box, app) {
+/* Ranks and distances of every map, in one go when all are there: the page is laid out once. */
+function* drawingPictures(box, app) {
+  const cells = [];
+  for (const map of app.data.maps) if (map.coranking) {
+    const cell = headed(map, app), pair = element("div", { class: "pair" });
+    pair.append(pictureOf(map, "coranking", "Co-ranking matrix", "rank in map →", "", app), pictureOf(map, "shepard", "Shepard diagram", "distance in data →", String(map.shepard.given), app));
+    cell.append(pair);
+    cells.push(cell);
+    yield;
+  }
+  box.replaceChildren(...cells);
+}
+
+function pictureOf(map, kind, title, left, right, app) {
+  const part = element("div"), picture = element("div", { class: "picture" }), under = element("div", { class: "under" });
+  const canvas = element("canvas", { role: "img", "aria-label": `${title} of ${map.name}` }), { slope } = map[kind];
+  drawPicture(canvas, map[kind], app);
+  picture.append(canvas);
+  if (slope) { // the line on which map and data have one distance
+    const svg = element("svg", { viewBox: "0 0 1 1", width: "100%", height: "100%", preserveAspectRatio: "none" }), end = Math.min(1, 1 / slope);
+    svg.append(element("line", { x1: 0, y1: 1, x2: end, y2: 1 - end * slope }));
+    picture.append(svg);
+  }
+  under.append(element("span", {}, left), element("span", {}, right));
+  part.append(picture, under);
+  return part;
+}
+
+function* drawingTrials(box, app) {
   const tuned = app.data.maps.filter((map) => map.trials);
   document.getElementById("tried").hidden = tuned.length === 0;
-  box.replaceChildren(...tuned.map((map) => {
-    const cell = element("div"), head = element("h4", {}, "");
-    head.append(element("b", { class: "letter" + (map.run === app.data.shown ? " chosen" : ""), "aria-hidden": "true" }, LETTERS[map.run % 26]), map.name);
-    cell.append(head);
-    box.append(cell); // so that its width is known
-    cell.append(trialChart(map.trials, cell.clientWidth || 390));
-    return cell;
-  }));
+  const cells = tuned.map((map) => headed(map, app));
+  box.replaceChildren(...cells);
+  const width = cells[0]?.clientWidth || 390; // of all
+  for (const [i, cell] of cells.entries()) { cell.append(trialChart(tuned[i].trials, width)); yield; }
 }
 
 function trialChart({ points, axis, log, criterion }, width) {

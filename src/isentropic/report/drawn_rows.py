@@ -31,7 +31,7 @@ def described_rows(
         "classes": _classes(table, rows),
         "columns": columns,
         "asked": asked,
-        "n_columns": len(table.feature_names),
+        "n_left_out": _n_left_out(table, columns),
         "neighbors": _neighbors(neighbors),
     }
 
@@ -73,26 +73,57 @@ def _columns(
     """Columns to colour by, all that fit, and the place of the one asked for.
 
     Those that vary most have precedence, and the one asked for is there in any case. They stand in the
-    order of the table, after a target of numbers.
+    order of the table, after a target of numbers. A column of text is one column, not one for each level.
     """
     names: Sequence[str] = table.feature_names
     target = target_name(table)
     if color == target and color not in names:
         color = None  # the classes, or the target of numbers, which come first anyway
-    if color is not None:
-        require_one_of("color", color, [*names, *([] if table.y is None else [target])])
+    require_color("color", table, color)
+    texts = {feature: name for feature, name in text_features(table).items() if name in given}
     room = max(_FEWEST_COLUMNS, _COLUMN_BYTES // max(1, len(rows)))
-    kept = set(np.argsort(-np.nan_to_num(table.X.var(axis=0), nan=np.inf), kind="stable")[:room].tolist())
-    kept |= {names.index(color)} if color is not None else set()
-    kept |= {j for j, name in enumerate(names) if name in given}
-    columns = [
-        _column(names[j], table.X[rows, j], _unit(table, j), given.get(names[j])) for j in sorted(kept)
-    ]
-    asked = None if color is None else sorted(kept).index(names.index(color))
+    spread = np.argsort(-np.nan_to_num(table.X.var(axis=0), nan=np.inf), kind="stable")
+    ranked = [j for j in spread.tolist() if names[j] not in texts]
+    kept = {*ranked[:room], *(j for j in ranked if names[j] in given)}
+    columns: dict[str, dict[str, Any]] = {}
+    for j, name in enumerate(names):
+        text = texts.get(name)
+        if text is not None and text not in columns:
+            columns[text] = {"name": _short(text), "given": given[text]}
+        if j in kept or (name == color and name not in columns):
+            columns[name] = _column(name, table.X[rows, j], _unit(table, j), given.get(name))
+    asked = None if color is None else list(columns).index(color)
     if table.y is not None and not table.class_names:
-        columns.insert(0, _column(target, np.asarray(table.y, float)[rows]))
-        asked = None if asked is None else asked + 1
-    return columns, asked
+        of_target = _column(target, np.asarray(table.y, float)[rows])
+        return [of_target, *columns.values()], None if asked is None else asked + 1
+    return list(columns.values()), asked
+
+
+def _n_left_out(table: Table, columns: Sequence[Mapping[str, Any]]) -> int:
+    """Features that the page does not colour by, themselves or as levels of a column."""
+    offered, texts = {column["name"] for column in columns}, text_features(table)
+    return sum(_short(texts.get(name, name)) not in offered for name in table.feature_names)
+
+
+def require_color(name: str, table: Table, color: str | None) -> None:
+    """Raise for a column to colour by that is not there."""
+    if color is not None:
+        target = [] if table.y is None else [target_name(table)]
+        known = [*table.feature_names, *text_features(table).values(), *target]
+        require_one_of(name, color, list(dict.fromkeys(known)))
+
+
+def text_features(table: Table) -> dict[str, str]:
+    """Of each feature that stands for levels, the column of text that has them."""
+    prepared = table.preparation
+    if prepared is None:
+        return {}
+    return {
+        feature: column.name
+        for column in prepared.columns
+        if column.kind == "nominal"
+        for feature in column.feature_names(prepared.nominal)
+    }
 
 
 def target_name(table: Table) -> str:

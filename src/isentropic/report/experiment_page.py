@@ -11,10 +11,9 @@ from typing import Any
 from ..experiments.chapters import Chapter
 from ..experiments.own_tables import OWN
 from ..experiments.rank_layout import RankLayout, rank_layout
-from ..experiments.rankings import PrintedP, Ranking
+from ..experiments.rankings import PrintedP, Ranking, against, first_of
 from ..experiments.results import CellResult, TableResult
 from ..experiments.sentences import number, p_value
-from ..experiments.statistics import effect
 from ..experiments.survey_facts import lines_of
 from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, Task
 from .rendering import asset, template
@@ -176,13 +175,13 @@ def _cell(
 def _ranking(ranking: Ranking) -> dict[str, Any]:
     test = ranking.test
     layout = rank_layout(test.methods, test.average_ranks, ranking.difference)
-    first = layout.marks[0].name
+    first = first_of(ranking)
     rows = [
         {
             "name": mark.name,
             "rank": f"{mark.rank:.2f}",
             "mean": number(ranking.means[test.methods.index(mark.name)]),
-            "against": [] if mark.name == first else _against(ranking, first, mark.name),
+            "against": [] if mark.name == first else _against(ranking, mark.name),
         }
         for mark in layout.marks
     ]
@@ -201,20 +200,14 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
     }
 
 
-def _against(ranking: Ranking, first: str, name: str) -> list[str]:
+def _against(ranking: Ranking, name: str) -> list[str]:
     """The first against another: p-values of four tests, wins, ties and losses, effect, probabilities."""
-    methods = ranking.test.methods
-    at = methods.index(first), methods.index(name)
-    tests = (ranking.uncorrected, ranking.nemenyi, ranking.conover, ranking.wilcoxon)
-    found = effect(ranking.scores, methods, first, name)
-    counts = f"{found.wins}–{found.ties}–{found.losses}"
-    sure = ranking.posteriors[name]
-    chances = " / ".join(number(one, 2) for one in (sure.first, sure.level, sure.second))
+    one = against(ranking, name)
     return [
-        *(p_value(float(values[at])) for values in tests),
-        counts,
-        number(found.rank_biserial, 2),
-        chances,
+        *map(p_value, (one.p_uncorrected, one.p_nemenyi, one.p_conover, one.p_wilcoxon_holm)),
+        f"{one.won}–{one.tied}–{one.lost}",
+        number(one.rank_biserial, 2),
+        " / ".join(number(chance, 2) for chance in (one.better, one.level, one.worse)),
     ]
 
 

@@ -20,6 +20,13 @@ class GivenColumn {
   /* For each row the rank of its value among those that occur, or the place of its level; `missing` without one. */
   get codes() { return (this.known ??= (this.packed.kind === "u1" ? bytes : words)(this.packed.codes)); }
 
+  /* How often each code occurs, and last how often none. */
+  get counts() {
+    const found = new Uint32Array(this.n + 1);
+    for (const code of this.codes) found[code === this.missing ? this.n : code]++;
+    return found;
+  }
+
   /* The number that a code stands for; between two that the page holds, along the line. */
   value(code) {
     this.numbers ??= new Float64Array(bytes(this.packed.values).buffer);
@@ -40,7 +47,8 @@ class GivenColumn {
 /* A number of 32 bits for each position, as even as chance: `_scattered` of Python. */
 function scattered(row) {
   let x = row + 1;
-  for (const [shift, factor] of [[16, 0x7feb352d], [15, 0x846ca68b]]) x = Math.imul(x ^ (x >>> shift), factor);
+  x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
+  x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
   return (x ^ (x >>> 16)) >>> 0;
 }
 
@@ -48,9 +56,9 @@ function scattered(row) {
 function sides(inside, outside) {
   const found = new Uint8Array(inside.length);
   for (const [flags, first] of [[inside, 1], [outside, 3]]) {
-    const keys = []; // the place in the low digits: rows that scatter alike keep their order
-    for (let i = 0; i < flags.length; i++) if (flags[i]) keys.push(scattered(i) * 1048576 + i);
-    Float64Array.from(keys).sort().forEach((key, rank) => { found[key % 1048576] = first + (rank >= keys.length >> 1); });
+    const keys = new Float64Array(total(flags)); // the place in the low digits: rows that scatter alike keep their order
+    for (let i = 0, at = 0; i < flags.length; i++) if (flags[i]) keys[at++] = scattered(i) * 1048576 + i;
+    keys.sort().forEach((key, rank) => { found[key % 1048576] = first + (rank >= keys.length >> 1); });
   }
   return found;
 }
@@ -185,9 +193,8 @@ function* explaining(columns, inside, outside) {
     yield;
   }
   const tested = [...numbers, ...levels];
-  const count = (flags) => flags.reduce((sum, flag) => sum + flag, 0);
   return {
-    differences: keptDifferences(tested), n_rows: count(inside), n_against: count(outside), n_columns: columns.length,
+    differences: keptDifferences(tested), n_rows: total(inside), n_against: total(outside), n_columns: columns.length,
     n_tested: tested.length, alpha: ALPHA, skipped,
   };
 }

@@ -31,9 +31,9 @@ def given_columns(table: Table, rows: Integers) -> dict[str, Any]:
     return {"columns": [_packed(coded[j]) for j in kept], "n_all": len(columns)}
 
 
-def numbers(given: dict[str, Any]) -> dict[str, int]:
-    """Where the columns of numbers are among them, by name."""
-    return {one["name"]: j for j, one in enumerate(given["columns"]) if "values" in one}
+def places(given: dict[str, Any]) -> dict[str, int]:
+    """Where each of them is, by name."""
+    return {one["name"]: j for j, one in enumerate(given["columns"])}
 
 
 def _coded(column: Column, rows: Integers) -> dict[str, Any]:

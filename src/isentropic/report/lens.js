@@ -37,7 +37,7 @@ panels.push((app) => {
   const { lens } = app.data;
   if (!lens) return;
   const unit = lens.top / LENS_STEPS, short = (value) => String(Number(value.toPrecision(3)));
-  const name = (row) => (/^\d+$/.test(app.names[row]) ? `row ${app.names[row]}` : app.names[row]);
+  const name = (row) => app.rowName(row);
   const stored = () => app.once("lens", () => bytes(lens.codes));
   const section = app.section("lens", "True distances"), text = element("p", { class: "quiet" });
   const off = element("button", { type: "button" }, "Let go (Escape)");
@@ -54,7 +54,7 @@ panels.push((app) => {
     app.lens = { row, steps, unit, error: error * unit };
     app.addColoring({
       value: "lens", title: `distance to ${name(row)}`, group: "Held row", codes: () => codes,
-      order: () => nearestLast(app.order, codes),
+      order: () => byCode(app.order, codes, (code) => 255 - code), // what is near lies on top
       legend: () => [`Distance to ${name(row)} in the data${lens.landmarks === null ? "" : ", estimated"}:`, "0", short(most * unit)],
       tip: (other) => `distance to ${name(row)}: ${short(steps[other] * unit)} ± ${short(error * unit)}`,
     });
@@ -67,17 +67,8 @@ panels.push((app) => {
   app.on("pin", (row) => {
     section.hidden = row < 0;
     if (row >= 0) { look(row); app.setColor("lens"); return; }
-    if (app.color === "lens") app.setColor(app.ways.has(before) || before === "class" ? before : app.data.rows.classes ? "class" : "false");
+    if (app.color === "lens") app.setColor(app.ways.has(before) ? before : app.firstColor);
     app.lens = null;
     app.dropColoring("lens");
   });
 });
-
-/* Rows by their code, the greatest first: what is near lies on top. A counting sort, for this runs at every click. */
-function nearestLast(order, codes) {
-  const starts = new Uint32Array(257), out = new Uint32Array(order.length);
-  for (const code of codes) starts[255 - code + 1]++;
-  for (let c = 0; c < 256; c++) starts[c + 1] += starts[c];
-  for (const row of order) out[starts[255 - codes[row]]++] = row;
-  return out;
-}

@@ -1,170 +1,37 @@
-"use strict";
-/* Maps: points are stamped into pixels by a loop of ours. At 9 maps of 50,000 points that takes tens of
-   milliseconds without a graphics card, where a call for each point would take seconds. */
+/* Maps on the page: their points, what is drawn above them, and what the pointer and the keys do. */
 
 const CROSSHAIR_REACH = 14; // css pixels from the pointer in which a row is found
 const CLICK_REACH = 4; // css pixels that a click may wander before it is a brush
 const MOST_LABELS = 24; // classes that are named inside the maps
 
-function bytes(text) {
-  const raw = atob(text);
-  const out = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
-  return out;
-}
-const words = (text) => new Uint16Array(bytes(text).buffer);
-const longs = (text) => new Uint32Array(bytes(text).buffer);
-
-/* A fixed shuffle: rows are drawn in an order that favours no class, the same one every time. */
-function shuffled(n) {
-  const order = new Uint32Array(n);
-  let seed = 1;
-  for (let i = 0; i < n; i++) {
-    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
-    const j = Math.floor((seed / 4294967296) * (i + 1));
-    order[i] = order[j];
-    order[j] = i;
-  }
-  return order;
+/* Whether a ray from the point crosses the outline an odd number of times. */
+function encloses(xs, ys, x, y) {
+  let inside = false;
+  for (let i = 0, j = xs.length - 1; i < xs.length; j = i++)
+    if (ys[i] > y !== ys[j] > y && x < xs[i] + ((y - ys[i]) / (ys[j] - ys[i])) * (xs[j] - xs[i])) inside = !inside;
+  return inside;
 }
 
-/* How much of a pixel a shape covers, sampled 4 x 4 times; u and v in units of the radius. */
-const COVERS = {
-  disc: (u, v) => u * u + v * v <= 1,
-  ring: (u, v) => { const d = u * u + v * v; return d <= 1.25 && d >= 0.42; },
-  cross: (u, v) => Math.max(Math.abs(u), Math.abs(v)) <= 1.15 && (Math.abs(u) < 0.36 || Math.abs(v) < 0.36),
-  square: (u, v) => { const d = Math.max(Math.abs(u), Math.abs(v)); return d <= 1.05 && d >= 0.55; },
-};
-const SUB = 3; // positions of a stamp between two pixels, in each direction
-
-function stamps(shape, radius, opacity) {
-  const reach = Math.ceil(radius * 1.25 + 1), size = 2 * reach + 1, all = [];
-  for (let sy = 0; sy < SUB; sy++) for (let sx = 0; sx < SUB; sx++) {
-    const mask = new Uint16Array(size * size);
-    for (let y = 0; y < size; y++) for (let x = 0; x < size; x++) {
-      let hits = 0;
-      for (let b = 0; b < 4; b++) for (let a = 0; a < 4; a++) {
-        const u = (x - reach + (a + 0.5) / 4 - (sx + 0.5) / SUB) / radius;
-        const v = (y - reach + (b + 0.5) / 4 - (sy + 0.5) / SUB) / radius;
-        if (COVERS[shape](u, v)) hits++;
-      }
-      mask[y * size + x] = Math.round((hits / 16) * opacity * 256);
-    }
-    all.push(mask);
-  }
-  return { reach, size, all };
-}
-
-class MapView {
+class MapView extends Sheet {
   constructor(figure, map, app) {
-    Object.assign(this, { figure, map, app, hero: figure.dataset.hero === "1" });
-    const paper = figure.querySelector(".paper");
-    this.base = document.createElement("canvas");
-    this.over = document.createElement("canvas");
-    this.over.className = "over";
-    this.over.tabIndex = 0;
-    this.over.setAttribute("role", "application");
-    this.over.setAttribute("aria-label",
-      `Map by ${map.name}. Arrow keys move from row to row, Enter holds a row, Escape lets go.`);
-    paper.append(this.base, this.over);
+    super(app, map);
+    Object.assign(this, { figure, hero: figure.dataset.hero === "1", stale: true, drawnAt: 0 });
+    this.base = element("canvas");
+    this.over = element("canvas", {
+      class: "over", tabindex: 0, role: "application",
+      "aria-label": `Map by ${map.name}. Arrow keys move from row to row, Enter holds a row, Escape lets go.`,
+    });
+    figure.querySelector(".paper").append(this.base, this.over);
     this.listen();
   }
 
-  get points() { return this.app.points(this.map); } // when they are drawn: nobody may ask for this map
-
-  /* Fits the canvas to its box; true if anything changed. */
+  /* Fits the canvas to its box. */
   measure() {
-    const box = this.over.getBoundingClientRect();
-    const ratio = Math.min(2, window.devicePixelRatio || 1);
+    const box = this.over.getBoundingClientRect(), ratio = Math.min(2, window.devicePixelRatio || 1);
     const width = Math.round(box.width * ratio), height = Math.round(box.height * ratio);
-    if (!width || !height || (width === this.width && height === this.height)) return false;
-    Object.assign(this, { width, height, ratio });
+    if (!width || !height || (width === this.width && height === this.height)) return;
     for (const canvas of [this.base, this.over]) { canvas.width = width; canvas.height = height; }
-    const pad = 16 * ratio;
-    const scale = Math.min((width - 2 * pad) / (this.map.width || 1e-9), (height - 2 * pad) / (this.map.height || 1e-9));
-    this.scale = Math.min(scale, width - 2 * pad);
-    this.left = (width - this.scale * this.map.width) / 2;
-    this.top = (height - this.scale * this.map.height) / 2;
-    const n = this.app.n, { points } = this;
-    this.px = new Float32Array(n);
-    this.py = new Float32Array(n);
-    for (let i = 0; i < n; i++) {
-      this.px[i] = this.left + (points[2 * i] / 65535) * this.scale;
-      this.py[i] = this.top + (this.map.height - points[2 * i + 1] / 65535) * this.scale;
-    }
-    this.measureOthers();
-    this.image = this.base.getContext("2d").createImageData(width, height);
-    // A few large points or many small ones: the ink on the paper stays about the same.
-    const radius = Math.max(1.0, Math.min(4.2, 2.6 * Math.pow(3000 / this.points.length, 0.28) * Math.sqrt(box.width / 400)));
-    const opacity = Math.max(0.55, Math.min(0.92, 1.1 - 0.11 * Math.log10(n)));
-    this.radius = radius * ratio;
-    this.stamps = Object.fromEntries(Object.keys(COVERS).map((s) => [s, stamps(s, this.radius, opacity)]));
-    this.kept = {};
-    return true;
-  }
-
-  /* Rows of a map of all rows that the other maps do not have: they are seen, and nothing more. */
-  measureOthers() {
-    const n = this.app.n, { points } = this, count = points.length / 2 - n;
-    this.others = count ? { px: new Float32Array(count), py: new Float32Array(count), order: Uint32Array.from({ length: count }, (_, i) => i) } : null;
-    for (let i = 0; i < count; i++) {
-      this.others.px[i] = this.left + (points[2 * (n + i)] / 65535) * this.scale;
-      this.others.py[i] = this.top + (this.map.height - points[2 * (n + i) + 1] / 65535) * this.scale;
-    }
-  }
-
-  /* Below all others: in the colours of their classes, or grey. */
-  stampOthers(coloring, faded) {
-    if (!this.others) return;
-    const { px, py } = this, classes = this.app.color === "class" && this.map.others;
-    const codes = classes ? this.app.once("others", () => bytes(this.map.others)) : new Uint8Array(this.others.px.length);
-    const grey = this.app.tables([this.app.rgb(this.app.css("--grey"))]);
-    const { colors, faded: pale, shapes } = classes ? coloring : { ...grey, shapes: ["disc"] };
-    Object.assign(this, { px: this.others.px, py: this.others.py });
-    this.stamp(this.others.order, null, { codes, shapes }, faded || !classes ? pale : colors);
-    Object.assign(this, { px, py });
-  }
-
-  /* Stamps the rows of `order` for which `which` holds (all without it). */
-  stamp(order, which, coloring, colors) {
-    const data = this.image.data, { width, height, px, py } = this, { codes, shapes } = coloring;
-    const kinds = shapes.map((shape) => this.stamps[shape]);
-    for (let o = 0; o < order.length; o++) {
-      const i = order[o];
-      if (which && !which[i]) continue;
-      const code = codes[i], kind = kinds[code % kinds.length], { reach, size } = kind;
-      const x = px[i], y = py[i], fx = Math.floor(x), fy = Math.floor(y);
-      const mask = kind.all[Math.min(SUB - 1, Math.floor((y - fy) * SUB)) * SUB + Math.min(SUB - 1, Math.floor((x - fx) * SUB))];
-      const r = colors[3 * code], g = colors[3 * code + 1], b = colors[3 * code + 2];
-      const x0 = fx - reach, y0 = fy - reach;
-      if (x0 < 0 || y0 < 0 || x0 + size > width || y0 + size > height) continue; // the padding prevents it
-      for (let v = 0; v < size; v++) {
-        let p = 4 * ((y0 + v) * width + x0), m = v * size;
-        for (let u = 0; u < size; u++, p += 4, m++) {
-          const a = mask[m];
-          if (a === 0) continue;
-          data[p] += ((r - data[p]) * a) >> 8;
-          data[p + 1] += ((g - data[p + 1]) * a) >> 8;
-          data[p + 2] += ((b - data[p + 2]) * a) >> 8;
-        }
-      }
-    }
-  }
-
-  /* A picture of all rows, kept until the colours, the theme or the size change. */
-  picture(coloring, faded) {
-    const key = `${coloring.key}|${this.app.theme}|${faded}`;
-    if (!this.kept[key]) {
-      this.painted = (this.painted || 0) + 1;
-      const [r, g, b] = this.app.paper, data = this.image.data;
-      for (let p = 0; p < data.length; p += 4) { data[p] = r; data[p + 1] = g; data[p + 2] = b; data[p + 3] = 255; }
-      this.stampOthers(coloring, faded);
-      this.stamp(coloring.order, null, coloring, faded ? coloring.faded : coloring.colors);
-      this.kept = { ...(faded ? this.kept : {}), [key]: data.slice() };
-      const keys = Object.keys(this.kept); // two pictures are enough: all rows, and all of them faded
-      if (keys.length > 2) delete this.kept[keys[0]];
-    }
-    this.image.data.set(this.kept[key]);
+    this.fit(width, height, ratio);
   }
 
   /* Whether it is in the window, or nearly. */
@@ -178,9 +45,8 @@ class MapView {
     if (!this.over.offsetParent) return; // hidden
     this.measure();
     if (!this.width) return;
-    const { app } = this, coloring = app.coloring(this.map);
-    this.picture(coloring, app.nSelected > 0);
-    if (app.nSelected > 0) this.stamp(coloring.order, app.selected, coloring, coloring.colors);
+    this.drawnAt = performance.now();
+    this.paint();
     this.base.getContext("2d").putImageData(this.image, 0, 0);
     this.app.tell("points", this, this.base.getContext("2d"));
     this.drawOver();
@@ -333,25 +199,14 @@ class MapView {
 
   /* The rows inside the brush: a box, or the outline that was drawn with Alt held. */
   within() {
-    const corners = this.lasso || [this.brush.slice(0, 2), this.brush.slice(2)];
-    const xs = corners.map(([x]) => x), ys = corners.map(([, y]) => y);
+    const corners = this.lasso ?? [this.brush.slice(0, 2), this.brush.slice(2)], found = new Uint8Array(this.px.length);
+    const [xs, ys] = [0, 1].map((c) => Float32Array.from(corners, (corner) => corner[c])); // read for every row
     const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys);
-    const found = new Uint8Array(this.px.length);
     for (let i = 0; i < found.length; i++) {
       const x = this.px[i], y = this.py[i];
-      if (x >= left && x <= right && y >= top && y <= bottom && (!this.lasso || this.encloses(x, y))) found[i] = 1;
+      if (x >= left && x <= right && y >= top && y <= bottom && (!this.lasso || encloses(xs, ys, x, y))) found[i] = 1;
     }
     return found;
-  }
-
-  /* Whether a ray from the point crosses the outline an odd number of times. */
-  encloses(x, y) {
-    let inside = false;
-    for (let i = 0, j = this.lasso.length - 1; i < this.lasso.length; j = i++) {
-      const [x1, y1] = this.lasso[i], [x2, y2] = this.lasso[j];
-      if (y1 > y !== y2 > y && x < x1 + ((y - y1) / (y2 - y1)) * (x2 - x1)) inside = !inside;
-    }
-    return inside;
   }
 
   listen() {

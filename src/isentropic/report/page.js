@@ -22,11 +22,18 @@
                                   "draw"    everything is drawn anew: another theme or width */
 
 const panels = [];
+const FRAME = 12; // milliseconds of a frame in which maps are drawn at once
 
-class App {
+/* Maps that wait for their drawing, one after the other. */
+function* drawnMaps(views) {
+  for (const view of views) if (view.stale) { view.draw(); yield; }
+}
+
+class App extends Coloring {
   constructor(data) {
+    super(data);
     const { rows } = data;
-    Object.assign(this, { data, n: rows.n, names: rows.names, classes: rows.classes, k: rows.neighbors.k });
+    Object.assign(this, { n: rows.n, names: rows.names, classes: rows.classes, k: rows.neighbors.k });
     this.neighbors = (rows.neighbors.kind === "u2" ? words : longs)(rows.neighbors.indices);
     this.codes = rows.classes ? bytes(rows.classes.codes) : null;
     this.given = data.given.columns.map((column) => new GivenColumn(column));
@@ -34,15 +41,11 @@ class App {
     this.selected = new Uint8Array(this.n);
     this.nSelected = 0;
     this.hovered = this.pinned = -1;
-    this.color = rows.classes ? "class" : rows.columns.length ? "column:0" : "false";
-    if (rows.asked !== null) this.color = `column:${rows.asked}`;
+    this.stopMaps = this.stopCharts = () => {};
     this.runOrder = data.maps.map((_, i) => i).sort((a, b) => (data.maps[a].run === data.shown) - (data.maps[b].run === data.shown));
-    this.colorings = new Map();
-    this.ways = new Map();
     this.listeners = new Map();
     this.decoded = new Map();
     this.font = getComputedStyle(document.body).fontFamily;
-    this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
   }
 
   /* The run at the top of the page: its regions are drawn. */
@@ -50,15 +53,7 @@ class App {
   get active() { return this.hovered >= 0 ? this.hovered : this.pinned; }
   on(kind, listener) { this.listeners.set(kind, [...(this.listeners.get(kind) ?? []), listener]); }
   tell(kind, ...what) { for (const listener of this.listeners.get(kind) ?? []) listener(...what); }
-  css(name) { return this.styles.getPropertyValue(name).trim(); }
-  rgb(hex) { return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)); }
-
-  setTheme(theme) {
-    this.theme = document.documentElement.dataset.theme = theme;
-    this.styles = getComputedStyle(document.documentElement);
-    this.paper = this.rgb(this.css("--sheet"));
-    this.colorings.clear();
-  }
+  rowName(row) { return /^\d+$/.test(this.names[row]) ? `row ${this.names[row]}` : this.names[row]; }
 
   once(key, make) {
     if (!this.decoded.has(key)) this.decoded.set(key, make());
@@ -85,70 +80,6 @@ class App {
     });
   }
 
-  // ---- colours ----
-
-  /* Codes of the rows of a map, and for each code a colour, a faded colour and a shape. */
-  coloring(map) {
-    const way = this.ways.get(this.color), key = way?.own ? `${this.color}:${map.run}` : this.color;
-    if (!this.colorings.has(key)) this.colorings.set(key, way ? this.ramp(key, map, way) : this.byClass(key));
-    return this.colorings.get(key);
-  }
-
-  byClass(key) {
-    const hues = this.data.palette.classes[this.theme].map((hex) => this.rgb(hex));
-    const list = this.classes.names.map((_, code) => (this.isRest(code) ? this.rgb(this.css("--grey")) : hues[code % hues.length]));
-    const shapes = this.classes.names.map((_, code) => this.shape(code));
-    return { key, codes: this.codes, order: this.order, shapes, ...this.tables(list) };
-  }
-
-  ramp(key, map, way) {
-    const stops = this.stops(way).map((hex) => this.rgb(hex));
-    const list = Array.from({ length: 255 }, (_, i) => this.between(stops, i / 254));
-    list.push(this.rgb(this.css("--line"))); // not known
-    const codes = way.codes(map);
-    return { key, codes, order: way.order?.() ?? (way.worst ? this.worstLast(codes) : this.order), shapes: ["disc"], ...this.tables(list) };
-  }
-
-  /* One more way to colour, by numbers. `value` names it, `title` and `group` are what the list says. codes(map)
-     gives a byte for each row: 0 to 254, 255 where it is not known. legend() gives the title, the low and the high
-     end; tip(row, map) a line for the row under the pointer, or "". `own`: it differs from map to map. `worst`: the
-     high end is damage, in its colours and drawn last. order(), if given: the rows as they are drawn. The same value again replaces it. */
-  addColoring(way) {
-    this.dropColoring(way.value);
-    this.ways.set(way.value, way);
-    const select = document.getElementById("color");
-    let group = [...select.children].find((one) => one.label === way.group && one.tagName === "OPTGROUP");
-    if (!group) select.append((group = element("optgroup", { label: way.group })));
-    group.append(element("option", { value: way.value }, way.title));
-  }
-
-  dropColoring(value) {
-    for (const key of [...this.colorings.keys()]) if (key === value || key.startsWith(`${value}:`)) this.colorings.delete(key);
-    for (const view of this.views ?? []) view.kept = {};
-    this.ways.delete(value);
-    document.querySelector(`#color option[value="${CSS.escape(value)}"]`)?.remove();
-  }
-
-  stops(way) { return way.worst ? this.data.palette.damage[this.theme] : this.data.palette.numbers; }
-  isRest(code) { return this.classes.grouped > 0 && code === this.classes.names.length - 1; }
-  shape(code) { const { shapes, classes } = this.data.palette; return shapes[Math.floor(code / classes.light.length) % shapes.length]; }
-
-  between(stops, t) {
-    const at = Math.min(stops.length - 2, Math.floor(t * (stops.length - 1))), rest = t * (stops.length - 1) - at;
-    return stops[at].map((value, c) => Math.round(value + rest * (stops[at + 1][c] - value)));
-  }
-
-  tables(list) {
-    const mute = this.rgb(this.css("--grey"));
-    const fade = (rgb) => rgb.map((v, c) => Math.round(0.84 * this.paper[c] + 0.1 * mute[c] + 0.06 * v));
-    return { colors: Uint8Array.from(list.flat()), faded: Uint8Array.from(list.map(fade).flat()) };
-  }
-
-  worstLast(codes) {
-    const key = (i) => (codes[i] === 255 ? -1 : codes[i]);
-    return Uint32Array.from(this.order).sort((a, b) => key(a) - key(b));
-  }
-
   // ---- selection ----
 
   /* While a brush moves: at most once a frame. */
@@ -172,9 +103,10 @@ class App {
 
   select(flags) {
     this.selected = flags;
-    this.nSelected = flags.reduce((sum, flag) => sum + flag, 0);
+    this.nSelected = total(flags);
     this.redraw();
     this.say();
+    this.pressLegends();
     this.tell("select");
   }
 
@@ -228,7 +160,7 @@ class App {
   }
 
   showTip(row, view, x, y) {
-    const tip = document.getElementById("tip"), name = (i) => (/^\d+$/.test(this.names[i]) ? `row ${this.names[i]}` : this.names[i]), lines = [element("strong", {}, name(row))];
+    const tip = document.getElementById("tip"), lines = [element("strong", {}, this.rowName(row))];
     const line = (text) => lines.push(element("span", { class: "quiet" }, text));
     if (this.classes) lines.push(element("span", {}, `class ${this.classes.names[this.codes[row]]}`));
     const said = this.ways.get(this.color)?.tip?.(row, view.map);
@@ -258,17 +190,15 @@ class App {
 
   // ---- the page ----
 
-  /* Maps that are seen now; the others a little later, one after the other, and not in every frame of a brush. */
-  redraw(all = false) {
-    clearTimeout(this.later);
-    for (const view of this.views) if (all || view.isSeen()) view.draw(); else view.stale = true;
-    const next = () => {
-      const view = this.views.find((one) => one.stale);
-      if (!view) return;
-      view.draw();
-      this.later = setTimeout(next);
-    };
-    this.later = setTimeout(next, 60);
+  /* Maps in the window at once, as far as a frame has room; the rest of them in the next slices, and then the others,
+     which need not follow every frame of a brush. */
+  redraw() {
+    this.stopMaps();
+    const seen = this.views.filter((view) => view.isSeen()), first = (view) => (view.brush ? -1 : view.drawnAt);
+    seen.sort((a, b) => first(a) - first(b)); // who was drawn longest ago: all have their turn under a fast brush
+    for (const view of this.views) view.stale = true;
+    for (const end = performance.now() + FRAME, left = [...seen]; left.length && performance.now() < end;) left.shift().draw();
+    this.stopMaps = inSlices(drawnMaps(seen), () => { this.stopMaps = inSlices(drawnMaps(this.views), () => {}, 60); });
   }
 
   drawOver() { for (const view of this.views) view.drawOver(); }
@@ -281,28 +211,45 @@ class App {
     return made;
   }
 
-  start() {
+  /* In slices: the page answers before all of it is drawn. */
+  *starting() {
     const byRun = new Map(this.data.maps.map((map) => [map.run, map]));
     if (this.data.whole) byRun.set(this.data.whole.run, this.data.whole);
     this.views = [...document.querySelectorAll("figure.map")].map((figure) => new MapView(figure, byRun.get(Number(figure.dataset.run)), this));
     this.curves = new Curves(document.getElementById("curves"), this);
     this.offerColors();
     this.listen();
-    for (const panel of panels) panel(this);
+    yield;
+    for (const panel of panels) { panel(this); yield; }
     this.drawAll();
   }
 
-  drawAll(all = false) {
-    this.redraw(all);
+  drawAll() {
     this.drawLegends();
-    this.curves.draw();
-    drawPictures(document.getElementById("pictures"), this);
-    drawTrials(document.getElementById("trials"), this);
+    this.redraw();
+    this.stopCharts();
+    this.stopCharts = inSlices(this.drawingCharts());
+  }
+
+  *drawingCharts() {
+    yield* this.curves.drawing();
+    yield* drawingPictures(document.getElementById("pictures"), this);
+    yield* drawingTrials(document.getElementById("trials"), this);
     this.tell("draw");
+    this.ready = true;
+  }
+
+  /* All of it, hidden by the window or not: a printer does not wait. */
+  drawForPrint() {
+    this.drawAll();
+    this.stopMaps();
+    this.stopCharts();
+    atOnce(drawnMaps(this.views));
+    atOnce(this.drawingCharts());
   }
 
   listen() {
-    const repaint = (theme, all) => { this.setTheme(theme); this.drawAll(all); };
+    const repaint = (theme) => { this.setTheme(theme); this.drawAll(); };
     document.getElementById("theme").addEventListener("click", () => repaint(this.theme === "dark" ? "light" : "dark"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", (event) => repaint(event.matches ? "dark" : "light"));
     document.getElementById("clear").addEventListener("click", () => this.clear());
@@ -313,7 +260,7 @@ class App {
     all?.addEventListener("click", () => this.showAll(all));
     let width = innerWidth, screen = "";
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.drawAll(); } });
-    addEventListener("beforeprint", () => { screen = this.theme; repaint("light", true); }); // paper is light
+    addEventListener("beforeprint", () => { screen = this.theme; this.setTheme("light"); this.drawForPrint(); }); // paper is light
     addEventListener("afterprint", () => { if (screen === "dark") repaint("dark"); });
     for (const head of document.querySelectorAll("#scores thead th")) head.firstElementChild.addEventListener("click", () => this.sort(head));
   }
@@ -324,61 +271,8 @@ class App {
     button.setAttribute("aria-expanded", String(open));
     this.allMaps ??= button.textContent;
     button.textContent = open ? "Show the best only" : this.allMaps;
-    for (const rest of document.querySelectorAll(".rest")) rest.hidden = !open;
+    for (const rest of document.querySelectorAll(".folded")) rest.hidden = !open;
     this.redraw();
-  }
-
-  offerColors() {
-    const select = document.getElementById("color"), { k } = this.data;
-    if (this.classes) select.append(element("option", { value: "class" }, "class"));
-    for (const [value, name, title] of [["false", "false neighbours", `Share of false ones among the ${k} nearest in the map:`], ["tears", "tears", `Tears, by how far the ${k} nearest in the data were moved:`]])
-      this.addColoring({
-        value, title: `${name} (k = ${k})`, group: "Damage", own: true, worst: true, codes: (map) => bytes(map[value].values),
-        legend: () => { const { high } = this.data.maps[0][value]; return [title, "0", `${high}${high < 1 ? " and more" : ""}`]; },
-      });
-    this.data.rows.columns.forEach(({ name, values, given, low, high, digits }, i) => {
-      const value = `column:${i}`, codes = () => this.once(value, () => (values === undefined ? this.given[given].shades : bytes(values)));
-      const tip = (row) => codes()[row] === 255 ? `${name}: missing` : `${name}: ${Number((low + (codes()[row] / 254) * (high - low)).toPrecision(digits))}`;
-      this.addColoring({ value, title: name, group: "Columns", codes, tip, legend: () => [`${name}:`, String(low), String(high)] });
-    });
-    select.value = this.color;
-    select.addEventListener("change", () => this.setColor(select.value));
-  }
-
-  setColor(color) {
-    this.color = color;
-    document.getElementById("color").value = color;
-    this.redraw();
-    this.drawLegends();
-    this.tell("color", color);
-  }
-
-  drawLegends() {
-    for (const legend of document.querySelectorAll(".legend")) legend.replaceChildren(...(this.color === "class" ? this.classLegend() : this.rampLegend()));
-  }
-
-  classLegend() {
-    const { colors } = this.coloring(this.data.maps[0]);
-    return this.classes.names.map((name, code) => {
-      const button = element("button", { type: "button", title: `${name}: ${this.classes.counts[code].toLocaleString("en")} rows. Click to select them.` });
-      const fill = `rgb(${colors[3 * code]} ${colors[3 * code + 1]} ${colors[3 * code + 2]})`;
-      const svg = element("svg", { width: 12, height: 12, viewBox: "-6 -6 12 12", "aria-hidden": "true" });
-      svg.append({
-        disc: () => element("circle", { r: 5, fill }), ring: () => element("circle", { r: 4, fill: "none", stroke: fill, "stroke-width": 2.4 }),
-        cross: () => element("path", { d: "M-5 0H5M0-5V5", stroke: fill, "stroke-width": 3 }),
-        square: () => element("rect", { x: -4, y: -4, width: 8, height: 8, fill: "none", stroke: fill, "stroke-width": 2.4 }),
-      }[this.shape(code)]());
-      button.append(svg, element("span", {}, name));
-      button.addEventListener("click", () => this.choose(this.codes.map((c) => Number(c === code))));
-      return button;
-    });
-  }
-
-  rampLegend() {
-    const way = this.ways.get(this.color), ramp = element("i", { class: "ramp", "aria-hidden": "true" });
-    ramp.style.background = `linear-gradient(90deg, ${this.stops(way).join(", ")})`;
-    const [title, low, high] = way.legend();
-    return [element("span", {}, title), element("span", {}, `\u00a0${low}`), ramp, element("span", {}, high)];
   }
 
   /* By the heading that was clicked, the best first; again, the other way. Failed runs stay at the end, and groups apart. */

@@ -1,7 +1,6 @@
 /* Two maps beside each other: which neighbours they share, row by row and by group; one laid onto the other; a morph. */
 
 const PAIR_NEIGHBORS = 10;
-const PAIR_SLICE = 12; // milliseconds of work between two frames
 const MOST_CHANGED = 5; // groups that are listed
 const MORPH_SECONDS = 1.6;
 
@@ -76,10 +75,8 @@ function laidOnto(a, b, n) {
 class Pair {
   constructor(app) {
     const { maps } = app.data;
-    Object.assign(this, { app, maps, k: Math.min(PAIR_NEIGHBORS, app.n - 1), time: 0, token: 0 });
+    Object.assign(this, { app, maps, k: Math.min(PAIR_NEIGHBORS, app.n - 1), time: 0, stopReading: () => {} });
     this.section = app.section("pair", "Two maps");
-    const letter = (map) => LETTERS[map.run % 26];
-    this.label = letter;
     const choice = (title, none) => {
       const label = element("label", {}, title), select = element("select", { "aria-label": `Map ${title}` });
       if (none) select.append(element("option", { value: "none" }, "none"));
@@ -102,48 +99,46 @@ class Pair {
   get a() { return this.maps[Number(this.first.value)]; }
   get b() { return this.second.value === "none" ? null : this.maps[Number(this.second.value)]; }
 
-  /* Found once for each map, in slices. */
-  async neighbors(map, token) {
-    const key = `near${map.run}`;
-    if (!this.app.decoded.has(key)) {
-      const work = mapNeighbors(this.app.points(map), this.app.n, this.k);
-      for (;;) {
-        const begun = performance.now();
-        let step;
-        do step = work.next(); while (!step.done && performance.now() - begun < PAIR_SLICE);
-        if (step.done) { this.app.decoded.set(key, step.value); break; }
-        await new Promise((done) => setTimeout(done)); // the page stays alive
-        if (token !== this.token) return null;
-      }
-    }
-    return this.app.decoded.get(key);
-  }
-
-  async compare() {
-    const { app, a, b, k } = this, token = ++this.token;
+  compare() {
+    const { app, a, b } = this;
+    this.stopReading();
     this.stop();
     this.result = null;
     if (app.color === "pair") app.setColor(this.before);
     app.dropColoring("pair");
     if (!b) { this.body.replaceChildren(); return; }
     this.body.replaceChildren(element("p", { class: "quiet" }, "Comparing…"));
-    const near = await this.neighbors(a, token), there = near && (await this.neighbors(b, token));
-    if (!there || token !== this.token) return;
+    this.stopReading = inSlices(this.reading(a, b), (result) => { this.result = result; this.offer(); this.show(); app.setColor("pair"); });
+  }
+
+  /* What two maps share, row by row. */
+  *reading(a, b) {
+    const { app, k } = this, near = yield* this.neighbors(a), there = yield* this.neighbors(b);
     const shared = new Uint8Array(app.n), seen = new Int32Array(app.n).fill(-1);
     for (let i = 0; i < app.n; i++) {
       for (let j = 0; j < k; j++) seen[near[i * k + j]] = i;
       for (let j = 0; j < k; j++) if (seen[there[i * k + j]] === i) shared[i]++;
     }
+    yield;
     const { places, correlation } = laidOnto(app.points(a), app.points(b), app.n);
-    this.result = { shared, places, correlation, mean: shared.reduce((sum, one) => sum + one, 0) / (k * app.n), groups: this.changed(shared) };
-    const codes = Uint8Array.from(shared, (one) => Math.round((1 - one / k) * 254)), pair = `${this.label(a)} and ${this.label(b)}`;
-    app.addColoring({
+    yield;
+    return { shared, places, correlation, mean: total(shared) / (k * app.n), groups: this.changed(shared) };
+  }
+
+  /* Found once for each map. */
+  *neighbors(map) {
+    const key = `near${map.run}`, { decoded } = this.app;
+    if (!decoded.has(key)) decoded.set(key, yield* mapNeighbors(this.app.points(map), this.app.n, this.k));
+    return decoded.get(key);
+  }
+
+  offer() {
+    const { k } = this, { shared } = this.result, codes = Uint8Array.from(shared, (one) => Math.round((1 - one / k) * 254)), pair = `${letter(this.a)} and ${letter(this.b)}`;
+    this.app.addColoring({
       value: "pair", title: `neighbours that differ, ${pair}`, group: "Two maps", worst: true, codes: () => codes,
       legend: () => [`Share of the ${k} nearest that differ between ${pair}:`, "0", "1"],
       tip: (row) => `${shared[row]} of ${k} nearest are the same on ${pair}`,
     });
-    this.show();
-    app.setColor("pair");
   }
 
   /* Classes, or else the groups found in the map; those that changed most first. */
@@ -157,12 +152,11 @@ class Pair {
 
   show() {
     const { app, a, b, k } = this, { mean, correlation, groups } = this.result;
-    const percent = (share) => `${Math.round(100 * share)}%`;
-    const told = element("p", {}, `Of the ${k} nearest on ${this.label(a)}, ${(mean * k).toFixed(1)} are among the ${k} nearest on ${this.label(b)} (by chance: ${((k * k) / (app.n - 1)).toFixed(1)}). `);
-    told.append(element("span", { class: "quiet" }, `Laid onto ${this.label(a)}: Procrustes correlation ${correlation.toFixed(3)}.`));
+    const told = element("p", {}, `Of the ${k} nearest on ${letter(a)}, ${(mean * k).toFixed(1)} are among the ${k} nearest on ${letter(b)} (by chance: ${((k * k) / (app.n - 1)).toFixed(1)}). `);
+    told.append(element("span", { class: "quiet" }, `Laid onto ${letter(a)}: Procrustes correlation ${correlation.toFixed(3)}.`));
     const list = element("ol", { "aria-label": "Groups that changed most" });
     for (const { name, rows, share } of groups.slice(0, MOST_CHANGED)) {
-      const item = element("li"), button = element("button", { type: "button", title: `${rows.length.toLocaleString("en")} rows. Click to select them.` });
+      const item = element("li"), button = element("button", { type: "button", title: `${counted(rows.length, "row")}. Click to select them.` });
       button.append(element("span", {}, name), element("span", { class: "quiet" }, `${percent(share)} kept`));
       button.addEventListener("click", () => app.selectRows(rows));
       item.append(button);
@@ -174,7 +168,7 @@ class Pair {
     this.button = element("button", { type: "button", "aria-label": "Play" }, "▶");
     this.button.addEventListener("click", () => this.play());
     const bar = element("div", { class: "morph" });
-    bar.append(element("b", { class: "letter" }, this.label(a)), this.slider, element("b", { class: "letter" }, this.label(b)), this.button);
+    bar.append(element("b", { class: "letter" }, letter(a)), this.slider, element("b", { class: "letter" }, letter(b)), this.button);
     this.time = 0;
     this.body.replaceChildren(told, this.canvas, bar, ...(groups.length ? [element("h4", {}, "Changed most"), list] : []));
     this.paint();
@@ -212,13 +206,13 @@ class Pair {
     if (canvas.width !== side) canvas.width = canvas.height = side;
     const context = canvas.getContext("2d"), image = context.createImageData(side, side), ink = new Uint32Array(image.data.buffer);
     const box = this.frameOf(points, places, n), scale = (side - 16) / box.size, dot = Math.round((side / 300) * (n < 1500 ? 4 : n < 6000 ? 3 : 2));
-    const coloring = app.coloring(this.a), pack = (table, code) => (0xff000000 | (table[3 * code + 2] << 16) | (table[3 * code + 1] << 8) | table[3 * code]) >>> 0;
-    ink.fill((0xff000000 | (app.paper[2] << 16) | (app.paper[1] << 8) | app.paper[0]) >>> 0);
+    const coloring = app.coloring(this.a);
+    ink.fill(packedColor(app.paper, 0));
     for (const chosen of app.nSelected ? [0, 1] : [1]) for (const i of coloring.order) {
       if (app.nSelected && app.selected[i] !== chosen) continue;
       const x = Math.round(8 + (points[2 * i] + time * (places[2 * i] - points[2 * i]) - box.left) * scale);
       const y = Math.round(side - 8 - (points[2 * i + 1] + time * (places[2 * i + 1] - points[2 * i + 1]) - box.low) * scale);
-      const color = pack(chosen ? coloring.colors : coloring.faded, coloring.codes[i]);
+      const color = packedColor(chosen ? coloring.colors : coloring.faded, coloring.codes[i]);
       for (let v = 0; v < dot; v++) for (let u = 0; u < dot; u++) ink[(y + v - (dot >> 1)) * side + x + u - (dot >> 1)] = color;
     }
     context.putImageData(image, 0, 0);

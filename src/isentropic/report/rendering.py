@@ -25,13 +25,13 @@ from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
-from .given_columns import given_columns, numbers
+from .given_columns import given_columns, places
 from .row_scores import kinds, row_scores
 from .scores import columns, every_measure, first_k, number, seconds, strips
 from .whole_maps import whole_map
 
 _SCRIPTS = (
-    "maps.js", "charts.js", "page.js",
+    "slices.js", "sheets.js", "charts.js", "maps.js", "coloring.js", "page.js",
     # further panels: page.js says what they may use
     "explaining.js", "selecting.js", "groups.js", "rows.js", "lens.js", "pair.js", "saving.js",
     "start.js",
@@ -84,7 +84,7 @@ def page(
         # what is drawn
         n_drawn=len(rows), n_diagram=drawing.n_pictured, grid=_grid(len(payload["maps"])),
         shelves=shelves(runs, verdict), families=[family_name(run) for run in runs],
-        n_columns=len(known["columns"]), n_neighbors=known["neighbors"]["k"],
+        n_columns=len(known["columns"]), n_left_out=known["n_left_out"], n_neighbors=known["neighbors"]["k"],
         recall=known["neighbors"]["recall"], regions=payload["regions"], whole=payload["whole"],
         # scores
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
@@ -140,7 +140,7 @@ def _payload(
     maps = [{**entry, **scores} for entry, scores in zip(maps, scored, strict=True)]
     given = given_columns(table, rows)
     return {
-        "rows": described_rows(table, rows, drawing.neighbors, color, numbers(given)), "given": given,
+        "rows": described_rows(table, rows, drawing.neighbors, color, places(given)), "given": given,
         "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": [_region(at_top, mark, marked, whole) for mark in drawing.marks],

@@ -2,7 +2,8 @@
    fetched or sent: the file is made here, and the browser saves it. */
 
 const SAVE_WIDTH = 720, SAVE_PAD = 24; // of a map, in pixels of the SVG
-const MOST_CIRCLES = 20_000; // points that are drawn as shapes; more are one picture inside the SVG
+const MOST_CIRCLES = 20_000; // points that are shapes in an SVG; more are one picture inside it
+const MOST_SMOOTH = 2_000; // points that are shapes in a PNG; more are stamped, as on the page
 const SAVE_SCALE = 2; // pixels of a PNG to one of the SVG
 const SAVE_FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
 const STYLED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-weight", "text-anchor", "paint-order"];
@@ -10,20 +11,31 @@ const STYLED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity",
 const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 const fileName = (...parts) => parts.join("-").replace(/[^\p{L}\p{N}._]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "panel";
 
+const asFile = (canvas) => new Promise((done) => canvas.toBlob(done, "image/png"));
+
+/* A file as an address that holds all of it. */
+function asAddress(blob) {
+  return new Promise((done) => {
+    const reader = new FileReader();
+    reader.onload = () => done(reader.result);
+    reader.readAsDataURL(blob);
+  });
+}
+
 class Saver {
   constructor(app) {
     this.app = app;
     this.context = document.createElement("canvas").getContext("2d");
     this.mostCircles = MOST_CIRCLES;
-    for (const view of app.views) this.offer(view.figure.querySelector(".paper"), view.map.name, () => this.mapPanel(view));
+    for (const view of app.views) this.offer(view.figure.querySelector(".paper"), view.map.name, (kind) => this.mapPanel(view, kind));
     app.on("draw", () => this.offerCharts());
   }
 
   offerCharts() {
-    const { app } = this, named = (box, kind, make) => [...document.querySelectorAll(`#${box} > div`)].forEach((cell, i) => this.offer(cell.querySelector("h4"), kind(i), () => make(cell, i)));
+    const { app } = this, named = (box, kind, make) => [...document.querySelectorAll(`#${box} > div`)].forEach((cell, i) => this.offer(cell.querySelector("h4"), kind(i), (kind) => make(cell, i, kind)));
     named("curves", (i) => app.curves.charts[i].title, (cell, i) => this.curvePanel(cell, app.curves.charts[i]));
     const pictured = app.data.maps.filter((map) => map.coranking), tuned = app.data.maps.filter((map) => map.trials);
-    named("pictures", (i) => `${pictured[i].name}-ranks-and-distances`, (cell, i) => this.picturePanel(pictured[i]));
+    named("pictures", (i) => `${pictured[i].name}-ranks-and-distances`, (cell, i, kind) => this.picturePanel(pictured[i], kind));
     named("trials", (i) => `${tuned[i].name}-parameters`, (cell, i) => this.trialPanel(cell, tuned[i]));
   }
 
@@ -39,10 +51,10 @@ class Saver {
     head.insertBefore(box, head.tagName === "H4" && head.lastElementChild?.tagName === "SPAN" ? head.lastElementChild : null);
   }
 
+  /* A panel is its size and its parts from below: pictures (a canvas and its place), text of SVG, or generators of it. */
   async save(kind, name, make) {
-    const { width, height, body } = this.inLight(make);
-    const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escaped(SAVE_FONT)}"><rect width="100%" height="100%" fill="#ffffff"/>${body}</svg>\n`;
-    const blob = kind === "SVG" ? new Blob([text], { type: "image/svg+xml" }) : await this.painted(text, width, height);
+    const { width, height, parts } = this.inLight(() => make(kind));
+    const blob = await (kind === "SVG" ? this.svg(['<rect width="100%" height="100%" fill="#ffffff"/>', ...parts], width, height) : this.png(parts, width, height));
     const link = element("a", { href: URL.createObjectURL(blob), download: `${name}.${kind.toLowerCase()}` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
@@ -55,13 +67,28 @@ class Saver {
     try { this.app.setTheme("light"); return make(); } finally { this.app.setTheme(theme); }
   }
 
-  async painted(text, width, height) {
-    const image = new Image();
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  async svg(parts, width, height) {
+    const out = [];
+    for (const part of parts) out.push(part.canvas ? await this.image(part) : typeof part === "string" ? part : await new Promise((done) => inSlices(part, done)));
+    const head = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${escaped(SAVE_FONT)}">`;
+    return new Blob([head, ...out, "</svg>\n"], { type: "image/svg+xml" });
+  }
+
+  async image({ canvas, x, y, width, height }) {
+    const address = await asAddress(await asFile(canvas));
+    return `<image x="${x}" y="${y}" width="${width}" height="${height}" ${"href"}="${address}"/>`;
+  }
+
+  async png(parts, width, height) {
+    const sheet = element("canvas", { width: width * SAVE_SCALE, height: height * SAVE_SCALE }), context = sheet.getContext("2d"), image = new Image();
+    image.src = await asAddress(await this.svg(parts.filter((part) => !part.canvas), width, height));
     await image.decode();
-    const canvas = element("canvas", { width: width * SAVE_SCALE, height: height * SAVE_SCALE });
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-    return new Promise((done) => canvas.toBlob(done, "image/png"));
+    context.fillStyle = "#ffffff";
+    context.fillRect(0, 0, sheet.width, sheet.height);
+    context.imageSmoothingEnabled = false; // cells stay cells
+    for (const part of parts) if (part.canvas) context.drawImage(part.canvas, ...[part.x, part.y, part.width, part.height].map((length) => length * SAVE_SCALE));
+    context.drawImage(image, 0, 0, sheet.width, sheet.height);
+    return asFile(sheet);
   }
 
   // ---- parts ----
@@ -82,64 +109,68 @@ class Saver {
   /* The legend of the page, below a panel; its height with it. */
   legend(map, top) {
     const { app } = this;
-    if (app.color !== "class") {
-      const way = app.ways.get(app.color), [title, low, high] = way.legend(), stops = app.stops(way), x = SAVE_PAD + this.wide(title) + 12, from = x + this.wide(low) + 6;
-      const shades = stops.map((hex, i) => `<stop offset="${i / (stops.length - 1)}" stop-color="${hex}"/>`).join("");
-      return [`<defs><linearGradient id="ramp">${shades}</linearGradient></defs>` + this.text(SAVE_PAD, top + 14, title) + this.text(x, top + 14, low)
-        + `<rect x="${from}" y="${top + 4}" width="150" height="11" fill="url(#ramp)"/>` + this.text(from + 156, top + 14, high), 26];
-    }
-    const { colors, shapes } = app.coloring(map);
+    if (!app.way.levels) return this.rampLegend(app.way, top);
     let [x, y, out] = [SAVE_PAD, top + 10, ""];
-    app.classes.names.forEach((name, code) => {
-      const width = 26 + this.wide(name);
+    const { colors, shapes } = app.coloring(map), put = (words, symbol) => {
+      const width = (symbol ? 26 : 10) + this.wide(words);
       if (x + width > SAVE_WIDTH - SAVE_PAD && x > SAVE_PAD) { x = SAVE_PAD; y += 20; }
-      out += this.mark(shapes[code], x + 5, y, 5, this.hex(colors, code)) + this.text(x + 15, y + 4, name);
+      out += (symbol ? symbol(x + 5, y) : "") + this.text(x + (symbol ? 15 : 0), y + 4, words);
       x += width;
-    });
+    };
+    for (const title of app.way.legend()) put(title);
+    app.way.levels().forEach(({ name }, place) => put(name, (cx, cy) => this.mark(shapes[place], cx, cy, 5, this.hex(colors, place))));
     return [out, y - top + 18];
+  }
+
+  rampLegend(way, top) {
+    const [title, low, high] = way.legend(), stops = this.app.stops(way), x = SAVE_PAD + this.wide(title) + 12, from = x + this.wide(low) + 6;
+    const shades = stops.map((hex, i) => `<stop offset="${i / (stops.length - 1)}" stop-color="${hex}"/>`).join("");
+    return [`<defs><linearGradient id="ramp">${shades}</linearGradient></defs>` + this.text(SAVE_PAD, top + 14, title) + this.text(x, top + 14, low)
+      + `<rect x="${from}" y="${top + 4}" width="150" height="11" fill="url(#ramp)"/>` + this.text(from + 156, top + 14, high), 26];
   }
 
   // ---- panels ----
 
-  mapPanel(view) {
-    const { app } = this, { map } = view, side = SAVE_WIDTH - 2 * SAVE_PAD, top = 66;
+  mapPanel({ map }, kind) {
+    const { app } = this, side = SAVE_WIDTH - 2 * SAVE_PAD, top = 66, points = app.points(map), count = points.length / 2;
     const scale = Math.min(side / (map.width || 1e-9), side / (map.height || 1e-9), side), tall = Math.max(40, scale * map.height);
-    const points = app.points(map), left = SAVE_PAD + (side - scale * map.width) / 2;
-    const at = (x, y) => [left + x * scale, top + (map.height - y) * scale];
+    const at = (x, y) => [SAVE_PAD + (side - scale * map.width) / 2 + x * scale, top + (map.height - y) * scale];
     const radius = Math.max(1, Math.min(4.2, 2.6 * Math.pow(1500 / app.n, 0.28) * Math.sqrt(side / 400)));
-    const count = map.n_drawn ?? app.n, few = count <= this.mostCircles; // a map of all rows may draw more of them
-    let body = few ? this.shapes(app.coloring(map), points, at, radius) : this.raster(view, left, top, scale);
-    if (map.run === app.top && app.nSelected === 0) body += this.outlines(at);
-    if (app.pinned >= 0) { const [x, y] = at(points[2 * app.pinned] / 65535, points[2 * app.pinned + 1] / 65535); body += `<circle cx="${x}" cy="${y}" r="${radius + 4}" fill="none" stroke="${app.css("--accent")}" stroke-width="2.5"/>`; }
-    const [legend, room] = this.legend(map, top + tall + 14), rows = `${count.toLocaleString("en")} rows${few ? "" : ", drawn as a picture"}`;
-    return { width: SAVE_WIDTH, height: Math.ceil(top + tall + 14 + room + 10), body: this.title(`${app.data.table}: ${map.name}`, rows + (app.nSelected ? `, ${app.nSelected.toLocaleString("en")} selected` : "")) + body + legend };
+    // a map of all rows may draw more of them than have colours and names
+    const few = count === app.n && count <= (kind === "PNG" ? MOST_SMOOTH : this.mostCircles);
+    const parts = [few ? this.shapes(app.coloring(map), app.nSelected ? app.selected : null, points, at, radius) : this.stamped(map, side, tall, top)];
+    if (map.run === app.top && app.nSelected === 0) parts.push(this.outlines(at));
+    if (app.pinned >= 0) { const [x, y] = at(points[2 * app.pinned] / 65535, points[2 * app.pinned + 1] / 65535); parts.push(`<circle cx="${x}" cy="${y}" r="${radius + 4}" fill="none" stroke="${app.css("--accent")}" stroke-width="2.5"/>`); }
+    const [legend, room] = this.legend(map, top + tall + 14), rows = counted(count, "row") + (few || kind === "PNG" ? "" : ", drawn as a picture");
+    parts.push(this.title(`${app.data.table}: ${map.name}`, rows + (app.nSelected ? `, ${app.nSelected.toLocaleString("en")} selected` : "")), legend);
+    return { width: SAVE_WIDTH, height: Math.ceil(top + tall + 14 + room + 10), parts };
   }
 
-  shapes({ codes, order, colors, faded, shapes }, points, at, radius) {
-    const { app } = this, out = ['<g fill-opacity="0.85" stroke-opacity="0.85">'];
-    for (const chosen of app.nSelected ? [0, 1] : [1]) for (const i of order) {
-      if (app.nSelected && app.selected[i] !== chosen) continue;
+  /* All points as shapes, those that are selected above the others. */
+  *shapes({ codes, order, colors, faded, shapes }, selected, points, at, radius) {
+    const out = ['<g fill-opacity="0.85" stroke-opacity="0.85">'];
+    for (const chosen of selected ? [0, 1] : [1]) for (const [rank, i] of order.entries()) {
+      if (rank % 256 === 0) yield;
+      if (selected && selected[i] !== chosen) continue;
       const code = codes[i];
       out.push(this.mark(shapes[code % shapes.length], ...at(points[2 * i] / 65535, points[2 * i + 1] / 65535), radius, this.hex(chosen ? colors : faded, code)));
     }
     return `${out.join("")}</g>`;
   }
 
-  /* The points of the map as they are on the page, but on white. */
-  raster(view, left, top, scale) {
-    const coloring = this.app.coloring(view.map), chosen = this.app.nSelected > 0, canvas = element("canvas", { width: view.width, height: view.height });
-    const kept = view.kept;
-    view.kept = {};
-    view.picture(coloring, chosen);
-    if (chosen) view.stamp(coloring.order, this.app.selected, coloring, coloring.colors);
-    canvas.getContext("2d").putImageData(view.image, 0, 0);
-    view.kept = kept;
-    const grown = scale / view.scale;
-    return `<image x="${left - view.left * grown}" y="${top - view.top * grown}" width="${view.width * grown}" height="${view.height * grown}" ${"href"}="${canvas.toDataURL()}"/>`;
+  /* The points as they are stamped on the page, as large as the file shows them. */
+  stamped(map, side, tall, top) {
+    const pad = 16, width = side + 2 * pad, height = Math.round(tall) + 2 * pad; // a sheet has a margin
+    const sheet = new Sheet(this.app, map), canvas = element("canvas", { width: SAVE_SCALE * width, height: SAVE_SCALE * height });
+    sheet.fit(canvas.width, canvas.height, SAVE_SCALE);
+    sheet.paint();
+    canvas.getContext("2d").putImageData(sheet.image, 0, 0);
+    return { canvas, x: SAVE_PAD - pad, y: top - pad, width, height };
   }
 
   outlines(at) {
-    return this.app.data.regions.filter(({ outline }) => outline.length).map(({ outline }, number) => {
+    return this.app.data.regions.map(({ outline }, number) => {
+      if (!outline.length) return "";
       let d = "";
       for (let s = 0; s < outline.length; s += 4) d += `M${at(outline[s], outline[s + 1]).map((v) => v.toFixed(1))}L${at(outline[s + 2], outline[s + 3]).map((v) => v.toFixed(1))}`;
       return `<path d="${d}" fill="none" stroke="${this.app.css("--damage")}" stroke-width="1.8" stroke-linecap="round" ${number % 2 ? 'stroke-dasharray="2 4"' : ""}/>`;
@@ -168,30 +199,39 @@ class Saver {
     const { app } = this, svg = this.styled(chart.svg), width = chart.plot.clientWidth, height = 230;
     svg.querySelector('line[stroke-dasharray]')?.remove(); // where the pointer was
     let y = 72 + height + 12;
-    const lines = app.data.maps.map((map) => { const line = this.text(SAVE_PAD, (y += 18), `${LETTERS[map.run % 26]}  ${map.name}`, 12, map.run === app.data.shown ? 'font-weight="600"' : ""); return line; });
-    return { width: width + 2 * SAVE_PAD, height: y + 20, body: this.title(chart.title, app.data.table) + this.placed(svg, SAVE_PAD, 66) + lines.join("") };
+    const lines = app.data.maps.map((map) => this.text(SAVE_PAD, (y += 18), `${letter(map)}  ${map.name}`, 12, map.run === app.data.shown ? 'font-weight="600"' : ""));
+    return { width: width + 2 * SAVE_PAD, height: y + 20, parts: [this.title(chart.title, app.data.table), this.placed(svg, SAVE_PAD, 66), ...lines] };
   }
 
   trialPanel(cell, map) {
     const svg = this.styled(cell.querySelector("svg")), width = Number(svg.getAttribute("width"));
-    return { width: width + 2 * SAVE_PAD, height: 66 + 170 + 20, body: this.title(`${map.name}: parameters that were tried`, this.app.data.table) + this.placed(svg, SAVE_PAD, 66) };
+    return { width: width + 2 * SAVE_PAD, height: 66 + 170 + 20, parts: [this.title(`${map.name}: parameters that were tried`, this.app.data.table), this.placed(svg, SAVE_PAD, 66)] };
   }
 
-  picturePanel(map) {
-    const side = 300, gap = 28, top = 66, low = this.app.rgb(this.app.css("--picture-low")), high = this.app.rgb(this.app.css("--picture-high"));
-    const words = { coranking: ["Ranks", "rank in map →"], shepard: ["Distances", `distance in data → ${map.shepard.given}`] };
-    const parts = ["coranking", "shepard"].map((kind, p) => {
-      const { size, cells, slope } = map[kind], x = SAVE_PAD + p * (side + gap), step = side / size, out = [`<g transform="translate(${x} ${top})" shape-rendering="crispEdges">`];
-      bytes(cells).forEach((shade, i) => {
-        if (!shade) return;
-        const color = low.map((v, c) => Math.round(v + ((shade - 55) / 200) * (high[c] - v)).toString(16).padStart(2, "0")).join("");
-        out.push(`<rect x="${((i % size) * step).toFixed(2)}" y="${(Math.floor(i / size) * step).toFixed(2)}" width="${step.toFixed(2)}" height="${step.toFixed(2)}" fill="#${color}"/>`);
-      });
-      out.push(`<rect width="${side}" height="${side}" fill="none" stroke="#b9b8b3"/>`);
-      if (kind === "shepard" && slope) { const end = Math.min(1, 1 / slope); out.push(`<path d="M0 ${side}L${end * side} ${side * (1 - end * slope)}" stroke="${this.app.css("--damage")}" stroke-width="1.4" fill="none"/>`); }
-      return `${out.join("")}</g>${this.text(x, top + side + 18, words[kind].join(": "))}`;
+  picturePanel(map, kind) {
+    const side = 300, gap = 28, top = 66, under = top + side + 18, parts = [];
+    [["coranking", "Ranks: rank in map →"], ["shepard", `Distances: distance in data → ${map.shepard.given}`]].forEach(([name, words], i) => {
+      const x = SAVE_PAD + i * (side + gap), picture = map[name];
+      if (kind === "PNG") { const canvas = element("canvas"); drawPicture(canvas, picture, this.app); parts.push({ canvas, x, y: top, width: side, height: side }); }
+      parts.push(`<g transform="translate(${x} ${top})" shape-rendering="crispEdges">${kind === "SVG" ? this.cells(picture, side) : ""}${this.lines(picture, side)}</g>`, this.text(x, under, words));
     });
-    return { width: 2 * SAVE_PAD + 2 * side + gap, height: top + side + 36, body: this.title(`${map.name}: ranks and distances`, this.app.data.table) + parts.join("") };
+    return { width: 2 * SAVE_PAD + 2 * side + gap, height: under + 18, parts: [this.title(`${map.name}: ranks and distances`, this.app.data.table), ...parts] };
+  }
+
+  cells({ size, cells }, side) {
+    const [low, high] = ["--picture-low", "--picture-high"].map((name) => this.app.rgb(this.app.css(name))), step = side / size, out = [];
+    bytes(cells).forEach((shade, i) => {
+      if (!shade) return;
+      const color = low.map((v, c) => Math.round(v + ((shade - 55) / 200) * (high[c] - v)));
+      out.push(`<rect x="${((i % size) * step).toFixed(2)}" y="${(Math.floor(i / size) * step).toFixed(2)}" width="${step.toFixed(2)}" height="${step.toFixed(2)}" fill="${this.hex(color, 0)}"/>`);
+    });
+    return out.join("");
+  }
+
+  /* The frame of a picture, and the line of equal distances. */
+  lines({ slope }, side) {
+    const end = Math.min(1, 1 / slope), line = slope ? `<path d="M0 ${side}L${end * side} ${side * (1 - end * slope)}" stroke="${this.app.css("--damage")}" stroke-width="1.4" fill="none"/>` : "";
+    return `<rect width="${side}" height="${side}" fill="none" stroke="#b9b8b3"/>${line}`;
   }
 }
 

@@ -1,5 +1,11 @@
 /* The last script: all others are known by now. */
 
-const isentropic = (window.isentropic = new App(JSON.parse(document.getElementById("data").textContent)));
-isentropic.start();
-isentropic.ready = true;
+function* opening() {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  yield;
+  window.isentropic = new App(data);
+  yield;
+  yield* window.isentropic.starting();
+}
+
+inSlices(opening());

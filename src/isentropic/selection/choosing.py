@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from .._errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, require, require_count
-from .._runtime import config_context, get_config, worker_threads
+from .._runtime import config_context, get_config, memory_budget, worker_threads
 from ..quality import distance_rows
 from .criteria import Criterion, checked_criterion, rows_to_compare
 from .grids import Grid, as_grid
@@ -170,13 +170,21 @@ def _all_tried(
         else:
             run = Parallel(n_jobs=workers, prefer="threads", return_as="generator")
             # each with the limits in force here, which other threads would not know
-            results = run(delayed(copy_context().run)(tried, params) for params in sets)
+            results = run(delayed(copy_context().run)(_within, tried, params, workers) for params in sets)
         for done, trial in enumerate(results, start=1):
             if on_trial is not None:
                 on_trial(trial, done, len(sets))
             elif progress is not None:
                 progress("parameters", done, len(sets))
             yield trial
+
+
+def _within(tried: Callable[[dict[str, Any]], Trial], params: dict[str, Any], n_workers: int) -> Trial:
+    """A trial beside others: each may take its part of the memory that there is when it begins."""
+    budget = memory_budget()
+    part = {} if budget is None else {"memory_limit": max(budget // n_workers, 1), "memory_in_all": False}
+    with config_context(**part):
+        return tried(params)
 
 
 def _best(trials: tuple[Trial, ...], criterion: Criterion) -> int:
