@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isentropic._errors import InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
+from isentropic.datasets.dates import CYCLES, on_circle
 
 pytestmark = pytest.mark.filterwarnings("ignore:dates count as features")
 
@@ -165,3 +166,10 @@ def test_unknown_rules_and_cycles_are_refused():
     data["columns"][0]["cycles"] = ["moon"]
     with pytest.raises(InvalidInputError, match="cycles must be one of year, week, day"):
         Preparation.from_json(data)
+
+
+def test_a_cycle_begins_where_the_days_do():
+    """1970-01-01 is day 0: the top of every circle; a quarter of a cycle later the sine is 1."""
+    for cycle, length in CYCLES.items():
+        found = on_circle(np.array([0.0, length / 4, length / 2, 5 * length]), cycle)
+        np.testing.assert_allclose(found, [[0, 1], [1, 0], [0, -1], [0, 1]], atol=1e-12)

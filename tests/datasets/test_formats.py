@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from isentropic._errors import InvalidInputError, MissingExtraError, TableWarning
+from isentropic._errors import FileFormatError, InvalidInputError, MissingExtraError, TableWarning
 from isentropic.datasets import load
 
 
@@ -198,3 +198,16 @@ def test_categories_and_an_index_come_through_feather(tmp_path):
     )
     frame.to_feather(tmp_path / "t.feather")
     assert load(tmp_path / "t.feather").feature_names == ("b=lo", "b=hi", "c")
+
+
+def test_offsets_of_text_that_lead_out_of_its_bytes_are_refused(tmp_path):
+    import pyarrow
+
+    # the second text ends before it begins
+    offsets = pyarrow.py_buffer(np.array([0, 2, 1, 4], np.int32).tobytes())
+    words = pyarrow.Array.from_buffers(pyarrow.utf8(), 3, [None, offsets, pyarrow.py_buffer(b"abcd")])
+    table = pyarrow.Table.from_arrays([words, pyarrow.array([1.0, 2.0, 3.0])], ["a", "b"])
+    with pyarrow.ipc.new_file(tmp_path / "t.arrow", table.schema) as writer:
+        writer.write_table(table)
+    with pytest.raises(FileFormatError, match="must be a Feather or Arrow file"):
+        load(tmp_path / "t.arrow")

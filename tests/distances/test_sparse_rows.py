@@ -53,6 +53,8 @@ def test_equal_rows_are_found():
     order = RNG.permutation(40)
     assert_array_equal(hashes_of(ROWS[order]), hashes_of(ROWS)[order])
     assert_array_equal(same_rows(ROWS, ROWS[order]), (DENSE == DENSE[order]).all(axis=1))
+    other = SparseRows(ROWS.indptr, ROWS.indices, ROWS.data * np.where(ROWS.indices == 3, 2.0, 1.0), ROWS.m)
+    assert_array_equal(same_rows(ROWS, other), DENSE[:, 3] == 0)  # the same columns, other values
     assert are_all_equal(ROWS[[4, 9, 4]])
     assert not are_all_equal(ROWS[[4, 5, 9]])
 

@@ -215,6 +215,17 @@ def answered(tab):
     tab.wait_for_function("() => isentropic.selecting.answer !== null")
 
 
+def all_lines(tab):
+    """What sets the selection apart, the lines that wait for a click among them."""
+    answered(tab)
+    more = tab.locator("#selection .why .link")
+    if more.count():
+        more.click()
+    items = "document.querySelectorAll('#selection .differences li').length"
+    tab.wait_for_function(f"() => {items} === explanationLines(isentropic.selecting.answer).length")
+    return tuple(tab.locator("#selection .differences li span").all_inner_texts())
+
+
 def test_the_honest_lasso_restores_a_group_that_the_map_cut_in_half(open_page, cut_page, planted):
     _, _, away, group = planted
     tab = open_page(cut_page)
@@ -263,10 +274,8 @@ def test_why_these_rows_stands_beside_the_maps(open_page, mixed):
     tab = open_page(address)
     assert "Drag over points" in tab.locator("#selection").inner_text()
     tab.evaluate("(rows) => isentropic.selectRows(rows)", np.flatnonzero(group == 0).tolist())
-    answered(tab)
     lines = explain(table, group == 0).lines
-    told = tab.locator("#selection .differences li span").all_inner_texts()
-    assert tuple(told) == lines
+    assert all_lines(tab) == lines
     assert tab.locator("#selection .distribution").count() == len(lines)
     tab.keyboard.press("Escape")
     assert "Drag over points" in tab.locator("#selection").inner_text()
@@ -281,13 +290,9 @@ def test_two_selections_are_compared(open_page, mixed):
     tab.locator("#keep").click()
     assert f"{len(first)} rows kept" in tab.locator("#selection").inner_text()
     tab.evaluate("(rows) => isentropic.selectRows(rows)", [*second.tolist(), int(first[0])])
-    answered(tab)
-    told = tab.locator("#selection .differences li span").all_inner_texts()
-    assert tuple(told) == explain(table, first, second).lines
+    assert all_lines(tab) == explain(table, first, second).lines
     tab.locator("#release").click()
-    answered(tab)
-    found = explain(table, [*second, first[0]])
-    assert tuple(tab.locator("#selection .differences li span").all_inner_texts()) == found.lines
+    assert all_lines(tab) == explain(table, [*second, first[0]]).lines
 
 
 def test_few_rows_say_that_they_are_too_few(open_page, cut_page):
@@ -399,3 +404,19 @@ def test_the_best_eight_maps_come_first_and_the_others_by_family(open_page, tmp_
     tab.keyboard.press("Enter")
     assert [figure.is_visible() for figure in figures.all()].count(True) == 8
     assert tab.heard.complaints == []
+
+
+def test_many_differences_are_listed_when_they_are_asked_for(open_page, tmp_path):
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 60)
+    table = replace(make_table(120, m=9), X=rng.normal(size=(120, 9)) + 4.0 * group[:, None])
+    tab = open_page(written(tmp_path / "nine.html", table, make_runs(table, 1)))
+    tab.evaluate("(rows) => isentropic.selectRows(rows)", np.flatnonzero(group).tolist())
+    answered(tab)
+    items = tab.locator("#selection .differences li")
+    assert items.count() == 5
+    more = tab.locator("#selection .why .link")
+    assert more.inner_text() == "Show all 9"
+    assert all_lines(tab) == explain(table, group == 1).lines
+    assert tab.locator("#selection .distribution").count() == 9
+    assert more.count() == 0

@@ -1,6 +1,8 @@
 /* The honest lasso: is what was selected on a map a group of the data too? What `isentropic.quality.check_selection`
    and `corrected_selection` say, in the browser; the marks in the maps; and the column beside them. */
 
+const MOST_DIFFERENCES = 5; // that are listed at once
+const FEW_MARKS = 120; // up to which marks are large
 const MOST_MARKS = 500; // of a kind that are drawn; the column gives the whole number
 
 /* For each row how many of its k nearest rows in the data are inside. */
@@ -59,17 +61,28 @@ class Selecting {
 
   markAll() { if (this.check) for (const view of this.app.views) if (view.width && !view.stale) this.mark(view, view.base.getContext("2d")); }
 
-  /* A ring around who was left out, a cross over a stranger; paper below both, so that they stand out on any colour. */
+  /* A ring around who was left out, a cross over a stranger; paper below both, so that they stand out on any colour.
+     Many marks are small ones: the points matter more. */
   mark(view, context) {
-    const { px, py, ratio } = view, r = view.radius + 2 * ratio, drawn = (rows) => (rows.length > MOST_MARKS ? rows.filter((row) => this.app.order[row] < (this.app.n * MOST_MARKS) / rows.length) : rows);
-    const ring = new Path2D(), cross = new Path2D();
-    for (const i of drawn(this.check.leftOut)) { ring.moveTo(px[i] + r, py[i]); ring.arc(px[i], py[i], r, 0, 7); }
-    for (const i of drawn(this.check.strangers)) { cross.moveTo(px[i] - r, py[i] - r); cross.lineTo(px[i] + r, py[i] + r); cross.moveTo(px[i] - r, py[i] + r); cross.lineTo(px[i] + r, py[i] - r); }
-    for (const [path, color] of [[ring, "--accent"], [cross, "--damage"]]) for (const [ink, width] of [["--sheet", 3.6], [color, 1.6]]) {
-      context.strokeStyle = this.app.css(ink);
+    const { px, py, ratio } = view, { leftOut, strangers } = this.check, many = leftOut.length + strangers.length > FEW_MARKS;
+    const r = view.radius + (many ? 0.5 : 2) * ratio, ring = new Path2D(), cross = new Path2D();
+    for (const i of this.drawnMarks(leftOut)) { ring.moveTo(px[i] + r, py[i]); ring.arc(px[i], py[i], r, 0, 7); }
+    for (const i of this.drawnMarks(strangers)) {
+      cross.moveTo(px[i] - r, py[i] - r); cross.lineTo(px[i] + r, py[i] + r);
+      cross.moveTo(px[i] - r, py[i] + r); cross.lineTo(px[i] + r, py[i] - r);
+    }
+    const strokes = many ? [["--sheet", 2], ["", 0.9]] : [["--sheet", 3.6], ["", 1.6]];
+    for (const [path, color] of [[ring, "--accent"], [cross, "--damage"]]) for (const [ink, width] of strokes) {
+      context.strokeStyle = this.app.css(ink || color);
       context.lineWidth = width * ratio;
       context.stroke(path);
     }
+  }
+
+  /* All of them, or as many as there is room for, drawn by the shuffled order. */
+  drawnMarks(rows) {
+    const { order, n } = this.app;
+    return rows.length > MOST_MARKS ? rows.filter((row) => order[row] < (n * MOST_MARKS) / rows.length) : rows;
   }
 
   // ---- how honest it is ----
@@ -192,61 +205,67 @@ class Selecting {
   }
 
   tellWhy(head, found, inside, other) {
-    const list = element("ol", { class: "differences" }), shown = 5;
-    const byName = new Map(this.columns.map((column) => [column.name, column]));
-    explanationLines(found).forEach((text, i) => {
-      const item = element("li", i >= shown ? { hidden: "hidden" } : {}), one = found.differences[i];
-      item.append(element("span", {}, text));
-      if (one) item.append(distribution(byName.get(one.column), one.level, inside, other));
-      list.append(item);
-    });
-    const parts = [head, list];
-    if (found.differences.length > shown) {
-      const more = this.button(`Show all ${found.differences.length}`, () => { for (const item of list.children) item.hidden = false; more.remove(); });
-      more.className = "link";
-      parts.push(more);
+    const list = element("ol", { class: "differences" }), lines = explanationLines(found), byName = new Map(this.columns.map((column) => [column.name, column]));
+    function* listed(from, to) {
+      for (let i = from; i < Math.min(to, lines.length); i++) {
+        const item = element("li"), one = found.differences[i];
+        item.append(element("span", {}, lines[i]));
+        if (one) item.append(distribution(byName.get(one.column), one.level, inside, other));
+        list.append(item);
+        yield;
+      }
     }
+    atOnce(listed(0, MOST_DIFFERENCES));
+    const more = this.button(`Show all ${lines.length}`, () => { more.remove(); this.stop = inSlices(listed(MOST_DIFFERENCES, lines.length)); });
+    more.className = "link";
+    this.why.replaceChildren(head, list, ...(lines.length > MOST_DIFFERENCES ? [more] : []), ...(found.differences.length ? [this.keyOfSides()] : []), this.noteOfHalves());
+  }
+
+  keyOfSides() {
+    const key = element("p", { class: "key" });
+    key.append(element("i", { class: "these" }), this.kept ? "the kept rows" : "these rows", element("i", { class: "those" }), this.kept ? "the selected rows" : "the others");
+    return key;
+  }
+
+  noteOfHalves() {
     const all = this.app.data.given.n_all, few = this.columns.length < all ? ` Of ${all.toLocaleString("en")} columns the page holds ${this.columns.length.toLocaleString("en")}.` : "";
-    const against = this.kept ? "the selected rows" : "the others";
-    if (found.differences.length) parts.push(element("p", { class: "key" }, ""));
-    if (found.differences.length) parts[parts.length - 1].append(element("i", { class: "these" }), this.kept ? "the kept rows" : "these rows", element("i", { class: "those" }), against);
-    parts.push(element("p", { class: "note quiet" }, `Half of the rows chose the columns, the other half tested them. Rows picked by their place on a map differ in columns that made the map, be it all noise: this says by what, not that they are a group.${few}`));
-    this.why.replaceChildren(...parts);
+    return element("p", { class: "note quiet" }, `Half of the rows chose the columns, the other half tested them. Rows picked by their place on a map differ in columns that made the map, be it all noise: this says by what, not that they are a group.${few}`);
   }
 }
 
 /* Shares of values inside (above) and outside (below), or two bars for a level. */
 function distribution(column, level, inside, other) {
   const width = 280, height = 34, svg = element("svg", { width: "100%", height, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", class: "distribution", "aria-hidden": "true" });
-  const { codes, missing } = column;
-  if (column.levels) {
-    const code = column.levels.indexOf(level), share = [inside, other].map((flags) => {
-      let has = 0, all = 0;
-      for (let i = 0; i < flags.length; i++) if (flags[i] && codes[i] !== missing) { all++; has += codes[i] === code; }
-      return all ? has / all : 0;
-    });
-    share.forEach((value, row) => svg.append(element("rect", { class: "rest", x: 0, y: 6 + 12 * row, width, height: 9 }), element("rect", { class: row ? "those" : "these", x: 0, y: 6 + 12 * row, width: width * value, height: 9 })));
-    return svg;
-  }
   const counts = [inside, other].map((flags) => {
     const found = new Float64Array(column.n);
-    for (let i = 0; i < flags.length; i++) if (flags[i] && codes[i] !== missing) found[codes[i]]++;
+    for (let i = 0; i < flags.length; i++) if (flags[i] && column.codes[i] !== column.missing) found[column.codes[i]]++;
     return found;
   });
-  const totals = counts.map(total), bins = 35;
-  const [low, high] = middleRange(column, counts, totals);
+  if (column.levels) drawShares(svg, counts, column.levels.indexOf(level), width); else drawHistograms(svg, column, counts, width, height);
+  return svg;
+}
+
+function drawShares(svg, counts, code, width) {
+  counts.forEach((list, side) => {
+    const share = list[code] / (total(list) || 1), y = 6 + 12 * side;
+    svg.append(element("rect", { class: "rest", x: 0, y, width, height: 9 }), element("rect", { class: side ? "those" : "these", x: 0, y, width: width * share, height: 9 }));
+  });
+}
+
+function drawHistograms(svg, column, counts, width, height) {
+  const totals = counts.map(total), bins = 35, [low, high] = middleRange(column, counts, totals);
+  const bin = (code) => Math.max(0, Math.min(bins - 1, Math.floor(((column.value(code) - low) / (high - low || 1)) * bins)));
   const heights = counts.map((list, side) => {
     const found = new Float64Array(bins);
-    list.forEach((count, code) => { if (count) found[Math.max(0, Math.min(bins - 1, Math.floor(((column.value(code) - low) / (high - low || 1)) * bins)))] += count / totals[side]; });
+    list.forEach((count, code) => { if (count) found[bin(code)] += count / totals[side]; });
     return found;
   });
   const most = Math.max(...heights[0], ...heights[1]) || 1;
-  heights.forEach((list, side) => list.forEach((share, bin) => {
+  heights.forEach((list, side) => list.forEach((share, at) => {
     const tall = (share / most) * (height / 2 - 1);
-    if (share) svg.append(element("rect", { class: side ? "those" : "these", x: (bin * width) / bins, y: side ? height / 2 + 0.5 : height / 2 - 0.5 - tall, width: width / bins - 0.6, height: tall }));
+    if (share) svg.append(element("rect", { class: side ? "those" : "these", x: (at * width) / bins, y: side ? height / 2 + 0.5 : height / 2 - 0.5 - tall, width: width / bins - 0.6, height: tall }));
   }));
   svg.append(element("line", { class: "axis", x1: 0, x2: width, y1: height / 2, y2: height / 2 }));
-  return svg;
 }
 
 /* From the first to the last hundredth of either side: one far value must not squeeze all others. */
