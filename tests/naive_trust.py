@@ -7,7 +7,7 @@ from scipy import stats
 from scipy.spatial.distance import cdist
 
 
-def naive_hills(Z, fewest, rise=3.5):
+def naive_hills(Z, fewest):
     """Hills of the density of a map: sets of places, joined from the densest down."""
     places, place_of, counts = np.unique(Z, axis=0, return_inverse=True, return_counts=True)
     n, k = len(places), int(np.clip(round(np.sqrt(len(Z)) / 2), 7, 50))
@@ -17,6 +17,7 @@ def naive_hills(Z, fewest, rise=3.5):
     far = np.take_along_axis(D, near, axis=1)
     dimension = np.clip(1 / np.mean(np.log(far[:, -1:] / far[:, :-1])), 1, Z.shape[1])
     density = np.log(counts + counts[near].sum(axis=1)) - dimension * np.log(far[:, -1])
+    rise = 3.5 + 2.5 * np.clip((1.9 - dimension) / 0.15, 0, 1)
     least = max(fewest, k * fewest // 10)
     hill_of, members = {}, {}
     for i in sorted(range(n), key=lambda i: (-density[i], i)):

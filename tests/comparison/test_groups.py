@@ -43,9 +43,18 @@ def test_a_curve_and_an_even_square_have_no_groups():
     assert len(find_groups(rng.uniform(size=(600, 2)))) == 0
 
 
+def test_an_even_line_with_some_width_has_no_groups_and_a_broken_one_has_two():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        line = np.column_stack([rng.uniform(size=1500), rng.normal(scale=1e-3, size=1500)])
+        assert len(find_groups(line)) == 0
+        assert len(find_groups(line[np.abs(line[:, 0] - 0.4) > 0.02])) == 2
+
+
 def test_the_hills_are_those_of_the_plain_twin():
     for seed in range(4):
         Z, _ = planted(seed, sizes=(60, 40, 30), apart=4.0)
+        Z *= (1.0, 1e-3 if seed == 3 else 1.0)  # the last on a line
         Z = np.concatenate([Z, Z[:20]])  # equal rows are one place
         ours, plain = _hills(Z, 10, None), naive_hills(Z, 10)
         assert len(np.unique(plain)) > 1

@@ -23,6 +23,8 @@ from .explanations import Explanation
 
 _FORMAT = "isentropic.groups/1"
 _RISE = 3.5  # deviations of the log density that a hill must rise above the saddle to a higher one
+_RISE_ON_CURVES = 6.0  # on a curve no way leads round a thin place: by chance alone saddles are deeper
+_THIN = (1.75, 1.9)  # dimensions: a curve, even one with some width; the plane, less what its edge takes
 _FEWEST = 10  # rows of a group: fewer explain nothing
 _SAME = 2 / 3  # of the rows of either in both: the same group, found again
 _LEAST_NEIGHBORS, _MOST_NEIGHBORS = 7, 50  # that a density is taken from
@@ -106,10 +108,10 @@ def find_groups(
     The log density of a place is ``log(rows near it) - d log r``, with r the distance to its k-th nearest
     place, k = sqrt(n) / 2 from 7 to 50, and d the intrinsic dimension of the map. Every row goes uphill to a
     peak. A hill is a group of its own if its peak rises 3.5 / sqrt(k), that is 3.5 standard errors, above the
-    saddle to a higher one, and it has at least 10 and k rows. Then the same is done with
-    ``n_resamples`` random halves of the rows: a group is found again where one of the hills there has two
-    thirds of its members in common (Jaccard). Its stability is the share of halves in which it is; less than
-    ``least_stability`` is none. ``O(n k log n)`` for each half.
+    saddle to a higher one (6 of them on a curve, d < 1.75), and it has at least 10 and k rows. Then the same
+    is done with ``n_resamples`` random halves of the rows: a group is found again where one of the hills
+    there has two thirds of its members in common (Jaccard). Its stability is the share of halves in which it
+    is; less than ``least_stability`` is none. ``O(n k log n)`` for each half.
 
     Parameters
     ----------
@@ -177,11 +179,13 @@ def _hills(Z: Floats, fewest: int, n_jobs: int | None) -> Integers:
     if len(Z) < 2 * fewest or len(places) <= k:
         return np.full(len(Z), -1)
     near, far = nearest_among(places, places, k, selves=np.arange(len(places)), n_jobs=n_jobs)
-    density = np.log(counts + counts[near].sum(axis=1)) - _dimension(far, Z.shape[1]) * np.log(far[:, -1])
+    dimension = _dimension(far, Z.shape[1])
+    density = np.log(counts + counts[near].sum(axis=1)) - dimension * np.log(far[:, -1])
+    rise = np.interp(dimension, _THIN, (_RISE_ON_CURVES, _RISE)) / np.sqrt(k)
     least = max(fewest, k * fewest // _FEWEST)
     peaks, sizes = np.empty(len(places), np.int64), np.zeros(len(places), np.int64)
     order = np.argsort(-density, kind="stable")
-    basins(order, density, near.astype(np.int64), counts, _RISE / np.sqrt(k), least, peaks, sizes)
+    basins(order, density, near.astype(np.int64), counts, rise, least, peaks, sizes)
     kept = np.flatnonzero((peaks == np.arange(len(places))) & (sizes >= least))
     number = np.full(len(places), -1)
     number[kept] = np.arange(len(kept))
