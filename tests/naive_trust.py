@@ -17,7 +17,7 @@ def naive_hills(Z, fewest):
     far = np.take_along_axis(D, near, axis=1)
     dimension = np.clip(1 / np.mean(np.log(far[:, -1:] / far[:, :-1])), 1, Z.shape[1])
     density = np.log(counts + counts[near].sum(axis=1)) - dimension * np.log(far[:, -1])
-    rise = 3.5 + 2.5 * np.clip((1.9 - dimension) / 0.15, 0, 1)
+    rise = 3.5 + 2.5 * np.clip((1.9 - dimension - 4 / np.sqrt(n)) / 0.15, 0, 1)
     least = max(fewest, k * fewest // 10)
     hill_of, members = {}, {}
     for i in sorted(range(n), key=lambda i: (-density[i], i)):

@@ -181,7 +181,8 @@ def _hills(Z: Floats, fewest: int, n_jobs: int | None) -> Integers:
     near, far = nearest_among(places, places, k, selves=np.arange(len(places)), n_jobs=n_jobs)
     dimension = _dimension(far, Z.shape[1])
     density = np.log(counts + counts[near].sum(axis=1)) - dimension * np.log(far[:, -1])
-    rise = np.interp(dimension, _THIN, (_RISE_ON_CURVES, _RISE)) / np.sqrt(k)
+    at_most = dimension + 4.0 / np.sqrt(len(places))  # two standard errors above: of few rows little is known
+    rise = np.interp(at_most, _THIN, (_RISE_ON_CURVES, _RISE)) / np.sqrt(k)
     least = max(fewest, k * fewest // _FEWEST)
     peaks, sizes = np.empty(len(places), np.int64), np.zeros(len(places), np.int64)
     order = np.argsort(-density, kind="stable")

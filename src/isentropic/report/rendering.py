@@ -84,6 +84,7 @@ def page(
         # what is drawn
         n_drawn=len(rows), n_diagram=drawing.n_pictured, grid=_grid(len(payload["maps"])),
         shelves=shelves(runs, verdict), families=[family_name(run) for run in runs],
+        n_given=payload["given"]["n_all"],
         n_columns=len(known["columns"]), n_left_out=known["n_left_out"], n_neighbors=known["neighbors"]["k"],
         recall=known["neighbors"]["recall"], regions=payload["regions"], whole=payload["whole"],
         # scores
