@@ -10,8 +10,9 @@ from isentropic.experiments import catalogue
 from isentropic.experiments.catalogue import SOURCES, tables_of
 from isentropic.experiments.chapters import chapters_of
 from isentropic.experiments.printed import measured
+from isentropic.experiments.printed_p import printed_p
 from isentropic.experiments.rank_layout import rank_layout
-from isentropic.experiments.rankings import printed_p, rankings
+from isentropic.experiments.rankings import rankings
 from isentropic.experiments.results import COLUMNS, FAR, NEAR, SAME, UNKNOWN, agreement, as_rows, collected
 from isentropic.experiments.running import run
 from isentropic.experiments.sentences import survives

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from .._errors import InvalidInputError, message, require
 from .._extras import require_extra, require_file_extra
-from .._sparse_rows import is_sparse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,6 +107,7 @@ def write_map(
     frame: pd.DataFrame, columns: Sequence[str], path: Path, method: str, table: Table | None = None
 ) -> None:
     """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the table's features too."""
+    from .._sparse_rows import is_sparse
     from ..datasets.written import MapsFrame, write_maps
 
     X, features = (None, ()) if table is None or is_sparse(table.X) else (table.X, table.feature_names)

@@ -25,7 +25,11 @@ def require_table(table: Table) -> None:
     require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
     import numpy as np
 
-    equal = np.array_equal(table.X, np.broadcast_to(table.X[:1], table.X.shape), equal_nan=True)
+    from .._sparse_rows import is_sparse
+
+    equal = not is_sparse(table.X) and np.array_equal(
+        table.X, np.broadcast_to(table.X[:1], table.X.shape), equal_nan=True
+    )  # sparse rows are refused by what compares them, with what to do
     hint = "All columns are constant: there is nothing to compare."
     require(not equal, "SOURCE", "a table whose rows differ", f"{n} equal rows", hint)
     if table.y is not None and _names_rows(table):

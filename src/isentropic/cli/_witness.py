@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._errors import FileFormatError, IsentropicError
-from .._sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from .._values import Floats
@@ -31,6 +30,8 @@ class Witness:
 def witness_of(estimator: Any, X: Floats) -> Witness | None:
     """Rows half-way between rows of the table, with their places; None for a model that places none."""
     import numpy as np
+
+    from .._sparse_rows import SparseRows
 
     n, m = X.shape
     chosen = X[np.linspace(0, n - 1, max(2, min(_ROWS, n, _MOST // m))).astype(np.int64)]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from .aims import Reached, reached
 from .bayesian import ROPE
 from .catalogue import SOURCES
-from .rankings import PrintedP, Ranking, printed_p, rankings
+from .printed_p import PrintedP, printed_p
+from .rankings import Ranking, rankings
 from .results import TableResult, collected
 from .sentences import survives, unfinished
 from .survey_facts import RANKED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from types import MappingProxyType
@@ -12,7 +11,6 @@ import numpy as np
 from .._values import Floats
 from .battery import EIGHT
 from .bayesian import ROPE, Posterior, signed_rank_posterior
-from .printed import records
 from .results import CellResult, TableResult
 from .statistics import RankTest, critical_difference, effect, pairwise, rank_test
 
@@ -21,17 +19,13 @@ LEVEL = 0.05
 COLUMNS_IN_WORDS = MappingProxyType({"printed": "as printed", "ours": "by the same protocol run again"})
 FEWEST_METHODS, FEWEST_BLOCKS = 3, 3
 # tables that a source ranks together, by the name that its p-values have
-_TOGETHER: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = MappingProxyType(
+TOGETHER: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = MappingProxyType(
     {
         "000": (("3", ("3",)), ("4 (5)", ("4",)), ("6", ("6",)), ("7", ("7",)), ("8-9", ("8", "9")),
                 ("11-12", ("11", "12"))),
         "001": (("I", ("I",)), ("II-III", ("II", "III"))),
     }
 )  # fmt: skip
-_OTHER_NAMES = MappingProxyType(
-    {"ISOMAP-KL": "ISO-KL", "Kernel PCA": "KPCA", "ISOMAP": "ISO", "Laplacian Eigenmaps": "LAP", "LE": "LAP"}
-)
-_P_TABLES = MappingProxyType({"8-9": "000_table10", "11-12": "000_table13"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,37 +48,6 @@ class Ranking:
     scores: Floats  # data sets by methods: means over the blocks of each
     posteriors: Mapping[str, Posterior]  # of the first against each other method, over data sets
     rope: float  # scores that differ by less are level there
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedP:
-    """A p-value of a source beside what its printed numbers give."""
-
-    table: str
-    test: str  # as the source calls it
-    pair: str
-    printed: str
-    uncorrected: float | None  # of a pair: a normal test of mean ranks, over the blocks of the source
-    as_defined: float | None  # the test by its definition, over the same blocks
-    by_data: float | None  # likewise, with one block for each data set
-    n_blocks: int
-    n_data: int
-
-    @property
-    def claims(self) -> bool:
-        """Whether it is below .05 as printed, be it as "< 1e-3"."""
-        return float(self.printed.lstrip("< ")) < LEVEL
-
-    @property
-    def lost(self) -> bool:
-        """Whether it is not so by the test as it is defined, over data sets."""
-        return self.claims and self.by_data is not None and self.by_data >= LEVEL
-
-    @property
-    def is_uncorrected(self) -> bool:
-        """Whether it is what a normal test without correction gives, to two digits."""
-        given = self.uncorrected
-        return given is not None and math.isclose(float(self.printed.lstrip("< ")), given, rel_tol=0.02)
 
 
 def rankings(results: Sequence[TableResult], rope: float = ROPE) -> tuple[Ranking, ...]:
@@ -113,7 +76,7 @@ def _groups(results: Sequence[TableResult]) -> list[tuple[str, list[TableResult]
         by_source.setdefault(result.table.source, {})[result.table.name] = result
     found = []
     for source, tables in by_source.items():
-        groups = _TOGETHER.get(source, tuple((name, (name,)) for name in tables))
+        groups = TOGETHER.get(source, tuple((name, (name,)) for name in tables))
         for name, names in groups:
             members = [tables[one] for one in names if one in tables]
             if members:
@@ -248,59 +211,3 @@ def rank_rows(found: Sequence[Ranking]) -> list[tuple[object, ...]]:
                 told = (first, *astuple(against(ranking, name)))
             rows.append((*head, name, test.average_ranks[i], ranking.means[i], *told))
     return rows
-
-
-# ---- p-values of the sources ---------------------------------------------------------------------
-
-
-def printed_p(found: Sequence[Ranking]) -> tuple[PrintedP, ...]:
-    """Every p-value that the sources print, beside what their printed numbers give."""
-    lines: list[PrintedP] = []
-    printed: dict[str, list[Ranking]] = {}
-    for ranking in found:
-        if ranking.column == "printed":
-            printed.setdefault(ranking.name, []).append(ranking)
-    for name, (first, *others) in printed.items():
-        by_data = others[0] if others else first
-        source, _, table = name.partition(":")
-        sizes = (first.test.n_blocks, by_data.test.n_blocks)
-        lines += [
-            PrintedP(name, test, pair, value, *_recomputed(pair, first, by_data), *sizes)
-            for test, pair, value in _source_p(source, table)
-        ]
-    return tuple(lines)
-
-
-def _recomputed(
-    pair: str, first: Ranking, by_data: Ranking
-) -> tuple[float | None, float | None, float | None]:
-    if " vs " not in pair:
-        return None, first.test.friedman_p, by_data.test.friedman_p
-    at, apart = _positions(first.test.methods, pair), _positions(by_data.test.methods, pair)
-    return (
-        None if at is None else float(first.uncorrected[at]),
-        None if at is None else float(first.nemenyi[at]),
-        None if apart is None else float(by_data.nemenyi[apart]),
-    )
-
-
-def _source_p(source: str, table: str) -> list[tuple[str, str, str]]:
-    """Test, pair and p-value, as a source prints them of a group of tables."""
-    if source not in _TOGETHER:
-        return []
-    found = []
-    for row in records("prose_pvalues"):
-        same = row["table"].partition(" (")[0] == table.partition(" (")[0]
-        if row["source"] == source and same and row["p_value"]:
-            relation = "" if row["relation"] == "=" else f"{row['relation']} "
-            found.append((row["test"], row["pair"], f"{relation}{row['p_value']}"))
-    if source == "000" and table in _P_TABLES:
-        found += [("Nemenyi", row["method"], row["value"]) for row in records(_P_TABLES[table])]
-    return found
-
-
-def _positions(methods: Sequence[str], pair: str) -> tuple[int, int] | None:
-    names = [name if name in methods else _OTHER_NAMES.get(name, name) for name in pair.split(" vs ")]
-    if any(name not in methods for name in names):
-        return None
-    return methods.index(names[0]), methods.index(names[1])

@@ -9,7 +9,8 @@ import numpy as np
 
 from .._values import Floats
 from .estimates import duration, time_left
-from .rankings import LEVEL, PrintedP, Ranking, first_of
+from .printed_p import PrintedP
+from .rankings import LEVEL, Ranking, first_of
 from .results import FAR, NEAR, CellResult, TableResult
 from .values import Outcome, Task
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..experiments.chapters import Chapter
 from ..experiments.own_tables import OWN
+from ..experiments.printed_p import PrintedP
 from ..experiments.rank_layout import RankLayout, rank_layout
-from ..experiments.rankings import PrintedP, Ranking, against, first_of
+from ..experiments.rankings import Ranking, against, first_of
 from ..experiments.results import CellResult, TableResult
 from ..experiments.sentences import number, p_value
 from ..experiments.survey_facts import lines_of
