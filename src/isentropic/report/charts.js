@@ -42,7 +42,7 @@ function frame(width, height, yTicks, y, digits, left, right, bottom) {
 
 class Curves {
   constructor(box, app) {
-    Object.assign(this, { box, app, maps: app.data.maps, k: Math.max(1, app.data.k), charts: [] });
+    Object.assign(this, { box, app, maps: app.data.maps, k: Math.max(1, app.data.k), charts: [], focused: -1 });
     const ks = this.maps.length ? this.maps[0].curves.k : [];
     this.kMax = ks.length ? ks[ks.length - 1] : 1;
     for (const { name, title, chance } of app.data.curves) {
@@ -53,6 +53,8 @@ class Curves {
       this.charts.push({ name, title, chance, plot, list });
       plot.style.height = "230px";
     }
+    // A list is made anew under the pointer: what was there never hears that it is left. So whatever is entered tells.
+    document.addEventListener("pointerover", ({ target }) => this.focus(Number(target.closest(".ranking li")?.dataset.map ?? -1)));
   }
 
   *drawing() {
@@ -149,15 +151,15 @@ class Curves {
   }
 
   ranked({ map, index, value }) {
-    const item = element("li", { class: map.run === this.app.data.shown ? "chosen" : "" }), name = element("span");
+    const item = element("li", { class: map.run === this.app.data.shown ? "chosen" : "", "data-map": index }), name = element("span");
     name.append(letterTag(map, this.app), map.name);
     item.append(name, element("span", {}, written(value)));
-    item.addEventListener("pointerenter", () => this.focus(index));
-    item.addEventListener("pointerleave", () => this.focus(-1));
     return item;
   }
 
   focus(index) {
+    if (index === this.focused) return;
+    this.focused = index;
     for (const chart of this.charts) for (const parts of [chart.paths, chart.tags])
       parts.forEach((part, i) => part.classList.toggle("focus", i === index));
   }
