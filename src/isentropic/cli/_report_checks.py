@@ -23,15 +23,10 @@ def require_table(table: Table) -> None:
     require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, hint)
     hint = "One column needs no map: sort by it."
     require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
-    import numpy as np
+    from ..distances import are_all_equal
 
-    from .._sparse_rows import is_sparse
-
-    equal = not is_sparse(table.X) and np.array_equal(
-        table.X, np.broadcast_to(table.X[:1], table.X.shape), equal_nan=True
-    )  # sparse rows are refused by what compares them, with what to do
     hint = "All columns are constant: there is nothing to compare."
-    require(not equal, "SOURCE", "a table whose rows differ", f"{n} equal rows", hint)
+    require(not are_all_equal(table.X), "SOURCE", "a table whose rows differ", f"{n} equal rows", hint)
     if table.y is not None and _names_rows(table):
         name = getattr(table.preparation, "target", None) or "target"
         raise InvalidInputError(

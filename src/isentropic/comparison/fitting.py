@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from .._errors import InvalidInputError
-from .._runtime import row_blocks
+from .._runtime import held_memory, row_blocks
 from .._values import Floats, Integers
 from ..distances import Metric
 from ..neighbors import nearest_among
@@ -75,23 +75,19 @@ def placed_map(estimator: Any, X: Floats, y: Any, rows: Integers) -> Floats:
 
 
 def _peak_from_now() -> int | None:
-    """Let the peak of this process begin anew; the KiB that it holds now, or None where that cannot be."""
+    """Let the peak of this process begin anew; the bytes that it holds now, or None where that cannot be."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # Linux
-        return _status("VmRSS")
+        return held_memory()
     return None
 
 
 def _memory_since(before: int) -> float | None:
-    peak = _status("VmHWM")
-    return None if peak is None else float(round(max(peak - before, 0) / 1024))  # below 1 MiB is chance
-
-
-def _status(name: str) -> int | None:
+    """MiB that the process held beyond those at its peak; below 1 MiB is chance."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
-            if line.startswith(f"{name}:"):
-                return int(line.split()[1])
+            if line.startswith("VmHWM:"):  # KiB
+                return float(round(max(int(line.split()[1]) * 1024 - before, 0) / 2**20))
     return None
 
 
