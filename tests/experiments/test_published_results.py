@@ -13,7 +13,17 @@ from isentropic.experiments.printed import measured
 from isentropic.experiments.printed_p import printed_p
 from isentropic.experiments.rank_layout import rank_layout
 from isentropic.experiments.rankings import rankings
-from isentropic.experiments.results import COLUMNS, FAR, NEAR, SAME, UNKNOWN, agreement, as_rows, collected
+from isentropic.experiments.results import (
+    COLUMNS,
+    FAR,
+    NEAR,
+    ROUNDING,
+    SAME,
+    UNKNOWN,
+    agreement,
+    as_rows,
+    collected,
+)
 from isentropic.experiments.running import run
 from isentropic.experiments.sentences import survives
 from isentropic.experiments.values import (
@@ -21,8 +31,10 @@ from isentropic.experiments.values import (
     PERMUTED,
     PUBLISHED,
     RANDOM,
+    ROUNDED,
     Cell,
     Outcome,
+    Task,
 )
 from published_stub import DATA, METHODS, small_table
 
@@ -61,6 +73,23 @@ def test_agreement_and_its_reason(result):
         PUBLISHED,
         ABSENT,
     )
+
+
+@pytest.mark.parametrize(
+    ("data", "method", "span", "reason"),
+    [
+        ("iris", "LDA", (-1.0, 2.0), ROUNDING),
+        ("iris", "LDA", (-2.0, -1.0), "Another program."),
+        ("car", "PCA", (-1.0, 2.0), "A copy error."),  # what is known of the cell itself is told first
+        ("iris", "PCA", (-1.0, 2.0), ""),  # nothing to explain
+    ],
+)
+def test_rounding_is_the_reason_where_it_reaches_the_printed_number(data, method, span, reason):
+    table = small_table()
+    task = Task("s", "1", data, method, ROUNDED, "builtins:dict", {"mean low": span[0], "mean high": span[1]})
+    table = replace(table, tasks=lambda quick, others=table.tasks: (*others(quick), task))
+    cell = at(collected(table, run(table.tasks(False))), data, method)
+    assert (cell.least, cell.most, cell.reason) == (*span, reason)
 
 
 @pytest.mark.parametrize(("ours", "kind"), [(0.96, SAME), (0.9601, NEAR), (0.97, NEAR), (0.9701, FAR)])
@@ -293,7 +322,7 @@ def test_every_table_of_the_catalogue_is_sound():
         for table in tables:
             assert len(set(table.cells)) == len(table.cells)
             tasks = table.tasks(True)
-            assert {task.protocol for task in tasks} <= {PUBLISHED, HONEST, PERMUTED, RANDOM}
+            assert {task.protocol for task in tasks} <= {PUBLISHED, HONEST, PERMUTED, RANDOM, ROUNDED}
             assert len({task.words() for task in tasks}) == len(tasks)
             blank = {task: Outcome({}) for task in tasks}
             assert not collected(table, blank, True).compared

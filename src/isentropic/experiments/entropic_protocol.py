@@ -8,18 +8,20 @@ they reach is what the protocol itself is worth.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from sklearn.metrics import silhouette_score
 
-from .._values import Integers
+from .._values import Floats, Integers
 from .battery import half_scores
 from .entropic_maps import library_map, published_map
 from .protocols import permuted_null
 from .sets import prepared
 
 Scores = dict[str, float]
+Made = Callable[[float | None], Floats]  # the map of a parameter
 
 
 def silhouettes(
@@ -36,13 +38,20 @@ def silhouettes(
     the parameters give on average, ``unchosen``.
     """
     X, y = prepared(source)
+    make = library_map if library else published_map
+    return silhouettes_of(partial(make, method, X, y), y, parameters, classifiers)
+
+
+def silhouettes_of(
+    made: Made, y: Integers, parameters: Sequence[float | None], classifiers: Sequence[str] = ()
+) -> Scores:
+    """The same of whatever makes the maps."""
     found: Scores = {}
     scores = []
     for parameter in parameters:
-        if parameter is not None and parameter >= len(X):
+        if parameter is not None and parameter >= len(y):
             continue
-        make = library_map if library else published_map
-        Z = make(method, X, y, parameter)
+        Z = made(parameter)
         found[f"silhouette at {parameter}"] = float(silhouette_score(Z, y))
         if classifiers:
             scores.append(_summed(half_scores(Z, y, classifiers, battery="article", measure="accuracy")))
@@ -67,10 +76,23 @@ def classified(
     difference is what choosing on the test half adds.
     """
     X, y = prepared(source, alphabetical)
+    made = partial(published_map, method, X, y)
+    return classified_of(made, y, parameters, battery, classifiers, measure, choice)
+
+
+def classified_of(
+    made: Made,
+    y: Integers,
+    parameters: Sequence[float | None],
+    battery: str,
+    classifiers: Sequence[str],
+    measure: str = "accuracy",
+    choice: str = "mean",
+) -> Scores:
+    """The same of whatever makes the maps."""
 
     def scores(parameter: float | None) -> Scores:
-        Z = published_map(method, X, y, parameter)
-        return _summed(half_scores(Z, y, classifiers, battery=battery, measure=measure))
+        return _summed(half_scores(made(parameter), y, classifiers, battery=battery, measure=measure))
 
     return _best([scores(parameter) for parameter in parameters], choice)
 

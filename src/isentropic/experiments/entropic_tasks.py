@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from .protocols import SIX
-from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, Cell, Task
+from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Cell, Task
 
 _WORKS = "isentropic.experiments.entropic_protocol"
+_ROUNDED_WORK = "isentropic.experiments.entropic_rounding:rounded"
+UNDRAWN = ("KNN", "SVM", "NB", "DT", "QDA", "GPC")  # of the eight classifiers, those that need no seed
 LIBRARY = "(library)"  # marks a column of what the library itself computes, which no source prints
 THREE = ("KNN", "SVM", "QDA")
 RAW = "raw rows"  # a column of no map at all: what every map is held against
@@ -111,3 +113,17 @@ def random_task(table: str, dataset: str, method: str, arguments: Mapping[str, A
     """The null of a parameter chosen on the test half: as many random projections, chosen likewise."""
     data = (arguments["source"],)
     return Task("000", table, dataset, method, RANDOM, f"{_WORKS}:random_projections", arguments, data)
+
+
+def rounded_task(
+    source: str,
+    table: str,
+    dataset: str,
+    method: str,
+    file: str,
+    of: str,
+    arguments: Mapping[str, Any],
+) -> Task:
+    """What rounding alone may do to the numbers of one method on one set, ``of`` either kind of work."""
+    given = {"source": file, "of": of, **arguments}
+    return Task(source, table, dataset, method, ROUNDED, _ROUNDED_WORK, given, (file,))

@@ -6,12 +6,13 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, Cell, Outcome, PublishedTable, Task
+from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Cell, Outcome, PublishedTable, Task
 
 SAME, NEAR, FAR, UNKNOWN = "same", "near", "far", "unknown"
 _NEAR = 0.02  # that two programs differ by where one draws without a seed
 _ROUNDING = 1e-9  # what decimal numbers lose in binary
 NOT_RUN = "Not run."
+ROUNDING = "Rounding: features that differ in their last digit give numbers on both sides of the printed one."
 _PROTOCOLS = (PUBLISHED, HONEST, PERMUTED, RANDOM)
 
 
@@ -26,6 +27,8 @@ class CellResult:
     high: float | None
     permuted: float | None
     random: float | None
+    least: float | None  # of ours, where only rounding changes
+    most: float | None
     agreement: str  # "same", "near", "far", or "unknown" where there are not two to compare
     reason: str
 
@@ -76,13 +79,16 @@ def collected(
     own = {task: outcomes[task] for task in every if task in outcomes}
     waiting = tuple(task for task in every if task in left)
     found = {protocol: table.ours(own, protocol) for protocol in _PROTOCOLS}
-    ends = [table.ours(_ends(own, end), HONEST) for end in ("low", "high")]
+    ends, spans = (
+        [table.ours(_ends(own, end), protocol) for end in ("low", "high")] for protocol in (HONEST, ROUNDED)
+    )
     missing = _missing(own, waiting)
     cells = []
     for cell in table.cells:
         ours, printed = found[PUBLISHED].get(cell), cell.printed
         honest = found[HONEST].get(cell)
         low, high = (end.get(cell) if honest is not None else None for end in ends)
+        least, most = (end.get(cell) for end in spans)
         cells.append(
             CellResult(
                 cell,
@@ -92,8 +98,10 @@ def collected(
                 high,
                 found[PERMUTED].get(cell),
                 found[RANDOM].get(cell),
+                least,
+                most,
                 agreement(printed, ours, cell.tolerance),
-                _reason(table, cell, missing, ours, honest),
+                _reason(table, cell, missing, ours, honest, (least, most)),
             )
         )
     facts = table.facts(own) if table.facts is not None and own else ()
@@ -145,6 +153,7 @@ def _reason(
     missing: Mapping[tuple[str, str, str], str],
     ours: float | None,
     honest: float | None,
+    span: tuple[float | None, float | None],
 ) -> str:
     """What is said of a cell: why it has no number, else why it differs, the narrowest reason first."""
     looked = (PUBLISHED,) if honest is not None else _PROTOCOLS
@@ -152,7 +161,16 @@ def _reason(
     told = next((missing[key] for key in keys if key in missing), "")
     if told or agreement(cell.printed, ours, cell.tolerance) == SAME:
         return told
-    return next((table.reasons[key] for key in _keys(cell) if key in table.reasons), "")
+    exact, of_method, *wider = [table.reasons.get(key, "") for key in _keys(cell)]
+    rounding = ROUNDING if _is_within(cell, *span) else ""
+    return next((reason for reason in (exact, of_method, rounding, *wider) if reason), "")
+
+
+def _is_within(cell: Cell, least: float | None, most: float | None) -> bool:
+    """Whether what is printed lies where rounding alone may have put it."""
+    if cell.printed is None or least is None or most is None:
+        return False
+    return least - cell.tolerance - _ROUNDING <= cell.printed <= most + cell.tolerance + _ROUNDING
 
 
 def _keys(cell: Cell) -> Iterable[tuple[str, str, str]]:
@@ -170,7 +188,7 @@ def _keys(cell: Cell) -> Iterable[tuple[str, str, str]]:
 
 COLUMNS = (
     "source", "table", "dataset", "method", "measure", "parameter", "printed", "ours", "honest", "honest_low",
-    "honest_high", "permuted", "random_projections", "agreement", "reason",
+    "honest_high", "permuted", "random_projections", "rounding_low", "rounding_high", "agreement", "reason",
 )  # fmt: skip
 
 
@@ -180,7 +198,7 @@ def as_rows(results: Sequence[TableResult]) -> list[tuple[object, ...]]:
         (
             result.table.source, result.table.name, one.cell.dataset, one.cell.method, one.cell.measure,
             one.cell.parameter, one.cell.printed, one.ours, one.honest, one.low, one.high, one.permuted,
-            one.random, one.agreement, one.reason,
+            one.random, one.least, one.most, one.agreement, one.reason,
         )
         for result in results
         for one in result.cells

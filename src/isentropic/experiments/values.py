@@ -10,6 +10,7 @@ from typing import Any
 from .._errors import IsentropicError
 
 PUBLISHED, HONEST, PERMUTED, RANDOM = "published", "honest", "permuted", "random-projections"
+ROUNDED = "rounding"  # the published protocol with features that differ in their last digit
 
 
 class Refused(IsentropicError):

@@ -16,15 +16,16 @@ from ..experiments.rankings import Ranking, against, first_of
 from ..experiments.results import CellResult, TableResult
 from ..experiments.sentences import number, p_value
 from ..experiments.survey_facts import lines_of
-from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, Task
+from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Task
 from .rendering import asset, template
 from .scores import seconds
 
 _FACTS = ("command", "versions", "seconds", "date", "quick", "folder")
-_COLUMNS = ("printed", "ours", "honest", "permuted", "random")
+_COLUMNS = ("printed", "ours", "least", "honest", "permuted", "random")
 _LEGEND = {
     "printed": "printed",
     "ours": "ours, by the same protocol",
+    "least": "between what bounds rounding alone moves it, where it does",
     "permuted": "the same with labels at random",
     "random": "the best of as many random projections",
 }
@@ -33,6 +34,7 @@ _PROTOCOLS = {
     HONEST: "honest",
     PERMUTED: "with labels at random",
     RANDOM: "of random projections",
+    ROUNDED: "of what rounding does",
 }
 _INTERVALS = {"004": "the range of three seeds", "survey": "between the worst and the best order of ties"}
 _MOST_DIAGRAM = 40  # methods that a diagram can name
@@ -159,6 +161,8 @@ def _cell(
         text = "" if value is None else number(value, digits)
         if column == "honest" and value is not None and one.low is not None and one.high is not None:
             text += f" ({number(one.low, digits)}–{number(one.high, digits)})"
+        if column == "least" and value is not None and one.most is not None:
+            text = "" if text == number(one.most, digits) else f"{text}–{number(one.most, digits)}"
         if text or (column in ("ours", "honest") and ran and (one.cell.measure, column) in there):
             lines.append({"column": column, "text": text})
     empty = [{"column": "none", "text": ""}] if one.reason else []  # a dash, to bear the number of its reason
