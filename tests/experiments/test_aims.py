@@ -1,5 +1,7 @@
 """What a source must give again: counted from its numbers, and met by nothing that was not computed."""
 
+from dataclasses import replace
+
 import pytest
 
 from isentropic.experiments.aims import AIMS, Aim, Reached, reached
@@ -41,6 +43,15 @@ def test_numbers_are_counted(result, aim, met, of):
     within, reasons = {"near": 0.01, "told": None}.get(aim.what), aim.what == "told"
     aim = Aim(aim.what, 0, aim.tables, aim.data, aim.methods, aim.measures, within, reasons)
     assert counts(aim, result) == (met, of)
+
+
+def test_what_is_not_explained_is_no_reason(result):
+    table = replace(
+        result.table, reasons={**result.table.reasons, ("car", "PCA", ""): "Not explained: so far."}
+    )
+    open_one = collected(table, run(table.tasks(False)))
+    assert counts(Aim("told", reasons=True), open_one) == (11, 12)
+    assert [one.cell.dataset for one in open_one.cells if one.is_open] == ["car"]
 
 
 def test_some_may_differ(result, monkeypatch):

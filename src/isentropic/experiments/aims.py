@@ -47,7 +47,8 @@ class Aim:
     def is_met(self, one: CellResult) -> bool:
         """Whether a number counts."""
         within = one.cell.tolerance if self.within is None else self.within
-        return agreement(one.cell.printed, one.ours, within) == SAME or (self.reasons and bool(one.reason))
+        is_near = agreement(one.cell.printed, one.ours, within) == SAME
+        return is_near or (self.reasons and bool(one.reason) and not one.is_open)
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,6 +222,7 @@ def _kde_table(name: str) -> PublishedTable:
     )  # fmt: skip
 
 
+_PARTS = "Eigenvalues of zero, one for each part of the graph: which vectors come first is rounding."
 _KDE_REASONS: Reasons = {
     ("", "t-SNE", ""): "The settings of the source are not known; ours are the defaults.",
     ("", "UMAP", ""): "The settings of the source are not known; ours are the defaults.",
@@ -241,12 +242,12 @@ _KDE_REASONS: Reasons = {
         ): "The best of 20 percentiles and three classifiers on a test half of few rows."
         for method in _KDE
     },
-    (
-        "",
-        "LLE",
-        "",
-    ): "Eigenvalues of zero, one for each part of the graph: which vectors come first is rounding.",
-    ("happiness", "", ""): "Equal distances: 60 rows of few values, and the order of a sort decides.",
+    ("happiness", "", ""): "Not explained: 60 rows, of which no two but one pair are equal.",
+    **{
+        (name, method, ""): _PARTS
+        for name in ("Acute-inflammations(2)", "Confidence(2)")
+        for method in _SHRUNK
+    },
     ("mux6", "", ""): "Equal eigenvalues: any two axes are as good as any other, and give -0.003 to 0.094.",
     ("parity5", "", ""): "Equal eigenvalues: any two axes are as good as any other.",
     ("blogger", "", ""): "Equal distances: rounding decides who is inside a radius.",

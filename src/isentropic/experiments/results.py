@@ -12,6 +12,7 @@ SAME, NEAR, FAR, UNKNOWN = "same", "near", "far", "unknown"
 _NEAR = 0.02  # that two programs differ by where one draws without a seed
 _ROUNDING = 1e-9  # what decimal numbers lose in binary
 NOT_RUN = "Not run."
+UNEXPLAINED = "Not explained"  # with what a reason begins that is none
 ROUNDING = "Rounding: features that differ in their last digit give numbers on both sides of the printed one."
 _PROTOCOLS = (PUBLISHED, HONEST, PERMUTED, RANDOM)
 
@@ -31,6 +32,12 @@ class CellResult:
     most: float | None
     agreement: str  # "same", "near", "far", or "unknown" where there are not two to compare
     reason: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether ours differs from what is printed, and it is not known why."""
+        known = self.reason and not self.reason.startswith(UNEXPLAINED)
+        return self.agreement in (NEAR, FAR) and not known
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from .._values import Floats
 from .estimates import duration, time_left
 from .printed_p import PrintedP
 from .rankings import LEVEL, Ranking, first_of
-from .results import FAR, NEAR, CellResult, TableResult
+from .results import FAR, NEAR, ROUNDING, CellResult, TableResult
 from .values import Outcome, Task
 
 _NAMED = 3  # methods that a sentence can name
@@ -55,11 +55,15 @@ def _counts(results: Sequence[TableResult]) -> list[str]:
     text = f"Of {len(compared):,} printed numbers that were computed again, {same:,} are met"
     if near or far:
         text += f"; {near:,} {'is' if near == 1 else 'are'} off by at most .02, and {far:,} by more"
-    untold = sum(one.agreement == FAR and not one.reason for one in compared)
-    return [
-        f"{text}.",
-        *([f"{untold:,} of these {'has' if untold == 1 else 'have'} no reason here."] if untold else []),
-    ]
+    return [f"{text}.", *_reasons([one for one in compared if one.agreement in (NEAR, FAR)])]
+
+
+def _reasons(differing: Sequence[CellResult]) -> list[str]:
+    rounding = sum(one.reason == ROUNDING for one in differing)
+    untold = sum(one.is_open for one in differing)
+    parts = [f"{rounding:,} may be rounding alone"] if rounding else []
+    parts += [f"{untold:,} {'is' if untold == 1 else 'are'} not explained"] if untold else []
+    return [f"Of those that differ {', and '.join(parts)}."] if parts else []
 
 
 # ---- who leads -----------------------------------------------------------------------------------
