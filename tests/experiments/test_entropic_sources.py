@@ -13,6 +13,7 @@ import pytest
 from isentropic.experiments import entropic_protocol, entropic_scale
 from isentropic.experiments.battery import EIGHT, half_scores
 from isentropic.experiments.catalogue import tables_of
+from isentropic.experiments.chapters import chapters_of
 from isentropic.experiments.entropic_maps import published_map
 from isentropic.experiments.entropic_program import published_sne_map
 from isentropic.experiments.entropic_rounding import moved, rounded
@@ -21,6 +22,7 @@ from isentropic.experiments.printed import printed
 from isentropic.experiments.running import run
 from isentropic.experiments.sets import prepared
 from isentropic.experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Outcome, Refused
+from isentropic.report.experiment_page import tables_page
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the published programs leave much unsaid
 needs_data = [
@@ -64,6 +66,20 @@ def test_the_svm_of_the_article_has_a_gaussian_kernel():
         assert len(found) == 3
         for theirs, value in found.values():
             assert value == pytest.approx(theirs, abs=0.002)
+
+
+def test_a_page_of_one_data_set_ranks_nothing():
+    """Of Tables II and III only iris is done on unseen rows: six methods, six classifiers, one opinion."""
+    tables = tables_of("001")
+    every = [task for table in tables for task in table.tasks(False)]
+    outcomes = {
+        task: Outcome({name: 0.5 + 0.01 * len(task.method) for name in EIGHT})
+        for task in every
+        if (task.dataset, task.protocol) == ("iris", HONEST)
+    }
+    (chapter,) = chapters_of(tables, outcomes, left=[task for task in every if task not in outcomes])
+    assert {ranking.column for ranking in chapter.rankings} == {"printed"}
+    assert "iris" in tables_page("001", [chapter], {})
 
 
 def test_iris_is_fishers():

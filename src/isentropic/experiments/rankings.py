@@ -91,7 +91,7 @@ def _value(one: CellResult, column: str) -> float | None:
 def _ranking(
     name: str, column: str, how: str, cells: Sequence[CellResult], by_data: bool, rope: float
 ) -> Ranking | None:
-    """None where there are too few methods or blocks to rank."""
+    """None where there are too few methods or data sets to rank: eight cells of one set are one opinion."""
     rows: dict[tuple[str, str], dict[str, float]] = {}
     for one in cells:
         value = _value(one, column)
@@ -102,7 +102,7 @@ def _ranking(
     members = [[i for i, block in enumerate(blocks) if block[0] == one] for one in data]
     means = np.array([cells_of[at].mean(axis=0) for at in members])
     scores = means if by_data else cells_of
-    if len(methods) < FEWEST_METHODS or len(scores) < FEWEST_BLOCKS or np.ptp(scores, axis=1).max() == 0:
+    if len(methods) < FEWEST_METHODS or len(means) < FEWEST_BLOCKS or np.ptp(scores, axis=1).max() == 0:
         return None
     test = rank_test(scores, methods)
     return Ranking(
