@@ -1,0 +1,97 @@
+"""Python of the README and of the guides runs as it stands there, on small tables under the names it uses."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import random as random_sparse
+
+import isentropic
+from isentropic import Knn, datasets, nearest_neighbors, quality
+
+PROJECT = Path(__file__).parents[1]
+PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs" / "guide").glob("*.md"))]
+_FENCED = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_INDENTED = re.compile(r"(?:^ {4}.*\n(?:^\n(?=^ {4}))*)+", re.MULTILINE)
+_BEGINS = re.compile(r"(from [\w.]+ )?import \w|\*?[\w, *]+ = |[\w.]+\(.*\) *(#|$)")
+_LESS = {
+    "n_permutations=99": "n_permutations=3",
+    "max_epochs=50": "max_epochs=2",
+    "shape=(16, 16)": "shape=(6, 6)",
+}
+# What a block needs that is not here, and where it is tested.
+_ELSEWHERE = {
+    "maps.h5ad": "scanpy; tests of exports write and read such files",
+    "maps.json": "datamapplot; tests of exports read such files",
+    "flats.json": "a file of the command line; its tests read it",
+    "rows.f4": "five million rows",
+    "*runs, whole = ": "more than 10,000 rows; tests of samples have such tables",
+}
+
+
+def blocks(page: Path) -> list[str]:
+    """What is fenced as Python, and indented text that begins as Python does."""
+    text = page.read_text(encoding="utf-8")
+    indented = [re.sub(r"^ {4}", "", one, flags=re.MULTILINE) for one in _INDENTED.findall(text)]
+    return [*_FENCED.findall(text), *(one for one in indented if _BEGINS.match(one))]
+
+
+@pytest.fixture
+def names(tmp_path, monkeypatch) -> dict[str, Any]:
+    """What the pages call their tables, rows and maps, and the files that they read."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "my_module.py").write_text("def measured(k):\n    return {'accuracy': 1 / k}\n")
+    draws = np.random.default_rng(0)
+    X = draws.normal(size=(60, 6)) * [3.0, 2.0, 1.0, 0.5, 0.5, 0.5]
+    y = np.arange(60) % 3
+    flats = pd.DataFrame(X, columns=["size", "rooms", "year", "floor", "age", "price"])
+    flats["heating"] = np.where(X[:, 0] > 2, "oil", "gas")
+    flats["kind"] = np.array(["flat", "house", "attic"])[y]
+    flats.to_csv("flats.csv", index=False)
+    flats.rename(columns={"kind": "species", "heating": "island"}).to_csv("penguins.csv", index=False)
+    months = flats[["size", "rooms", "year", "floor"]].rename_axis("flat")
+    months.to_csv("october.csv")
+    (months + 0.01).to_csv("november.csv")
+    scores = draws.normal(size=(12, 3))
+    counts = random_sparse(60, 60, 0.2, "csr", random_state=0)
+    return {
+        "np": np, "isentropic": isentropic, "datasets": datasets, "quality": quality, "X": X, "y": y,
+        "one_map": X[:, :2], "another": X[:, 1:3], "scores": scores, "methods": ("isomap", "pca", "lle"),
+        "isomap_scores": scores[:, 0], "pca_scores": scores[:, 1], "counts": counts,
+        "more_counts": counts[:9], "UMAP": isentropic.UMAP, "Knn": Knn, "nearest_neighbors": nearest_neighbors,
+    }  # fmt: skip
+
+
+WITH_CODE = [page for page in PAGES if blocks(page)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
+def test_what_a_page_shows_runs(page, names):
+    """Block after block, as a reader would type them; rows to place are the first of the table at hand."""
+    ran = 0
+    for block in blocks(page):
+        if any(word in block for word in _ELSEWHERE):
+            continue
+        for much, less in _LESS.items():
+            block = block.replace(much, less)
+        if "rows" in block:
+            names |= dict.fromkeys(("rows", "new_rows"), _rows_at_hand(block, names))
+        exec(compile(block, page.name, "exec"), names)
+        ran += 1
+    assert ran or page.stem in ("exports", "large-tables")
+
+
+def _rows_at_hand(block: str, names: dict[str, Any]) -> Any:
+    found = re.search(r'datasets\.load\("([\w:.-]+)"(?:, target="(\w+)")?\)', block)
+    return names["X"][:3] if found is None else datasets.load(found[1], found[2] or None).X[:3]
+
+
+def test_pages_with_code_are_found():
+    assert sum(len(blocks(page)) for page in WITH_CODE) > 25
