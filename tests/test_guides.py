@@ -64,7 +64,8 @@ def names(tmp_path, monkeypatch) -> dict[str, Any]:
         "np": np, "isentropic": isentropic, "datasets": datasets, "quality": quality, "X": X, "y": y,
         "one_map": X[:, :2], "another": X[:, 1:3], "scores": scores, "methods": ("isomap", "pca", "lle"),
         "isomap_scores": scores[:, 0], "pca_scores": scores[:, 1], "counts": counts,
-        "more_counts": counts[:9], "UMAP": isentropic.UMAP, "Knn": Knn, "nearest_neighbors": nearest_neighbors,
+        "more_counts": counts[:9], "UMAP": isentropic.UMAP, "Knn": Knn,
+        "nearest_neighbors": nearest_neighbors,
     }  # fmt: skip
 
 
