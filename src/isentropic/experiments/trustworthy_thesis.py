@@ -109,9 +109,10 @@ def _works(row: Printed) -> dict[str, dict[str, Any]]:
         return _supervised(row)
     value = row.parameter.partition("=")[2]
     if row.method == "MSDD":
-        # degree 0 has neither cost nor force: 0+1 is 1
+        # degree 0 has neither cost nor force: 0+1 is 1, which is SDD
         degrees = [int(degree) for degree in value.split("+") if degree != "0"]
-        return {PUBLISHED: _work("multi-sdd", {"degrees": degrees})}
+        of_one = _work("sdd", {"degree": degrees[0]})
+        return {PUBLISHED: of_one if len(degrees) == 1 else _work("multi-sdd", {"degrees": degrees})}
     method, parameter, honest = _METHODS[row.method]
     given = {parameter: int(value)} if parameter else {}
     if row.method == "MDS" and row.dataset in (ROLL, DIGITS):
