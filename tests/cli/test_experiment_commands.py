@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from isentropic.experiments import catalogue
-from isentropic.experiments.catalogue import Source
+from isentropic.experiments.catalogue import Source, tables_of
+from isentropic.experiments.values import HONEST, PUBLISHED, ROUNDED
 
 ENDED = """
 from pathlib import Path
@@ -114,6 +115,15 @@ def test_a_page_of_what_is_kept(run, small_source, tmp_path):
     both = run("reproduce", "small", "--published-only", "--honest-only", "--out", out)
     assert both.exit_code == 2
     assert "must be given one at a time" in both.stderr
+
+
+def test_the_published_protocol_comes_with_what_rounding_does(run, tmp_path):
+    (table,) = tables_of("001:III")
+    for option, protocols in (("--published-only", {PUBLISHED, ROUNDED}), ("--honest-only", {HONEST})):
+        said = run("reproduce", "001:III", option, "--minutes", 0, "--out", tmp_path / "a.html", "--json")
+        found = json.loads(said.stdout)  # where the data are not here, their absence is a result
+        wanted = sum(task.protocol in protocols for task in table.tasks(False))
+        assert found["results"] + found["left"] == wanted
 
 
 def test_what_cannot_be_is_refused_before_anything_is_run(run, small_source, tmp_path):

@@ -95,7 +95,7 @@ def test_iris_is_fishers():
 
 def test_rounding_moves_nothing_where_no_distances_are_equal():
     """Wine by ISOMAP: 16 draws that differ in the last digit give one silhouette, to nine digits."""
-    spans = rounded("builtin:wine", "ISOMAP", "silhouettes", parameters=[40])
+    spans = rounded("builtin:wine", "ISOMAP", "silhouettes", 16, parameters=[40])
     assert spans["silhouette high"] - spans["silhouette low"] < 1e-9
     assert (
         spans["silhouette low"] <= entropic_protocol.silhouettes("builtin:wine", "ISOMAP", [40])["silhouette"]
@@ -123,6 +123,11 @@ def test_values_are_moved_by_one_unit_at_most():
     assert (np.abs(there - X) <= np.spacing(np.abs(X))).all()
     assert np.array_equal(there, moved(X, 1))
     assert not np.array_equal(there, moved(X, 2))
+    equal = np.round(X)  # many values of a column are the same
+    alike = moved(equal, 1, alike=True)
+    assert not np.array_equal(alike, equal)
+    for before, after in zip(equal.T, alike.T, strict=True):
+        assert len(np.unique(after)) == len(np.unique(before))
 
 
 @data

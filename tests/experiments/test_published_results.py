@@ -80,6 +80,8 @@ def test_agreement_and_its_reason(result):
     [
         ("iris", "LDA", (-1.0, 2.0), ROUNDING),
         ("iris", "LDA", (-2.0, -1.0), "Another program."),
+        ("iris", "LDA", (-2.0, 0.799), ROUNDING),  # .8 is printed, and .002 the tolerance
+        ("iris", "LDA", (-2.0, 0.797), "Another program."),
         ("car", "PCA", (-1.0, 2.0), "A copy error."),  # what is known of the cell itself is told first
         ("iris", "PCA", (-1.0, 2.0), ""),  # nothing to explain
     ],
@@ -116,6 +118,20 @@ def test_the_quick_form_reads_its_own_tasks():
     outcomes = run(table.tasks(False))
     assert len(collected(table, outcomes, True).compared) == 6
     assert collected(table, {}).compared == ()
+
+
+def test_rounding_comes_before_what_is_not_explained():
+    table = small_table()
+    task = Task("s", "1", "iris", "LDA", ROUNDED, "builtins:dict", {"mean low": 0.7, "mean high": 0.9})
+    table = replace(
+        table,
+        reasons={("iris", "LDA", ""): "Not explained: so far."},
+        tasks=lambda quick, others=table.tasks: (*others(quick), task),
+    )
+    outcomes = run(table.tasks(False))
+    assert at(collected(table, outcomes), "iris", "LDA").reason == ROUNDING
+    del outcomes[task]
+    assert at(collected(table, outcomes), "iris", "LDA").is_open
 
 
 def test_what_was_not_run_is_told():

@@ -100,7 +100,7 @@ def test_words_of_tables_cannot_steer_the_page():
     cells = tuple(replace(cell, method=f"{cell.method}{evil}") for cell in table.cells)
     table = replace(
         table, cells=cells, ours=measured(cells), title=evil, note=f"{evil} **{evil}**",
-        reasons={("", "", "accuracy"): evil},
+        reasons={(cell.dataset, cell.method, "accuracy"): evil for cell in cells},
     )  # fmt: skip
     page = tables_page(evil, chapters_of([table], {}), {"command": evil})
     assert "<script" not in page

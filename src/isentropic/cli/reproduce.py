@@ -70,14 +70,15 @@ def main(
     require_place(out)
     with reporting(bars=False, memory=memory):
         from ..experiments.catalogue import SOURCES, tables_of
-        from ..experiments.values import HONEST, PUBLISHED
+        from ..experiments.values import HONEST, PUBLISHED, ROUNDED
 
         both = honest_only and published_only
         require(not both, "--honest-only and --published-only", "given one at a time", "both")
         only = HONEST if honest_only else PUBLISHED if published_only else None
         tables = tables_of(what)
         tasks = [task for table in tables for task in table.tasks(quick)]
-        tasks = [task for task in tasks if only in (None, task.protocol)]
+        kinds = {PUBLISHED: (PUBLISHED, ROUNDED)}.get(only or "", (only,))
+        tasks = [task for task in tasks if only is None or task.protocol in kinds]
         hint = f"Leave --{only}-only out." if only else "Its quick form is empty: leave --quick out."
         require(bool(tasks), "WHAT", "a table that has something to run", what, hint)
         name = what.partition(":")[0]

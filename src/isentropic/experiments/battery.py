@@ -34,8 +34,8 @@ def classifier(name: str, battery: str = "article", seed: int = 0) -> Any:
 
     ``"article"``: Tables II and III of 001, Tables 4, 5, 7, 11 and 12 of 000. ``"kappa"``: Table 6 of 000;
     k-NN has 5 neighbours instead of 7, the network other units, the tree another seed. The texts call the SVM
-    linear; what reproduces their cells has a Gaussian kernel. ``seed`` is that of the network, the forest and
-    the Gaussian process, which the sources drew without one.
+    linear; what reproduces their cells has a Gaussian kernel. ``seed`` is that of the network and the forest,
+    which the sources drew without one; the kernel of the Gaussian process is fixed, and it draws nothing.
     """
     require_one_of("classifier", name, EIGHT)
     require_one_of("battery", battery, BATTERIES)

@@ -21,15 +21,14 @@ from .entropic_protocol import Made, Scores, classified_of, silhouettes_of
 from .sets import prepared
 
 _WORKS: Mapping[str, Callable[..., Scores]] = {"silhouettes": silhouettes_of, "classified": classified_of}
-_DRAWS = 16
 
 
-def rounded(source: str, method: str, of: str, n_draws: int = _DRAWS, **arguments: Any) -> Scores:
+def rounded(source: str, method: str, of: str, n_draws: int, **arguments: Any) -> Scores:
     """The least and the most that a work gives where only rounding changes: ``name low``, ``name high``.
 
     ``of`` is "silhouettes" or "classified", which ``arguments`` are for. The first draw is ours as it is. In
-    every other the features are :func:`moved`, and each axis of the map, whose sign no method defines, points
-    either way.
+    every other the features are :func:`moved`, in every second one alike for equal values, and each axis of
+    the map, whose sign no method defines, points either way.
     """
     require_one_of("of", of, _WORKS)
     X, y = prepared(source)
@@ -42,19 +41,29 @@ def rounded(source: str, method: str, of: str, n_draws: int = _DRAWS, **argument
     }
 
 
-def moved(X: Floats, seed: int) -> Floats:
+def moved(X: Floats, seed: int, *, alike: bool = False) -> Floats:
     """Each value of each row one unit in its last place up, down, or as it is.
+
+    So does rounding in the distances of rows; rounding in the scale of a column moves equal values ``alike``.
 
     >>> X = np.ones((100, 1))
     >>> np.unique((moved(X, 0) - X) / np.finfo(float).eps).tolist()
     [-0.5, 0.0, 1.0]
+    >>> len(np.unique(moved(X, 0, alike=True)))
+    1
     """
-    ways = np.random.default_rng(seed).choice((-np.inf, 0.0, np.inf), X.shape)
+    draws = np.random.default_rng(seed)
+    ways = draws.choice((-np.inf, 0.0, np.inf), X.shape)
+    if alike:
+        firsts = [np.unique(column, return_index=True, return_inverse=True)[1:] for column in X.T]
+        ways = np.column_stack(
+            [way[first[places]] for way, (first, places) in zip(ways.T, firsts, strict=True)]
+        )
     return np.where(ways == 0, X, np.nextafter(X, ways))
 
 
 def _moved_map(method: str, X: Floats, y: Integers, seed: int) -> Made:
-    there = moved(X, seed)
+    there = moved(X, seed, alike=seed % 2 == 0)
 
     def made(parameter: float | None) -> Floats:
         Z = published_map(method, there, y, parameter)

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from .battery import EIGHT
 from .protocols import SIX
 from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Cell, Task
 
 _WORKS = "isentropic.experiments.entropic_protocol"
 _ROUNDED_WORK = "isentropic.experiments.entropic_rounding:rounded"
-UNDRAWN = ("KNN", "SVM", "NB", "DT", "QDA", "GPC")  # of the eight classifiers, those that need no seed
+DRAWN = ("MLP", "RFC")  # classifiers that draw, without a seed in the sources
+UNDRAWN = tuple(name for name in EIGHT if name not in DRAWN)
+_DRAWS, _QUICK_DRAWS = 24, 8  # of what rounding does
 LIBRARY = "(library)"  # marks a column of what the library itself computes, which no source prints
 THREE = ("KNN", "SVM", "QDA")
 RAW = "raw rows"  # a column of no map at all: what every map is held against
@@ -122,8 +125,10 @@ def rounded_task(
     method: str,
     file: str,
     of: str,
+    quick: bool,
     arguments: Mapping[str, Any],
 ) -> Task:
     """What rounding alone may do to the numbers of one method on one set, ``of`` either kind of work."""
-    given = {"source": file, "of": of, **arguments}
+    draws = _QUICK_DRAWS if quick else _DRAWS
+    given = {"source": file, "of": of, "n_draws": draws, **arguments}
     return Task(source, table, dataset, method, ROUNDED, _ROUNDED_WORK, given, (file,))

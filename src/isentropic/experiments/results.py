@@ -13,7 +13,7 @@ _NEAR = 0.02  # that two programs differ by where one draws without a seed
 _ROUNDING = 1e-9  # what decimal numbers lose in binary
 NOT_RUN = "Not run."
 UNEXPLAINED = "Not explained"  # with what a reason begins that is none
-ROUNDING = "Rounding: features that differ in their last digit give numbers on both sides of the printed one."
+ROUNDING = "Rounding: features that differ in their last digit give numbers that reach the printed one."
 _PROTOCOLS = (PUBLISHED, HONEST, PERMUTED, RANDOM)
 
 
@@ -169,8 +169,11 @@ def _reason(
     if told or agreement(cell.printed, ours, cell.tolerance) == SAME:
         return told
     exact, of_method, *wider = [table.reasons.get(key, "") for key in _keys(cell)]
+    if ours is None:
+        return exact  # nothing differs; that a number is not to be had may be known
+    known = [one for one in (exact, of_method) if not one.startswith(UNEXPLAINED)]
     rounding = ROUNDING if _is_within(cell, *span) else ""
-    return next((reason for reason in (exact, of_method, rounding, *wider) if reason), "")
+    return next((one for one in (*known, rounding, exact, of_method, *wider) if one), "")
 
 
 def _is_within(cell: Cell, least: float | None, most: float | None) -> bool:

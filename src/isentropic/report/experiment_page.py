@@ -107,7 +107,7 @@ def _table(result: TableResult) -> dict[str, Any]:
         "note": as_html(result.table.note),
         "counts": (result.n_same, len(result.compared)),
         "met": ", ".join(f"{name} {met} of {of}" for name, (met, of) in result.met_by_method.items()),
-        "failures": result.failures,
+        "failures": [(data, method, _PROTOCOLS[kind], why) for data, method, kind, why in result.failures],
         "left": _left(result.left),
         "n_tasks": result.n_tasks,
         "seconds": result.seconds,
