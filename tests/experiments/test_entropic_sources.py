@@ -10,12 +10,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from isentropic.experiments import entropic_protocol, entropic_scale
+from isentropic.experiments import entropic_program, entropic_protocol, entropic_scale
 from isentropic.experiments.battery import EIGHT, half_scores
 from isentropic.experiments.catalogue import tables_of
 from isentropic.experiments.chapters import chapters_of
-from isentropic.experiments.entropic_maps import published_map
-from isentropic.experiments.entropic_program import published_sne_map
+from isentropic.experiments.entropic_maps import library_map, published_map
+from isentropic.experiments.entropic_program import published_kl_map, published_sne_map
 from isentropic.experiments.entropic_rounding import moved, rounded
 from isentropic.experiments.entropic_scale import classified_at_unit_variance
 from isentropic.experiments.printed import printed
@@ -80,6 +80,18 @@ def test_a_page_of_one_data_set_ranks_nothing():
     (chapter,) = chapters_of(tables, outcomes, left=[task for task in every if task not in outcomes])
     assert {ranking.column for ranking in chapter.rankings} == {"printed"}
     assert "iris" in tables_page("001", [chapter], {})
+
+
+@pytest.mark.parametrize("k", [20, 40])
+def test_isomap_kl_of_large_tables_is_that_of_small_ones(k, monkeypatch):
+    """Beyond a thousand rows the library's stages do the work: without the own row, as the program."""
+    X, y = prepared("builtin:wine")
+    small = published_kl_map(X, k)
+    monkeypatch.setattr(entropic_program, "DENSE", 0)
+    large = published_kl_map(X, k)
+    assert np.abs(large * np.sign((large * small).sum(axis=0)) - small).max() < 1e-8 * np.abs(small).max()
+    whole = library_map("ISOMAP-KL", X, y, k)  # with it
+    assert np.abs(np.abs(whole) - np.abs(small)).max() > 1e-3 * np.abs(small).max()
 
 
 def test_iris_is_fishers():

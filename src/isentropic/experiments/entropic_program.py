@@ -9,6 +9,8 @@ these functions are here to tell a published figure from a mistake of ours.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
@@ -18,7 +20,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from .._values import Inflate
 from ..affinities import conditional_affinities
-from ..divergences import bandwidth_floors, kde_divergences
+from ..divergences import bandwidth_floors, kde_divergences, reweighted
 from ..methods.entropic_isomap import EntropicIsomap
 from ..methods.isomap import Isomap
 from .values import Refused
@@ -57,8 +59,11 @@ def published_kl_map(X: np.ndarray, k: int) -> np.ndarray:
 
 
 class _WithoutOwnRow(EntropicIsomap):
-    def _divergences(self, X, members, sizes, heads, tails, products=None):
-        return super()._divergences(X, members[:, 1:], sizes - 1, heads, tails, products)
+    def _weighed(self, X, found, products):
+        graph, patches = super()._weighed(X, found, products)
+        first, others = found.indices[:, 0], found.indices[:, 1:]
+        bare = replace(patches, own=first, neighbors=others)  # the nearest row in the place of its own
+        return reweighted(graph, bare.weights), bare
 
 
 def published_kde_map(X: np.ndarray, percentile: float, bandwidth: float | str) -> np.ndarray:
