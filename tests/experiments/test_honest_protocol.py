@@ -247,3 +247,14 @@ def test_works_that_have_no_answer_say_why(monkeypatch):
     monkeypatch.setattr(registry, "METHODS", {"pca": replace(registry.METHODS["pca"], max_rows=40)})
     with pytest.raises(Refused, match="at most 40 rows, and 89 are to learn from"):
         honest("builtin:wine", "pca")
+
+
+@pytest.mark.filterwarnings("ignore")  # of fits that fail, which are meant to
+def test_a_classifier_that_no_inner_fold_is_enough_for_is_not_chosen():
+    """QDA of 25 columns: 30 rows of a class are enough to learn from, and 20 in each fold are not."""
+    draws = np.random.default_rng(0)
+    X, y = draws.normal(size=(120, 25)), np.arange(120) % 2
+    X[:, 0] += 4 * y
+    found = honest_scores(None, X, y, Protocol(("QDA", "NB"), n_repeats=2))
+    for one in found.scores:
+        assert one["QDA"] != one["NB"] == one["max"]

@@ -14,7 +14,7 @@ from isentropic.experiments.projection_measures import MEAN
 from isentropic.experiments.running import run
 from isentropic.experiments.survey_facts import RANKED
 from isentropic.experiments.survey_scores import ALL
-from isentropic.experiments.values import HONEST, Cell, Outcome
+from isentropic.experiments.values import HONEST, ROUNDED, Cell, Outcome, Task
 from isentropic.report import tables_page
 from isentropic.report.experiment_page import as_html
 from published_stub import small_table
@@ -187,3 +187,16 @@ def test_ranks_of_the_survey_are_sorted_and_its_facts_come_first():
     assert len(lines) > 30
     assert chapters[0].sentences[0].startswith("Without labels")
     assert len(set(chapters[0].sentences)) == len(chapters[0].sentences)
+
+
+def test_bounds_of_rounding_are_a_line_of_the_cell():
+    """Only where they differ in the digits shown; a dash does not stand before a minus."""
+    table = small_table()
+    spans = {"PCA": (0.701, 0.709), "LDA": (-0.2, -0.1), "SGt-SNE": (0.9501, 0.9502)}
+    tasks = [
+        Task("s", "1", "iris", method, ROUNDED, "builtins:dict", {"mean low": low, "mean high": high})
+        for method, (low, high) in spans.items()
+    ]
+    table = replace(table, tasks=lambda quick, others=table.tasks: (*others(quick), *tasks))
+    page = tables_page("s", chapters_of([table], run(table.tasks(False))), {})
+    assert re.findall(r'class="least">([^<]*)<', page) == [".701–.709", "-.200 to -.100"]

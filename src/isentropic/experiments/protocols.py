@@ -245,14 +245,17 @@ def _judged(known: Floats, new: Floats, target: Any, split: Split, protocol: Pro
 
 
 def _best_within(known: Floats, taught: Integers, names: Sequence[str], protocol: Protocol) -> str:
-    """The classifier that is best in folds of the training rows."""
+    """The classifier that is best in folds of the training rows; not one that no fold is enough for."""
     folds = min(_INNER, int(np.bincount(taught).max()))
     if len(names) == 1 or folds < 2:
         return names[0]
     inner = StratifiedKFold(folds, shuffle=True, random_state=protocol.seed)
     means = {}
     for name in names:
-        scores = cross_val_score(_judge(name, protocol), known, taught, cv=inner, error_score=0.0)
+        try:
+            scores = cross_val_score(_judge(name, protocol), known, taught, cv=inner, error_score=0.0)
+        except ValueError:  # all folds failed: QDA, where a class has fewer rows than there are columns
+            scores = np.array([-np.inf])
         means[name] = float(scores.mean())
     return max(names, key=means.__getitem__)
 
