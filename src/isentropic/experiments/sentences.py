@@ -250,6 +250,15 @@ def number(value: float, digits: int = 3) -> str:
     return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
 
 
+def number_span(low: float, high: float, digits: int = 3) -> str:
+    """From one number to another; a dash before a minus is hard to read.
+
+    >>> number_span(0.25, 0.5), number_span(-0.5, -0.25)
+    ('.250–.500', '-.500 to -.250')
+    """
+    return f"{number(low, digits)}{' to ' if low < 0 else '–'}{number(high, digits)}"
+
+
 def p_value(p: float) -> str:
     """
     >>> p_value(0.0425), p_value(2.9e-12), p_value(0.9999), p_value(0.0)

@@ -14,7 +14,7 @@ from ..experiments.printed_p import PrintedP
 from ..experiments.rank_layout import RankLayout, rank_layout
 from ..experiments.rankings import Ranking, against, first_of
 from ..experiments.results import CellResult, TableResult
-from ..experiments.sentences import number, p_value
+from ..experiments.sentences import number, number_span, p_value
 from ..experiments.survey_facts import lines_of
 from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Task
 from .rendering import asset, template
@@ -160,9 +160,9 @@ def _cell(
         value = _value(one, column)
         text = "" if value is None else number(value, digits)
         if column == "honest" and value is not None and one.low is not None and one.high is not None:
-            text += f" ({_span(one.low, one.high, digits)})"
+            text += f" ({number_span(one.low, one.high, digits)})"
         if column == "least" and value is not None and one.most is not None:
-            text = "" if text == number(one.most, digits) else _span(value, one.most, digits)
+            text = "" if text == number(one.most, digits) else number_span(value, one.most, digits)
         if text or (column in ("ours", "honest") and ran and (one.cell.measure, column) in there):
             lines.append({"column": column, "text": text})
     empty = [{"column": "none", "text": ""}] if one.reason else []  # a dash, to bear the number of its reason
@@ -172,12 +172,6 @@ def _cell(
         "note": reasons.index(one.reason) + 1 if one.reason else 0,
         "title": "; ".join(part for part in (one.cell.parameter, one.reason) if part),
     }
-
-
-def _span(low: float, high: float, digits: int) -> str:
-    """From one number to another; a dash before a minus is hard to read."""
-    between = " to " if low < 0 else "–"
-    return f"{number(low, digits)}{between}{number(high, digits)}"
 
 
 # ---- statistics ----------------------------------------------------------------------------------
