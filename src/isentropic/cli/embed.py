@@ -132,15 +132,15 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
     """The coordinates, and the seconds that they took."""
     from ..registry import METHODS
 
-    if METHODS[method].needs_y:
-        require(table.y is not None, "--target", f"given, because {method} learns from it", None)
+    learns = METHODS[method].needs_y  # umap takes classes, too: supervised-umap is the name of that map here
+    require(not learns or table.y is not None, "--target", f"given, because {method} learns from it", None)
     must_be, hint = "a table of at least 2 rows", "A map shows rows beside each other."
     require(len(table.X) >= 2, "SOURCE", must_be, len(table.X), hint)
     if table.metric != "euclidean":
         estimator.set_params(metric=table.metric)
     began = time.perf_counter()
     with computing(method):
-        Z = estimator.fit_transform(table.X, table.y)
+        Z = estimator.fit_transform(table.X, table.y if learns else None)
     return Z, time.perf_counter() - began
 
 

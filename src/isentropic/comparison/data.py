@@ -13,7 +13,7 @@ from .._errors import InvalidInputError, IsentropicError, message, require
 from .._sparse_rows import is_sparse
 from .._values import Floats, Integers
 from ..distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name
-from ..families.supervised import half_labelled
+from ..quality.class_labels import as_labels, compared_classes, unlabelled_as_nan
 from .classifiers import raw_accuracies
 from .fitting import Accuracy, Split
 from .store import fingerprint
@@ -59,10 +59,11 @@ class Data:
         classes = split = None
         classifiers: dict[str, Accuracy] = {}
         if y is not None:
-            y = np.asarray(y)
+            y = as_labels(y)
             require(y.shape == (len(X),), "y", f"one class for each of {len(X)} rows", y.shape)
             with suppress(IsentropicError):  # a target of numbers has no classes
-                classes = half_labelled(y, len(X))[1]
+                classes = compared_classes(y, len(X))[1]
+                y = unlabelled_as_nan(y, classes)
         mark = fingerprint(X, y)
         if metric not in EUCLIDEAN:
             mark = f"{mark} by {metric_name(metric) if callable(metric) else metric!r}"

@@ -164,8 +164,7 @@ class Job:
     def _warm_up(self) -> None:
         if self.task.make is not None:
             with suppress(Exception):  # what is wrong with the method will show on all rows
-                y = None if self.data.y is None else self.data.y[:_WARM_UP]
-                X = self.data.X[:_WARM_UP]
+                X, y = self.data.X[:_WARM_UP], self.data.y[:_WARM_UP] if self.task.needs_y else None
                 fitted(lambda: self._estimator({}, 0).fit_transform(X, y), len(X))
 
     def _selection(self) -> Selection | None:

@@ -12,7 +12,7 @@ import numpy as np
 from .._errors import require, require_count, require_one_of
 from .._fields import is_number, require_fields, several
 from .._runtime import config_context, get_config, worker_threads
-from ..families.supervised import half_labelled
+from ..quality.class_labels import compared_classes
 from .label_scores import PROTOCOLS, SCORES, LabelTrial, Scores, trial_scores
 from .label_values import LabelTest
 from .store import Store, as_written, fingerprint, key_of
@@ -42,7 +42,8 @@ def label_permutation_test(
         With ``fit_transform(X, y)``, and ``transform`` for the honest protocol.
     X : array (n, m)
     y : array (n,)
-        Classes, as text or whole numbers. Rows without one (None, NaN, pd.NA) take no part.
+        Classes, as text or whole numbers. Rows without one (None, NaN, pd.NA, or -1 beside several
+        classes) take no part.
     protocol : {"honest", "published"}
         ``"honest"``: 30% of the rows are held out from the fit, placed without a label by ``transform``, and
         classified by their 10 nearest fitted rows; of small tables in up to 10 splits, until 200 rows are
@@ -81,7 +82,7 @@ def label_permutation_test(
     worker_threads(n_jobs)  # raises now
     X = np.ascontiguousarray(X, float)
     require(X.ndim == 2, "X", "a table of rows and columns", X.shape)
-    classes = half_labelled(y, len(X))[1]
+    classes = compared_classes(y, len(X))[1]
     trial = LabelTrial.of(estimator, X, classes, protocol=protocol, score=score, seed=seed)
     progress = get_config().progress
 

@@ -18,7 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from .._errors import require, require_count, require_one_of
 from .._values import Floats, Integers
-from ..quality.labels import class_codes, cohen_kappa
+from ..quality.class_labels import class_codes
+from ..quality.labels import cohen_kappa
 
 EIGHT = ("KNN", "SVM", "NB", "DT", "QDA", "MLP", "GPC", "RFC")
 BATTERIES = ("article", "kappa")

@@ -20,7 +20,8 @@ from sklearn.neighbors import KNeighborsRegressor
 from .._errors import require, require_count, require_number, require_one_of
 from .._values import Floats, Integers
 from ..comparison.fitting import Split
-from ..quality.labels import class_codes, silhouette
+from ..quality.class_labels import class_codes
+from ..quality.labels import silhouette
 from ..selection import as_grid, select
 from .battery import EIGHT, agreement, classifier
 from .values import Refused

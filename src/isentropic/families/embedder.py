@@ -6,7 +6,6 @@ from functools import wraps
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import column_or_1d
 
 from .._errors import require
 from .._gower import Gower
@@ -14,25 +13,47 @@ from .._sparse_rows import SPARSE_METRIC
 from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
 from .._values import Diffusion, Geodesic
 from ..distances import GowerUnits, checked_metric, is_gower
-from ..quality.labels import class_codes, missing_classes
+from ..quality.class_labels import as_labels, class_codes, missing_classes, warn_of_minus_one
 from .input_rows import checked_rows, metric_of_rows, takes_sparse
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
 
 
 def _all_or_nothing(fit):
-    """A ``fit`` that fails, or that Ctrl-C ends, leaves the estimator as it was: fitted before, or not."""
+    """A ``fit`` that fails, or that Ctrl-C ends, leaves the estimator as it was: fitted before, or not.
+
+    A ``y`` of another length than ``X`` is refused, also where it is not used.
+    """
 
     @wraps(fit)
-    def whole(self, *args, **kwargs):
+    def whole(self, X, *args, **kwargs):
         before = vars(self).copy()
         try:
-            return fit(self, *args, **kwargs)
+            if not self._learns_from_y:  # who does has a message of its own
+                require_label_each(X, args[0] if args else kwargs.get("y"))
+            return fit(self, X, *args, **kwargs)
         except BaseException:
             self.__dict__ = before
             raise
 
     return whole
+
+
+def require_label_each(X, y) -> None:
+    """Refuse a ``y`` that is given and has not one entry for each row of ``X``."""
+    n, count = _length(X), _length(y)
+    if y is not None and n is not None:  # what is no table is refused by the check of X
+        must_be = f"one entry for each of the {n} rows of X"
+        hint = "Give the labels of the same rows, or no y."
+        require(count == n, "y", must_be, y if count is None else count, hint)
+
+
+def _length(given) -> int | None:
+    """Rows of a table, a sparse one included, or entries of a list; None of what has none."""
+    shape = getattr(given, "shape", None)
+    if isinstance(shape, tuple):
+        return int(shape[0]) if shape else None
+    return len(given) if hasattr(given, "__len__") else None
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -76,12 +97,14 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         hint = f"{name} requires y to be passed, but the target y is None."  # as scikit-learn has it
         require(y is not None, "y", f"given, because {name} learns from it", y, hint)
         X = checked_rows(self, X, metric=metric)
-        y = column_or_1d(y, warn=True)
-        lost = 0 if y.dtype.kind == "f" else int(np.count_nonzero(missing_classes(y)))
+        y = as_labels(y)
+        lost = int(np.count_nonzero(missing_classes(y)))
         hint = f"Leave these rows out, or take a method that places them: {name} needs all classes."
         require(lost == 0, "y", "a class for every row", f"{lost} without one", hint)
         codes = class_codes(y, len(X))
-        self.classes_ = class_names(y[np.unique(codes, return_index=True)[1]])
+        names = y[np.unique(codes, return_index=True)[1]]
+        warn_of_minus_one(names, codes, name)
+        self.classes_ = class_names(names)
         return X, codes
 
     def __sklearn_tags__(self):
@@ -100,4 +123,6 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 def class_names(classes: np.ndarray) -> np.ndarray:
     """Classes as an estimator keeps them: numbers, or text."""
     kind = _KINDS.get(classes.dtype.kind)
-    return classes.astype(str).astype(object) if kind is None else classes.astype(kind)
+    if kind is None or (classes.dtype.kind == "u" and classes.max() > np.iinfo(np.int64).max):
+        return classes.astype(str).astype(object)
+    return classes.astype(kind)

@@ -10,7 +10,7 @@ from .._runtime import row_blocks
 from .._state import Array, Maybe, State, StateError
 from ..dissimilarities import class_gaussians, posterior, votes
 from ..neighbors import RowIndex
-from .input_rows import checked_components
+from .input_rows import checked_components, metric_of_rows
 from .supervised import ClassLearner
 
 _NUMBERS_AT_ONCE = 2**21  # shares of the pairs of a block
@@ -85,10 +85,11 @@ class PairClasses(ClassLearner):
         rows, new = X[labelled], X[open_rows]
         if self.unlabelled == "posterior":
             return FittedClasses(codes, count, posterior(new, class_gaussians(rows, codes[labelled])))
-        if self.metric == "precomputed":
+        metric = metric_of_rows(self.metric)
+        if metric == "precomputed":
             new = np.ascontiguousarray(new[:, labelled])
         k = min(n_votes, len(labelled))
-        near = RowIndex(rows, self.metric).nearest(new, k, n_jobs=self.n_jobs)[0]
+        near = RowIndex(rows, metric).nearest(new, k, n_jobs=self.n_jobs)[0]
         return FittedClasses(codes, count, votes(codes[labelled[near]], count))
 
     def _learn_pairs(self, X: np.ndarray, classes: FittedClasses, n_votes: int) -> None:
@@ -103,5 +104,6 @@ class PairClasses(ClassLearner):
 
     def _require_sound(self) -> None:
         super()._require_sound()
-        if self._guessed is not None and len(self._guessed) != np.count_nonzero(self._codes < 0):
+        guessed = self._guessed if self._has_classes else None
+        if guessed is not None and len(guessed) != np.count_nonzero(self._codes < 0):
             raise StateError("_guessed", "must be there for each row without a class")

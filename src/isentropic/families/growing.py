@@ -16,6 +16,7 @@ from .._values import Knn, NeighborGraph, Neighbors
 from ..distances import is_gower, metric_name
 from ..geodesics import GrowingPaths, PairSequence, grown_rows
 from ..neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate
+from .embedder import require_label_each
 from .geodesic import GeodesicEmbedder
 from .geodesic_map import warm_map
 from .input_rows import checked_rows, require_dense_rows
@@ -71,9 +72,10 @@ class GrowingEmbedder(GeodesicEmbedder):
 
         ``align_to_previous`` turns and mirrors the new map about its middle so that the old rows stay where
         they were as far as they can (Procrustes); its axes then are no longer those of ``eigenvalues_``. A
-        first call is ``fit``. ``update_`` says what was done.
+        first call is ``fit``. ``update_`` says what was done. ``y`` is not used.
         """
         began = time.perf_counter()
+        require_label_each(X, y)
         require_flag("align_to_previous", align_to_previous)
         if not is_fitted(self):
             self.fit(X)

@@ -23,7 +23,10 @@ class IndependentEmbedder(LinearEmbedder):
     _state = State(mixing_=Array("m", "d"), explained_variance_ratio_=Array("d"), n_iter_=Whole(0))
 
     def fit(self, X, y=None):
-        """Whiten, unmix, order by what the components contribute to the variance, place every row."""
+        """Whiten, unmix, order by what the components contribute to the variance, place every row.
+
+        ``y`` is not used.
+        """
         X = checked_rows(self, X)
         n_components = checked_components(self.n_components)
         require_count("max_iter", self.max_iter)

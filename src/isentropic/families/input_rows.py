@@ -151,16 +151,49 @@ def checked_coordinates(Z: np.ndarray, hint: str = _TOO_FAR) -> np.ndarray:
     return Z
 
 
-def one_place_for_equals(X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """Rows that are equal get the mean of their places: drawn pairs, or rounding, may have led them apart."""
+def one_place_for_equals(
+    X: np.ndarray, Z: np.ndarray, classes: np.ndarray | None = None, *, precomputed: bool = False
+) -> np.ndarray:
+    """Rows that are equal, and of one class where there are some, get the mean of their places.
+
+    Drawn pairs, or rounding, may have led them apart. Rows of ``precomputed`` distances at 0 are equal.
+    """
+    value = _first_at_zero(X) if precomputed else _first_equal(X)
+    if value is None:
+        return Z
+    classes = np.zeros(len(X), int) if classes is None else classes
+    order, starts = _runs(value, classes)
+    sizes = np.diff(starts, append=len(order))
+    means = np.add.reduceat(Z[order], starts, axis=0) / sizes[:, None]
+    out = np.empty_like(Z)
+    out[order] = np.repeat(means, sizes, axis=0)
+    return out
+
+
+def _first_equal(X: np.ndarray) -> np.ndarray | None:
+    """The first row with the values of each; None where no two are equal."""
     distinct = distinct_rows(X)
     if distinct is None:
-        return Z
-    sizes = np.diff(distinct.indptr)
-    means = np.add.reduceat(Z[distinct.members], distinct.indptr[:-1], axis=0) / sizes[:, None]
-    out = np.empty_like(Z)
-    out[distinct.members] = np.repeat(means, sizes, axis=0)
-    return out
+        return None
+    first = np.empty(len(X), int)
+    first[distinct.members] = np.repeat(distinct.rows, np.diff(distinct.indptr))
+    return first
+
+
+def _first_at_zero(D: np.ndarray) -> np.ndarray | None:
+    """The same of square distances, where a row is equal to those at 0 and to what these are equal to."""
+    first = found_at_zero(D)
+    if (first == np.arange(len(D))).all():
+        return None
+    while (first[first] != first).any():
+        first = first[first]
+    return first
+
+
+def _runs(value: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows by value, class and number, and where each run of one value and class starts."""
+    order = np.lexsort((classes, value))
+    return order, np.flatnonzero(np.diff(value[order], prepend=-1) | np.diff(classes[order], prepend=-2))
 
 
 def found_at_zero(D: np.ndarray) -> np.ndarray:
@@ -180,12 +213,13 @@ class KnownRows:
     """The fitted rows, to be found again by their exact values. ``O(n)`` memory beyond the rows.
 
     Where a method learns from classes, equal rows of different classes are different rows, each with a place
-    of its own. Of new rows no class is known: one with the values of such rows is none of them.
+    of its own. Of new rows no class is known: one with the values of such rows is the first of the class that
+    most of them have; of classes with as many, of the one that comes first.
     """
 
     X: np.ndarray | SparseRows
     hashes: np.ndarray  # sorted
-    order: np.ndarray  # row of each sorted hash, equal hashes in row order
+    order: np.ndarray  # row of each sorted hash; of equal ones first those that are found, then in row order
     one_class: np.ndarray | None = None  # whether all rows with the values of a row have its class
     _state = State(
         X=table_of("n", "m"),
@@ -202,8 +236,11 @@ class KnownRows:
         if classes is None:
             return known
         first = known.find(X)
-        mixed = np.unique(first[classes != classes[first]])
-        return replace(known, one_class=~np.isin(first, mixed))
+        one_class = ~np.isin(first, first[classes != classes[first]])
+        if one_class.all():
+            return replace(known, one_class=one_class)
+        found = np.isin(np.arange(len(X)), _most_frequent(first, classes))
+        return replace(known, order=np.lexsort((~found, hashes)), one_class=one_class)
 
     def find(self, X: np.ndarray) -> np.ndarray:
         """Number of the first fitted row with the same values as each row of ``X``, or -1."""
@@ -219,4 +256,12 @@ class KnownRows:
             others = self.order[first[i] + 1 : last[i]]
             equal = others[same_rows(self.X[others], X[np.full(len(others), i)])]
             found[i] = equal[0] if len(equal) else -1
-        return found if self.one_class is None else np.where(self.one_class[found], found, -1)
+        return found
+
+
+def _most_frequent(value: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Of the rows with each value the first of the class that most of them have; of several, the least."""
+    order, starts = _runs(value, classes)
+    firsts, sizes = order[starts], np.diff(starts, append=len(order))
+    best = np.lexsort((-sizes, value[firsts]))
+    return firsts[best[np.flatnonzero(np.diff(value[firsts][best], prepend=-1))]]

@@ -118,7 +118,7 @@ class NeighborEmbedder(WarmStarter):
         checked_coordinates(Z, "Take parameters nearer to their defaults.")
         if are_all_equal(X):
             warn(_ALL_EQUAL, TableWarning)
-        self.embedding_ = Z if self.metric == "precomputed" else self._one_place(X, Z)
+        self.embedding_ = self._one_place(X, Z)
         self.n_iter_, self._graph, self._index_of_rows = n_iter, distances.graph, None
         self._n_features_out = self.n_components
         self._remember(X)

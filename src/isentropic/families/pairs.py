@@ -23,7 +23,7 @@ from .._values import GraphMetric, Momentum
 from ..distances import Distinct, distinct_rows, rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import Minimum, lbfgs, momentum_descent
-from .input_rows import checked_components, checked_rows, metric_of_rows, one_place_for_equals
+from .input_rows import checked_components, checked_rows, metric_of_rows
 from .pair_distances import ALL_UP_TO, PARTNERS, Distances, drawn_shifts
 from .starts import given_start, principal_start, random_start, scaled_start
 from .warm_starts import WarmStart, WarmStarter
@@ -226,8 +226,8 @@ class PairsEmbedder(WarmStarter):
     def _keep(self, problem: Problem, minimum: Minimum) -> np.ndarray:
         """Keep the map in the units of the data, and what places new rows in it; the map in units."""
         point = problem.expanded(minimum.point)
-        if problem.groups is None and self.metric != "precomputed":
-            point = one_place_for_equals(problem.distances.X, point)
+        if problem.groups is None:
+            point = self._one_place(problem.distances.X, point)
         self.embedding_ = point * problem.unit
         self.cost_, self.n_iter_ = minimum.value, minimum.n_iter
         self._unit, self._graph = problem.unit, problem.distances.graph

@@ -87,7 +87,7 @@ class RowKeeper(Placer):
 
     def _one_place(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Coordinates of fitted rows, the same for those that are the same row."""
-        return Z if self.metric == "precomputed" else one_place_for_equals(X, Z)
+        return one_place_for_equals(X, Z, precomputed=self.metric == "precomputed")
 
     def _known_rows(self) -> Any:
         """The fitted rows; None where distances are given."""

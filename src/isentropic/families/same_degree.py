@@ -45,7 +45,7 @@ class SameDegreeEmbedder(PairsEmbedder):
     _refines = True
 
     def fit(self, X, y=None, *, init=None):
-        """Distances, start, minimum.
+        """Distances, start, minimum. ``y`` is not used.
 
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.

@@ -59,7 +59,7 @@ class StressEmbedder(PairsEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None, *, init=None):
-        """Distances, start, minimum.
+        """Distances, start, minimum. ``y`` is not used.
 
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.

@@ -11,16 +11,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
 
-from .._errors import IsentropicWarning, is_real, require, require_one_of, warn
+from .._errors import IsentropicWarning, require, require_one_of, warn
 from .._state import Absent, Array, State, StateError, Text, Value, Whole
 from ..dissimilarities import ClassGaussians, ClassIndex, class_gaussians, posterior, votes
 from ..distances import is_gower
 from ..neighbors import RowIndex
-from ..quality.labels import class_codes, missing_classes
+from ..quality.class_labels import half_labelled
 from .embedder import class_names
-from .input_rows import KnownRows, checked_rows, found_at_zero, one_place_for_equals
+from .input_rows import KnownRows, checked_rows, found_at_zero, metric_of_rows, one_place_for_equals
 from .placement import RowKeeper
 
 UNLABELLED = ("votes", "posterior", "neutral")
@@ -31,10 +30,12 @@ class ClassLearner(RowKeeper):
 
     ``unlabelled`` says how: ``"votes"`` of the nearest labelled rows, the ``"posterior"`` of a Gaussian for
     each class, or ``"neutral"``, which leaves the term of the classes out. Rows of ``y`` may have none: they
-    are placed as new ones, unless a method has them in its graph. Equal rows of two classes have two places.
+    are placed as new ones, unless a method has them in its graph. Equal rows of two classes have two places:
+    a row that comes without its class gets that of the class that most of them have, with a warning.
     """
 
     _learns_from_y = True
+    _hint_for_numbers = "Cut numbers into classes, pd.qcut(y, 5).codes, or take a method without classes."
     _state = State(
         _codes=Array("n", dtype=np.int64, least=-1, below="c"),  # -1: no class was given
         _fit_unlabelled=Text(*UNLABELLED),
@@ -57,7 +58,7 @@ class ClassLearner(RowKeeper):
         must_be = "votes or neutral for distances that are given, or Gower's: these have no Gaussians"
         require(fits, "unlabelled", must_be, unlabelled)
         X = checked_rows(self, X, metric=metric)
-        names, codes = half_labelled(y, len(X))
+        names, codes = half_labelled(y, len(X), self._hint_for_numbers)
         self.classes_ = class_names(names)
         if len(names) == 1:
             warn("y has a single class: the map is that of the method without classes.", IsentropicWarning)
@@ -87,7 +88,7 @@ class ClassLearner(RowKeeper):
     def _voters(self, X: np.ndarray) -> np.ndarray:
         """Classes of the nearest labelled rows."""
         labelled = np.flatnonzero(self._codes >= 0)
-        if self._fit_metric == "precomputed":
+        if metric_of_rows(self._fit_metric) == "precomputed":
             X = np.ascontiguousarray(X[:, labelled])
         near = self._labelled_rows(labelled).nearest(X, self._n_votes, n_jobs=self.n_jobs)[0]
         return self._codes[labelled[near]]
@@ -96,7 +97,7 @@ class ClassLearner(RowKeeper):
         index = getattr(self, "_index_of_labelled", None)
         if index is None:
             rows = np.empty((len(labelled), 0)) if self._known is None else self._known.X[labelled]
-            index = self._index_of_labelled = RowIndex(rows, self._fit_metric)
+            index = self._index_of_labelled = RowIndex(rows, metric_of_rows(self._fit_metric))
         return index
 
     def _rows_by_class(self) -> ClassIndex:
@@ -110,20 +111,37 @@ class ClassLearner(RowKeeper):
 
     # ---- which rows are the same one -----------------------------------------------------------
 
+    @property
+    def _has_classes(self) -> bool:
+        """Whether the fit was given some: a method that may go without them has no codes then."""
+        return "_codes" in vars(self)
+
     def _remember(self, X: np.ndarray, classes: np.ndarray | None = None) -> None:
-        super()._remember(X, None if self.metric == "precomputed" else self._likened(X)[1])
+        known_by_values = self._has_classes and self.metric != "precomputed"
+        super()._remember(X, self._likened(X)[1] if known_by_values else None)
 
     def _find(self, X: np.ndarray) -> np.ndarray:
-        if self._fit_metric != "precomputed":
+        if not self._has_classes:
             return super()._find(X)
-        return _of_one_class(X, self._codes)
+        if self._fit_metric == "precomputed":
+            found, several = _rows_at_zero(X, self._codes)
+        else:
+            found = super()._find(X)
+            several = (found >= 0) & ~self._known.one_class[found]
+        if several.any():
+            warn(
+                f"{np.count_nonzero(several)} rows have the values of fitted rows of several classes: each "
+                "gets the place of the class that most of these have.",
+                IsentropicWarning,
+            )
+        return found
 
     def _one_place(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Equal rows of a class get one place, and so do rows without a class that are equal to them."""
+        if not self._has_classes:
+            return super()._one_place(X, Z)
         like, codes = self._likened(X)
-        if self.metric == "precomputed":
-            return Z[like]
-        return one_place_for_equals(np.column_stack([X, codes]), Z[like])
+        return one_place_for_equals(X, Z[like], codes, precomputed=self.metric == "precomputed")
 
     def _likened(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For each row the one whose place it has, and its class: one without may equal some with a class."""
@@ -131,7 +149,7 @@ class ClassLearner(RowKeeper):
         labelled, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
         if len(others):
             if self.metric == "precomputed":
-                found = _of_one_class(X[np.ix_(others, labelled)], codes[labelled])
+                found = _rows_at_zero(X[np.ix_(others, labelled)], codes[labelled])[0]
             else:
                 found = KnownRows.of(X[labelled], codes[labelled]).find(X[others])
             like[others[found >= 0]] = labelled[found[found >= 0]]
@@ -139,6 +157,11 @@ class ClassLearner(RowKeeper):
 
     def _require_sound(self) -> None:
         super()._require_sound()
+        if not self._has_classes:
+            return
+        known = self._known_rows()
+        if known is not None and known.one_class is None:
+            raise StateError("_known.one_class", "must be there where classes are")
         if not (self._codes >= 0).any() or len(set(self._codes[self._codes >= 0])) != len(self.classes_):
             raise StateError("_codes", "must have rows of every class")
         if (getattr(self, "_gaussians", None) is None) == (self._fit_unlabelled == "posterior"):
@@ -147,28 +170,15 @@ class ClassLearner(RowKeeper):
             raise StateError("_n_votes", "must be at most the number of rows with a class")
 
 
-def half_labelled(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """The classes of ``y``, sorted, and the number of each row's, -1 where it is missing.
+def _rows_at_zero(D: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each row of distances the row at 0, -1 without one; and whether such rows are of several classes.
 
-    Missing are NaN, None, pd.NA and empty text; -1 itself is a class like any other.
-
-    >>> half_labelled(["b", None, "a"], 3)[1].tolist()
-    [1, -1, 0]
+    Of several it is the first of the class that most of them have; of several such, of the least.
     """
-    y = column_or_1d(y, warn=True)
-    require(len(y) == n_rows, "y", f"one class, or a missing one, for each of the {n_rows} rows", y.shape)
-    missing = missing_classes(y)
-    given = y[~missing]
-    must_be = "a class for at least two rows"
-    require(len(given) >= 2, "y", must_be, f"{len(given)} with one", "Label some rows, or take a map of all.")
-    if given.dtype == object and all(is_real(value) for value in given):
-        given = np.array(given.tolist())
-    codes = np.full(n_rows, -1)
-    codes[~missing] = class_codes(given, len(given))
-    return given[np.unique(codes[~missing], return_index=True)[1]], codes
-
-
-def _of_one_class(D: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """The first row at distance 0 of each row of distances; -1 without one, or where they are of two."""
-    classes = (np.unique(codes[(row == 0) & (codes >= 0)]) for row in D)
-    return np.where([len(several) > 1 for several in classes], -1, found_at_zero(D))
+    found, several = found_at_zero(D), np.zeros(len(D), np.bool_)
+    for i in np.flatnonzero(np.count_nonzero(D == 0, axis=1) > 1):
+        rows = np.flatnonzero((D[i] == 0) & (codes >= 0))
+        sizes = np.bincount(codes[rows])
+        if np.count_nonzero(sizes) > 1:
+            found[i], several[i] = rows[codes[rows] == sizes.argmax()][0], True
+    return found, several

@@ -133,7 +133,7 @@ class ParametricEmbedding(Placer):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """The embedder's map, and a network that gives it."""
+        """The embedder's map, and a network that gives it. ``y`` is the embedder's."""
         checked_components(self.n_components)
         random = generator(self.random_state)
         sizes, weight_decay = self._checked()

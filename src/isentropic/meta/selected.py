@@ -94,7 +94,7 @@ class Selected(Embedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Try, choose, fit."""
+        """Try, choose, fit. ``y`` is passed on to the estimator."""
         X = checked_rows(self, X, metric=self.metric)
         require(len(X) >= 3, "X", "a table of at least 3 rows", len(X), "n_samples = 1 or 2 leave no choice.")
         self.selection_ = select(

@@ -87,7 +87,7 @@ class Autoencoder(AutoencoderEmbedder):
         self.activation = activation
 
     def fit(self, X, y=None):
-        """Scale; train encoder and decoder as one network; place every row."""
+        """Scale; train encoder and decoder as one network; place every row. ``y`` is not used."""
         require_one_of("activation", self.activation, ("relu", "tanh"))
         settings = self._settings()
         X = checked_rows(self, X)

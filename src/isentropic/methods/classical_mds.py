@@ -11,7 +11,6 @@ from ..families.input_rows import (
     KnownRows,
     checked_components,
     checked_rows,
-    one_place_for_equals,
     require_columns,
     table_of,
 )
@@ -95,7 +94,7 @@ class ClassicalMDS(RowKeeper):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Distances, of all pairs or from landmarks, and their classical scaling."""
+        """Distances, of all pairs or from landmarks, and their classical scaling. ``y`` is not used."""
         n_components = checked_components(self.n_components)
         checked_landmarks(self.n_landmarks, n_components, 0)
         X = checked_rows(self, X, metric=self.metric)
@@ -111,7 +110,7 @@ class ClassicalMDS(RowKeeper):
         self.eigenvalues_, self.euclidean_defect_ = scaling.eigenvalues, scaling.euclidean_defect
         self._remember(X)  # now that the distances between the rows are gone
         self._fit_X = np.empty((len(X), 0)) if self._known is None else self._known.X
-        self.embedding_ = Z if self._known is None else one_place_for_equals(X, Z)
+        self.embedding_ = self._one_place(X, Z)
         self._n_features_out = n_components
         return self
 

@@ -123,7 +123,7 @@ class CurvilinearComponentAnalysis(StressEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Distances, start; then radius after radius, towards the distances within it."""
+        """Distances, start; then radius after radius, towards the distances within it. ``y`` is not used."""
         stages = self._checked_stages()
         problem = self._problem_in_units(X)
         radius = self._last_radius(problem)

@@ -106,7 +106,10 @@ class DDHDS(StressEmbedder):
         self.balance = balance
 
     def fit(self, X, y=None):
-        """Distances, start; then minima of the cost, each less rounded off than the one before."""
+        """Distances, start; then minima of the cost, each less rounded off than the one before.
+
+        ``y`` is not used.
+        """
         optimizer = self._checked_optimizer()
         balance = require_number("balance", self.balance, "a number from 0.1 to 0.9", least=0.1, most=0.9)
         problem = self._problem_in_units(X)

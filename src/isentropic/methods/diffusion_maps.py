@@ -119,7 +119,10 @@ class DiffusionMaps(LaplacianEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Graph, weights, the walk, its eigenvectors, times their eigenvalues to the power t."""
+        """Graph, weights, the walk, its eigenvectors, times their eigenvalues to the power t.
+
+        ``y`` is not used.
+        """
         n_components, sigma = checked_components(self.n_components), checked_heat(self.sigma, "sigma")
         steps = require_count("t", self.t, "a number of steps, an integer of at least 0", least=0)
         alpha = require_number("alpha", self.alpha, "a number from 0 to 1", most=1.0)

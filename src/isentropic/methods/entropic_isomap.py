@@ -155,7 +155,10 @@ class EntropicIsomap(GeodesicEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Neighbours, a Gaussian for each patch, divergences on the edges, geodesics, classical scaling."""
+        """Neighbours, a Gaussian for each patch, divergences on the edges, geodesics, classical scaling.
+
+        ``y`` is not used.
+        """
         X = self._checked_rows(X)
         tried = self._sizes(len(X))
         found = nearest_neighbors(X, Knn(tried[-1]), random_state=self.random_state, n_jobs=self.n_jobs)

@@ -104,7 +104,7 @@ class GlobalTSNE(StudentEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None, *, init=None):
-        """Neighbours, affinities, all distances, start, minimum.
+        """Neighbours, affinities, all distances, start, minimum. ``y`` is not used.
 
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.

@@ -103,7 +103,10 @@ class GTM(LatticeEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Lay the sheet on the principal plane; rounds of E and M steps; place every row."""
+        """Lay the sheet on the principal plane; rounds of E and M steps; place every row.
+
+        ``y`` is not used.
+        """
         X = checked_rows(self, X)
         d = require_count("n_components", self.n_components, most=2)
         side = require_count("n_nodes", self.n_nodes, least=2)

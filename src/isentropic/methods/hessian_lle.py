@@ -75,7 +75,7 @@ class HessianLLE(TangentEmbedder):
     """
 
     def fit(self, X, y=None):
-        """Patches, their second derivatives, the map in which these are least."""
+        """Patches, their second derivatives, the map in which these are least. ``y`` is not used."""
         X, lists, d = self._patched(X, least=lambda d: d + d * (d + 1) // 2 + 1)
         rows = X[lists.fitted]
         curvature = sum_of_blocks(len(rows), _hessians(tangent_blocks(X, lists, d), len(rows)))

@@ -122,7 +122,7 @@ class Isomap(GrowingEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Graph, geodesics, classical scaling."""
+        """Graph, geodesics, classical scaling. ``y`` is not used."""
         require_flag("conformal", self.conformal)
         require_flag("positive", self.positive)
         X = self._checked_rows(X)

@@ -138,7 +138,10 @@ class KDEIsomap(GeodesicEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Radii, a density for each feature of each patch, divergences on the edges, geodesics, scaling."""
+        """Radii, a density for each feature of each patch, divergences on the edges, geodesics, scaling.
+
+        ``y`` is not used.
+        """
         X = self._checked_rows(X)
         self._fit_rule, self._fit_as = Percentile(self.percentile), (self.bandwidth, self.root)
         near = directed_within(X, self._fit_rule, "euclidean", self.n_jobs)

@@ -123,7 +123,10 @@ class KernelLPP(Placer):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Graph and weights, kernels centred by them, directions of least change along its edges."""
+        """Graph and weights, kernels centred by them, directions of least change along its edges.
+
+        ``y`` is not used.
+        """
         n_components, t = checked_components(self.n_components), checked_heat(self.t)
         require_one_of("kernel", self.kernel, _KERNELS)
         kept = require_number("kept", self.kept, "a share above 0 and at most 1", above=0, most=1.0)

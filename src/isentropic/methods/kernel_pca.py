@@ -109,7 +109,10 @@ class KernelPCA(Placer):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Kernels of all rows, centred; their leading eigenvectors; the place of every row."""
+        """Kernels of all rows, centred; their leading eigenvectors; the place of every row.
+
+        ``y`` is not used.
+        """
         X = checked_rows(self, X)
         n_components = self._n_features_out = checked_components(self.n_components)
         landmarks = checked_landmarks(self.n_landmarks, n_components, len(X))

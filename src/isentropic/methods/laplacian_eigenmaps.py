@@ -102,7 +102,7 @@ class LaplacianEigenmaps(LaplacianEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Graph, weights, the coordinates that change least along its edges."""
+        """Graph, weights, the coordinates that change least along its edges. ``y`` is not used."""
         n_components, t = checked_components(self.n_components), checked_heat(self.t)
         require_one_of("laplacian", self.laplacian, LAPLACIANS)
         checked_parts(self.on_disconnected)

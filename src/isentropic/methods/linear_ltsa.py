@@ -69,7 +69,7 @@ class LinearLTSA(AlignedEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Patches, their tangents, the directions that fit all of them."""
+        """Patches, their tangents, the directions that fit all of them. ``y`` is not used."""
         d = checked_components(self.n_components)
         must_be = f"an integer of at least {d + 1}, for n_components = {d}"
         require_count("n_neighbors", self.n_neighbors, must_be, least=d + 1)

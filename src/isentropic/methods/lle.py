@@ -69,7 +69,7 @@ class LLE(BarycentricEmbedder):
     _state = State(squared_weights_=Number(0))
 
     def fit(self, X, y=None):
-        """Neighbours, the weights of each row's, the map with the same weights."""
+        """Neighbours, the weights of each row's, the map with the same weights. ``y`` is not used."""
         X, lists, d, share = self._listed(X)
         W = reconstruction_weights(X, lists, share)
         apart = csr_array(eye_array(len(lists.fitted)) - W)

@@ -102,7 +102,7 @@ class LocalMDS(StressEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Distances, start, and a map for one radius after the other."""
+        """Distances, start, and a map for one radius after the other. ``y`` is not used."""
         require_count("n_neighbors", self.n_neighbors)
         require_number("balance", self.balance, "a number from 0 to 1", most=1)
         super().fit(X)

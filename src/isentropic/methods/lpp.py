@@ -101,7 +101,10 @@ class LPP(LinearEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Principal components if asked for, graph, weights, directions of least change along its edges."""
+        """Principal components if asked for, graph, weights, directions of least change along its edges.
+
+        ``y`` is not used.
+        """
         n_components, t = checked_components(self.n_components), checked_heat(self.t)
         rule = self._rule(t)
         X = checked_rows(self, X)

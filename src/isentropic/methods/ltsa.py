@@ -60,7 +60,7 @@ class LTSA(TangentEmbedder):
     """
 
     def fit(self, X, y=None):
-        """Patches, their tangents, the map in which all of them fit together."""
+        """Patches, their tangents, the map in which all of them fit together. ``y`` is not used."""
         X, lists, d = self._patched(X, least=lambda d: d + 1)
         blocks = ((patches, tangents.alignments()) for patches, tangents in tangent_blocks(X, lists, d))
         self._align(X, lists, sum_of_blocks(len(lists.fitted), blocks), d)

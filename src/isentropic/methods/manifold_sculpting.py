@@ -101,7 +101,10 @@ class ManifoldSculpting(RowKeeper):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Neighbours, lengths, angles; then passes that shrink axes and restore them, for each try."""
+        """Neighbours, lengths, angles; then passes that shrink axes and restore them, for each try.
+
+        ``y`` is not used.
+        """
         self._check_parameters()
         X = checked_rows(self, X)
         hint = "Take a sample of the rows."

@@ -73,7 +73,10 @@ class ModifiedLLE(BarycentricEmbedder):
     """
 
     def fit(self, X, y=None):
-        """Neighbours, almost null spaces, several weights for each row, the map with the same weights."""
+        """Neighbours, almost null spaces, several weights for each row, the map with the same weights.
+
+        ``y`` is not used.
+        """
         X, lists, d, share = self._listed(X)
         rows = X[lists.fitted]
         blocks = _weight_blocks(rows, lists, _median_shares(rows, lists, d), share)

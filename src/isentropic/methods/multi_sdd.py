@@ -111,7 +111,7 @@ class MultiSDD(SameDegreeEmbedder):
         self.scale = scale
 
     def fit(self, X, y=None, *, init=None):
-        """The best single degree, the sets around it, the best of those by tau.
+        """The best single degree, the sets around it, the best of those by tau. ``y`` is not used.
 
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.

@@ -76,7 +76,7 @@ class MultilinearPCA(LinearEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Factors of the axes, in turn; PCA of the products; one linear map."""
+        """Factors of the axes, in turn; PCA of the products; one linear map. ``y`` is not used."""
         X = checked_rows(self, X)
         n_components = checked_components(self.n_components)
         require_features(n_components, X)

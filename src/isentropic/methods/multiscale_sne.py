@@ -76,7 +76,7 @@ class MultiscaleSNE(MultiscaleEmbedder, GaussianEmbedder):
     """
 
     def fit(self, X, y=None):
-        """Neighbours, affinities of all scales, start, minima from coarse to fine."""
+        """Neighbours, affinities of all scales, start, minima from coarse to fine. ``y`` is not used."""
         given = self._scales_of(X)
         Z = self._start(given.distances, given.random)
         Z = (Z - Z.mean(axis=0)) / np.abs(Z).max()

@@ -74,7 +74,7 @@ class MultiscaleTSNE(MultiscaleEmbedder, StudentEmbedder):
     """
 
     def fit(self, X, y=None):
-        """Neighbours, affinities of all scales, start, minima from coarse to fine."""
+        """Neighbours, affinities of all scales, start, minima from coarse to fine. ``y`` is not used."""
         given = self._scales_of(X)
         n = len(given.distances.X)
 

@@ -140,7 +140,10 @@ class MVU(BarycentricEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Patches, the squared distances in them, their unfolding from ISOMAP's map, its principal axes."""
+        """Patches, the squared distances in them, their unfolding from ISOMAP's map, its principal axes.
+
+        ``y`` is not used.
+        """
         d, share = self._checked_parameters()
         X = checked_rows(self, X)
         distinct = distinct_rows(X)

@@ -94,7 +94,10 @@ class NonlinearPCA(DecodingEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Scale; places and weights together by L-BFGS; every row to its nearest point of the surface."""
+        """Scale; places and weights together by L-BFGS; every row to its nearest point of the surface.
+
+        ``y`` is not used.
+        """
         d = checked_components(self.n_components)
         h = self._checked_hidden(d)
         penalty = require_number("weight_decay", self.weight_decay, "a number of at least 0")

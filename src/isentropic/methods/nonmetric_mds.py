@@ -101,7 +101,7 @@ class NonmetricMDS(StressEmbedder):
         self.ties = ties
 
     def fit(self, X, y=None, *, init=None):
-        """Distances, metric map, then the map and the increasing function together.
+        """Distances, metric map, then the map and the increasing function together. ``y`` is not used.
 
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.

@@ -72,7 +72,10 @@ class NPE(AlignedEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Neighbours, the weights of each row's, the directions that keep to the weights."""
+        """Neighbours, the weights of each row's, the directions that keep to the weights.
+
+        ``y`` is not used.
+        """
         n_components = checked_components(self.n_components)
         share = require_number("regularization", self.regularization, "a positive number", above=0)
         must_be = f"an integer of at least n_components = {n_components}"

@@ -120,7 +120,7 @@ class PaCMAP(DrawnEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Neighbours, pairs of three kinds, a start, steps."""
+        """Neighbours, pairs of three kinds, a start, steps. ``y`` is not used."""
         k = require_count("n_neighbors", self.n_neighbors)
         ratios = self._checked_ratios()
         n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)

@@ -87,7 +87,7 @@ class ParametricTSNE(ParametricMap):
         self.perplexity = perplexity
 
     def fit(self, X, y=None):
-        """Neighbours, affinities, a network that learns drawn pairs of them."""
+        """Neighbours, affinities, a network that learns drawn pairs of them. ``y`` is not used."""
         X, how = checked_rows(self, X), self._settings()
         perplexity = checked_perplexity(self.perplexity, len(X))
         nearest = Knn(listed_for(perplexity, len(X)))

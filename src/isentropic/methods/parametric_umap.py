@@ -94,7 +94,7 @@ class ParametricUMAP(ParametricMap):
         self.min_dist = min_dist
 
     def fit(self, X, y=None):
-        """Neighbours, the fuzzy graph, a network that learns drawn pairs of it."""
+        """Neighbours, the fuzzy graph, a network that learns drawn pairs of it. ``y`` is not used."""
         X, how = checked_rows(self, X), self._settings()
         nearest = Knn(require_count("n_neighbors", self.n_neighbors))
         curve = fitted_curve(self.min_dist, 1.0)

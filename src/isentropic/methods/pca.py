@@ -59,7 +59,7 @@ class PCA(LinearEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Centre, decompose, fix the signs, place every row."""
+        """Centre, decompose, fix the signs, place every row. ``y`` is not used."""
         X = checked_rows(self, X)
         n_components = checked_components(self.n_components)
         most = min(X.shape)

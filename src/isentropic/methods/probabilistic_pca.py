@@ -80,7 +80,10 @@ class ProbabilisticPCA(LinearEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Centre; the closed form, or rounds of expectation and maximisation; place every row."""
+        """Centre; the closed form, or rounds of expectation and maximisation; place every row.
+
+        ``y`` is not used.
+        """
         require_one_of("missing", self.missing, ("error", "em"))
         X = checked_rows(self, X)
         n_components, m = checked_components(self.n_components), X.shape[1]

@@ -59,7 +59,7 @@ class RandomProjection(LinearEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Draw the directions, place every row."""
+        """Draw the directions, place every row. ``y`` is not used."""
         X = checked_rows(self, X)
         n_components = checked_components(self.n_components)
         require_features(n_components, X)

@@ -116,7 +116,10 @@ class RankVisu(PairsEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Ranks of the data; then rank images of the map, and steps towards them, the best map kept."""
+        """Ranks of the data; then rank images of the map, and steps towards them, the best map kept.
+
+        ``y`` is not used.
+        """
         share = require_number("leniency", self.leniency, "a number from 0 to 1", most=1)
         rounds = require_count("max_iter", self.max_iter, "a number of rounds", least=0)
         require_count("n_neighbors", self.n_neighbors)

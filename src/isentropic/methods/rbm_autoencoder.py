@@ -95,7 +95,7 @@ class RBMAutoencoder(AutoencoderEmbedder):
         self.pretrain_epochs = pretrain_epochs
 
     def fit(self, X, y=None):
-        """Scale; machine upon machine; unroll them; fine-tune; place every row."""
+        """Scale; machine upon machine; unroll them; fine-tune; place every row. ``y`` is not used."""
         pretrain_epochs = require_count("pretrain_epochs", self.pretrain_epochs, least=0)
         X = checked_rows(self, X)
         m = X.shape[1]

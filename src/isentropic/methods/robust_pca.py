@@ -79,7 +79,7 @@ class RobustPCA(LinearEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Centre; the directions of either criterion; place every row."""
+        """Centre; the directions of either criterion; place every row. ``y`` is not used."""
         require_one_of("solver", self.solver, ("l1", "pcp"))
         X = checked_rows(self, X)
         n_components = checked_components(self.n_components)

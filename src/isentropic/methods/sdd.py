@@ -116,7 +116,7 @@ class SDD(SameDegreeEmbedder):
         self.scale = scale
 
     def fit(self, X, y=None, *, init=None):
-        """Distances, a map for each degree that is tried, the best by tau.
+        """Distances, a map for each degree that is tried, the best by tau. ``y`` is not used.
 
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.

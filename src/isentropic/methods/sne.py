@@ -95,7 +95,7 @@ class SNE(GaussianEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None, *, init=None):
-        """Neighbours, affinities, start, minimum.
+        """Neighbours, affinities, start, minimum. ``y`` is not used.
 
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.

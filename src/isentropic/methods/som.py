@@ -101,7 +101,10 @@ class SOM(LatticeEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Lay the lattice on the principal plane; epochs of winners and means; place every row."""
+        """Lay the lattice on the principal plane; epochs of winners and means; place every row.
+
+        ``y`` is not used.
+        """
         X = checked_rows(self, X)
         d = require_count("n_components", self.n_components, most=3)
         checked_lattice(self.lattice, d)

@@ -70,7 +70,10 @@ class SparsePCA(LinearEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Centre; one direction after the other, each projected out; order, place every row."""
+        """Centre; one direction after the other, each projected out; order, place every row.
+
+        ``y`` is not used.
+        """
         rho = require_number("rho", self.rho, "a number from 0 to below 1", below=1.0)
         X = checked_rows(self, X)
         n_components = checked_components(self.n_components)

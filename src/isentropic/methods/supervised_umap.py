@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-import numpy as np
-from scipy.sparse import csr_array
-
-from .._errors import require_count, require_number
-from .._state import Double, State
-from .._values import Neighbors
-from ..affinities import class_intersection, fuzzy_graph
-from ..families.fitted_classes import PairClasses
-from ..families.fuzzy_maps import FuzzyEmbedder
-
-_NEAR = 2.5  # between two classes, at a weight of 0; as umap-learn has it
-_FARTHEST = 700.0  # whose exponential is still a number
+from .._errors import require_number
+from ..families.class_fuzzy_maps import ClassFuzzyEmbedder
 
 
-class SupervisedUMAP(PairClasses, FuzzyEmbedder):
+class SupervisedUMAP(ClassFuzzyEmbedder):
     """UMAP in which neighbours of two classes hardly belong together.
 
     The fuzzy graph of UMAP is intersected with that of the classes, in which two of them are
@@ -92,8 +80,6 @@ class SupervisedUMAP(PairClasses, FuzzyEmbedder):
     spread = 1.0
     negative_sample_rate = 5
     neighbors = None
-    _found_again = (*PairClasses._found_again, *FuzzyEmbedder._found_again)
-    _state = State(_apart=Double(0, most=_FARTHEST))
 
     def __init__(
         self,
@@ -123,24 +109,7 @@ class SupervisedUMAP(PairClasses, FuzzyEmbedder):
     def fit(self, X, y):
         """Neighbours, the fuzzy graph, its intersection with the classes, a start, epochs."""
         X, codes = self._taught(X, y, metric=self.metric)
-        hint = "UMAP takes no classes."
         weight = require_number("target_weight", self.target_weight, "a number above 0 and at most 1",
-                                above=0, most=1, hint=hint)  # fmt: skip
-        apart = min(_NEAR / (1.0 - weight), _FARTHEST) if weight < 1 else _FARTHEST
-        classes = self._classes_of(X, codes, require_count("n_neighbors", self.n_neighbors))
-
-        def weigh(found: Neighbors) -> csr_array:
-            W = fuzzy_graph(found, n_jobs=self.n_jobs)
-            if classes.count == 1:  # there is nothing to intersect with: UMAP
-                return W
-            heads = np.repeat(np.arange(len(X)), np.diff(W.indptr))
-            return class_intersection(W, classes.same(heads, W.indices.astype(np.int64)), apart)
-
-        self._embed(X, weigh, partial(self._learn_pairs, X, classes))
-        self._apart = apart
+                                above=0, most=1, hint="UMAP().fit(X) takes no classes.")  # fmt: skip
+        self._embed_classes(X, codes, weight)
         return self
-
-    def _weights_of_new(self, X: np.ndarray, indices: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        same = self._same_as_new(X, indices.astype(np.int64))
-        weights = weights * (same + (1.0 - same) * np.exp(-self._apart))
-        return weights / weights.max(axis=1, keepdims=True)

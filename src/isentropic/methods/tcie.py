@@ -116,7 +116,7 @@ class TCIE(StressEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Graph, geodesics, boundary, consistent pairs, least stress."""
+        """Graph, geodesics, boundary, consistent pairs, least stress. ``y`` is not used."""
         optimizer = self._checked_optimizer()
         problem = self._geodesic_problem(X)
         boundary = self._boundary(problem.distances.X)

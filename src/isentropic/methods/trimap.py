@@ -122,7 +122,7 @@ class TriMap(DrawnEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        """Neighbours, triplets and their weights, a start, steps."""
+        """Neighbours, triplets and their weights, a start, steps. ``y`` is not used."""
         k = require_count("n_inliers", self.n_inliers)
         counts = {name: require_count(name, getattr(self, name), "a number of rows", least=0)
                   for name in ("n_outliers", "n_random")}  # fmt: skip

@@ -107,7 +107,7 @@ class TSNE(StudentMap):
     _refines = True
 
     def fit(self, X, y=None, *, init=None):
-        """Neighbours, affinities, start, descent.
+        """Neighbours, affinities, start, descent. ``y`` is not used.
 
         ``init`` is an earlier map to go on from, at its own size, in a third of the steps: a fitted
         estimator, a DataFrame of coordinates by row name, or an array.

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 
+from .._errors import require_number
+from .._state import Absent, State, StateError, declared
 from ..affinities import fuzzy_graph
-from ..families.fuzzy_maps import FuzzyEmbedder
+from ..families.class_fuzzy_maps import ClassFuzzyEmbedder
+from ..families.input_rows import metric_of_rows
+
+_OF_CLASSES = ("_codes", "_fit_unlabelled", "_n_votes", "_guessed", "_apart")  # which a fit without y has not
 
 
-class UMAP(FuzzyEmbedder):
+class UMAP(ClassFuzzyEmbedder):
     """A map whose fuzzy neighbour graph is as near as possible to that of the data.
 
     A row belongs to the neighbourhood of another with the weight ``exp(-(d - rho)_+ / sigma)``: rho is the
@@ -19,6 +24,10 @@ class UMAP(FuzzyEmbedder):
     rows move at once, by random numbers that depend on the seed, the epoch and the row alone: the same seed
     gives the same map on any number of threads. A new row minimises its own part of the cost, the fitted
     rows held.
+
+    With classes, ``fit(X, y)``, the map is supervised, as in umap-learn: neighbours of two classes hardly
+    belong together. It is the map of :class:`SupervisedUMAP`; rows whose class is -1, None or NaN are
+    unlabelled.
 
     Cost: the search of neighbours, then ``O(n (k + 24))`` time an epoch and ``O(n k)`` memory.
 
@@ -45,6 +54,8 @@ class UMAP(FuzzyEmbedder):
         None is 300 up to 10,000 rows, and 200 above.
     negative_sample_rate : float
         How much drawn rows push for every neighbour that pulls: at most 1000.
+    target_weight : float
+        How much the classes of ``fit(X, y)`` count, from 0, which ignores them, to 1.
     random_state : int, RandomState or None
         None is a fixed seed: two runs agree.
     n_jobs : int, optional
@@ -62,6 +73,8 @@ class UMAP(FuzzyEmbedder):
         graph, 0 where both graphs agree.
     n_iter_ : int
         Epochs.
+    classes_ : array
+        What the classes are called, where ``fit`` was given some.
     n_features_in_ : int
     feature_names_in_ : array
         Where X has column names.
@@ -93,6 +106,7 @@ class UMAP(FuzzyEmbedder):
         neighbors=None,
         n_epochs=None,
         negative_sample_rate=5,
+        target_weight=0.5,
         random_state=None,
         n_jobs=None,
     ):
@@ -105,17 +119,38 @@ class UMAP(FuzzyEmbedder):
         self.neighbors = neighbors
         self.n_epochs = n_epochs
         self.negative_sample_rate = negative_sample_rate
+        self.target_weight = target_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     _refines = True
+    _learns_from_y = False
+    _hint_for_numbers = (
+        "Cut numbers into classes, pd.qcut(y, 5).codes, or give no y; target_weight=0 ignores it."
+    )
+    unlabelled = "votes"
+    _state = State({name: Absent(declared(ClassFuzzyEmbedder)[name]) for name in _OF_CLASSES})
 
     def fit(self, X, y=None, *, init=None):
-        """Neighbours, the fuzzy graph, a start, epochs.
+        """Neighbours, the fuzzy graph, its intersection with the classes ``y`` if given, a start, epochs.
 
         ``init`` is an earlier map to go on from, in a quarter of the epochs: a fitted estimator, a DataFrame
         of coordinates by row name, or an array.
         """
+        must_be = "a number from 0 to 1"
+        weight = require_number("target_weight", self.target_weight, must_be, most=1)
         warm = self._warm_start(X, init)
-        self._embed(self._checked_rows(X), partial(fuzzy_graph, n_jobs=self.n_jobs), warm=warm)
+        for name in ("classes_", *_OF_CLASSES):  # of the fit before
+            vars(self).pop(name, None)
+        if y is None or weight == 0:
+            self._embed(self._checked_rows(X), partial(fuzzy_graph, n_jobs=self.n_jobs), warm=warm)
+        else:
+            X, codes = self._taught(X, y, metric=metric_of_rows(self.metric))
+            self._embed_classes(X, codes, weight, warm)
         return self
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        for name in ("classes_", *_OF_CLASSES):
+            if (name in vars(self)) != self._has_classes:
+                raise StateError(name, "must be there for a map that learnt from classes, and for no other")

@@ -112,7 +112,7 @@ class VariationalAutoencoder(AutoencoderEmbedder):
         self.beta = beta
 
     def fit(self, X, y=None):
-        """Scale; maximise the evidence lower bound; place every row at its mean."""
+        """Scale; maximise the evidence lower bound; place every row at its mean. ``y`` is not used."""
         beta = require_number("beta", self.beta, "a number of at least 0")
         settings = self._settings()
         X = checked_rows(self, X)

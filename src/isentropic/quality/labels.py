@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .._errors import InvalidInputError, message, require, require_count
 from .._runtime import row_blocks
@@ -15,6 +14,7 @@ from ..distances import Metric, distance_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.nearest import nearest_in_rows
 from ..kernels.pairs import class_sums
+from .class_labels import class_codes
 from .intervals import mean_measure, share_interval
 from .measures import MEASURES, Measure
 
@@ -85,29 +85,6 @@ def label_measures(
         return {"knn_accuracy": replace(accuracy, note=note)}
     found = {"knn_accuracy": accuracy, "kappa": _kappa(terms, Z.n, sampled)}
     return found if n_classes == Z.n else {"silhouette": _silhouette(terms, Z.n, sampled), **found}
-
-
-def class_codes(y: Any, n_rows: int) -> Integers:
-    """Classes as 0, 1, 2, ... in sorted order."""
-    y = np.asarray(y)
-    require(y.shape == (n_rows,), "y", f"one class for each of the {n_rows} rows", y.shape)
-    if y.dtype.kind == "f":
-        whole = bool(np.isfinite(y).all() and (y == np.round(y)).all())
-        hint = "A target of numbers has no classes: leave it out."
-        require(whole, "y", "classes as text or whole numbers", "other numbers", hint)
-    codes: Integers = np.unique(y.astype(str) if y.dtype.kind == "O" else y, return_inverse=True)[1]
-    return codes
-
-
-def missing_classes(y: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which rows have none: NaN, None, pd.NA, or text that is empty."""
-    if y.dtype == object:
-        import pandas as pd
-
-        return np.asarray(pd.isna(y)) | np.array([isinstance(one, str) and not one for one in y], np.bool_)
-    if y.dtype.kind in "US":
-        return np.char.str_len(y) == 0
-    return np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), np.bool_)
 
 
 def _labelled(Z: Any, y: Any, metric: Metric, n_jobs: int | None) -> tuple[DistanceRows, Integers]:

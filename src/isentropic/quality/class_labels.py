@@ -1,0 +1,172 @@
+"""Class labels as users give them: what a class is, and what marks a row as unlabelled.
+
+Unlabelled are None, NaN, NaT, pd.NA, empty text and what a masked array hides; and the number -1, as in
+scikit-learn and umap-learn, where rows can be left out (:func:`half_labelled`). Where each row must have a
+class (:func:`class_codes`), -1 is one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import column_or_1d
+
+from .._errors import InvalidInputError, IsentropicWarning, is_real, message, require, warn
+from .._values import Integers
+
+Labels = npt.NDArray[Any]
+_NUMBERS = "A target of numbers has no classes: leave it out."
+
+
+def class_codes(y: Any, n_rows: int, hint: str = _NUMBERS) -> Integers:
+    """Classes as 0, 1, 2, ... in sorted order. Every row must have one; -1 is a class.
+
+    >>> class_codes(["b", "a", "b"], 3).tolist()
+    [1, 0, 1]
+    """
+    y = as_labels(y)
+    require(y.shape == (n_rows,), "y", f"one class for each of the {n_rows} rows", y.shape)
+    lost = int(np.count_nonzero(missing_classes(y)))
+    require(lost == 0, "y", "a class for every row", f"{lost} without one", "Leave these rows out.")
+    if y.dtype.kind == "f":
+        whole = bool(np.isfinite(y).all() and (y == np.round(y)).all())
+        require(whole, "y", "classes as text or whole numbers", "other numbers", hint)
+    codes: Integers = np.unique(y, return_inverse=True)[1]
+    return codes
+
+
+def half_labelled(y: Any, n_rows: int, hint: str = _NUMBERS) -> tuple[Labels, Integers]:
+    """The classes of ``y``, sorted, and the number of each row's, -1 where it is unlabelled.
+
+    >>> half_labelled(["b", None, "a"], 3)[1].tolist()
+    [1, -1, 0]
+    >>> half_labelled([7, -1, 5], 3)[1].tolist()
+    [1, -1, 0]
+    """
+    y = as_labels(y)
+    require(len(y) == n_rows, "y", f"one class, or a missing one, for each of the {n_rows} rows", y.shape)
+    marked = _minus_ones(y)
+    names, codes = _codes_of(y, missing_classes(y) | marked, hint)
+    count = int(np.count_nonzero(marked))
+    if count and len(names) == 1:
+        got = f"{count} rows of -1, and the class {names.tolist()[0]!r} alone"
+        hint = "If -1 is a class, give the labels as text: y.astype(str). To map all rows alike, give no y."
+        must_be = "at least two classes beside -1, which marks unlabelled rows"
+        raise InvalidInputError(message("y", must_be, got, hint))
+    if count and _is_scale(names, count, n_rows):
+        warn(
+            f"y has -1 for {count} rows: they are fitted as unlabelled. Give NaN for them instead, or the "
+            "labels as text, y.astype(str), if -1 is a class.",
+            IsentropicWarning,
+        )
+    _warn_of_text(names, codes)
+    return names, codes
+
+
+def compared_classes(y: Any, n_rows: int) -> tuple[Labels, Integers]:
+    """As :func:`half_labelled`, but -1 and one other number are two classes: one alone has no measure."""
+    y = as_labels(y)
+    others = np.unique(y[~(missing_classes(y) | _minus_ones(y))])
+    return _codes_of(y, missing_classes(y), _NUMBERS) if len(others) == 1 else half_labelled(y, n_rows)
+
+
+def unlabelled_as_nan(y: Labels, codes: Integers) -> Labels:
+    """The same labels where -1 is none of them; else codes, NaN for a row without a class: all read it alike.
+
+    >>> unlabelled_as_nan(np.array([7, -1, 5]), np.array([1, -1, 0])).tolist()
+    [1.0, nan, 0.0]
+    """
+    return np.where(codes < 0, np.nan, codes) if _minus_ones(y).any() else y
+
+
+def warn_of_minus_one(names: Labels, codes: Integers, method: str) -> None:
+    """Say that -1 is a class where a method needs one for each row, and -1 may mean that it has none."""
+    which = np.flatnonzero(_minus_ones(names))
+    if len(which) and len(names) > 2:
+        warn(
+            f"y has -1 for {np.count_nonzero(codes == which[0])} rows: {method} takes it as a class, as it "
+            "needs one for every row. Leave these rows out if they are unlabelled.",
+            IsentropicWarning,
+        )
+    _warn_of_text(names, codes)
+
+
+def as_labels(y: Any) -> Labels:
+    """``y`` as an array with one label a row: numbers, flags, dates or text; objects where some have none."""
+    if isinstance(y, np.ma.MaskedArray):
+        hidden, y = np.ma.getmaskarray(y), y.data.astype(object)
+        y[hidden] = None
+    y = np.asarray(column_or_1d(y, warn=True))
+    if y.dtype.kind == "S":
+        y = y.astype(object)
+    if y.dtype != object:
+        return y
+    given = y[~missing_classes(y)]
+    if len(given) and all(is_real(value) for value in given):
+        return np.array(given.tolist()) if len(given) == len(y) else y
+    y = y.copy()
+    y[~missing_classes(y)] = [value if _is_minus_one(value) else _text(value) for value in given]
+    return y if len(given) < len(y) or _minus_ones(y).any() else y.astype(str)
+
+
+def missing_classes(y: Labels) -> npt.NDArray[np.bool_]:
+    """Which rows have none: None, NaN, NaT, pd.NA, or text that is empty."""
+    if y.dtype == object:
+        import pandas as pd
+
+        empty = [isinstance(one, str | bytes) and not one for one in y]
+        return np.asarray(pd.isna(y)) | np.array(empty, np.bool_)
+    if y.dtype.kind in "US":
+        return np.char.str_len(y) == 0
+    if y.dtype.kind in "mM":
+        return np.isnat(y)
+    return np.isnan(y) if y.dtype.kind in "fc" else np.zeros(len(y), np.bool_)
+
+
+def _codes_of(y: Labels, left_out: npt.NDArray[np.bool_], hint: str) -> tuple[Labels, Integers]:
+    """The classes of the other rows, and the number of each row's."""
+    given = y[~left_out]
+    must_be, next_step = "a class for at least two rows", "Label some rows, or take a map of all."
+    require(len(given) >= 2, "y", must_be, f"{len(given)} with one", next_step)
+    given = as_labels(given)
+    codes = np.full(len(y), -1)
+    codes[~left_out] = class_codes(given, len(given), hint)
+    return given[np.unique(codes[~left_out], return_index=True)[1]], codes
+
+
+def _minus_ones(y: Labels) -> npt.NDArray[np.bool_]:
+    if y.dtype == object:
+        return np.array([_is_minus_one(value) for value in y], np.bool_)
+    return np.asarray(y == -1) if y.dtype.kind in "if" else np.zeros(len(y), np.bool_)
+
+
+def _is_minus_one(value: object) -> bool:
+    return is_real(value) and value == -1
+
+
+def _text(value: Any) -> str:
+    """A label among others of another kind, as text: 1, 1.0 and "1" are one class."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(int(value)) if isinstance(value, float | np.floating) and value == int(value) else str(value)
+
+
+def _is_scale(names: Labels, count: int, n_rows: int) -> bool:
+    """Whether -1 may well be one of the classes: others are below 0, or it is the lowest of -1, 0 and 1."""
+    if names.dtype.kind not in "if":
+        return False
+    return bool((names < 0).any()) or (names.tolist() == [0, 1] and count < n_rows / 2)
+
+
+def _warn_of_text(names: Labels, codes: Integers) -> None:
+    """Say that the text "-1" is a class, where other classes are words: an array of both makes it of -1."""
+    if names.dtype.kind != "U" or len(names) < 3 or "-1" not in names:
+        return
+    if not all(name.lstrip("-").isdigit() for name in names):
+        count = np.count_nonzero(codes == int(np.flatnonzero(names == "-1")[0]))
+        warn(
+            f'y has the text "-1" for {count} rows: it is a class. Give None for rows without one.',
+            IsentropicWarning,
+        )
