@@ -82,7 +82,7 @@ def assert_training_rows_stay(model, X, several):
     ambiguous = np.array([i for alike in several for i in alike], int)
     sure = np.setdiff1d(np.arange(len(X)), ambiguous)
     assert_same_bits(Z[sure], model.embedding_[sure])
-    begin = f"{len(ambiguous)} rows have the values of fitted rows of several classes"
+    begin = f"{len(ambiguous)} of {len(X)} rows have the values of fitted rows of several classes"
     assert [str(one.message).startswith(begin) for one in caught] == [True] * bool(several)
     for alike in several:
         assert_same_bits(Z[alike], np.repeat(Z[alike[:1]], len(alike), axis=0))

@@ -1,5 +1,7 @@
 """What methods that learn from classes share: classes that are missing, guessed, and told apart."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,7 +36,14 @@ IRIS, SPECIES = load_iris(return_X_y=True)
         (np.array([2, None, 1, 2], object), [1, -1, 0, 1], [1, 2]),
         (["b", "", "a", "b"], [1, -1, 0, 1], ["a", "b"]),
         (np.array(["b", "", "a", None], object), [1, -1, 0, -1], ["a", "b"]),
-        ([-1, 1, -1, 1], [0, 1, 0, 1], [-1, 1]),
+        ([2, -1, 1, 2], [1, -1, 0, 1], [1, 2]),
+        ([2.0, -1.0, 1.0, np.nan], [1, -1, 0, -1], [1, 2]),
+        (np.array(["b", -1, "a", None], object), [1, -1, 0, -1], ["a", "b"]),
+        (["-1", "1", "-1", "1"], [0, 1, 0, 1], ["-1", "1"]),
+        (np.ma.array([2, 7, 1, 2], mask=[0, 1, 0, 0]), [1, -1, 0, 1], [1, 2]),
+        (np.array(["2020-01-02", "NaT", "2020-01-01", "2020-01-02"], "M8[D]"), [1, -1, 0, 1], None),
+        (np.array([b"b", b"", b"a\xff", b"b"]), [1, -1, 0, 1], ["a\\xff", "b"]),
+        (np.array([1, "2", 1.0, "1"], object), [0, 1, 0, 0], ["1", "2"]),
         ([True, False, True, True], [1, 0, 1, 1], [False, True]),
     ],
     ids=[
@@ -47,13 +56,20 @@ IRIS, SPECIES = load_iris(return_X_y=True)
         "empty text",
         "empty objects",
         "minus one",
+        "minus one as a float",
+        "minus one among words",
+        "minus one as text",
+        "masked",
+        "dates",
+        "bytes",
+        "numbers and text",
         "flags",
     ],
 )
 def test_missing_classes_are_those_of_pandas_and_numpy(y, codes, names):
     found, numbers = half_labelled(y, 4)
     assert_array_equal(numbers, codes)
-    assert list(found) == names
+    assert names is None or list(found) == names
 
 
 @pytest.mark.parametrize(
@@ -67,11 +83,32 @@ def test_missing_classes_are_those_of_pandas_and_numpy(y, codes, names):
         ([np.inf, 1.0, 2.0], "classes as text or whole numbers"),
         ([np.nan, np.nan, 1.0], "a class for at least two rows, got '1 with one'. Label some rows"),
         (["a", "b"], "one class, or a missing one, for each of the 3 rows"),
+        ([-1, 1, 1], "at least two classes beside -1, which marks unlabelled rows, got '-1 in 1 of 3 rows"),
+        ([-1, -1, -1], "a class for at least two rows, got '0 with one'"),
     ],
 )
 def test_targets_without_classes_are_refused(y, message):
     with pytest.raises(InvalidInputError, match=message):
         half_labelled(y, 3)
+
+
+@pytest.mark.parametrize(
+    ("y", "told"),
+    [
+        ([-1, 0, 1, 0, 1], "y has -1 in 1 of 5 rows: they are fitted as unlabelled. Give NaN"),
+        ([-2, -1, 0, 1, 2], "y has -1 in 1 of 5 rows: they are fitted as unlabelled"),
+        (["a", "-1", "b", "a", "b"], 'y has the text "-1" in 1 of 5 rows: it is a class. Give None'),
+        ([-1, -1, -1, 0, 1], ""),
+        ([-1, 0, 1, 2, 2], ""),
+        (["-1", "0", "1", "0", "1"], ""),
+    ],
+    ids=repr,
+)
+def test_a_minus_one_that_may_mean_something_else_is_told_of(y, told):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        half_labelled(y, 5)
+    assert [str(one.message)[: len(told)] for one in caught] == [told] * bool(told)
 
 
 # ---- nearest rows by a dissimilarity -----------------------------------------------------------------

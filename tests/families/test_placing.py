@@ -25,10 +25,14 @@ def test_a_row_is_known_by_its_values():
     assert_array_equal(known.find(X + 1), np.full(5, -1))
 
 
-def test_equal_rows_of_two_classes_are_not_known_without_their_class():
+def test_of_equal_rows_of_two_classes_the_first_of_the_more_frequent_is_found():
     known = KnownRows.of(X, CLASSES)
     require_state(known)
-    assert_array_equal(known.find(X), [0, -1, 0, -1, 4])
+    assert_array_equal(known.one_class, [True, False, True, False, True])
+    assert_array_equal(known.find(X), [0, 3, 0, 3, 4])  # one each: the class that comes first
+    more = KnownRows.of(np.vstack([X, X[:2]]), np.append(CLASSES, [1, 1]))
+    assert_array_equal(more.find(X), [0, 1, 0, 1, 4])  # two to one
+    assert_array_equal(more.one_class, [False, False, False, False, True, False, False])
     assert_array_equal(known.find(X + 1), np.full(5, -1))
     assert_array_equal(KnownRows.of(X, np.zeros(5, int)).find(X), KnownRows.of(X).find(X))
 
@@ -52,4 +56,4 @@ class OneByOne(RowKeeper):
 def test_known_rows_have_their_places_and_others_are_placed():
     new = np.vstack([X, [[7.0, 7.0]]])
     assert_array_equal(OneByOne().fit(X).transform(new).ravel(), [0, 1, 0, 1, 4, -14])
-    assert_array_equal(OneByOne().fit(X, CLASSES).transform(new).ravel(), [0, -5, 0, -5, 4, -14])
+    assert_array_equal(OneByOne().fit(X, CLASSES).transform(new).ravel(), [0, 3, 0, 3, 4, -14])

@@ -1,16 +1,22 @@
 """UMAP: quality beside umap-learn's, bits, lists, starts, bad input."""
 
 import hashlib
+import pickle
 import tracemalloc
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits, load_iris
 from sklearn.manifold import trustworthiness
+from sklearn.metrics import adjusted_rand_score
 
 import processes
 from assertions import assert_same_bits
-from isentropic import UMAP, Geodesic, Knn
+from isentropic import UMAP, Geodesic, Knn, SupervisedUMAP, append_rows, load, save
 from isentropic._errors import (
     DisconnectedGraphWarning,
     InvalidInputError,
@@ -20,6 +26,7 @@ from isentropic._errors import (
 from isentropic._runtime import config_context
 from isentropic.affinities import fuzzy_graph
 from isentropic.neighbors import nearest_neighbors
+from isentropic.quality import knn_accuracy
 
 DIGITS = load_digits().data[:500]
 
@@ -190,3 +197,84 @@ def test_no_more_memory_is_taken_than_estimated(rng, parameters):
     tracemalloc.stop()
     with config_context(memory_limit=peak), pytest.raises(MemoryBudgetError, match="UMAP of 6,000 rows"):
         model.fit(X)
+
+
+# ---- classes -----------------------------------------------------------------------------------
+
+TABLE, SPECIES = load_iris(return_X_y=True)
+HALF = np.where(np.arange(150) % 2, SPECIES, -1)
+quiet = pytest.mark.filterwarnings("ignore::isentropic._errors.DisconnectedGraphWarning")
+
+
+@quiet
+@pytest.mark.parametrize(
+    "y", [SPECIES, HALF, np.array(["x", "y", "z"])[SPECIES]], ids=["all", "half", "text"]
+)
+def test_with_classes_it_is_supervised_umap(y, tmp_path):
+    fitted, expected = UMAP(8, n_epochs=50), SupervisedUMAP(8, n_epochs=50).fit(TABLE, y)
+    assert_same_bits(fitted.fit_transform(TABLE, y), expected.embedding_)
+    assert_same_bits(fitted.transform(TABLE[:9] + 0.01), expected.transform(TABLE[:9] + 0.01))
+    assert_array_equal(fitted.classes_, expected.classes_)
+    save(fitted, tmp_path / "model.skops")
+    for again in (load(tmp_path / "model.skops"), pickle.loads(pickle.dumps(fitted))):
+        assert_same_bits(again.transform(TABLE), fitted.embedding_)
+        assert_same_bits(again.transform(TABLE[:9] + 0.01), expected.transform(TABLE[:9] + 0.01))
+
+
+@quiet
+def test_classes_are_told_apart_as_by_umap_learn():
+    """What its own tests ask for: clusters of the map of iris with labels are the species."""
+    fitted = UMAP(10, min_dist=0.01, n_epochs=200, random_state=42).fit(TABLE, SPECIES)
+    found = KMeans(3, n_init=3, random_state=0).fit_predict(fitted.embedding_)
+    assert adjusted_rand_score(found, SPECIES) >= 0.95
+
+
+@quiet
+def test_a_fit_without_classes_forgets_them():
+    plain = UMAP(8, n_epochs=20).fit(TABLE)
+    for again in (
+        UMAP(8, n_epochs=20).fit(TABLE, SPECIES).fit(TABLE),
+        UMAP(8, n_epochs=20, target_weight=0).fit(TABLE, SPECIES),
+    ):
+        assert_same_bits(again.embedding_, plain.embedding_)
+        assert vars(again).keys() == vars(plain).keys()
+        assert_same_bits(again.transform(TABLE[:5] + 0.1), plain.transform(TABLE[:5] + 0.1))
+
+
+@quiet
+def test_classes_count_with_every_metric_and_sparse_rows():
+    rows = np.abs(TABLE) * (np.abs(TABLE) > 1)
+    maps = {
+        "sparse": UMAP(8, metric="cosine", n_epochs=20).fit(csr_array(rows), HALF),
+        "dense": UMAP(8, metric="cosine", n_epochs=20).fit(rows, HALF),
+    }
+    assert_same_bits(maps["sparse"].transform(csr_array(rows)), maps["sparse"].embedding_)
+    assert_allclose(knn_accuracy(maps["sparse"].embedding_, SPECIES), 1.0, atol=0.05)
+    assert_allclose(knn_accuracy(maps["dense"].embedding_, SPECIES), 1.0, atol=0.05)
+    for metric in (Geodesic(8), Geodesic(8, "precomputed"), "precomputed", "gower"):
+        X = cdist(TABLE, TABLE) if "precomputed" in str(metric) else TABLE
+        fitted = UMAP(8, metric=metric, n_epochs=20).fit(X, HALF)
+        assert_same_bits(fitted.transform(X), fitted.embedding_)
+        assert np.isfinite(fitted.transform(X[:3] * 1.01)).all()
+        assert (fitted.embedding_ != UMAP(8, metric=metric, n_epochs=20).fit(X).embedding_).any()
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (SPECIES[:-1], r"y must be one entry for each of the 150 rows of X, got 149\. Give the labels of"),
+        (TABLE[:, 0], "y must be classes as text or whole numbers.*give no y; target_weight=0 ignores it"),
+        (np.where(SPECIES == 0, -1, 1), "y must be at least two classes beside -1.*give the labels as text"),
+    ],
+    ids=["length", "numbers", "signs"],
+)
+def test_a_y_that_it_cannot_learn_from_is_refused(y, said):
+    with pytest.raises(InvalidInputError, match=said):
+        UMAP().fit(TABLE, y)
+
+
+@quiet
+def test_rows_are_not_appended_to_a_map_that_learnt_from_classes():
+    fitted = UMAP(8, n_epochs=20).fit(TABLE[:140], SPECIES[:140])
+    with pytest.raises(InvalidInputError, match="UMAP cannot take more rows: it learnt from classes"):
+        append_rows(fitted, TABLE[140:])

@@ -13,7 +13,7 @@ from .._sparse_rows import SPARSE_METRIC
 from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
 from .._values import Diffusion, Geodesic
 from ..distances import GowerUnits, checked_metric, is_gower
-from ..quality.class_labels import as_labels, class_codes, missing_classes, warn_of_minus_one
+from ..quality.class_labels import as_labels, class_codes, warn_of_minus_one
 from .input_rows import checked_rows, metric_of_rows, takes_sparse
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
@@ -98,10 +98,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         require(y is not None, "y", f"given, because {name} learns from it", y, hint)
         X = checked_rows(self, X, metric=metric)
         y = as_labels(y)
-        lost = int(np.count_nonzero(missing_classes(y)))
         hint = f"Leave these rows out, or take a method that places them: {name} needs all classes."
-        require(lost == 0, "y", "a class for every row", f"{lost} without one", hint)
-        codes = class_codes(y, len(X))
+        codes = class_codes(y, len(X), hint_for_missing=hint)
         names = y[np.unique(codes, return_index=True)[1]]
         warn_of_minus_one(names, codes, name)
         self.classes_ = class_names(names)

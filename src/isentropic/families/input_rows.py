@@ -151,43 +151,22 @@ def checked_coordinates(Z: np.ndarray, hint: str = _TOO_FAR) -> np.ndarray:
     return Z
 
 
-def one_place_for_equals(
-    X: np.ndarray, Z: np.ndarray, classes: np.ndarray | None = None, *, precomputed: bool = False
-) -> np.ndarray:
+def one_place_for_equals(X: np.ndarray, Z: np.ndarray, classes: np.ndarray | None = None) -> np.ndarray:
     """Rows that are equal, and of one class where there are some, get the mean of their places.
 
-    Drawn pairs, or rounding, may have led them apart. Rows of ``precomputed`` distances at 0 are equal.
+    Drawn pairs, or rounding, may have led them apart.
     """
-    value = _first_at_zero(X) if precomputed else _first_equal(X)
-    if value is None:
+    distinct = distinct_rows(X)
+    if distinct is None:
         return Z
-    classes = np.zeros(len(X), int) if classes is None else classes
-    order, starts = _runs(value, classes)
+    value = np.empty(len(X), int)
+    value[distinct.members] = np.repeat(distinct.rows, np.diff(distinct.indptr))
+    order, starts = _runs(value, np.zeros(len(X), int) if classes is None else classes)
     sizes = np.diff(starts, append=len(order))
     means = np.add.reduceat(Z[order], starts, axis=0) / sizes[:, None]
     out = np.empty_like(Z)
     out[order] = np.repeat(means, sizes, axis=0)
     return out
-
-
-def _first_equal(X: np.ndarray) -> np.ndarray | None:
-    """The first row with the values of each; None where no two are equal."""
-    distinct = distinct_rows(X)
-    if distinct is None:
-        return None
-    first = np.empty(len(X), int)
-    first[distinct.members] = np.repeat(distinct.rows, np.diff(distinct.indptr))
-    return first
-
-
-def _first_at_zero(D: np.ndarray) -> np.ndarray | None:
-    """The same of square distances, where a row is equal to those at 0 and to what these are equal to."""
-    first = found_at_zero(D)
-    if (first == np.arange(len(D))).all():
-        return None
-    while (first[first] != first).any():
-        first = first[first]
-    return first
 
 
 def _runs(value: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -196,10 +175,23 @@ def _runs(value: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return order, np.flatnonzero(np.diff(value[order], prepend=-1) | np.diff(classes[order], prepend=-2))
 
 
-def found_at_zero(D: np.ndarray) -> np.ndarray:
-    """The first fitted row at distance 0 of each row of distances, or -1."""
+def rows_at_zero(D: np.ndarray, hashes: np.ndarray | None) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+    """The fitted row at distance 0 of each row of distances, or -1; and all of them where there are several.
+
+    Of several, those with the same distances to all rows are the row, by the ``hashes`` of the fitted rows of
+    distances; an older model file has none.
+    """
     nearest = D.argmin(axis=1)
-    return np.where(D[np.arange(len(D)), nearest] == 0, nearest, -1)
+    found = np.where(D[np.arange(len(D)), nearest] == 0, nearest, -1)
+    several = np.flatnonzero(np.count_nonzero(D == 0, axis=1) > 1)
+    own = hashes_of(D[several]) if len(several) else np.empty(0, np.uint64)
+    alike = {}
+    for i, mine in zip(several.tolist(), own, strict=True):
+        rows = np.flatnonzero(D[i] == 0)
+        same = rows if hashes is None else rows[hashes[rows] == mine]
+        alike[i] = same if len(same) else rows
+        found[i] = alike[i][0]
+    return found, alike
 
 
 def table_of(rows: str, columns: str, **options) -> OneOf:

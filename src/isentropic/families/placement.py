@@ -12,19 +12,19 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._gower import Gower
-from .._state import Absent, Checked, OneOf, State, StateError, Value
+from .._state import Absent, Array, Checked, OneOf, State, StateError, Value
 from .._values import Diffusion, Geodesic
-from ..distances import checked_metric
+from ..distances import checked_metric, hashes_of
 from ..kernels._jit import threads
 from .embedder import Embedder
 from .input_rows import (
     KnownRows,
     checked_coordinates,
     checked_rows,
-    found_at_zero,
     metric_of_rows,
     one_place_for_equals,
     require_units,
+    rows_at_zero,
 )
 
 
@@ -69,25 +69,33 @@ class RowKeeper(Placer):
     _state = State(
         _fit_metric=OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion), Value(Gower)),
         _known=Absent(Value(KnownRows, n="n", m="m")),
+        _hashes=Absent(Array("n", dtype=np.uint64)),
     )
     _known: Any  # KnownRows, or None where distances are given
+    _hashes: np.ndarray | None  # of the rows of given distances
 
     def _remember(self, X: np.ndarray, classes: np.ndarray | None = None) -> None:
         """Keep the metric and the rows, copied: the caller may set the one and write into the other."""
-        self._fit_metric, self._known = self.metric, None
-        if self._fit_metric != "precomputed":
-            with threads(self.n_jobs):
+        self._fit_metric, self._known, self._hashes = self.metric, None, None
+        with threads(self.n_jobs):
+            if self._fit_metric == "precomputed":
+                self._hashes = hashes_of(X)
+            else:
                 self._known = KnownRows.of(X.copy(), classes)
 
     def _find(self, X: np.ndarray) -> np.ndarray:
         if self._fit_metric == "precomputed":
-            return found_at_zero(X)
+            return self._at_zero(X)[0]
         with threads(self.n_jobs):
             return self._known_rows().find(X)
 
+    def _at_zero(self, D: np.ndarray) -> tuple[np.ndarray, dict[int, np.ndarray]]:
+        with threads(self.n_jobs):
+            return rows_at_zero(D, getattr(self, "_hashes", None))
+
     def _one_place(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Coordinates of fitted rows, the same for those that are the same row."""
-        return one_place_for_equals(X, Z, precomputed=self.metric == "precomputed")
+        return one_place_for_equals(X, Z)
 
     def _known_rows(self) -> Any:
         """The fitted rows; None where distances are given."""

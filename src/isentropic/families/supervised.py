@@ -17,9 +17,9 @@ from .._state import Absent, Array, State, StateError, Text, Value, Whole
 from ..dissimilarities import ClassGaussians, ClassIndex, class_gaussians, posterior, votes
 from ..distances import is_gower
 from ..neighbors import RowIndex
-from ..quality.class_labels import half_labelled
+from ..quality.class_labels import NO_CLASSES, half_labelled
 from .embedder import class_names
-from .input_rows import KnownRows, checked_rows, found_at_zero, metric_of_rows, one_place_for_equals
+from .input_rows import KnownRows, checked_rows, metric_of_rows, one_place_for_equals
 from .placement import RowKeeper
 
 UNLABELLED = ("votes", "posterior", "neutral")
@@ -35,7 +35,7 @@ class ClassLearner(RowKeeper):
     """
 
     _learns_from_y = True
-    _hint_for_numbers = "Cut numbers into classes, pd.qcut(y, 5).codes, or take a method without classes."
+    _hint_for_numbers = NO_CLASSES
     _state = State(
         _codes=Array("n", dtype=np.int64, least=-1, below="c"),  # -1: no class was given
         _fit_unlabelled=Text(*UNLABELLED),
@@ -124,34 +124,41 @@ class ClassLearner(RowKeeper):
         if not self._has_classes:
             return super()._find(X)
         if self._fit_metric == "precomputed":
-            found, several = _rows_at_zero(X, self._codes)
+            found, several = self._voted_at_zero(X)
         else:
             found = super()._find(X)
             several = (found >= 0) & ~self._known.one_class[found]
         if several.any():
             warn(
-                f"{np.count_nonzero(several)} rows have the values of fitted rows of several classes: each "
-                "gets the place of the class that most of these have.",
+                f"{np.count_nonzero(several)} of {len(X)} rows have the values of fitted rows of several "
+                "classes: each gets the place of the class that most of those have.",
                 IsentropicWarning,
             )
         return found
+
+    def _voted_at_zero(self, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The row at distance 0, of the class that most such rows have; and whether these are of several."""
+        (found, alike), several = self._at_zero(D), np.zeros(len(D), np.bool_)
+        for i, rows in alike.items():
+            labelled = rows[self._codes[rows] >= 0]
+            sizes = np.bincount(self._codes[labelled])
+            if np.count_nonzero(sizes) > 1:
+                found[i], several[i] = labelled[self._codes[labelled] == sizes.argmax()][0], True
+        return found, several
 
     def _one_place(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         """Equal rows of a class get one place, and so do rows without a class that are equal to them."""
         if not self._has_classes:
             return super()._one_place(X, Z)
         like, codes = self._likened(X)
-        return one_place_for_equals(X, Z[like], codes, precomputed=self.metric == "precomputed")
+        return one_place_for_equals(X, Z[like], codes)
 
     def _likened(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For each row the one whose place it has, and its class: one without may equal some with a class."""
         like, codes = np.arange(len(X)), self._codes.copy()
         labelled, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
         if len(others):
-            if self.metric == "precomputed":
-                found = _rows_at_zero(X[np.ix_(others, labelled)], codes[labelled])[0]
-            else:
-                found = KnownRows.of(X[labelled], codes[labelled]).find(X[others])
+            found = KnownRows.of(X[labelled], codes[labelled]).find(X[others])
             like[others[found >= 0]] = labelled[found[found >= 0]]
         return like, codes[like]
 
@@ -168,17 +175,3 @@ class ClassLearner(RowKeeper):
             raise StateError("_gaussians", "must be there for posteriors, and for nothing else")
         if self._n_votes > np.count_nonzero(self._codes >= 0):
             raise StateError("_n_votes", "must be at most the number of rows with a class")
-
-
-def _rows_at_zero(D: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each row of distances the row at 0, -1 without one; and whether such rows are of several classes.
-
-    Of several it is the first of the class that most of them have; of several such, of the least.
-    """
-    found, several = found_at_zero(D), np.zeros(len(D), np.bool_)
-    for i in np.flatnonzero(np.count_nonzero(D == 0, axis=1) > 1):
-        rows = np.flatnonzero((D[i] == 0) & (codes >= 0))
-        sizes = np.bincount(codes[rows])
-        if np.count_nonzero(sizes) > 1:
-            found[i], several[i] = rows[codes[rows] == sizes.argmax()][0], True
-    return found, several

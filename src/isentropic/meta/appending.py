@@ -40,8 +40,8 @@ def grows(kind: type) -> bool:
 
 
 def can_append(model: Any) -> bool:
-    """Whether rows can be appended to a fitted map: not to one of given distances."""
-    if not grows(type(model)):
+    """Whether rows can be appended to a fitted map: not to one of given distances, or of classes."""
+    if not grows(type(model)) or "classes_" in vars(model):
         return False
     return hasattr(model, "partial_fit") or getattr(model, "_known", None) is not None
 
@@ -82,9 +82,10 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
     name = type(model).__name__
     require(hasattr(model, "get_params") and is_fitted(model), "model", "a fitted estimator", name)
     if not can_append(model):
+        learnt = grows(type(model)) and "classes_" in vars(model)
+        why = "it learnt from classes" if learnt else "it neither grows exactly nor goes on from a map"
         raise InvalidInputError(
-            f"{name} cannot take more rows: it neither grows exactly nor goes on from a map. Fit all rows "
-            "together, or place the new ones by transform."
+            f"{name} cannot take more rows: {why}. Fit all rows together, or place the new ones by transform."
         )
     hint = "Its ranges are those of all rows: fit all together, or place the new ones by transform."
     fixed = not is_gower(metric_of_rows(getattr(model, "_fit_metric", "euclidean")))

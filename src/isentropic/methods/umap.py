@@ -140,7 +140,7 @@ class UMAP(ClassFuzzyEmbedder):
         must_be = "a number from 0 to 1"
         weight = require_number("target_weight", self.target_weight, must_be, most=1)
         warm = self._warm_start(X, init)
-        for name in ("classes_", *_OF_CLASSES):  # of the fit before
+        for name in ("classes_", "_gaussians", *_OF_CLASSES, *self._found_again):  # of the fit before
             vars(self).pop(name, None)
         if y is None or weight == 0:
             self._embed(self._checked_rows(X), partial(fuzzy_graph, n_jobs=self.n_jobs), warm=warm)

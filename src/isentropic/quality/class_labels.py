@@ -17,10 +17,12 @@ from .._errors import InvalidInputError, IsentropicWarning, is_real, message, re
 from .._values import Integers
 
 Labels = npt.NDArray[Any]
-_NUMBERS = "A target of numbers has no classes: leave it out."
+NO_CLASSES = "A target of numbers has no classes: leave it out."
 
 
-def class_codes(y: Any, n_rows: int, hint: str = _NUMBERS) -> Integers:
+def class_codes(
+    y: Any, n_rows: int, hint: str = NO_CLASSES, hint_for_missing: str = "Leave these rows out."
+) -> Integers:
     """Classes as 0, 1, 2, ... in sorted order. Every row must have one; -1 is a class.
 
     >>> class_codes(["b", "a", "b"], 3).tolist()
@@ -29,7 +31,8 @@ def class_codes(y: Any, n_rows: int, hint: str = _NUMBERS) -> Integers:
     y = as_labels(y)
     require(y.shape == (n_rows,), "y", f"one class for each of the {n_rows} rows", y.shape)
     lost = int(np.count_nonzero(missing_classes(y)))
-    require(lost == 0, "y", "a class for every row", f"{lost} without one", "Leave these rows out.")
+    must_be = "classes as text or whole numbers for" if y.dtype.kind == "f" else "a class for"
+    require(lost == 0, "y", f"{must_be} every row", f"{lost} without one", hint_for_missing)
     if y.dtype.kind == "f":
         whole = bool(np.isfinite(y).all() and (y == np.round(y)).all())
         require(whole, "y", "classes as text or whole numbers", "other numbers", hint)
@@ -37,7 +40,7 @@ def class_codes(y: Any, n_rows: int, hint: str = _NUMBERS) -> Integers:
     return codes
 
 
-def half_labelled(y: Any, n_rows: int, hint: str = _NUMBERS) -> tuple[Labels, Integers]:
+def half_labelled(y: Any, n_rows: int, hint: str = NO_CLASSES) -> tuple[Labels, Integers]:
     """The classes of ``y``, sorted, and the number of each row's, -1 where it is unlabelled.
 
     >>> half_labelled(["b", None, "a"], 3)[1].tolist()
@@ -51,14 +54,14 @@ def half_labelled(y: Any, n_rows: int, hint: str = _NUMBERS) -> tuple[Labels, In
     names, codes = _codes_of(y, missing_classes(y) | marked, hint)
     count = int(np.count_nonzero(marked))
     if count and len(names) == 1:
-        got = f"{count} rows of -1, and the class {names.tolist()[0]!r} alone"
+        got = f"-1 in {count} of {n_rows} rows and {names.tolist()[0]!r} in the others"
         hint = "If -1 is a class, give the labels as text: y.astype(str). To map all rows alike, give no y."
         must_be = "at least two classes beside -1, which marks unlabelled rows"
         raise InvalidInputError(message("y", must_be, got, hint))
     if count and _is_scale(names, count, n_rows):
         warn(
-            f"y has -1 for {count} rows: they are fitted as unlabelled. Give NaN for them instead, or the "
-            "labels as text, y.astype(str), if -1 is a class.",
+            f"y has -1 in {count} of {n_rows} rows: they are fitted as unlabelled. Give NaN there instead, or "
+            "the labels as text, y.astype(str), if -1 is a class.",
             IsentropicWarning,
         )
     _warn_of_text(names, codes)
@@ -69,7 +72,7 @@ def compared_classes(y: Any, n_rows: int) -> tuple[Labels, Integers]:
     """As :func:`half_labelled`, but -1 and one other number are two classes: one alone has no measure."""
     y = as_labels(y)
     others = np.unique(y[~(missing_classes(y) | _minus_ones(y))])
-    return _codes_of(y, missing_classes(y), _NUMBERS) if len(others) == 1 else half_labelled(y, n_rows)
+    return _codes_of(y, missing_classes(y), NO_CLASSES) if len(others) == 1 else half_labelled(y, n_rows)
 
 
 def unlabelled_as_nan(y: Labels, codes: Integers) -> Labels:
@@ -86,8 +89,8 @@ def warn_of_minus_one(names: Labels, codes: Integers, method: str) -> None:
     which = np.flatnonzero(_minus_ones(names))
     if len(which) and len(names) > 2:
         warn(
-            f"y has -1 for {np.count_nonzero(codes == which[0])} rows: {method} takes it as a class, as it "
-            "needs one for every row. Leave these rows out if they are unlabelled.",
+            f"y has -1 in {np.count_nonzero(codes == which[0])} of {len(codes)} rows: {method} takes it as a "
+            "class, as it needs one for every row. Leave these rows out if they are unlabelled.",
             IsentropicWarning,
         )
     _warn_of_text(names, codes)
@@ -167,6 +170,6 @@ def _warn_of_text(names: Labels, codes: Integers) -> None:
     if not all(name.lstrip("-").isdigit() for name in names):
         count = np.count_nonzero(codes == int(np.flatnonzero(names == "-1")[0]))
         warn(
-            f'y has the text "-1" for {count} rows: it is a class. Give None for rows without one.',
+            f'y has the text "-1" in {count} of {len(codes)} rows: it is a class. Give None for rows without one.',
             IsentropicWarning,
         )
