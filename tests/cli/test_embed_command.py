@@ -447,3 +447,13 @@ def test_a_missing_extra_is_one_line(run, tmp_path, monkeypatch, module, argumen
     assert result.exit_code == 1
     assert f"pip install 'isentropic[{extra}]'" in result.stderr
     assert files_in(tmp_path) == []
+
+
+def test_umap_does_not_see_the_target(run, flats, tmp_path):
+    """It would draw the classes apart; supervised-umap is the method that is told to."""
+    maps = []
+    for name, options in (("told", ["--target", "quarter"]), ("alone", ["--drop", "quarter"])):
+        out = tmp_path / f"{name}.csv"
+        run("embed", flats, "-m", "umap", "-p", "n_epochs=5", "-o", out, "--drop", "flat", *options)
+        maps.append(pd.read_csv(out)[["umap0", "umap1"]].to_numpy())
+    assert_array_equal(*maps)

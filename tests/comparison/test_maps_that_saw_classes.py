@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from isentropic import LDA, Run, compare, config_context, datasets
 from isentropic.comparison import classifiers, labelled, verdict
 from isentropic.comparison.classifiers import raw_accuracies
+from isentropic.comparison.data import Data
 from isentropic.comparison.fitting import Split
 
 IRIS = datasets.load("builtin:iris")
@@ -245,3 +246,26 @@ def test_an_effect_is_never_recommended(runs):
     assert verdict([effect]).recommended is None
     assert verdict([effect]).standings[0].labels == "effect"
     assert "It shows an effect of the labels: of held-out rows" in verdict([effect]).standings[0].text
+
+
+# ---- maps that see no classes -------------------------------------------------------------------
+
+
+def test_umap_in_a_comparison_sees_no_classes():
+    (told,) = compare(IRIS.X, IRIS.y, ["umap"], **QUICK)
+    (alone,) = compare(IRIS.X, None, ["umap"], **QUICK)
+    assert not told.saw_classes
+    np.testing.assert_array_equal(told.embedding, alone.embedding)
+
+
+def test_minus_one_and_one_other_number_are_two_classes():
+    data = Data.of(IRIS.X, np.where(IRIS.y > 0, 1, -1), 0, measured=False)
+    np.testing.assert_array_equal(data.classes, IRIS.y > 0)
+    np.testing.assert_array_equal(data.y, IRIS.y > 0)  # for methods that learn from them, too
+
+
+def test_minus_one_beside_several_classes_is_none_of_them():
+    y = np.where(np.arange(150) % 3, IRIS.y, -1).astype(int)
+    data = Data.of(IRIS.X, y, 0, measured=False)
+    np.testing.assert_array_equal(data.classes, y)
+    np.testing.assert_array_equal(data.y, np.where(y < 0, np.nan, y))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -198,3 +199,14 @@ def test_warnings_point_at_the_caller():
 def test_memory_is_asked_for_before_it_is_spent(flats):
     with isentropic.config_context(memory_limit=100), pytest.raises(MemoryError, match="needs 128 B"):
         load(flats[["rooms", "price"]])
+
+
+@pytest.mark.parametrize(("values", "told"), [([-1, 0, 1], True), ([-1, 1, 1], False), ([0, 1, 2], False)])
+def test_a_target_of_minus_one_among_classes_is_told_of(values, told):
+    frame = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9.0)[::-1] ** 2, "kind": values * 3})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        table = load(frame, "kind")
+    said = "target 'kind' has -1 in 3 of 9 rows, which is read as a class. Leave these cells empty"
+    assert any(str(one.message).startswith(said) for one in caught) == told
+    assert len(table.class_names) == len(set(values))

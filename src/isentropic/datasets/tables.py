@@ -26,7 +26,7 @@ from .sources import read_source
 from .sparse import reduced, sparse_source
 from .sparse_tables import sparse_table, stays_sparse
 from .suspects import name_suspects
-from .targets import class_names, with_new_classes
+from .targets import class_names, notice_of_minus_one, with_new_classes
 
 
 def load(
@@ -188,6 +188,7 @@ def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
     nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
     classes = () if parts.target is None else class_names(parts.target)
+    notice_of_minus_one(parts.target, classes)
     encoded = encode_columns(parts.features, columns, nominal, raw.name)
     if not raw.one_unit:
         name_suspects(encoded)

@@ -33,6 +33,16 @@ def class_names(series: pd.Series) -> tuple[str, ...]:
     return in_order(words)
 
 
+def notice_of_minus_one(series: pd.Series | None, classes: tuple[str, ...]) -> None:
+    """Say that -1 is a class, where several others make it look like the mark of rows without one."""
+    if series is not None and "-1" in classes and len(classes) > 2:
+        count = int((series.map(level_text, na_action="ignore") == "-1").sum())
+        notice(
+            f"target {series.name!r} has -1 in {count} of {len(series)} rows, which is read as a class. "
+            "Leave these cells empty if the rows have none."
+        )
+
+
 def in_order(words: list[str]) -> tuple[str, ...]:
     """Numbers by size, words by the alphabet."""
     if pd.to_numeric(pd.Series(words, dtype=object), errors="coerce").notna().all():

@@ -60,8 +60,8 @@ def half_labelled(y: Any, n_rows: int, hint: str = NO_CLASSES) -> tuple[Labels, 
         raise InvalidInputError(message("y", must_be, got, hint))
     if count and _is_scale(names, count, n_rows):
         warn(
-            f"y has -1 in {count} of {n_rows} rows: they are fitted as unlabelled. Give NaN there instead, or "
-            "the labels as text, y.astype(str), if -1 is a class.",
+            f"y has -1 in {count} of {n_rows} rows: they are fitted as unlabelled. Give NaN there instead, "
+            "or the labels as text, y.astype(str), if -1 is a class.",
             IsentropicWarning,
         )
     _warn_of_text(names, codes)
@@ -170,6 +170,7 @@ def _warn_of_text(names: Labels, codes: Integers) -> None:
     if not all(name.lstrip("-").isdigit() for name in names):
         count = np.count_nonzero(codes == int(np.flatnonzero(names == "-1")[0]))
         warn(
-            f'y has the text "-1" in {count} of {len(codes)} rows: it is a class. Give None for rows without one.',
+            f'y has the text "-1" in {count} of {len(codes)} rows: it is a class. Give None there if these '
+            "rows are unlabelled.",
             IsentropicWarning,
         )
