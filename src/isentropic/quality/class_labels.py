@@ -7,6 +7,7 @@ class (:func:`class_codes`), -1 is one.
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ def class_codes(
     if y.dtype.kind == "f":
         whole = bool(np.isfinite(y).all() and (y == np.round(y)).all())
         require(whole, "y", "classes as text or whole numbers", "other numbers", hint)
-    codes: Integers = np.unique(y, return_inverse=True)[1]
+    names = np.array(list(map(_text, y))) if y.dtype == object else y
+    codes: Integers = np.unique(names, return_inverse=True)[1]
     return codes
 
 
@@ -101,7 +103,11 @@ def as_labels(y: Any) -> Labels:
     if isinstance(y, np.ma.MaskedArray):
         hidden, y = np.ma.getmaskarray(y), y.data.astype(object)
         y[hidden] = None
-    y = np.asarray(column_or_1d(y, warn=True))
+    try:
+        y = np.asarray(column_or_1d(y.astype(object) if _is_text_of_numpy_2(y) else y, warn=True))
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(message("y", "one label a row", type(y).__name__, f"{error}")) from None
+    require(y.dtype.kind != "V", "y", "one label a row", f"records of {y.dtype}", "Give one of their fields.")
     if y.dtype.kind == "S":
         y = y.astype(object)
     if y.dtype != object:
@@ -146,7 +152,12 @@ def _minus_ones(y: Labels) -> npt.NDArray[np.bool_]:
 
 
 def _is_minus_one(value: object) -> bool:
-    return is_real(value) and value == -1
+    return isinstance(value, Number) and not isinstance(value, bool) and value == -1
+
+
+def _is_text_of_numpy_2(y: Any) -> bool:
+    """Which scikit-learn does not read."""
+    return isinstance(getattr(y, "dtype", None), np.dtypes.StringDType)
 
 
 def _text(value: Any) -> str:
