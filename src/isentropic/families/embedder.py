@@ -41,8 +41,10 @@ def _all_or_nothing(fit):
 
 def require_label_each(X, y) -> None:
     """Refuse a ``y`` that is given and has not one entry for each row of ``X``."""
+    if y is None:
+        return
     n, count = _length(X), _length(y)
-    if y is not None and n is not None:  # what is no table is refused by the check of X
+    if n is not None:  # what is no table is refused by the check of X
         must_be = f"one entry for each of the {n} rows of X"
         hint = "Give the labels of the same rows, or no y."
         require(count == n, "y", must_be, y if count is None else count, hint)
@@ -50,10 +52,12 @@ def require_label_each(X, y) -> None:
 
 def _length(given) -> int | None:
     """Rows of a table, a sparse one included, or entries of a list; None of what has none."""
+    if not (hasattr(given, "shape") or hasattr(given, "__len__")):
+        given = np.asarray(given)
     shape = getattr(given, "shape", None)
     if isinstance(shape, tuple):
         return int(shape[0]) if shape else None
-    return len(given) if hasattr(given, "__len__") else None
+    return len(given)
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
