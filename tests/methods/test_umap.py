@@ -24,6 +24,7 @@ from isentropic._errors import (
     NeighborsClippedWarning,
 )
 from isentropic._runtime import config_context
+from isentropic._state import StateError, require_state
 from isentropic.affinities import fuzzy_graph
 from isentropic.neighbors import nearest_neighbors
 from isentropic.quality import knn_accuracy
@@ -219,6 +220,16 @@ def test_with_classes_it_is_supervised_umap(y, tmp_path):
     for again in (load(tmp_path / "model.skops"), pickle.loads(pickle.dumps(fitted))):
         assert_same_bits(again.transform(TABLE), fitted.embedding_)
         assert_same_bits(again.transform(TABLE[:9] + 0.01), expected.transform(TABLE[:9] + 0.01))
+
+
+@quiet
+@pytest.mark.parametrize("name", ["classes_", "_codes", "_fit_unlabelled", "_n_votes", "_guessed", "_apart"])
+def test_a_file_that_lacks_a_part_of_the_classes_is_refused(name):
+    damaged = UMAP(8, n_epochs=2).fit(TABLE, HALF)
+    require_state(damaged)
+    vars(damaged).pop(name)
+    with pytest.raises(StateError):
+        require_state(damaged)
 
 
 @quiet

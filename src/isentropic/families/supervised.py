@@ -114,7 +114,7 @@ class ClassLearner(RowKeeper):
     @property
     def _has_classes(self) -> bool:
         """Whether the fit was given some: a method that may go without them has no codes then."""
-        return "_codes" in vars(self)
+        return vars(self).get("_codes") is not None
 
     def _remember(self, X: np.ndarray, classes: np.ndarray | None = None) -> None:
         known_by_values = self._has_classes and self.metric != "precomputed"

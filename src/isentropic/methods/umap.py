@@ -150,7 +150,8 @@ class UMAP(ClassFuzzyEmbedder):
         return self
 
     def _require_sound(self) -> None:
-        super()._require_sound()
         for name in ("classes_", *_OF_CLASSES):
-            if (name in vars(self)) != self._has_classes:
+            there = name in vars(self) if name == "_guessed" else vars(self).get(name) is not None
+            if there != self._has_classes:  # a guess of no row is None
                 raise StateError(name, "must be there for a map that learnt from classes, and for no other")
+        super()._require_sound()
