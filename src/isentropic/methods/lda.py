@@ -21,6 +21,8 @@ class LDA(LinearEmbedder):
     separates any labels perfectly, drawn ones included: there S_w is shrunk towards a multiple of the
     identity, by the amount of Ledoit and Wolf.
 
+    Every row needs a class. -1 is one, with a warning beside two or more others, as it may mark rows without.
+
     Cost: ``O(n m min(n, m))`` time, ``O(n m)`` memory.
 
     Parameters

@@ -23,6 +23,8 @@ class NCA(LinearEmbedder):
     Mahalanobis metric ``C'C``, and have no unit. L-BFGS from the principal axes, of features with the mean
     variance 1.
 
+    Every row needs a class. -1 is one, with a warning beside two or more others, as it may mark rows without.
+
     Cost: ``O(n^2 (m + d))`` time a round, ``8 n^2`` bytes and more, estimated before they are taken.
 
     Parameters
