@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-from .._io import atomic_write
+from .._files import atomic_write
 from .h5ad import free_name, write_h5ad
 
 __all__ = ["MapsFrame", "free_name", "write_frame", "write_maps"]
