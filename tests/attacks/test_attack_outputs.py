@@ -333,7 +333,7 @@ def test_names_at_random(world, again, monkeypatch):
     """Links upon links upon spellings, of any input and any output."""
     chance = random.Random(0)
     every = {case: outputs_of(case, monkeypatch) for case in CALLS}
-    for _ in range(150 * ATTACKS):
+    for _ in range(100 * ATTACKS):
         case = chance.choice(list(CALLS))
         slot = chance.randrange(len(CALLS[case][1]))
         option, name = chance.choice(every[case])
@@ -527,3 +527,34 @@ def test_no_file_is_put_among_the_tables_that_the_next_run_would_read(world, out
     before = state(world)
     result = run("experiment", "tables", "-m", "pca", "-o", out)
     assert_refused(result, before, world, "--out must be in another folder than the tables")
+
+
+# ---- nothing else is written -----------------------------------------------------------------------
+
+
+MORE = {"report": ["--preset", "quick"], "experiment": ["--minutes", "0"], "reproduce": ["--minutes", "0"]}
+
+
+@pytest.mark.parametrize("command", sorted({words[0] for words, _ in CALLS.values()}))
+def test_a_command_writes_what_it_declares_and_nothing_else(world, monkeypatch, command):
+    for name in ("in.csv", "map.csv", "other.csv"):
+        small_table(name)
+    model = ("embed", "in.csv", "-m", "isomap", "--target", "target", "-o", "map.csv", "--save", "m.skops")
+    assert run(*model).exit_code == 0
+    shutil.copy("map.csv", "other.csv")
+    told = []
+    check = _output._require_no_input
+    monkeypatch.setattr(_output, "_require_no_input", lambda *given: told.append(given) or check(*given))
+    before = state(world)
+    target = [] if command in ("transform", "update", "reproduce") else ["--target", "target"]
+    done = run(*call_of(command, written_as(command, "OUT")), *target, *MORE.get(command, []), "--quiet")
+    assert done.exit_code == 0, done.output
+    after = state(world)
+    assert {name: after[name] for name in before} == before
+    ((outputs, _),) = told
+    made = {Path(name) for name in after if name not in before}
+    folders = [one.path for one in outputs if one.is_folder]
+    inside = {path for path in made if any(folder in (path, *path.parents) for folder in folders)}
+    declared = {one.path for one in outputs if not one.is_folder}
+    assert made - inside <= declared
+    assert {path for path in declared if "ranks" not in path.name} <= made
