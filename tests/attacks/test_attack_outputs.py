@@ -521,6 +521,14 @@ def test_a_tilde_is_the_home_folder_of_every_path_and_a_folder_where_it_is_spelt
     assert {"out.csv", "out.skops", "scores.csv"} <= set(os.listdir("home"))
 
 
+@pytest.mark.parametrize("out", ["", ".", "..", "/", "-", "new", ".html/..", "new.html/.."])
+@pytest.mark.parametrize("command", PAGES)
+def test_a_page_without_a_name_is_a_sentence(world, command, out):
+    before = state(world)
+    result = run(*call_of(command, {"--out": out}))
+    assert_refused(result, before, world, "--out must be a file ending in .html, .htm")
+
+
 @pytest.mark.parametrize("out", ["tables/new.html", "link/new.html", "tables/../tables/new.html"])
 def test_no_file_is_put_among_the_tables_that_the_next_run_would_read(world, out):
     Path("link").symlink_to("tables")

@@ -15,7 +15,7 @@ from .._errors import printable
 from ._bar import one_bar
 from ._computation import computing, ending
 from ._options import input_path, output_path
-from ._output import PAGES, Output, is_of_earlier_run, is_page, require_replaceable
+from ._output import PAGES, Output, is_of_earlier_run, is_page, require_replaceable, require_suffix
 from ._summary import count
 from ._terminal import show_json
 
@@ -92,6 +92,7 @@ class Asked:
 
     def outputs(self, *, typed: bool) -> list[Output]:
         """The page, whose name may be ``typed``, and the files and the folder beside it."""
+        require_suffix("--out", self.out, PAGES)  # a path without a name has no names beside it
         page = Output(
             "--out", self.out, PAGES, ("report", "The page"), _LEAST_PAGE, None if typed else is_page
         )
