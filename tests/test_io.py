@@ -22,7 +22,8 @@ import isentropic
 from isentropic import _io, _values
 from isentropic._archive import ArchiveReader
 from isentropic._errors import FileFormatError, InvalidInputError, MemoryBudgetError
-from isentropic._io import VALUES, atomic_write, load, load_with_extra, require_writable, save
+from isentropic._files import atomic_write, require_writable
+from isentropic._io import VALUES, load, load_with_extra, save
 from isentropic._state import declared, require_state
 from isentropic.meta import Selected
 from isentropic.registry import METHODS

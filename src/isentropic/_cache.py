@@ -17,9 +17,10 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ._io import atomic_write
+from ._files import atomic_write
 from ._runtime import logger
 
+SUFFIX = ".nbc"  # of all that is kept
 _DAY = 86_400.0
 _KEPT_DAYS = 30  # without use
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -72,10 +73,10 @@ def keep(folder: Path, name: str, data: bytes) -> None:
 
 @cache
 def _prune(folder: Path) -> None:
-    """Once in a process that writes: remove what nobody has used for a month."""
+    """Once in a process that writes: remove what nobody has used for a month, of what is named as ours."""
     oldest = time.time() - _KEPT_DAYS * _DAY
     with suppress(OSError):
-        for path in folder.iterdir():
+        for path in (*folder.glob(f"*{SUFFIX}"), *folder.glob(f".*{SUFFIX}.*.tmp")):
             with suppress(OSError):  # another process may have removed it
                 if path.lstat().st_mtime < oldest:
                     path.unlink()

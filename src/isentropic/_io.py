@@ -1,4 +1,4 @@
-"""Save and load of fitted models, and files that are written whole or not at all.
+"""Save and load of fitted models.
 
 A model file is a skops archive (a zip of JSON and plain arrays, nothing that runs) with one more
 member, ``isentropic.json``: the format number, the versions that wrote it and what the caller adds.
@@ -8,15 +8,9 @@ state, never what the file asks for.
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import platform
 import re
-import secrets
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -25,13 +19,13 @@ from zipfile import ZipFile
 from . import __version__
 from ._archive import ArchiveReader, OutdatedModelError, UntrustedTypeError, unpacked_size
 from ._errors import FileFormatError, InvalidInputError, IsentropicError, require
+from ._files import atomic_write, path_of
 from ._runtime import require_memory
 from ._state import StateError, is_fitted, is_model, require_state
 from ._values import STAGES, NeighborGraph, Neighbors
 
 FORMAT = 1
 HEADER = "isentropic.json"
-_LEAST_ROOM = 4096  # bytes of any file
 
 _METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
 VALUES = frozenset(
@@ -57,79 +51,6 @@ VALUES = frozenset(
 _MOVED = {"isentropic.families.rows.KnownRows": "isentropic.families.input_rows.KnownRows"}
 _AGAIN = "Save the model again, or get another copy."
 _OTHER_VERSION = "Fit the model again, and save it with this version."
-
-
-# ---- files -------------------------------------------------------------------------------------
-
-
-@contextmanager
-def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
-    """A binary file that becomes ``path`` when the block ends well, and vanishes when it does not.
-
-    The bytes go to a temporary file in the same folder, which then takes the name in one step: a
-    reader sees the old file or the new one, also after a full disk or Ctrl-C.
-    """
-    target, temporary = _target_and_temporary(path)
-    try:
-        with open(temporary, "x+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            temporary.chmod(target.stat().st_mode)
-        os.replace(temporary, target)
-    except FileFormatError:
-        raise
-    except OSError as error:
-        raise FileFormatError(_unwritable(path, error)) from error
-    finally:
-        # after the replacement there is nothing left to remove
-        with suppress(OSError):
-            temporary.unlink()
-
-
-def require_writable(path: str | Path, room: int = _LEAST_ROOM) -> None:
-    """Refuse now, not after an hour's work, a file that could not be written, for lack of ``room`` too."""
-    _, temporary = _target_and_temporary(path)
-    try:
-        free = shutil.disk_usage(temporary.parent).free
-        if free < room:
-            raise OSError(errno.ENOSPC, f"{free // 1024:,} KiB are left of {room // 1024:,} that it takes")
-        with open(temporary, "xb") as file:
-            file.write(bytes(_LEAST_ROOM))  # a quota shows in no count of what is left
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        raise FileFormatError(_unwritable(path, error)) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
-
-
-def real_path(path: str | Path) -> Path:
-    """The path with its links followed; one that leads to itself stays, a path that cannot be is refused."""
-    try:
-        return Path(os.path.realpath(path))  # pathlib's raises for a loop of links
-    except ValueError as error:
-        raise FileFormatError(f"{path!r} must be a path, got an {error}. Check it.") from error
-
-
-def _target_and_temporary(path: str | Path) -> tuple[Path, Path]:
-    target = real_path(path)  # a link keeps pointing where it pointed
-    if os.path.isdir(target):  # pathlib's raises where a name is too long
-        raise FileFormatError(f"{path} must be a file, got a folder. Add a file name.")
-    if os.path.islink(target):
-        raise FileFormatError(f"{path} must be a file, got a link that leads to itself. Remove it.")
-    return target, target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-
-
-def _unwritable(path: str | Path, error: OSError) -> str:
-    reason = error.strerror or str(error)
-    if isinstance(error, FileNotFoundError):
-        folder = Path(path).parent
-        reason = "that folder takes no files" if folder.is_dir() else f"there is no folder {folder}"
-    reason = reason[:1].lower() + reason[1:]
-    return f"{path} cannot be written: {reason}. Choose a folder with room where you may write."
 
 
 # ---- models ------------------------------------------------------------------------------------
@@ -174,7 +95,7 @@ def load(path: str | Path) -> Any:
 def load_with_extra(path: str | Path) -> tuple[Any, dict[str, Any]]:
     """A saved model and the JSON that was saved with it."""
     try:
-        with open(path, "rb") as file:
+        with open(path_of(path), "rb") as file:
             _require_archive(file, path)
             with ZipFile(file) as archive:
                 require_memory(unpacked_size(archive), f"The model {path}", "Load it where there is more.")

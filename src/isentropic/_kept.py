@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from ._errors import FileFormatError, IsentropicError, StoredRunWarning
-from ._io import atomic_write, require_writable
+from ._files import atomic_write, path_of, require_writable
 from ._runtime import require_memory
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ class KeptFiles:
         """Make the folder, and refuse now one that takes no files, or not the rows of all runs."""
         if folder is None:
             return cls(None)
-        path = Path(folder)
+        path = path_of(folder)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except (OSError, ValueError) as error:  # ValueError: a NUL in the path
@@ -85,8 +85,8 @@ class KeptFiles:
     def keep(self, name: str, key: str, text: str) -> None:
         """Write JSON in one step, in place of what was there under this name and key."""
         path = self._path(name, key)
-        if path is None or (os.path.lexists(path) and not path.is_file()):
-            return  # what is in its place, as reading has told, is not ours to remove
+        if path is None or path.is_symlink() or (path.exists() and not path.is_file()):
+            return  # what is in its place, as reading has told, is not ours to remove, nor where a link leads
         with atomic_write(path) as file:
             file.write(_sealed(text, key).encode())
 

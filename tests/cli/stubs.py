@@ -13,6 +13,8 @@ from isentropic._errors import IsentropicWarning
 from isentropic._runtime import require_memory, row_blocks
 from isentropic.registry import Method
 
+PAGE = '<!doctype html><meta name="generator" content="isentropic">'
+
 
 class Stub(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """The first columns.

@@ -378,7 +378,7 @@ def test_a_source_that_is_not_there_is_a_failure(run, tmp_path):
             2,
         ),
         (["-o", "map.csv", "--plot", "map.bmp"], "--plot must be a file ending in .png", 2),
-        (["-o", "map.csv", "--save", "./map.csv"], "each output must be a file of its own", 2),
+        (["-o", "map.csv", "--save", "./map.csv"], "--save must be another file than --out", 2),
         (["-o", "none/map.csv"], "there is no folder none. Choose a folder", 1),
         (["-o", "file/map.csv"], "cannot be written: not a directory", 1),
         (["-o", "folder.csv"], "folder.csv must be a file, got a folder", 1),
@@ -401,7 +401,7 @@ def test_the_source_is_not_overwritten(run, flats):
     before = flats.read_bytes()
     result = run("embed", flats, "-m", "pca", "-o", flats)
     assert result.exit_code == 2
-    assert "another file than the source" in result.stderr
+    assert "another file than its sources" in result.stderr
     assert flats.read_bytes() == before
 
 

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from stubs import with_stubs
+from stubs import PAGE, with_stubs
 
 import isentropic.report
 from isentropic import registry
@@ -26,7 +26,7 @@ def pages(monkeypatch):
 
     def page(table, runs, verdict, drawing, facts, *, color=None):
         calls.append({"table": table, "runs": runs, "verdict": verdict, "facts": facts, "color": color})
-        return f"<html>{verdict.headline}</html>"
+        return f"{PAGE}{verdict.headline}"
 
     monkeypatch.setattr(isentropic.report, "page", page, raising=False)
     return calls
@@ -64,7 +64,7 @@ def test_five_lines_and_the_page(report, pages, flats, tmp_path):
     assert result.stderr == ""
     assert isinstance(call["verdict"], Verdict)
     assert [run.method for run in call["runs"]] == ["pca", "isomap"]
-    assert out.read_text(encoding="utf-8") == f"<html>{call['verdict'].headline}</html>"
+    assert out.read_text(encoding="utf-8") == f"{PAGE}{call['verdict'].headline}"
 
 
 def test_the_page_itself(report, tmp_path, monkeypatch):
@@ -300,7 +300,7 @@ def test_a_full_disk_leaves_the_old_page(report, flats, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    result = report(flats, "--drop", "quarter", *FLATS)
+    result = report(flats, "--drop", "quarter", "--out", old, *FLATS)
     assert result.exit_code == 1
     assert "cannot be written: no space left on device" in result.stderr
     assert old.read_text(encoding="utf-8") == "old"

@@ -7,6 +7,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
+import stubs
 
 import isentropic.report
 from isentropic import datasets
@@ -19,7 +20,7 @@ SCHEMA = json.loads(files("isentropic.cli").joinpath("report.schema.json").read_
 def report(run, tmp_path, monkeypatch):
     """The command in a folder of its own; nobody looks at the page here."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(isentropic.report, "page", lambda *given, **options: "<html></html>")
+    monkeypatch.setattr(isentropic.report, "page", lambda *given, **options: stubs.PAGE)
     return lambda *arguments: run("report", *arguments)
 
 

@@ -192,3 +192,11 @@ def test_a_missing_field_is_named(runs, name):
     del data[name]
     with pytest.raises(FileFormatError, match=name):
         Run.from_json(json.dumps(data))
+
+
+def test_a_link_in_place_of_a_result_is_not_written_through(tmp_path, runs):
+    store, table = Store.at(tmp_path / "runs"), tmp_path / "table.csv"
+    table.write_bytes(b"a,b\n1,2\n")
+    (tmp_path / "runs" / f"pca-{KEY}.json").symlink_to(table)
+    store.write(KEY, runs["pca"])
+    assert table.read_bytes() == b"a,b\n1,2\n"

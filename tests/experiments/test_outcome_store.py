@@ -113,7 +113,7 @@ def test_a_dead_process_keeps_no_claim(store):
     process.join()
     with store.claimed(task(1)) as ours:
         assert ours
-    (store.folder / ".of-one-that-died.claim").touch()
+    (store.folder / ".of-one-that-died-0123456789abcdef0123.claim").touch()
     assert [*OutcomeStore.at(store.folder).folder.iterdir()] == []
 
 
@@ -181,3 +181,14 @@ def test_two_processes_share_the_work(store, tmp_path):
     assert sorted(begun(log)) == list(range(12))
     pids = {line.split()[2] for line in log.read_text().splitlines()}
     assert len(pids) == 2
+
+
+def test_files_of_others_that_are_called_claims_stay(tmp_path):
+    with_key = ".mine-0123456789abcdef0123.claim"
+    (tmp_path / ".notes.claim").touch()
+    (tmp_path / with_key).write_text("mine", encoding="utf-8")
+    (tmp_path / f".a{with_key}").symlink_to("elsewhere")
+    (tmp_path / f".b{with_key}").mkdir()
+    before = sorted(tmp_path.iterdir())
+    OutcomeStore.at(tmp_path)
+    assert sorted(tmp_path.iterdir()) == before

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .._errors import printable
-from .._extras import require_extra
 from ._bar import one_bar
 from ._computation import computing, ending
-from ._output import require_suffix
+from ._options import input_path, output_path
+from ._output import PAGES, Output, is_of_earlier_run, is_page, require_replaceable, require_suffix
 from ._summary import count
 from ._terminal import show_json
 
@@ -24,17 +24,16 @@ if TYPE_CHECKING:
     from ..experiments.rankings import Ranking
     from ..experiments.values import Outcome, PublishedTable, Task
 
-PAGES = (".html", ".htm")
 RESULTS = "isentropic-results"  # the folder beside the page
 _LEAST_PAGE = 100_000  # bytes
 
-Page = Annotated[
-    Path,
-    typer.Option("--out", "-o", metavar="FILE", help="The page: .html; numbers and ranks as .csv beside it."),
-]
 Folder = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Results, each kept when it is done; by default beside the page."),
+    typer.Option(
+        metavar="DIR",
+        parser=output_path,
+        help="Results, each kept when it is done; by default beside the page.",
+    ),
 ]
 Processes = Annotated[
     int | None, typer.Option("--jobs", metavar="N", help="Processes; all cores by default.")
@@ -44,8 +43,23 @@ Minutes = Annotated[
     typer.Option(metavar="N", min=0, help="Stop after N minutes: the page of what is done. 0 runs nothing."),
 ]
 DataFolder = Annotated[
-    Path | None, typer.Option("--data", metavar="FOLDER", help="Data sets; instead of ISENTROPIC_DATA.")
+    Path | None,
+    typer.Option(
+        "--data", metavar="FOLDER", parser=input_path, help="Data sets; instead of ISENTROPIC_DATA."
+    ),
 ]
+
+
+def page_option(default: str) -> Any:
+    """``--out`` of a command that writes a page, and its name where none is given."""
+    return typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        parser=output_path,
+        show_default=default,
+        help="The page: .html; numbers and ranks as .csv beside it.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +74,49 @@ class Asked:
     quick: bool | None  # None where there is no such form
     minutes: float | None = None
     rope: float = 0.01  # scores that differ by less are level
+    force: bool = False  # replace files that are not of an earlier run
+
+    @property
+    def numbers(self) -> Output:
+        from ..experiments.results import COLUMNS
+
+        path = self.out.with_suffix(".csv")
+        return Output("the file of numbers beside --out", path, is_ours=_starts_with(COLUMNS))
+
+    @property
+    def ranks(self) -> Output:
+        from ..experiments.rankings import RANK_COLUMNS
+
+        path = self.out.with_name(f"{self.out.stem}-ranks.csv")
+        return Output("the file of ranks beside --out", path, is_ours=_starts_with(RANK_COLUMNS))
+
+    def outputs(self, *, typed: bool) -> list[Output]:
+        """The page, whose name may be ``typed``, and the files and the folder beside it."""
+        require_suffix("--out", self.out, PAGES)  # a path without a name has no names beside it
+        page = Output(
+            "--out", self.out, PAGES, ("report", "The page"), _LEAST_PAGE, None if typed else is_page
+        )
+        return [page, self.numbers, self.ranks, Output("--folder", self.folder, is_folder=True)]
 
 
-def require_place(out: Path) -> None:
-    """Refuse now a page that could not be written after the work is done."""
-    from .._io import require_writable
-
-    require_suffix("--out", out, PAGES)
-    require_extra("report", "The page")
-    require_writable(out, _LEAST_PAGE)
-    require_writable(out.with_suffix(".csv"))
-    require_writable(_ranks_file(out))
-
-
-def _ranks_file(out: Path) -> Path:
-    """Of the ranks, beside the page and the file of numbers."""
-    return out.with_name(f"{out.stem}-ranks.csv")
+def _starts_with(columns: Sequence[str]) -> Callable[[bytes], bool]:
+    """Whether a file begins with the names of our columns."""
+    line = f"{','.join(columns)}\n".encode()
+    return lambda head: head.startswith(line)
 
 
 def set_data_folder(data: Path | None) -> None:
     """For this process and those that it starts."""
     if data is not None:
         os.environ["ISENTROPIC_DATA"] = str(data.absolute())
+
+
+def data_files() -> list[Path]:
+    """The data folder and every file in it."""
+    from ..datasets.folder import manifest_path
+
+    manifest = manifest_path()
+    return [] if manifest is None else [manifest.parent, *manifest.parent.rglob("*")]
 
 
 def run_and_write(
@@ -105,8 +140,8 @@ def run_and_write(
         for chapter in chapters:
             for sentence in chapter.sentences:
                 typer.echo(printable(sentence))
-        files = [asked.out.with_suffix(".csv")]
-        files += [_ranks_file(asked.out)] if any(chapter.rankings for chapter in chapters) else []
+        files = [asked.numbers.path]
+        files += [asked.ranks.path] if any(chapter.rankings for chapter in chapters) else []
         told = f"{asked.out}{', ' if len(files) > 1 else ' and '}{' and '.join(map(str, files))}"
         typer.echo(printable(f"wrote {told}; {count(len(outcomes), 'result')} in {asked.folder}"))
 
@@ -114,7 +149,7 @@ def run_and_write(
 def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> None:
     from datetime import UTC, datetime
 
-    from .._io import atomic_write
+    from .._files import atomic_write, written_together
     from ..experiments.rankings import RANK_COLUMNS, rank_rows
     from ..experiments.results import COLUMNS, as_rows
     from ..report import tables_page
@@ -129,21 +164,24 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
         "folder": str(asked.folder),
     }
     numbers = as_rows([result for chapter in chapters for result in chapter.results])
-    _write_csv(asked.out.with_suffix(".csv"), COLUMNS, numbers)
     ranks = rank_rows([ranking for chapter in chapters for ranking in chapter.rankings])
-    if ranks:
-        _write_csv(_ranks_file(asked.out), RANK_COLUMNS, ranks)
-    else:
-        _ranks_file(asked.out).unlink(missing_ok=True)  # of an earlier run, which would pass for this one's
-    with atomic_write(asked.out) as file:
-        file.write(tables_page(asked.title, chapters, facts).encode(errors="backslashreplace"))
+    for output in (asked.numbers, asked.ranks):  # what came there meanwhile is kept, too
+        require_replaceable(output, force=asked.force)
+    with written_together():
+        _write_csv(asked.numbers.path, COLUMNS, numbers)
+        if ranks:
+            _write_csv(asked.ranks.path, RANK_COLUMNS, ranks)
+        with atomic_write(asked.out) as file:
+            file.write(tables_page(asked.title, chapters, facts).encode(errors="backslashreplace"))
+    if not ranks and is_of_earlier_run(asked.ranks):
+        asked.ranks.path.unlink()  # it would pass for this one's
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     import csv
     import io
 
-    from .._io import atomic_write
+    from .._files import atomic_write
 
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")

@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._errors import FileFormatError, InvalidInputError, require
+from ._options import input_path
 from ._witness import Witness, read_witness
 
 if TYPE_CHECKING:
     from .._values import Table
     from ..datasets import Preparation
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="A file that 'isentropic embed --save' wrote.")]
+Model = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", parser=input_path, help="A file that 'isentropic embed --save' wrote."),
+]
 _AGAIN = "Use isentropic.load in Python, or save it with 'isentropic embed --save'."
 
 

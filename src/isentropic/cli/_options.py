@@ -12,6 +12,21 @@ import typer
 
 from .._errors import require, require_one_of
 
+
+def input_path(text: str | Path) -> Path:
+    """A file or folder that a command reads; ``~`` is the home folder."""
+    from .._files import path_of
+
+    return path_of(text)
+
+
+def output_path(text: str | Path) -> Path:
+    """A file or folder that a command writes; ``~`` is the home folder."""
+    from .._files import path_of
+
+    return path_of(text)
+
+
 Source = Annotated[
     str,
     typer.Argument(metavar="SOURCE", help="A file (CSV, Excel, Parquet, ...), builtin:NAME or openml:NAME."),
@@ -22,10 +37,20 @@ Out = Annotated[
         "--out",
         "-o",
         metavar="FILE",
+        parser=output_path,
         help="Coordinates: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .h5ad.",
     ),
 ]
-Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the map: .png, .svg or .pdf.")]
+Plot = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", parser=output_path, help="Draw the map: .png, .svg or .pdf."),
+]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Replace files under names that were not given, though isentropic did not write them."
+    ),
+]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all cores by default.")]
 Memory = Annotated[
     str | None,

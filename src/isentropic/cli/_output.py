@@ -1,9 +1,10 @@
-"""Coordinates, figures and summaries as files: written whole or not at all."""
+"""What a command writes: declared and checked before it reads anything, written whole or not at all."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,9 @@ TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 ROWS = (*TABLES, ".feather")  # that columns about rows are written to
 MAPS = (*ROWS, ".h5ad")  # and coordinates
 FIGURES = (".png", ".svg", ".pdf")
+PAGES = (".html", ".htm")
 _DPI = 150
+_HEAD = 4096  # bytes of a file that say who wrote it
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,43 +40,104 @@ class Files:
         return {option: path for option, path in named.items() if path is not None}
 
 
-def require_outputs(files: Files, source: str) -> None:
-    """Refuse now what could not be written after the work is done."""
-    from .._io import real_path, require_writable
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A file that a command is to write, or a folder of results, and on what terms."""
 
-    require_suffix("--out", files.out, MAPS)
-    require_file_extra(files.out.name)
-    if files.plot is not None:
-        require_suffix("--plot", files.plot, FIGURES)
-        require_extra("plot", "A figure")
-    paths = list(files.by_option().values())
-    resolved = [real_path(path) for path in paths]
-    for path, place in zip(paths, resolved, strict=True):
-        require(resolved.count(place) == 1, "each output", "a file of its own", str(path))
-        require(place != real_path(source), "an output", "another file than the source", str(path))
-        require_writable(path)
+    name: str  # its option, or what it is beside that
+    path: Path
+    suffixes: Sequence[str] = ()  # that it may have; none: any
+    needs: tuple[str, str] | None = None  # the extra that writes it, and what for
+    room: int = 4096  # bytes
+    # of a name that nobody typed: whether a file that begins so is of an earlier run, which may be replaced
+    is_ours: Callable[[bytes], bool] | None = None
+    replaces: Path | None = None  # the input whose place it may take
+    is_folder: bool = False
 
 
-def require_figure(plot: Path, *sources: str) -> None:
-    """Refuse now a figure that could not be written after the work is done."""
-    from .._io import real_path, require_writable
+def map_outputs(
+    out: Path | None,
+    save: Path | None = None,
+    plot: Path | None = None,
+    *,
+    known: Sequence[str] = MAPS,
+    model: Path | None = None,
+) -> list[Output]:
+    """Rows, a model, which may take the place of ``model``, and a figure, as far as they are asked for."""
+    found = [] if out is None else [Output("--out", out, known)]
+    found += [] if save is None else [Output("--save", save, replaces=model)]
+    figure = ("plot", "A figure")
+    return found + ([] if plot is None else [Output("--plot", plot, FIGURES, figure)])
 
-    require_suffix("--plot", plot, FIGURES)
-    require_extra("plot", "A figure")
-    among_sources = real_path(plot) in [real_path(source) for source in sources]
-    require(not among_sources, "--plot", "another file than its sources", str(plot))
-    require_writable(plot)
+
+def require_outputs(outputs: Sequence[Output], inputs: Sequence[Path], *, force: bool = False) -> None:
+    """Refuse now what could not be written after the work is done, or would be lost by it."""
+    from .._files import require_writable
+
+    for output in outputs:
+        if output.suffixes:
+            require_suffix(output.name, output.path, output.suffixes)
+        if output.needs is not None:
+            require_extra(*output.needs)
+        require_file_extra(output.path.name)
+    _require_no_input(outputs, inputs)
+    _require_distinct(outputs)
+    for output in outputs:
+        require_replaceable(output, force=force)
+        if not output.is_folder:
+            require_writable(output.path, output.room)
 
 
-def require_rows_file(out: Path, *sources: str, option: str = "--out", known: Sequence[str] = MAPS) -> None:
-    """Refuse now a file of rows that could not be written after the work is done."""
-    from .._io import real_path, require_writable
+def _require_no_input(outputs: Sequence[Output], inputs: Sequence[Path]) -> None:
+    from .._files import file_identity
 
-    require_suffix(option, out, known)
-    require_file_extra(out.name)
-    among_sources = real_path(out) in [real_path(source) for source in sources]
-    require(not among_sources, option, "another file than its sources", str(out))
-    require_writable(out)
+    read = {file_identity(path) for path in inputs}
+    for output in outputs:
+        exempt = set() if output.replaces is None else {file_identity(output.replaces)}
+        is_input = file_identity(output.path) in read - exempt
+        hint = "It would take the place of what is read: give it another name."
+        require(not is_input, output.name, "another file than its sources", str(output.path), hint)
+
+
+def _require_distinct(outputs: Sequence[Output]) -> None:
+    from .._files import are_one_file
+
+    for first, second in combinations(outputs, 2):
+        apart = not are_one_file(first.path, second.path)
+        require(apart, second.name, f"another file than {first.name}", str(second.path))
+
+
+def require_replaceable(output: Output, *, force: bool) -> None:
+    """Refuse a file that is there under a name nobody typed, and that no earlier run wrote."""
+    if force or output.is_ours is None or not output.path.exists() or is_of_earlier_run(output):
+        return
+    raise InvalidInputError(
+        f"{output.path} is there and was not written by isentropic: {output.name} does not replace it. Give "
+        "--out another name, or say --force."
+    )
+
+
+def is_of_earlier_run(output: Output) -> bool:
+    """Whether a file is there that begins as those that we write under its name."""
+    if output.is_ours is None or not output.path.is_file():
+        return False
+    try:
+        with output.path.open("rb") as file:
+            return output.is_ours(file.read(_HEAD))
+    except OSError:
+        return False
+
+
+def is_page(head: bytes) -> bool:
+    """Whether a file begins as a page of ours: HTML names the program that wrote it."""
+    return b'<meta name="generator" content="isentropic">' in head
+
+
+def inputs_of(source: str, target: str | None = None, *others: Path) -> list[Path]:
+    """Files that a command reads: those of its source, and others."""
+    from ..datasets.sources import input_files
+
+    return [*input_files(source, target), *others]
 
 
 def require_suffix(option: str, path: Path, known: Sequence[str]) -> None:
@@ -123,7 +187,7 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 def write_figure(figure: Any, path: Path) -> None:
     """Write PNG, SVG or PDF, by the suffix."""
-    from .._io import atomic_write
+    from .._files import atomic_write
 
     with atomic_write(path) as file:
         figure.savefig(file, format=path.suffix[1:].lower(), dpi=_DPI)

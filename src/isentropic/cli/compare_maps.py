@@ -28,27 +28,43 @@ from ._options import (
     Scaling,
     Source,
     Target,
+    input_path,
+    output_path,
     require_complete,
     require_metric,
 )
-from ._output import ROWS, require_figure, require_rows_file, write_figure, write_frame
+from ._output import ROWS, inputs_of, map_outputs, require_outputs, write_figure, write_frame
 from ._terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
     from .._values import Table
     from ..quality import MapAgreement, QualityComparison
 
-First = Annotated[Path, typer.Argument(metavar="FIRST", help="A map, as 'isentropic embed --out' writes it.")]
-Second = Annotated[Path, typer.Argument(metavar="SECOND", help="Another map of the same rows.")]
+First = Annotated[
+    Path,
+    typer.Argument(metavar="FIRST", parser=input_path, help="A map, as 'isentropic embed --out' writes it."),
+]
+Second = Annotated[
+    Path, typer.Argument(metavar="SECOND", parser=input_path, help="Another map of the same rows.")
+]
 Neighbors = Annotated[int, typer.Option("--k", metavar="N", help="Size of the neighbourhoods.")]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help="Agreement and movement of each row: .csv, .parquet."),
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        parser=output_path,
+        help="Agreement and movement of each row: .csv, .parquet.",
+    ),
 ]
 Plot = Annotated[
     Path | None,
     typer.Option(
-        "--plot", metavar="FILE", help="Both maps, coloured by what they share: .png, .svg or .pdf."
+        "--plot",
+        metavar="FILE",
+        parser=output_path,
+        help="Both maps, coloured by what they share: .png, .svg or .pdf.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where rows are drawn.")]
@@ -100,11 +116,10 @@ def main(  # long, with a line for each option
     """
     require_complete(missing, metric)
     require_metric(metric)
-    if out is not None:
-        require_rows_file(out, source, str(first), str(second), known=ROWS)
-    if plot is not None:
-        require_figure(plot, source, str(first), str(second))
+    outputs = map_outputs(out, plot=plot, known=ROWS)
+    require_outputs(outputs, inputs_of(source, target, first, second))
     with reporting(bars=not quiet, memory=memory) as warned:
+        from .._files import written_together
         from ..datasets import load
 
         with prompt_interrupt():
@@ -117,10 +132,11 @@ def main(  # long, with a line for each option
                 for word, path in (("FIRST", first), ("SECOND", second))
             ]
         agreement, quality = _compared(table, maps, k, seed, jobs)
-        if out is not None:
-            _write(table, agreement, out)
-        if plot is not None:
-            _draw(maps, agreement, (first.name, second.name), plot)
+        with written_together():
+            if out is not None:
+                _write(table, agreement, out)
+            if plot is not None:
+                _draw(maps, agreement, (first.name, second.name), plot)
     result = _Result(table, agreement, quality, out, plot, warned)
     if as_json:
         show_json(_document(result, first, second))

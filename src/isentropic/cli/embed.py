@@ -30,9 +30,18 @@ from ._options import (
     Scaling,
     Source,
     Target,
+    output_path,
     require_metric,
 )
-from ._output import Files, coordinates_frame, require_outputs, write_figure, write_map
+from ._output import (
+    Files,
+    coordinates_frame,
+    inputs_of,
+    map_outputs,
+    require_outputs,
+    write_figure,
+    write_map,
+)
 from ._parameters import parse_parameters, with_seed_and_jobs
 from ._summary import Summary, facts_of, show_summary
 from ._terminal import reporting
@@ -50,7 +59,9 @@ Parameters = Annotated[
 ]
 Save = Annotated[
     Path | None,
-    typer.Option(metavar="MODEL", help="Keep the model, for 'isentropic transform' and 'update'."),
+    typer.Option(
+        metavar="MODEL", parser=output_path, help="Keep the model, for 'isentropic transform' and 'update'."
+    ),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where the method draws at random.")]
 
@@ -93,7 +104,7 @@ def main(  # long, with a line for each option
     require_metric(metric)
     estimator = _build(method, given, seed, jobs, missing, metric)
     files = Files(out, save, plot)
-    require_outputs(files, source)
+    require_outputs(map_outputs(out, save, plot), inputs_of(source, target))
     with reporting(bars=not quiet, memory=memory) as warned:
         from ..datasets import load
 
@@ -145,14 +156,17 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
 
 
 def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files) -> None:
+    from .._files import written_together
+
     columns = estimator.get_feature_names_out()
     frame = coordinates_frame(Z, columns, table)
-    write_map(frame, columns, files.out, method, table)
-    if files.save is not None:
-        witness = witness_of(estimator, table.X)
-        SavedModel(estimator, method, table.preparation, Rows.of(table), witness).write(files.save)
-    if files.plot is not None:
-        _draw(frame.iloc[:, 1 : 1 + Z.shape[1]], f"{table.name}, {method}", table, files.plot)
+    with written_together():
+        write_map(frame, columns, files.out, method, table)
+        if files.save is not None:
+            witness = witness_of(estimator, table.X)
+            SavedModel(estimator, method, table.preparation, Rows.of(table), witness).write(files.save)
+        if files.plot is not None:
+            _draw(frame.iloc[:, 1 : 1 + Z.shape[1]], f"{table.name}, {method}", table, files.plot)
 
 
 def _draw(coordinates: pd.DataFrame, title: str, table: Table, path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,17 +11,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._errors import printable, require, require_count, require_number, require_one_of
-from ._experiments import RESULTS, Asked, Folder, Minutes, Page, Processes, require_place, run_and_write
-from ._options import AsJson, Dates, Memory, Nominal, Quiet, Rank, Target
+from ._experiments import RESULTS, Asked, Folder, Minutes, Processes, page_option, run_and_write
+from ._options import AsJson, Dates, Force, Memory, Nominal, Quiet, Rank, Target, input_path
+from ._output import inputs_of, require_outputs
 from ._summary import count
 from ._terminal import reporting
 
 if TYPE_CHECKING:
     from ..experiments.own_tables import Study
 
+_PAGE = "experiment.html"
+
 Tables = Annotated[
-    Path, typer.Argument(metavar="TABLES", help="A folder of tables (CSV, TSV, ...), or one table.")
+    Path,
+    typer.Argument(
+        metavar="TABLES", parser=input_path, help="A folder of tables (CSV, TSV, ...), or one table."
+    ),
 ]
+Page = Annotated[Path | None, page_option(_PAGE)]
 Names = Annotated[
     str | None,
     typer.Option("--methods", "-m", metavar="A,B", help="Methods; those of the quick preset by default."),
@@ -68,7 +76,8 @@ def main(  # long, with a line for each option
     nominal: Nominal = "coded",
     dates: Dates = "number",
     rank: Rank = None,
-    out: Page = Path("experiment.html"),
+    out: Page = None,
+    force: Force = False,
     folder: Folder = None,
     jobs: Processes = None,
     minutes: Minutes = None,
@@ -89,8 +98,10 @@ def main(  # long, with a line for each option
       isentropic experiment my-tables/ --methods lda,supervised-umap --protocol permuted
       isentropic experiment my-tables/ --methods pca,sdd --classifiers KNN,SVM --measure kappa --components 3
     """
-    require_place(out)
     require_count("--repeats", repeats, least=2)
+    page = out or Path(_PAGE)
+    asked = Asked("", "", page, folder or page.parent / RESULTS, jobs, None, minutes, rope, force)
+    _require_outputs(asked, tables, target, typed=out is not None)
     with reporting(bars=False, memory=memory):
         from ..experiments.own_tables import own_experiment, tables_in
 
@@ -102,10 +113,25 @@ def main(  # long, with a line for each option
         chosen = {name: _parameters(name, components) for name in _methods(methods)}
         found = own_experiment(paths, chosen, study)
         title = f"{len(chosen) + 1} methods on {count(len(paths), 'table')}"
-        command, place = _command(tables, given, out), folder or out.parent / RESULTS
-        asked = Asked(title, command, out, place, jobs, None, minutes, rope)
+        asked = replace(asked, title=title, command=_command(tables, given, page))
         tasks = [task for table in found for task in table.tasks(False)]
         run_and_write(found, tasks, asked, quiet=quiet, as_json=as_json)
+
+
+def _require_outputs(asked: Asked, tables: Path, target: str | None, *, typed: bool) -> None:
+    """Refuse files that could not be written, are among the tables, or would be read as one next time."""
+    from .._files import are_one_file, real_path
+    from ..datasets.files import kind_of_file
+    from ..experiments.own_tables import tables_in
+
+    outputs = asked.outputs(typed=typed)
+    inputs = [path for table in tables_in(tables) for path in inputs_of(str(table), target)]
+    require_outputs(outputs, [tables, *inputs], force=asked.force)
+    for output in outputs:
+        places = (output.path, real_path(output.path))
+        among = any(are_one_file(place.parent, tables) and kind_of_file(place) for place in places)
+        hint = f"{output.path.name} beside it would be read as a table next time."
+        require(not among, "--out", "in another folder than the tables", str(asked.out), hint)
 
 
 _DEFAULTS: dict[str, object] = {

@@ -28,10 +28,11 @@ from ._options import (
     Scaling,
     Source,
     Target,
+    output_path,
     require_complete,
     require_metric,
 )
-from ._output import require_figure, write_figure
+from ._output import inputs_of, map_outputs, require_outputs, write_figure
 from ._terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ Radii = Annotated[
 ]
 Components = Annotated[int, typer.Option("--components", metavar="N", help="Dimension of the maps.")]
 Figure = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw the curves: .png, .svg or .pdf.")
+    Path | None,
+    typer.Option("--plot", metavar="FILE", parser=output_path, help="Draw the curves: .png, .svg or .pdf."),
 ]
 
 
@@ -86,8 +88,7 @@ def main(  # long, with a line for each option
     require_metric(metric)
     require(k is None or radius is None, "--k and --radius", "one or the other", "both")
     numbers = _numbers("--k", k, int) if radius is None else _numbers("--radius", radius, float)
-    if plot is not None:
-        require_figure(plot, source)
+    require_outputs(map_outputs(None, plot=plot), inputs_of(source, target))
     with reporting(bars=not quiet, memory=memory) as warned:
         from ..datasets import load
 

@@ -32,10 +32,12 @@ from ._options import (
     Scaling,
     Source,
     Target,
+    input_path,
+    output_path,
     require_complete,
     require_metric,
 )
-from ._output import coordinates_frame, require_figure, require_rows_file, write_figure, write_map
+from ._output import coordinates_frame, inputs_of, map_outputs, require_outputs, write_figure, write_map
 from ._summary import count
 from ._terminal import reporting, show_json, show_table
 
@@ -46,18 +48,28 @@ if TYPE_CHECKING:
     from ..quality import Measure, Quality
 
 Map = Annotated[
-    Path, typer.Argument(metavar="EMBEDDING", help="Coordinates, as 'isentropic embed --out' writes them.")
+    Path,
+    typer.Argument(
+        metavar="EMBEDDING", parser=input_path, help="Coordinates, as 'isentropic embed --out' writes them."
+    ),
 ]
 Neighbors = Annotated[
     int | None, typer.Option("--k", metavar="N", help="Size of the neighbourhoods; 10 by default.")
 ]
 Figure = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw curves and damage: .png, .svg or .pdf.")
+    Path | None,
+    typer.Option(
+        "--plot", metavar="FILE", parser=output_path, help="Draw curves and damage: .png, .svg or .pdf."
+    ),
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", "-o", metavar="FILE", help="Coordinates and scores of each row: .csv, .parquet, .h5ad."
+        "--out",
+        "-o",
+        metavar="FILE",
+        parser=output_path,
+        help="Coordinates and scores of each row: .csv, .parquet, .h5ad.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where rows or pairs are drawn.")]
@@ -112,11 +124,9 @@ def main(  # long, with a line for each option
     """
     require_complete(missing, metric)
     require_metric(metric)
-    if out is not None:
-        require_rows_file(out, source, str(embedding))
-    if plot is not None:
-        require_figure(plot, source, str(embedding))
+    require_outputs(map_outputs(out, plot=plot), inputs_of(source, target, embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
+        from .._files import written_together
         from ..datasets import load
 
         with prompt_interrupt():
@@ -129,10 +139,12 @@ def main(  # long, with a line for each option
         quality = _assessed(table, coordinates, k, seed, jobs)
         seconds = time.perf_counter() - began
         result = _Result(table, embedding, coordinates, quality, seconds, out, plot, warned)
-        if out is not None:
-            _write(result, out)
-        if plot is not None:
-            _draw(result, jobs, plot)
+        figure = None if plot is None else _figure(result, jobs)
+        with written_together():
+            if out is not None:
+                _write(result, out)
+            if plot is not None:
+                write_figure(figure, plot)
     if as_json:
         show_json(_document(result))
     elif not quiet:
@@ -259,7 +271,7 @@ def _ties(quality: Quality) -> list[str]:
 # ---- the figure --------------------------------------------------------------------------------
 
 
-def _draw(result: _Result, jobs: int | None, path: Path) -> None:
+def _figure(result: _Result, jobs: int | None) -> Any:
     from ..plot import quality_sheet
     from ..quality import coranking_matrix
     from ..quality.measures import drawn_curves
@@ -272,13 +284,12 @@ def _draw(result: _Result, jobs: int | None, path: Path) -> None:
     drawn = {kind.legend.split(":")[0]: kind.name for kind in drawn_curves()}
     curves = {title: getattr(quality.curves, name)[:n_shown] for title, name in drawn.items()}
     widths = {title: quality.half_widths[name] for title, name in drawn.items() if not quality.exact}
-    figure = quality_sheet(
+    return quality_sheet(
         result.coordinates, curves, matrix.counts, quality.false_neighbors[:, 0], quality.tears[:, 0],
         k=quality.n_neighbors[0], edges=matrix.edges, rows=rows,
         half_widths={name: (quality.grid[: len(half)], half) for name, half in widths.items()},
         title=_title(result),
     )  # fmt: skip
-    write_figure(figure, path)
 
 
 def _title(result: _Result) -> str:

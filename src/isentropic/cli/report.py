@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._errors import printable, require, require_one_of
-from .._extras import require_extra
+from .._errors import printable
 from ._bar import one_bar
 from ._clock import command_began
 from ._computation import computing, prompt_interrupt
@@ -20,6 +19,7 @@ from ._options import (
     Budget,
     Dates,
     Drop,
+    Force,
     Index,
     Jobs,
     Keep,
@@ -34,12 +34,13 @@ from ._options import (
     Scaling,
     Source,
     Target,
+    output_path,
     require_complete,
     require_metric,
     seconds_in,
 )
-from ._output import MAPS, require_rows_file, require_suffix
-from ._report_checks import require_room, require_table
+from ._output import MAPS, PAGES, Output, inputs_of, is_page, require_outputs, require_replaceable
+from ._report_checks import method_names, metric_for, require_room, require_table
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from ..comparison.comparing import Comparison
     from ..comparison.pace import Limit
 
-PAGES = (".html", ".htm")
+_PAGE = "report.html"
 MAP_FILES = (*MAPS, ".json")
 _LEAST_PAGE = 100_000  # bytes of a page without a map
 
@@ -63,18 +64,28 @@ PresetName = Annotated[
 Color = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Colour the maps by it at first; the target by default.")
 ]
-Page = Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The page: .html.")]
+Page = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", "-o", metavar="FILE", parser=output_path, show_default=_PAGE, help="The page: .html."
+    ),
+]
 Maps = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
+        parser=output_path,
         help="Coordinates and scores of each row, too: .csv, .parquet, .feather, .h5ad; "
         ".json for DataMapPlot.",
     ),
 ]
 Folder = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Keep each result there when it is done; go on from what is there."),
+    typer.Option(
+        metavar="DIR",
+        parser=output_path,
+        help="Keep each result there when it is done; go on from what is there.",
+    ),
 ]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="First seed of all that is drawn.")]
 
@@ -112,7 +123,8 @@ def main(  # long, with a line for each option
     methods: Names = None,
     preset: PresetName = None,
     color: Color = None,
-    out: Page = Path("report.html"),
+    out: Page = None,
+    force: Force = False,
     maps: Maps = None,
     folder: Folder = None,
     drop: Drop = None,
@@ -153,12 +165,11 @@ def main(  # long, with a line for each option
     require_complete(missing, metric)
     require_metric(metric)
     began, seconds = command_began(), seconds_in("--budget", budget)
-    chosen = _names(methods, preset)
+    chosen = method_names(methods, preset)
     limit = None if seconds is None else _limit(began, seconds)
     asked = _Asked(chosen, preset or "standard", seed, folder, jobs, most_rows, limit)
-    _require_page(out, source)
-    if maps is not None:
-        require_rows_file(maps, source, str(out), option="--maps", known=MAP_FILES)
+    outputs = _outputs(out, maps, folder)
+    require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:
         from .._runtime import config_context
         from ..datasets import load
@@ -167,7 +178,7 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, asked.methods),
+                missing=missing, dates=dates, scaling=scaling, metric=metric_for(metric, asked.methods),
                 rank=rank, n_samples=samples,
             )  # fmt: skip
         require_table(table)
@@ -179,9 +190,10 @@ def main(  # long, with a line for each option
             "scaling": scaling, "metric": metric, "samples": samples, "most-rows": most_rows,
             "budget": budget, "seed": seed,
         }  # fmt: skip
-        told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
+        told = Told(source, outputs[0].path, maps, folder, given, asked.preset, methods is None, seed)
         with config_context(memory_in_all=memory is not None):  # from here on the table is part of it
             found, resumed = _compared(table, asked, shown=not quiet)
+            require_replaceable(outputs[0], force=force)
             _finish(table, found, told, began, resumed, warned, color, quiet, as_json)
 
 
@@ -197,7 +209,7 @@ def _finish(
     as_json: bool,
 ) -> None:
     """Judge, write the page, say the verdict."""
-    from .._io import atomic_write
+    from .._files import atomic_write, written_together
     from ..comparison import drawing, save_maps, verdict
     from ..comparison.strata import taken
     from ..report import page
@@ -208,12 +220,13 @@ def _finish(
     facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
     drawn = drawing(compared, runs, judged, whole=found.whole, everything=table)
     text = page(compared, runs, judged, drawn, facts, color=color)
-    with atomic_write(told.out) as file:
-        file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
-    if maps is not None:
-        of_all = found.whole is not None and not found.whole.failed
-        save_maps(maps, *((table, [found.whole]) if of_all else (compared, runs, judged)))
+    with written_together():
+        with atomic_write(told.out) as file:
+            file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
+        if maps is not None:
+            of_all = found.whole is not None and not found.whole.failed
+            save_maps(maps, *((table, [found.whole]) if of_all else (compared, runs, judged)))
     if as_json:
         show_json(document(table, found, judged, drawn, facts, told))
     elif not quiet:
@@ -258,39 +271,12 @@ def _limit(began: float, seconds: float) -> Limit:
     return Limit(began, seconds, page=True)
 
 
-# ---- what is refused ---------------------------------------------------------------------------
+# ---- what is written ----------------------------------------------------------------------------
 
 
-def _names(methods: str | None, preset: str | None) -> tuple[str, ...] | None:
-    """Names of methods that exist; None for those of the preset."""
-    if preset is not None:
-        from ..comparison import PRESETS
-
-        require_one_of("--preset", preset, PRESETS)
-    if methods is None:
-        return None
-    from .. import registry
-
-    names = [name.strip() for name in methods.split(",") if name.strip()]
-    require(bool(names), "--methods", "names with commas between", methods, "For instance: pca,isomap.")
-    for name in names:
-        require_one_of("--methods", name, registry.METHODS)
-    return tuple(names)
-
-
-def _metric(asked: str, methods: tuple[str, ...] | None) -> str:
-    """``auto`` is Euclidean where a method is named that takes no other distances."""
-    from .. import registry
-
-    by_columns = any(not registry.METHODS[name].precomputed for name in methods or ())
-    return "euclidean" if asked == "auto" and by_columns else asked
-
-
-def _require_page(out: Path, source: str) -> None:
-    """Refuse now a page that could not be written after the work is done."""
-    from .._io import real_path, require_writable
-
-    require_suffix("--out", out, PAGES)
-    require(real_path(out) != real_path(source), "--out", "another file than the source", str(out))
-    require_extra("report", "The page")
-    require_writable(out, _LEAST_PAGE)
+def _outputs(out: Path | None, maps: Path | None, folder: Path | None) -> list[Output]:
+    """The page first; a page under the usual name is replaced only where an earlier run wrote it."""
+    extra, is_ours = ("report", "The page"), is_page if out is None else None
+    found = [Output("--out", out or Path(_PAGE), PAGES, extra, _LEAST_PAGE, is_ours)]
+    found += [] if maps is None else [Output("--maps", maps, MAP_FILES)]
+    return found + ([] if folder is None else [Output("--folder", folder, is_folder=True)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
@@ -15,21 +16,25 @@ from ._experiments import (
     DataFolder,
     Folder,
     Minutes,
-    Page,
     Processes,
-    require_place,
+    data_files,
+    page_option,
     run_and_write,
     set_data_folder,
 )
-from ._options import AsJson, Memory, Quiet
+from ._options import AsJson, Force, Memory, Quiet
+from ._output import require_outputs
 from ._terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
     from ..experiments.catalogue import Source
 
+_PAGE = "reproduce.html"
+
 What = Annotated[
     str, typer.Argument(metavar="WHAT", help="list, all, a source (002) or one of its tables (000:7).")
 ]
+Page = Annotated[Path | None, page_option(_PAGE)]
 Quick = Annotated[bool, typer.Option("--quick", help="Small tables and fewer repeats.")]
 HonestOnly = Annotated[bool, typer.Option("--honest-only", help="Leave the published protocols out.")]
 PublishedOnly = Annotated[bool, typer.Option("--published-only", help="Run the published protocols only.")]
@@ -41,7 +46,8 @@ def main(
     honest_only: HonestOnly = False,
     published_only: PublishedOnly = False,
     data: DataFolder = None,
-    out: Page = Path("reproduce.html"),
+    out: Page = None,
+    force: Force = False,
     folder: Folder = None,
     jobs: Processes = None,
     minutes: Minutes = None,
@@ -67,7 +73,9 @@ def main(
     if what == "list":
         _show_sources(as_json)
         return
-    require_place(out)
+    page = out or Path(_PAGE)
+    asked = Asked("", "", page, folder or page.parent / RESULTS, jobs, quick, minutes, force=force)
+    require_outputs(asked.outputs(typed=out is not None), data_files(), force=force)
     with reporting(bars=False, memory=memory):
         from ..experiments.catalogue import SOURCES, tables_of
         from ..experiments.values import HONEST, PUBLISHED, ROUNDED
@@ -83,8 +91,7 @@ def main(
         require(bool(tasks), "WHAT", "a table that has something to run", what, hint)
         name = what.partition(":")[0]
         title = SOURCES[name].title if name in SOURCES else "All published tables"
-        command = _command(what, quick, only, data, out)
-        asked = Asked(title, command, out, folder or out.parent / RESULTS, jobs, quick, minutes)
+        asked = replace(asked, title=title, command=_command(what, quick, only, data, page))
         run_and_write(tables, tasks, asked, quiet=quiet, as_json=as_json)
 
 

@@ -7,7 +7,7 @@ import time
 from ._computation import computing, prompt_interrupt
 from ._models import Model, read_model
 from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source
-from ._output import Files, coordinates_frame, require_outputs, write_map
+from ._output import Files, coordinates_frame, inputs_of, map_outputs, require_outputs, write_map
 from ._summary import Summary, show_summary
 from ._terminal import reporting
 
@@ -27,7 +27,7 @@ def main(
     Example:
       isentropic transform flats.skops new_flats.csv --missing mean --out new_map.csv
     """
-    require_outputs(Files(out), source)
+    require_outputs(map_outputs(out), inputs_of(source, None, model))
     with reporting(bars=not quiet, memory=memory) as warned:
         from ..datasets import load
 

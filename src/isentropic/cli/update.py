@@ -12,8 +12,8 @@ import typer
 from .._errors import InvalidInputError, printable, require
 from ._computation import computing, prompt_interrupt
 from ._models import Model, Rows, SavedModel, read_model
-from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source
-from ._output import Files, named_frame, require_outputs, write_map
+from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source, output_path
+from ._output import Files, inputs_of, map_outputs, named_frame, require_outputs, write_map
 from ._summary import Summary, count, document_of
 from ._terminal import reporting, show_json
 from ._witness import placed_by, witness_of
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
     from ..meta import Appended
 
 Save = Annotated[
-    Path | None, typer.Option(metavar="MODEL", help="Keep the grown model; it may take the place of MODEL.")
+    Path | None,
+    typer.Option(
+        metavar="MODEL",
+        parser=output_path,
+        help="Keep the grown model; it may take the place of MODEL.",
+    ),
 ]
 Refine = Annotated[
     int,
@@ -57,8 +62,9 @@ def main(
     """
     require(refine >= 0, "--refine", "a number of steps", refine)
     files = Files(out, save)
-    require_outputs(files, source)
+    require_outputs(map_outputs(out, save, model=model), inputs_of(source, None, model))
     with reporting(bars=not quiet, memory=memory) as warned:
+        from .._files import written_together
         from ..datasets import load
         from ..meta import append_rows
 
@@ -73,12 +79,10 @@ def main(
         with computing(saved.method):
             found = append_rows(saved.estimator, table.X, refine=refine)
         Z, columns = saved.estimator.embedding_, saved.estimator.get_feature_names_out()
-        write_map(named_frame(Z, columns, names, labels, saved.preparation), columns, out, saved.method)
-        if save is not None:
-            old = saved.witness
-            rows = table.X if old is None else old.rows
-            witness = witness_of(saved.estimator, rows) if old is None else placed_by(saved.estimator, rows)
-            replace(saved, rows=Rows(names, labels), witness=witness).write(save)
+        with written_together():
+            write_map(named_frame(Z, columns, names, labels, saved.preparation), columns, out, saved.method)
+            if save is not None:
+                _grown(saved, table, Rows(names, labels)).write(save)
     facts = {
         "update": found.kind,
         "steps": found.steps,
@@ -147,6 +151,14 @@ def _labels(known: Sequence[Any] | None, table: Table, n: int) -> tuple[Any, ...
     if known is None and added is None:
         return None
     return (*(known or [None] * n), *(added or [None] * len(table.row_names)))
+
+
+def _grown(saved: SavedModel, table: Table, rows: Rows) -> SavedModel:
+    """The model of all rows, and where it places those by which another machine checks it."""
+    old = saved.witness
+    X = table.X if old is None else old.rows
+    witness = witness_of(saved.estimator, X) if old is None else placed_by(saved.estimator, X)
+    return replace(saved, rows=rows, witness=witness)
 
 
 def _lines(summary: Summary, found: Appended) -> list[str]:

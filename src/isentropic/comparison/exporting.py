@@ -13,7 +13,7 @@ import numpy as np
 from .. import __version__
 from .._errors import require
 from .._extras import require_file_extra
-from .._io import atomic_write
+from .._files import atomic_write, path_of
 from .._values import Floats, Table
 from .runs import Run, run_names
 from .verdicts import Verdict, verdict
@@ -53,7 +53,7 @@ def save_maps(path: str | Path, table: Table, runs: Sequence[Run], judged: Verdi
     """
     from ..datasets.written import write_maps
 
-    path = Path(path)
+    path = path_of(path)
     require(
         path.name.lower().endswith(MAP_FILES), "path", f"a file ending in {', '.join(MAP_FILES)}", str(path)
     )

@@ -13,11 +13,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from .._errors import FileFormatError, InvalidInputError
+from .._files import path_of
 from .._runtime import require_memory
 from .files import kind_of_file
 from .notices import listed, no_such_column, notice
 from .raw import RawTable, require_distinct
-from .streams import opened, path_of, read_as, require_start
+from .streams import opened, read_as, require_start
 
 TARGET = "target"  # name of the column that labels from a file go to
 _COLUMN_KINDS = "biufUM"  # of numpy: what a field of a structured array may be
@@ -127,11 +128,17 @@ def _names(X: npt.NDArray[Any], prefix: str) -> list[str]:
     return [prefix + "_".join(map(str, position)) for position in np.ndindex(*X.shape[1:])]
 
 
+def label_candidates(path: Path, target: str) -> list[Path]:
+    """Files that a target may be: as named first, then next to the rows."""
+    # pathlib's is_file raises where a name is too long
+    return [one for one in (path_of(target), path.parent / target) if os.path.isfile(one)]
+
+
 def label_file(path: Path, target: str) -> Path:
     """The file of labels: as named, or next to the rows."""
-    for candidate in (path_of(target), path.parent / target):
-        if os.path.isfile(candidate):  # pathlib's raises where a name is too long
-            return candidate
+    found = label_candidates(path, target)
+    if found:
+        return found[0]
     raise InvalidInputError(
         f"target must be a file of labels (IDX or NPY) for {path.name}, got {target!r}, which is no file. "
         "Check its path."

@@ -12,16 +12,18 @@ from typing import Any
 import pandas as pd
 
 from .._errors import FileFormatError
+from .._files import path_of
 from .delimited import read_delimited
 from .files import DELIMITERS, kind_of_file
 from .idx import read_pairs
 from .notices import listed
 from .raw import RawTable
-from .streams import path_of, require_file
+from .streams import require_file
 from .targets import in_order
 
 SETTING = "ISENTROPIC_DATA"
 _TARGET = "target"
+_MANIFEST = "manifest.json"
 _OPENML = re.compile(r"(?P<name>\S+)( v(?P<version>\d+))?( \(id (?P<id>\d+)\))?( / .*)?")
 
 
@@ -39,6 +41,10 @@ class FolderSet:
     variant_of: str | None
     folder: Path
 
+    def files(self) -> list[Path]:
+        """Those that hold its rows and labels and are there, by name."""
+        return [] if self.file is None else sorted(p for p in self.folder.glob(self.file) if p.is_file())
+
     def answers(self, word: str) -> bool:
         """Whether OpenML knows this set by the name, the number, or the name@version ``word``."""
         match = _OPENML.fullmatch(self.openml_name)
@@ -55,7 +61,7 @@ def folder_sets() -> tuple[FolderSet, ...]:
     if not place:
         return ()
     folder = path_of(place)
-    manifest = folder / "manifest.json"
+    manifest = folder / _MANIFEST
     try:
         entries = json.loads(manifest.read_text(encoding="utf-8"))
         known = {entry["name"]: entry for entry in entries}
@@ -87,6 +93,12 @@ def _folder_set(entry: dict[str, Any], known: dict[str, Any], folder: Path) -> F
         variant_of=entry.get("variant_of"),
         folder=folder,
     )
+
+
+def manifest_path() -> Path | None:
+    """The list of the sets, where there is a data folder."""
+    place = os.environ.get(SETTING, "")
+    return path_of(place) / _MANIFEST if place else None
 
 
 def find_set(name: str) -> FolderSet | None:

@@ -22,12 +22,13 @@ _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E:
 
 def read_images(path: Path, target: str | None, name: str) -> RawTable:
     """One row per image, pixels named ``pixel_ROW_COLUMN``; labels from ``target`` or from the next file."""
-    labels_path = _labels_beside(path) if target is None else label_file(path, target)
+    labels_path = labels_beside(path) if target is None else label_file(path, target)
     labels = None if labels_path is None else read_labels(labels_path)
     return array_table(read_idx(path), labels, path, name, prefix="pixel_", one_unit=True)
 
 
-def _labels_beside(path: Path) -> Path | None:
+def labels_beside(path: Path) -> Path | None:
+    """The labels of a file of images, where they are next to it under the usual name."""
     name = path.name.replace("images", "labels").replace("idx3", "idx1")
     if name == path.name:
         return None

@@ -11,12 +11,14 @@ from typing import Any
 import pandas as pd
 
 from .._errors import FileFormatError, InvalidInputError, nearest
+from .._files import path_of
+from .arrays import label_candidates
 from .builtin import BUILTIN, read_builtin, require_fixed_size
-from .files import kind_of_file, read_file
-from .folder import SETTING, FolderSet, find_openml, find_set, folder_sets, read_set
+from .files import kind_of_file, read_file, without_sheet
+from .folder import SETTING, FolderSet, find_openml, find_set, folder_sets, manifest_path, read_set
+from .idx import labels_beside
 from .openml import read_openml
 from .raw import RawTable, checked
-from .streams import path_of
 
 _PREFIX = re.compile(r"(?P<prefix>[A-Za-z]{2,}):(?P<name>.*)", re.DOTALL)  # not C:\table.csv
 
@@ -66,7 +68,7 @@ def read_source(
     if isinstance(source, pd.DataFrame):
         return checked(RawTable(source, "table"))
     if isinstance(source, os.PathLike):
-        return checked(read_file(Path(source), target, text_columns))
+        return checked(read_file(path_of(source), target, text_columns))
     # polars, Arrow and others speak it; a Series too, which has no columns
     if hasattr(source, "__arrow_c_stream__") and hasattr(source, "columns"):
         from .arrow import frame_of_stream
@@ -83,14 +85,13 @@ def read_source(
 
 def _read_named(source: str, target: str | None, text_columns: frozenset[str]) -> RawTable:
     match = _PREFIX.fullmatch(source)
-    if match is not None and match["prefix"] == "openml":
-        here = find_openml(match["name"])
-        return read_openml(match["name"]) if here is None else read_set(here)
-    path = path_of(source)
-    is_bare = path.name == source and kind_of_file(path) is None
-    entry = find_set(source) if is_bare else None
+    entry = _set_of(source)
     if entry is not None:
         return read_set(entry)
+    if match is not None and match["prefix"] == "openml":
+        return read_openml(match["name"])
+    path = path_of(source)
+    is_bare = path.name == source and kind_of_file(path) is None
     if os.path.exists(path):  # pathlib's raises where a folder is closed or a name too long
         return read_file(path, target, text_columns)
     if match is not None:
@@ -98,6 +99,31 @@ def _read_named(source: str, target: str | None, text_columns: frozenset[str]) -
     if is_bare:
         raise _unknown_name(source)
     return read_file(path, target, text_columns)  # says why the file cannot be read
+
+
+def input_files(source: str, target: str | None = None) -> list[Path]:
+    """Every file that reading a source opens: of its table, its labels, and the list of sets."""
+    if source.startswith("builtin:"):
+        return []
+    entry, manifest = _set_of(source), manifest_path()
+    if entry is not None and manifest is not None:
+        return [*entry.files(), manifest]
+    path = without_sheet(path_of(source))[0]
+    kind = kind_of_file(path)
+    if target is not None and kind in (".idx", ".npy"):
+        return [path, *label_candidates(path, target)]
+    beside = labels_beside(path) if kind == ".idx" else None
+    return [path] if beside is None else [path, beside]
+
+
+def _set_of(source: str) -> FolderSet | None:
+    """The set of the data folder that a source names, if it is one."""
+    match = _PREFIX.fullmatch(source)
+    if match is not None and match["prefix"] == "openml":
+        return find_openml(match["name"])
+    path = path_of(source)
+    is_bare = path.name == source and kind_of_file(path) is None
+    return find_set(source) if is_bare else None
 
 
 def _unknown_prefix(source: str, prefix: str) -> InvalidInputError:

@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 
 from .._errors import FileFormatError, InvalidInputError, require, require_count
+from .._files import path_of
 from .._runtime import require_memory
 from .._values import Floats
 from .files import table_name
 from .notices import notice, plural
 from .raw import RawTable
-from .streams import path_of, require_file
+from .streams import require_file
 
 RANK = 50  # components where none are asked for
 _PARTS = frozenset({"format.npy", "shape.npy", "data.npy"})  # that scipy.sparse.save_npz writes in any case

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +14,6 @@ from .packing import DAMAGE, PACKINGS, packing_of, unpacked
 _CHUNK = 1 << 20  # bytes that a scan holds at a time
 _LONGEST_REASON = 200  # letters of another library's message
 _PER_FIELD = 16  # bytes that a field of text takes as a number, beside the text itself
-
-
-def path_of(text: str | os.PathLike[str]) -> Path:
-    """The path that a reader names; ``~`` is the home folder where there is one."""
-    return Path(os.path.expanduser(text))  # pathlib's raises where there is no home
 
 
 def require_file(path: Path) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from gzip import GzipFile
 from pathlib import Path
 from typing import IO, Any
 
 import pandas as pd
 
-from .._io import atomic_write
+from .._files import atomic_write
 from .h5ad import free_name, write_h5ad
 
 __all__ = ["MapsFrame", "free_name", "write_frame", "write_maps"]
@@ -49,11 +51,7 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 
 def _write_text(frame: pd.DataFrame, name: str, file: IO[bytes]) -> None:
-    frame.to_csv(
-        file,
-        sep="\t" if ".tsv" in name else ",",
-        index=False,
-        mode="wb",
-        lineterminator="\n",
-        compression={"method": "gzip", "mtime": 1} if name.endswith(".gz") else None,
-    )
+    # without a name and a time of its own, so that equal rows are equal bytes
+    packed = GzipFile("", "wb", fileobj=file, mtime=1) if name.endswith(".gz") else nullcontext(file)
+    with packed as stream:
+        frame.to_csv(stream, sep="\t" if ".tsv" in name else ",", index=False, mode="wb", lineterminator="\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .._errors import FileFormatError, IsentropicError, IsentropicWarning, require
+from .._files import path_of
 from ..datasets.files import SUFFIXES, kind_of_file, table_name
 from .honest_work import RAW, has_numbers, usual_target
 from .printed import measured
@@ -27,7 +28,7 @@ _WORKS = "isentropic.experiments.honest_work"
 
 def tables_in(folder: str | Path) -> tuple[Path, ...]:
     """Files of a folder that hold a table, by name; a single file is one too."""
-    path = Path(folder)
+    path = path_of(folder)
     if path.is_file():
         return (path,)
     if not path.is_dir():

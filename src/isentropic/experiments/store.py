@@ -6,6 +6,7 @@ import ast
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from .. import __version__
 from .._fields import is_number, is_text, named, require_fields
+from .._files import path_of
 from .._kept import KEY_DIGITS, KeptFiles, code_mark
 from .values import Outcome, Task
 
@@ -44,9 +46,11 @@ class OutcomeStore:
     def at(cls, folder: str | Path) -> OutcomeStore:
         """Make the folder, and refuse now one that takes no files; claims of the dead are removed."""
         files = KeptFiles.at(folder)
-        for path in Path(folder).glob(".*.claim"):
-            _release(path, _locked(path))
-        return cls(Path(folder), files)
+        place = path_of(folder)
+        for path in place.glob(f".*-{'[0-9a-f]' * KEY_DIGITS}.claim"):
+            if _is_claim(path):
+                _release(path, _locked(path))
+        return cls(place, files)
 
     def read(self, task: Task) -> Outcome | None:
         """What was kept of a task; None, with a warning, where the file is not as it was written."""
@@ -88,6 +92,14 @@ def _outcome_of(text: str, task: Task) -> Outcome:
 
 
 # ---- claims ------------------------------------------------------------------------------------
+
+
+def _is_claim(path: Path) -> bool:
+    """Whether a file of such a name can be a claim: an empty one, no link."""
+    with suppress(OSError):  # who had it is done
+        status = path.lstat()
+        return stat.S_ISREG(status.st_mode) and not status.st_size
+    return False
 
 
 def _locked(path: Path) -> int | None:
@@ -141,7 +153,7 @@ def _paths(source: str) -> list[Path]:
     word = source.removeprefix("openml:")
     entry = find_set(source) if word == source else find_openml(word)
     if entry is not None and entry.file is not None:
-        return sorted(path for path in entry.folder.glob(entry.file) if path.is_file())
+        return entry.files()
     path = Path(source)
     return [path] if path.is_file() else []
 

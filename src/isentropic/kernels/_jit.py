@@ -30,7 +30,7 @@ from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from .._cache import cache_folder, keep, read_cached
+from .._cache import SUFFIX, cache_folder, keep, read_cached
 from .._runtime import worker_threads
 
 # Reassociation and FMA are welcome; NaN and inf keep their meaning.
@@ -127,7 +127,7 @@ class KernelCache(FunctionCache):
         if self._source is None or " at 0x" in key:
             return None  # has no file, or takes a function: another process could not know it again
         digest = hashlib.sha256(key.encode()).hexdigest()[:32]
-        return f"{self._file.stem}.{self._py_func.__name__}-{digest}.nbc"
+        return f"{self._file.stem}.{self._py_func.__name__}-{digest}{SUFFIX}"
 
 
 @cache
