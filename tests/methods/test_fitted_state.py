@@ -5,7 +5,6 @@ import json
 import pickle
 import warnings
 from functools import reduce
-from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from isentropic._state import StateError, attributes, declared, require_state
 from isentropic._values import NeighborGraph, Neighbors
 from isentropic.neighbors import descent
 from isentropic.registry import METHODS
+from model_fuzz import rezipped
 
 NAMES = sorted(METHODS)
 
@@ -242,16 +242,14 @@ def test_an_attribute_that_is_not_declared_is_refused(name, tmp_path):
 
 
 def rename_attribute(path, old, new):
-    with ZipFile(path) as archive:
-        members = {member: archive.read(member) for member in archive.namelist()}
-    schema = json.loads(members["schema.json"])
-    schema["content"]["content"] = {
-        new if key == old else key: node for key, node in schema["content"]["content"].items()
-    }
-    members["schema.json"] = json.dumps(schema).encode()
-    with ZipFile(path, "w") as archive:
-        for member, content in members.items():
-            archive.writestr(member, content)
+    def renamed(members):
+        schema = json.loads(members["schema.json"])
+        schema["content"]["content"] = {
+            new if key == old else key: node for key, node in schema["content"]["content"].items()
+        }
+        members["schema.json"] = json.dumps(schema).encode()
+
+    rezipped(path, renamed)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "selected"])
