@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import wraps
 
 import numpy as np
@@ -20,17 +21,27 @@ from .input_rows import checked_rows, metric_of_rows, takes_sparse
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
 
 
-def _all_or_nothing(fit):
+@contextmanager
+def whole_change(model):
+    """A copy to change, all of which takes the place of ``model`` in one step when the block ends well.
+
+    What fails in the block, or is ended there by Ctrl-C, changes nothing. Attributes of the copy are those of
+    the model until they are set: values are replaced, never written into.
+    """
+    work = object.__new__(type(model))
+    vars(work).update(vars(model))
+    yield work
+    model.__dict__ = vars(work)
+
+
+def all_or_nothing(fit):
     """A ``fit`` that fails, or that Ctrl-C ends, leaves the estimator as it was: fitted before, or not."""
 
     @wraps(fit)
     def whole(self, *args, **kwargs):
-        before = vars(self).copy()
-        try:
-            return fit(self, *args, **kwargs)
-        except BaseException:
-            self.__dict__ = before
-            raise
+        with whole_change(self) as work:
+            found = fit(work, *args, **kwargs)
+        return self if found is work else found
 
     return whole
 
@@ -63,7 +74,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
         if "fit" in vars(cls):
-            cls.fit = _all_or_nothing(cls.fit)
+            cls.fit = all_or_nothing(cls.fit)
 
     def fit_transform(self, X, y=None, **options) -> np.ndarray:
         """Fit, with what else ``fit`` takes, and return the coordinates of the rows of ``X``."""
