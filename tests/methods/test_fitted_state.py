@@ -274,3 +274,19 @@ def test_a_set_of_degrees_can_be_saved(X, new, tmp_path):
     again = isentropic.load(tmp_path / "model.skops")
     assert again.degrees == {1, 2}
     assert_array_equal(again.transform(new), model.transform(new))
+
+
+@pytest.mark.parametrize("name", ["t-sne", "multiscale-t-sne", "global-t-sne", "set-sne", "sgt-sne"])
+def test_a_map_whose_squares_overflow_is_an_error_with_the_next_step(name, tmp_path):
+    """A file may hold it, though no fit gives it; all weights vanish, and no kernel divides by their sum."""
+    model = own(name)
+    path = tampered(tmp_path / "model.skops", model, "embedding_", lambda Z: 1e299 * Z)
+    new = np.random.default_rng(5).normal(size=(3, model.n_features_in_))
+    with pytest.raises(isentropic.InvalidInputError, match=r"of row 0 must be finite.*is damaged"):
+        isentropic.load(path).transform(new)
+
+
+@pytest.mark.parametrize("shape", [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, -1.0, 1.0], [0.0, 1.0, 1e-300]])
+def test_weights_that_would_be_divided_by_nothing_are_refused(shape, tmp_path):
+    path = tampered(tmp_path / "model.skops", own("dd-hds"), "_shape", lambda _: np.array(shape))
+    assert "its _shape must be at least 1e-100 but for its first number" in refusal(path)
