@@ -290,3 +290,13 @@ def test_a_map_whose_squares_overflow_is_an_error_with_the_next_step(name, tmp_p
 def test_weights_that_would_be_divided_by_nothing_are_refused(shape, tmp_path):
     path = tampered(tmp_path / "model.skops", own("dd-hds"), "_shape", lambda _: np.array(shape))
     assert "its _shape must be at least 1e-100 but for its first number" in refusal(path)
+
+
+def test_lists_longer_than_the_table_are_refused_before_a_kernel_follows_them(tmp_path):
+    model = own("manifold-sculpting")
+    rows = len(model.embedding_)
+    path = tampered(
+        tmp_path / "model.skops", model, "_near", lambda near: np.zeros((rows, rows + 1), np.int64)
+    )
+    with pytest.raises(isentropic.InvalidInputError, match=f"neighbours must be at most {rows}, got"):
+        isentropic.load(path).transform(np.random.default_rng(5).normal(size=(3, model.n_features_in_)))
