@@ -286,6 +286,16 @@ def test_a_map_whose_squares_overflow_is_an_error_with_the_next_step(name, tmp_p
         isentropic.load(path).transform(new)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", ["nonmetric-mds", "metric-mds"])
+def test_a_unit_by_which_distances_overflow_is_an_error_with_the_next_step(name, tmp_path):
+    path = tampered(tmp_path / "model.skops", own(name), "_unit", lambda _: 1e-320)
+    model = isentropic.load(path)
+    new = np.random.default_rng(5).normal(size=(3, model.n_features_in_))
+    with pytest.raises(isentropic.InvalidInputError, match=r"of row 0 must be finite.*is damaged"):
+        model.transform(new)
+
+
 @pytest.mark.parametrize("shape", [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, -1.0, 1.0], [0.0, 1.0, 1e-300]])
 def test_weights_that_would_be_divided_by_nothing_are_refused(shape, tmp_path):
     path = tampered(tmp_path / "model.skops", own("dd-hds"), "_shape", lambda _: np.array(shape))
