@@ -40,7 +40,7 @@ def cache_folder(given: str = "") -> Path | None:
 
 
 def read_cached(folder: Path, name: str) -> bytes | None:
-    """What was kept under a name; None if there is none, it is damaged, of another name or of another user."""
+    """What was kept under a name; None if there is none, it is damaged, of another name or another user."""
     try:
         with (folder / name).open("rb") as file:
             status = os.fstat(file.fileno())
