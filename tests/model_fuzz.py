@@ -4,6 +4,8 @@
 
 Every mutation has a number: the same seed, method and number give the same file. A worker process notes the
 number before it loads the file, so that a crash can be traced; ``watched`` starts one and reads the note.
+Nine of ten files have the checksum of what they hold, so that the checks behind it are tried; the others have
+that of the whole file, and must be refused.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from __future__ import annotations
 import argparse
 import copy
 import faulthandler
+import hashlib
 import io
 import json
 import os
@@ -110,8 +113,17 @@ def made(name):
     return Specimen(type(model), members, schema, queries, places)
 
 
+MARK, DIGITS = b"sha256:", 64  # of the checksum that a model file ends in
+
+
+def sealed(content):
+    """The bytes of a model file with the checksum of what is in it now."""
+    start = content[:-DIGITS]
+    return start + hashlib.sha256(start).hexdigest().encode()
+
+
 def zipped(members):
-    """The bytes of a zip archive, nothing compressed; written here for speed."""
+    """The bytes of a model file with these members, nothing compressed; written here for speed."""
     body, directory = io.BytesIO(), io.BytesIO()
     for name, content in members.items():
         raw = name.encode()
@@ -119,8 +131,17 @@ def zipped(members):
                              len(content), len(raw), 0)  # fmt: skip
         directory.write(b"PK\x01\x02\x14\x00" + fields + bytes(10) + struct.pack("<I", body.tell()) + raw)
         body.write(b"PK\x03\x04" + fields + raw + content)
-    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), directory.tell(), body.tell(), 0)
-    return body.getvalue() + directory.getvalue() + b"PK\x05\x06" + end
+    sizes = directory.tell(), body.tell(), len(MARK) + DIGITS
+    end = struct.pack("<HHHHIIH", 0, 0, len(members), len(members), *sizes)
+    return sealed(body.getvalue() + directory.getvalue() + b"PK\x05\x06" + end + MARK + bytes(DIGITS))
+
+
+def rezipped(path, change):
+    """Change the members of a model file, a dictionary of bytes by name, and its checksum."""
+    with ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    path.write_bytes(zipped(members))
 
 
 # ---- mutations ---------------------------------------------------------------------------------
@@ -178,6 +199,20 @@ ARRAYS = {
     "1e308": lambda a, rng: _with_one(a, 1e308) if a.dtype.kind == "f" else a,
     "all 1e308": lambda a, rng: np.full_like(a, 1e308) if a.dtype.kind == "f" else a,
     "1e-320": lambda a, rng: np.full_like(a, 1e-320) if a.dtype.kind == "f" else a,
+    "1e300": lambda a, rng: _with_one(a, 1e300) if a.dtype.kind == "f" else a,
+    "-1e300": lambda a, rng: _with_one(a, -1e300) if a.dtype.kind == "f" else a,
+    "all 1e300": lambda a, rng: np.full_like(a, 1e300) if a.dtype.kind == "f" else a,
+    "times 1e155": lambda a, rng: a * 1e155 if a.dtype.kind == "f" else a,
+    "times 1e140": lambda a, rng: a * 1e140 if a.dtype.kind == "f" else a,
+    "1e-300": lambda a, rng: _with_one(a, 1e-300) if a.dtype.kind == "f" else a,
+    "times 1e-140": lambda a, rng: a * 1e-140 if a.dtype.kind == "f" else a,
+    "times 1e-300": lambda a, rng: a * 1e-300 if a.dtype.kind == "f" else a,
+    "5e-324": lambda a, rng: _with_one(a, 5e-324) if a.dtype.kind == "f" else a,
+    "all 5e-324": lambda a, rng: np.full_like(a, 5e-324) if a.dtype.kind == "f" else a,
+    "-0.0": lambda a, rng: np.full_like(a, -0.0) if a.dtype.kind == "f" else a,
+    "zero": lambda a, rng: _with_one(a, 0),
+    "equal rows": lambda a, rng: np.repeat(a[:1], len(a), axis=0) if a.ndim else a,
+    "offset": lambda a, rng: a + 1e15 if a.dtype.kind == "f" else a,
     "zeros": lambda a, rng: np.zeros_like(a),
     "ones": lambda a, rng: np.ones_like(a),
     "minus one": lambda a, rng: _with_one(a.astype(np.int64), -1).astype(a.dtype),
@@ -186,6 +221,7 @@ ARRAYS = {
     "rows": lambda a, rng: _with_one(a, FEW_ROWS),
     "last row": lambda a, rng: _with_one(a, FEW_ROWS - 1),
     "one up": lambda a, rng: a + a.dtype.type(1),
+    "one down": lambda a, rng: a - a.dtype.type(1),
     "noise": lambda a, rng: rng.normal(size=a.shape).astype(a.dtype) if a.dtype.kind == "f" else a,
 }
 CLAIMS = {
@@ -330,7 +366,11 @@ def _drawn(options, rng):
 
 
 HEADERS = [
-    b"", b"[]", b"{}", b"null", b'{"format": 2}', b'{"format": 1, "versions": [], "extra": {}}',
+    b"", b"[]", b"{}", b"null", b'{"format": 3}',
+    b'{"format": 0, "versions": {"isentropic": "0"}, "extra": {}}',
+    b'{"format": 1, "format": 2, "versions": {"isentropic": "0"}, "extra": {}}',
+    b'{"format": true, "versions": {"isentropic": "0"}, "extra": {}}',
+    b'{"format": 1, "versions": [], "extra": {}}',
     b'{"format": "1", "versions": {"isentropic": "0"}, "extra": {}}',
     b'{"format": 1, "versions": {"isentropic": "0"}, "extra": []}',
     b'{"format": NaN, "versions": {"isentropic": "0"}, "extra": {}}', b"[" * 100_000, b"\xff\xfe",
@@ -361,6 +401,7 @@ def mutated(specimen, rng):
         start = int(rng.integers(len(content)))
         cut = rng.random() < 0.5
         content = content[:start] + (b"" if cut else bytes(rng.integers(256, size=2)) + content[start + 2 :])
+        content = content if cut else sealed(content)
         done.append(f"byte {start}{' is the last' if cut else ''}")
     return content, "; ".join(done)
 
@@ -369,6 +410,11 @@ def mutated(specimen, rng):
 
 
 OUTCOMES = ("refused", "refused to place", "placed")
+
+
+def whole(specimen):
+    """The bytes of a file with nothing wrong."""
+    return zipped({**specimen.members, "schema.json": specimen.schema.encode()})
 
 
 def outcome(specimen, path):
@@ -407,17 +453,21 @@ def work(names, count, seed, note):
         path = Path(folder) / "model.skops"
         for name in names:
             specimen = made(name)
-            path.write_bytes(zipped({**specimen.members, "schema.json": specimen.schema.encode()}))
+            sound = whole(specimen)
+            path.write_bytes(sound)
             assert outcome(specimen, path) == "placed", name
             for number in range(count):
                 content, what = mutated(
                     specimen, np.random.default_rng([seed, number, zlib.crc32(name.encode())])
                 )
+                stale = number % 10 == 9 and content[:-DIGITS] != sound[:-DIGITS]
+                if stale:
+                    content, what = content[:-DIGITS] + sound[-DIGITS:], f"{what}; the checksum before"
                 os.pwrite(noted.fileno(), f"{name} {number} {what}"[:500].ljust(500).encode(), 0)
                 path.write_bytes(content)
                 try:
                     found = outcome(specimen, path)
-                    assert found in OUTCOMES, found
+                    assert found in (OUTCOMES[:1] if stale else OUTCOMES), found
                     counts[found] += 1
                 except Exception as error:
                     counts["failed"] += 1

@@ -130,6 +130,15 @@ def test_what_is_damaged_is_not_read(folder, damaged):
     assert read_cached(folder, "kernel") is None
 
 
+def test_what_was_kept_under_another_name_is_not_read(folder):
+    """It is sound in itself, and would be run with the arguments of another kernel."""
+    keep(folder, "kernel", b"code")
+    (folder / "kernel").rename(folder / "other")
+    assert read_cached(folder, "other") is None
+    (folder / "other").rename(folder / "kernel")
+    assert read_cached(folder, "kernel") == b"code"
+
+
 @posix
 def test_a_file_that_others_could_write_is_not_read(folder, monkeypatch):
     keep(folder, "kernel", b"code")

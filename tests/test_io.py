@@ -19,6 +19,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 import isentropic
+import model_fuzz
 from isentropic import _io, _values
 from isentropic._archive import ArchiveReader
 from isentropic._errors import FileFormatError, InvalidInputError, MemoryBudgetError
@@ -27,6 +28,7 @@ from isentropic._io import VALUES, load, load_with_extra, save
 from isentropic._state import declared, require_state
 from isentropic.meta import Selected
 from isentropic.registry import METHODS
+from model_fuzz import rezipped
 
 OURS = [name for name, method in METHODS.items() if method.module.startswith("isentropic.")]
 NO_SPACE = OSError(errno.ENOSPC, "No space left on device")
@@ -311,14 +313,14 @@ def test_a_model_larger_than_the_budget_is_not_loaded(saved):
 
 
 def rewrite(path, changes):
-    """The archive with some members replaced; None removes one."""
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    members |= changes
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in members.items():
-            if content is not None:
-                archive.writestr(name, content)
+    """The archive with some members replaced, and the checksum of those; None removes one."""
+
+    def replaced(members):
+        members |= {name: text.encode() if isinstance(text, str) else text for name, text in changes.items()}
+        for name in [name for name, content in members.items() if content is None]:
+            del members[name]
+
+    rezipped(path, replaced)
 
 
 def refusal(path):
@@ -353,12 +355,72 @@ def test_a_truncated_model(saved):
         assert "damaged" in refusal(saved)
 
 
-def test_a_flipped_byte_in_an_array(saved):
-    content = bytearray(saved.read_bytes())
-    place = content.index(b"\x93NUMPY") + 140
-    content[place] ^= 0xFF
-    saved.write_bytes(content)
-    assert "damaged" in refusal(saved)
+def test_every_changed_byte_is_noticed(saved):
+    """Also those that no member holds: dates of members, their order, the end of the archive."""
+    content = saved.read_bytes()
+    for place in [*range(0, len(content), 53), *range(len(content) - 100, len(content))]:
+        changed = bytearray(content)
+        changed[place] ^= 1
+        saved.write_bytes(changed)
+        assert refusal(saved).endswith("Save the model again, or get another copy.")
+
+
+def test_what_follows_the_end_is_noticed(saved):
+    saved.write_bytes(saved.read_bytes() + b"\n")
+    assert "its checksum is missing: it was cut off or edited" in refusal(saved)
+
+
+def test_an_edited_member_is_noticed_before_anything_is_rebuilt(saved, monkeypatch):
+    with zipfile.ZipFile(saved, "a") as archive:
+        archive.writestr("note.txt", "one more")
+    monkeypatch.setattr(_io, "ArchiveReader", None)
+    assert "its content does not match its checksum: it was damaged or edited" in refusal(saved)
+
+
+def test_a_file_of_the_first_format_has_no_checksum(saved, model, X):
+    header = {"format": 1, "versions": {"isentropic": "0.1.0"}, "extra": {"note": "old"}}
+    rewrite(saved, {_io.HEADER: json.dumps(header)})
+    saved.write_bytes(saved.read_bytes()[: -len(model_fuzz.MARK) - model_fuzz.DIGITS])
+    loaded, extra = load_with_extra(saved)
+    assert extra == {"note": "old"}
+    assert_array_equal(loaded.transform(X), model.transform(X))
+
+
+@pytest.mark.parametrize("number", [0, -1, True, 1.0, "2", None])
+def test_a_format_that_is_none(saved, number):
+    header = {"format": number, "versions": {"isentropic": "0"}, "extra": {}}
+    rewrite(saved, {_io.HEADER: json.dumps(header)})
+    assert "must have a positive number as its format" in refusal(saved)
+
+
+def test_a_key_or_a_member_that_comes_twice(saved):
+    with zipfile.ZipFile(saved) as archive:
+        content = archive.read("schema.json")
+        header = archive.read(_io.HEADER)
+    twice = content.replace(b'"__class__":', b'"__class__": "dict", "__class__":', 1)
+    for member, text in (("schema.json", twice), (_io.HEADER, b'{"format": 1,' + header[1:])):
+        rewrite(saved, {"schema.json": content, _io.HEADER: header, member: text})
+        assert "a key of its JSON comes twice" in refusal(saved)
+    rewrite(saved, {"schema.json": content, _io.HEADER: header})
+    with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(saved, "a") as archive:
+        archive.writestr("schema.json", content)
+    saved.write_bytes(model_fuzz.sealed(saved.read_bytes()))
+    assert "it has two members of one name" in refusal(saved)
+
+
+def test_a_model_is_saved_to_the_file_that_it_came_from(saved, X):
+    before = load(saved)
+    save(before, saved)
+    assert_array_equal(load(saved).transform(X), before.transform(X))
+
+
+def test_memory_that_does_not_suffice_is_no_damage(saved, monkeypatch):
+    def refuse_memory(archive):
+        raise MemoryError
+
+    monkeypatch.setattr(_io, "_model", refuse_memory)
+    with pytest.raises(MemoryBudgetError, match=r"does not fit into memory. Load it where there is more"):
+        load(saved)
 
 
 def test_a_file_that_is_not_there(tmp_path):
@@ -449,6 +511,7 @@ def test_a_member_that_many_parts_name_is_read_once(tmp_path):
 def test_a_bomb_is_refused_before_it_is_unpacked(saved):
     with zipfile.ZipFile(saved, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("bomb.npy", bytes(2**26))
+    saved.write_bytes(model_fuzz.sealed(saved.read_bytes()))
     assert saved.stat().st_size < 2**17
     with isentropic.config_context(memory_limit=2**25), pytest.raises(MemoryBudgetError, match=str(saved)):
         load(saved)
@@ -462,8 +525,8 @@ def test_a_member_that_says_it_is_small(saved):
     rewrite(saved, {name: content + bytes(4096)})
     whole = saved.read_bytes()
     size, more = (struct.pack("<I", length) for length in (len(content), len(content) + 4096))
-    saved.write_bytes(whole.replace(more + more, more + size))
-    assert "damaged" in refusal(saved)
+    saved.write_bytes(model_fuzz.sealed(whole.replace(more + more, more + size)))
+    assert "it is damaged" in refusal(saved)
 
 
 @pytest.mark.parametrize("member", ["schema.json", _io.HEADER])

@@ -35,8 +35,7 @@ def specimen():
 
 @pytest.fixture
 def path(specimen, tmp_path):
-    content = model_fuzz.zipped({**specimen.members, "schema.json": specimen.schema.encode()})
-    (tmp_path / "model.skops").write_bytes(content)
+    (tmp_path / "model.skops").write_bytes(model_fuzz.whole(specimen))
     return tmp_path / "model.skops"
 
 

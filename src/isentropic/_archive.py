@@ -53,6 +53,18 @@ def type_name(node: Node) -> str:
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
+def parsed(text: bytes) -> Any:
+    """The value of JSON; raises where a key comes twice, of which readers may take the one or the other."""
+    return json.loads(text, object_pairs_hook=_distinct)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> Node:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key of its JSON comes twice")
+    return found
+
+
 class ArchiveReader:
     """The parts of one archive; ``class_of`` gives the class of a name, None for one that is not trusted."""
 
@@ -62,7 +74,7 @@ class ArchiveReader:
 
     def read(self) -> Any:
         """The object that the archive holds."""
-        return self._part(json.loads(self._archive.read("schema.json")), "", 0)
+        return self._part(parsed(self._archive.read("schema.json")), "", 0)
 
     def _part(self, node: Any, part: str, depth: int) -> Any:
         if depth > _DEEPEST:

@@ -41,7 +41,7 @@ def cache_folder(given: str = "") -> Path | None:
 
 
 def read_cached(folder: Path, name: str) -> bytes | None:
-    """What was kept under a name; None if there is none, it is damaged, or someone else's."""
+    """What was kept under a name; None if there is none, it is damaged, of another name or another user."""
     try:
         with (folder / name).open("rb") as file:
             status = os.fstat(file.fileno())
@@ -49,7 +49,7 @@ def read_cached(folder: Path, name: str) -> bytes | None:
     except OSError:
         return None
     digest, data = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-    if not _owned(status) or hashlib.sha256(data).digest() != digest:
+    if not _owned(status) or _digest(name, data) != digest:
         return None
     if time.time() - status.st_mtime > _DAY:  # in use, so kept on
         with suppress(OSError):
@@ -63,12 +63,17 @@ def keep(folder: Path, name: str, data: bytes) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with atomic_write(folder / name) as file:
             (folder / file.name).chmod(0o600)  # others may not write, whatever the mask says
-            file.write(hashlib.sha256(data).digest() + data)
+            file.write(_digest(name, data) + data)
     except OSError as error:
         reason = error.__cause__ if isinstance(error.__cause__, OSError) else error
         _say_once(f"Compiled kernels cannot be kept in {folder}: {reason.strerror or reason}.")
     else:
         _prune(folder)
+
+
+def _digest(name: str, data: bytes) -> bytes:
+    """Of what is kept and of its name: a kernel under the name of another would be run with its arguments."""
+    return hashlib.sha256(name.encode() + b"\n" + data).digest()
 
 
 @cache

@@ -29,12 +29,17 @@ def is_text(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    """A finite one; truth values are none."""
-    return type(value) in (int, float) and math.isfinite(value)
+    """A finite one that an array holds; truth values are none."""
+    return math.isfinite(value) if type(value) is float else _is_short(value)
 
 
 def is_count(value: Any) -> bool:
-    return type(value) is int and value >= 0
+    return _is_short(value) and value >= 0
+
+
+def _is_short(value: Any) -> bool:
+    """A whole number of 64 bits: JSON has any."""
+    return type(value) is int and -(2**63) <= value < 2**63
 
 
 def is_flag(value: Any) -> bool:

@@ -2,8 +2,9 @@
 
 A model file is a skops archive (a zip of JSON and plain arrays, nothing that runs) with one more
 member, ``isentropic.json``: the format number, the versions that wrote it and what the caller adds.
-Loading rebuilds the methods of this package and the values listed here, each as it declares its
-state, never what the file asks for.
+It ends in a checksum of all its bytes, which is compared before anything is rebuilt. Loading rebuilds
+the methods of this package and the values listed here, each as it declares its state, never what the
+file asks for.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from typing import IO, Any
 from zipfile import ZipFile
 
 from . import __version__
-from ._archive import ArchiveReader, OutdatedModelError, UntrustedTypeError, unpacked_size
-from ._errors import FileFormatError, InvalidInputError, IsentropicError, require
+from ._archive import ArchiveReader, OutdatedModelError, UntrustedTypeError, parsed, unpacked_size
+from ._checksum import ChecksumError, has_checksum, write_checksum
+from ._errors import FileFormatError, InvalidInputError, IsentropicError, MemoryBudgetError, require
 from ._files import atomic_write, path_of
 from ._runtime import require_memory
 from ._state import StateError, is_fitted, is_model, require_state
 from ._values import STAGES, NeighborGraph, Neighbors
 
-FORMAT = 1
+FORMAT = 2
+_WITHOUT_CHECKSUM = 1  # the format of files that end in none
 HEADER = "isentropic.json"
 
 _METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
@@ -85,10 +88,15 @@ def save(model: Any, path: str | Path, *, extra: dict[str, Any] | None = None) -
         skops_io.dump(model, file)
         with ZipFile(file, "a") as archive:
             archive.writestr(HEADER, header)
+        write_checksum(file)
 
 
 def load(path: str | Path) -> Any:
-    """Read a model that :func:`save` wrote. Nothing in the file is executed."""
+    """Read a model that :func:`save` wrote. Nothing in the file is executed.
+
+    A file that was damaged or edited is refused: it ends in a checksum of its bytes (SHA-256). That is no
+    signature, and does not protect from someone who edits a file and computes the checksum anew.
+    """
     return load_with_extra(path)[0]
 
 
@@ -97,13 +105,14 @@ def load_with_extra(path: str | Path) -> tuple[Any, dict[str, Any]]:
     try:
         with open(path_of(path), "rb") as file:
             _require_archive(file, path)
+            checked = has_checksum(file)
             with ZipFile(file) as archive:
                 require_memory(unpacked_size(archive), f"The model {path}", "Load it where there is more.")
-                extra = _extra(archive, path)
+                extra = _extra(archive, path, checked)
                 return _model(archive), extra
     except IsentropicError:
         raise
-    except UntrustedTypeError as error:
+    except (ChecksumError, UntrustedTypeError) as error:
         raise FileFormatError(refusal(path, str(error))) from error
     except OutdatedModelError as error:
         raise FileFormatError(refusal(path, str(error), _OTHER_VERSION)) from error
@@ -113,6 +122,9 @@ def load_with_extra(path: str | Path) -> tuple[Any, dict[str, Any]]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise FileFormatError(f"{path} cannot be read: {reason}. Check the path of the model.") from error
+    except MemoryError as error:
+        hint = "Load it where there is more."
+        raise MemoryBudgetError(f"The model {path} does not fit into memory. {hint}") from error
     except Exception as error:  # a damaged archive can fail anywhere
         raise FileFormatError(refusal(path, f"it is damaged ({error})")) from error
 
@@ -132,21 +144,27 @@ def _require_archive(file: IO[bytes], path: str | Path) -> None:
         raise FileFormatError(refusal(path, "it is a file of another kind"))
 
 
-def _extra(archive: ZipFile, path: str | Path) -> dict[str, Any]:
-    if HEADER not in archive.namelist():
+def _extra(archive: ZipFile, path: str | Path, checked: bool) -> dict[str, Any]:
+    """What the caller added. ``checked``: the file ends in a checksum, and is as it was written."""
+    names = archive.namelist()
+    if HEADER not in names:
         raise FileFormatError(refusal(path, "another program wrote it"))
-    header = json.loads(archive.read(HEADER))
+    if len(set(names)) < len(names):
+        raise StateError("", "has two members of one name")
+    header = parsed(archive.read(HEADER))
     try:
         number, writer, extra = header["format"], header["versions"]["isentropic"], header["extra"]
     except (KeyError, TypeError) as error:
         raise StateError(HEADER, f"has no format, versions or extra ({error!r})") from error
-    if type(number) is not int or type(extra) is not dict:
-        raise StateError(HEADER, "must have a number as its format and a dictionary as its extra")
+    if type(number) is not int or number < 1 or type(extra) is not dict:
+        raise StateError(HEADER, "must have a positive number as its format and a dictionary as its extra")
     if number > FORMAT:
         raise FileFormatError(
             f"{path} must have a model format up to {FORMAT}, got {number}. It was saved by isentropic "
             f"{writer}: install that version or a later one."
         )
+    if number > _WITHOUT_CHECKSUM and not checked:
+        raise FileFormatError(refusal(path, "its checksum is missing: it was cut off or edited"))
     return extra
 
 

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Self, TypeVar
 
-from ._errors import FileFormatError, IsentropicError, StoredRunWarning
+from ._errors import FileFormatError, StoredRunWarning
 from ._files import atomic_write, path_of, require_writable
 from ._runtime import require_memory
 
@@ -76,7 +76,7 @@ class KeptFiles:
             return None
         try:
             return parse(_opened(path, key))
-        except (IsentropicError, OSError, ValueError) as error:
+        except Exception as error:  # what was not written by us can fail anywhere
             reason = (error.strerror or str(error)) if isinstance(error, OSError) else error
             text = f"{path} is computed again: it must be a result that was kept here, but {reason}."
             warnings.warn(text, StoredRunWarning, stacklevel=3)

@@ -44,8 +44,90 @@ def test_one_bit_is_told(run, model):
     changed(model, last_bit)
     result = run("verify", model)
     assert result.exit_code == 1
-    assert "isomap: 1 of 30 rows are placed elsewhere" in result.stdout
-    assert "Traceback" not in result.stderr
+    assert result.stderr.startswith("Error: isomap: 1 of 30 rows are placed elsewhere than when the model")
+    assert "may sum in another order" in result.stderr
+    assert (result.stdout, len(result.stderr.splitlines())) == ("", 1)
+    assert run("verify", model, "-q").stderr == result.stderr
+    told = run("verify", model, "--json")
+    assert (json.loads(told.stdout)["differing"], told.stderr, told.exit_code) == (1, result.stderr, 1)
+
+
+def test_more_than_rounding_is_told_as_such(run, model):
+    def moved(extra):
+        extra["witness"]["places"][3][1] += 0.01
+
+    changed(model, moved)
+    assert "That is more than rounding: fit the model again, and save it here." in run("verify", model).stderr
+
+
+def first_column(preparation, **change):
+    preparation["columns"][0].update(change)
+
+
+def swapped(preparation):
+    columns = preparation["columns"]
+    columns[:2] = columns[1::-1]
+
+
+PREPARATIONS = {
+    "centre": lambda p: p["centre"].__setitem__(0, p["centre"][0] + 1),
+    "scale": lambda p: p["scale"].__setitem__(1, 2 * p["scale"][1]),
+    "fill": lambda p: p["fill"].__setitem__(1, p["fill"][1] + 1e-9),
+    "columns in another order": swapped,
+    "a renamed column": lambda p: first_column(p, name="floors"),
+    "a renamed level": lambda p: p["columns"][-1]["levels"].__setitem__(0, "coal"),
+    "another way with holes": lambda p: p.update(missing="mean"),
+    "another scaling": lambda p: p.update(scaling="minmax"),
+    "another target": lambda p: p.update(target="heat"),
+    "another index": lambda p: p.update(index=None),
+    "more left out": lambda p: p.update(drop=["heat"]),
+    "another metric": lambda p: p.update(metric="cosine"),
+}
+BROKEN = {
+    "names of columns must be different": lambda p: first_column(p, name=p["columns"][1]["name"]),
+    "columns must be features, and not": lambda p: first_column(p, name="flat"),
+    "got something else ('kind')": lambda p: p["columns"][0].pop("kind"),
+    "its preparation gives": lambda p: [p[key].pop(0) for key in ("columns", "fill", "centre", "scale")],
+    "centre must be of shape": lambda p: p["centre"].append(0.0),
+    "centre must be finite": lambda p: p["centre"].__setitem__(0, float("nan")),
+    "scale must be finite": lambda p: p["scale"].__setitem__(0, float("inf")),
+    "scale must be positive": lambda p: p["scale"].__setitem__(0, 0.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", [*PREPARATIONS, *BROKEN])
+def test_another_preparation_is_refused_wherever_it_would_be_used(run, model, flats, tmp_path, what):
+    """Though the checksum of the file is right: it was computed anew."""
+    change = (PREPARATIONS | BROKEN)[what]
+    changed(model, lambda extra: change(extra["preparation"]))
+    reason = "its preparation is not the one that its map was made with" if what in PREPARATIONS else what
+    out = tmp_path / "out.csv"
+    for command in (("verify",), ("transform", flats, "-o", out), ("update", flats, "-o", out)):
+        result = run(command[0], model, *command[1:])
+        assert result.exit_code == 1
+        assert result.stderr.startswith(f"Error: {model} ")
+        assert reason in result.stderr
+        assert (len(result.stderr.splitlines()), result.stdout) == (1, "")
+        assert "bug" not in result.stderr
+        assert not out.exists()
+
+
+def test_the_preparation_of_another_map_is_refused(run, model, flats, tmp_path):
+    other = tmp_path / "other.skops"
+    text = flats.read_text(encoding="utf-8").replace(",3", ",4")
+    flats.write_text(text, encoding="utf-8")
+    run("embed", flats, "-m", "isomap", "-o", tmp_path / "map.csv", "--index", "flat", "--save", other)
+    given = {key: load_with_extra(other)[1][key] for key in ("preparation", "preparation_sha256")}
+    changed(model, lambda extra: extra.update(given))
+    assert "is not the one that its map was made with" in run("verify", model).stderr
+
+
+def test_a_model_that_does_not_name_its_preparation_is_verified_with_a_warning(run, model):
+    changed(model, lambda extra: extra.pop("preparation_sha256"))
+    result = run("verify", model)
+    assert result.exit_code == 0
+    assert "so that only the map is verified. Save it again" in result.stderr
+    assert "only the map is verified" in json.loads(run("verify", model, "--json").stdout)["warnings"][0]
 
 
 @pytest.mark.parametrize(

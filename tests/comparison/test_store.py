@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from isentropic import compare, config_context
+from isentropic import _kept, compare, config_context
 from isentropic._errors import FileFormatError, StoredRunWarning
 from isentropic.comparison import Run
 from isentropic.comparison.store import Store
@@ -83,6 +84,22 @@ def test_something_else_in_its_place(kept, content):
     path.write_bytes(content)
     with pytest.warns(StoredRunWarning, match="computed again"):
         assert store.read("pca", KEY) is None
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "9223372036854775808", "[" * 100_000, "NaN"])
+@pytest.mark.parametrize("place", [("seconds",), ("embedding", 0, 0), ("row_trust", "walked", 0)], ids=str)
+def test_numbers_that_no_array_holds_are_no_result_though_the_checksum_is_theirs(kept, place, number):
+    store, path = kept
+    data = json.loads(path.read_text(encoding="utf-8"))
+    del data["seal"]
+    *outer, last = place
+    reduce(lambda part, key: part[key], outer, data)[last] = "@"
+    text = json.dumps(data).replace('"@"', number)
+    path.write_text(_kept._sealed(text, KEY), encoding="utf-8")
+    with pytest.warns(StoredRunWarning, match="computed again"):
+        assert store.read("pca", KEY) is None
+    with pytest.raises(FileFormatError, match="text must be JSON of format"):
+        Run.from_json(text)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.7, 0.99])

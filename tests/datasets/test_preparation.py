@@ -177,6 +177,10 @@ def test_choices_are_made_once(option):
         load(frame, preparation=preparation, **option)
 
 
+def number(name, **more):
+    return {"name": name, "kind": "number", "levels": [], **more}
+
+
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -205,6 +209,21 @@ def test_choices_are_made_once(option):
         *(({name: ["a", "b"]}, f"{name} must be a string") for name in ("target", "index")),
         *(({name: 3}, f"{name} must be a list of strings") for name in ("drop", "class_names")),
         *(({name: [["a"]]}, f"{name} must be a string") for name in ("drop", "class_names")),
+        ({"columns": [number("a"), number("a")]}, "names of columns must be different from each other, got"),
+        *(
+            ({"columns": [number("a")], name: "a"}, "columns must be features")
+            for name in ("target", "index")
+        ),
+        ({"columns": [number("a")], "drop": ["a"]}, "columns must be features, and not"),
+        ({"columns": [number("a", levels=["x"])]}, "levels must be those of a column of kind 'number'"),
+        ({"columns": [number("a", ordered=True)]}, "levels must be those of a column of kind 'number'"),
+        ({"columns": [number("a", cycles=["year"])]}, "cycles must be those of a date"),
+        ({"columns": [number("a", kind="nominal")]}, "levels must be those of a column of kind 'nominal'"),
+        ({"columns": [number("a", kind="nominal", levels=["x", "x"])]}, "levels of 'a' must be different"),
+        ({"columns": [number("a", kind="date", cycles=["year", "year"])]}, "cycles of 'a' must be different"),
+        ({"class_names": ["p", "p"]}, "class_names must be different from each other"),
+        ({"scaling": "none"}, "centre and scale must be 0 and 1 where nothing is scaled"),
+        ({"missing": "ppca"}, "factors must be there for missing='ppca'"),
     ],
 )
 def test_a_damaged_preparation_is_refused(change, text):

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 from work_stub import begun, task
 
+from isentropic import _kept
 from isentropic._errors import FileFormatError, StoredRunWarning
 from isentropic.experiments import store as stores
 from isentropic.experiments.running import run
@@ -70,6 +71,16 @@ def test_a_file_changed_by_hand_is_no_result(store):
     (path,) = store.folder.glob("*.json")
     path.write_text(path.read_text().replace("0.5", "0.9"))
     with pytest.warns(StoredRunWarning, match="checksum"):
+        assert store.read(task(1)) is None
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "[" * 100_000, "NaN", "1e999"])
+def test_numbers_that_are_none_are_no_result_though_the_checksum_is_theirs(store, number):
+    store.write(task(1), Outcome({"accuracy": 0.5}, 1.0))
+    (path,) = store.folder.glob("*.json")
+    text = path.read_text().rpartition(f', "{_kept.SEAL}"')[0] + "}"
+    path.write_text(_kept._sealed(text.replace("0.5", number), key_of(task(1))))
+    with pytest.warns(StoredRunWarning, match="computed again"):
         assert store.read(task(1)) is None
 
 

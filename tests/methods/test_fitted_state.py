@@ -5,7 +5,6 @@ import json
 import pickle
 import warnings
 from functools import reduce
-from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from isentropic._state import StateError, attributes, declared, require_state
 from isentropic._values import NeighborGraph, Neighbors
 from isentropic.neighbors import descent
 from isentropic.registry import METHODS
+from model_fuzz import rezipped
 
 NAMES = sorted(METHODS)
 
@@ -242,16 +242,14 @@ def test_an_attribute_that_is_not_declared_is_refused(name, tmp_path):
 
 
 def rename_attribute(path, old, new):
-    with ZipFile(path) as archive:
-        members = {member: archive.read(member) for member in archive.namelist()}
-    schema = json.loads(members["schema.json"])
-    schema["content"]["content"] = {
-        new if key == old else key: node for key, node in schema["content"]["content"].items()
-    }
-    members["schema.json"] = json.dumps(schema).encode()
-    with ZipFile(path, "w") as archive:
-        for member, content in members.items():
-            archive.writestr(member, content)
+    def renamed(members):
+        schema = json.loads(members["schema.json"])
+        schema["content"]["content"] = {
+            new if key == old else key: node for key, node in schema["content"]["content"].items()
+        }
+        members["schema.json"] = json.dumps(schema).encode()
+
+    rezipped(path, renamed)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "selected"])
@@ -276,3 +274,39 @@ def test_a_set_of_degrees_can_be_saved(X, new, tmp_path):
     again = isentropic.load(tmp_path / "model.skops")
     assert again.degrees == {1, 2}
     assert_array_equal(again.transform(new), model.transform(new))
+
+
+@pytest.mark.parametrize("name", ["t-sne", "multiscale-t-sne", "global-t-sne", "set-sne", "sgt-sne"])
+def test_a_map_whose_squares_overflow_is_an_error_with_the_next_step(name, tmp_path):
+    """A file may hold it, though no fit gives it; all weights vanish, and no kernel divides by their sum."""
+    model = own(name)
+    path = tampered(tmp_path / "model.skops", model, "embedding_", lambda Z: 1e299 * Z)
+    new = np.random.default_rng(5).normal(size=(3, model.n_features_in_))
+    with pytest.raises(isentropic.InvalidInputError, match=r"of row 0 must be finite.*is damaged"):
+        isentropic.load(path).transform(new)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", ["nonmetric-mds", "metric-mds"])
+def test_a_unit_by_which_distances_overflow_is_an_error_with_the_next_step(name, tmp_path):
+    path = tampered(tmp_path / "model.skops", own(name), "_unit", lambda _: 1e-320)
+    model = isentropic.load(path)
+    new = np.random.default_rng(5).normal(size=(3, model.n_features_in_))
+    with pytest.raises(isentropic.InvalidInputError, match=r"of row 0 must be finite.*is damaged"):
+        model.transform(new)
+
+
+@pytest.mark.parametrize("shape", [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, -1.0, 1.0], [0.0, 1.0, 1e-300]])
+def test_weights_that_would_be_divided_by_nothing_are_refused(shape, tmp_path):
+    path = tampered(tmp_path / "model.skops", own("dd-hds"), "_shape", lambda _: np.array(shape))
+    assert "its _shape must be at least 1e-100 but for its first number" in refusal(path)
+
+
+def test_lists_longer_than_the_table_are_refused_before_a_kernel_follows_them(tmp_path):
+    model = own("manifold-sculpting")
+    rows = len(model.embedding_)
+    path = tampered(
+        tmp_path / "model.skops", model, "_near", lambda near: np.zeros((rows, rows + 1), np.int64)
+    )
+    with pytest.raises(isentropic.InvalidInputError, match=f"neighbours must be at most {rows}, got"):
+        isentropic.load(path).transform(np.random.default_rng(5).normal(size=(3, model.n_features_in_)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -51,6 +53,7 @@ class SavedModel:
     preparation: Preparation
     rows: Rows | None  # None for a file of a version that kept none
     witness: Witness | None = None  # rows, and where the model was seen to place them
+    has_fingerprint: bool = True  # the file says which preparation the map belongs to; those of 0.1.0 do not
 
     def require_rule(self, missing: str) -> None:
         """Raise where missing values of new rows would be kept, and the method takes none."""
@@ -61,7 +64,9 @@ class SavedModel:
     def write(self, path: Path) -> None:
         from .._io import save
 
-        extra: dict[str, Any] = {"method": self.method, "preparation": self.preparation.to_json()}
+        prepared = self.preparation.to_json()
+        extra: dict[str, Any] = {"method": self.method, "preparation": prepared}
+        extra["preparation_sha256"] = _fingerprint(prepared, self.estimator)
         if self.rows is not None:
             extra["rows"] = self.rows.to_json()
         if self.witness is not None:
@@ -79,12 +84,22 @@ def read_model(path: Path) -> SavedModel:
         raise FileFormatError(refusal(path, f"its method must be a name, got {method!r}"))
     if not hasattr(estimator, "transform"):
         raise InvalidInputError(f"{method} cannot place new rows. Embed them together with the first table.")
-    preparation = _preparation(path, extra, estimator.n_features_in_)
+    preparation = _preparation(path, extra, estimator)
     rows = _rows(path, extra, len(estimator.embedding_))
-    return SavedModel(estimator, method, preparation, rows, read_witness(extra, estimator, path))
+    known = "preparation_sha256" in extra
+    return SavedModel(estimator, method, preparation, rows, read_witness(extra, estimator, path), known)
 
 
-def _preparation(path: Path, extra: dict[str, Any], n_features: int) -> Preparation:
+def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:
+    """Of a preparation and the map of the table that it made: they belong together."""
+    import numpy as np
+
+    found = hashlib.sha256(json.dumps(prepared, sort_keys=True).encode())
+    found.update(np.ascontiguousarray(estimator.embedding_).data)
+    return found.hexdigest()
+
+
+def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparation:
     from .._io import refusal
     from ..datasets import Preparation
 
@@ -96,9 +111,13 @@ def _preparation(path: Path, extra: dict[str, Any], n_features: int) -> Preparat
         preparation = Preparation.from_json(extra["preparation"])
     except InvalidInputError as error:
         raise FileFormatError(f"{path} is damaged: {error}") from error
-    count = len(preparation.feature_names)
+    count, n_features = len(preparation.feature_names), estimator.n_features_in_
     if count != n_features:
         reason = f"its preparation gives {count} features, and its map takes {n_features}"
+        raise FileFormatError(refusal(path, reason))
+    fingerprint = _fingerprint(extra["preparation"], estimator)
+    if extra.get("preparation_sha256", fingerprint) != fingerprint:
+        reason = "its preparation is not the one that its map was made with"
         raise FileFormatError(refusal(path, reason))
     return preparation
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import typer
 
-from .._errors import InvalidInputError
+from .._errors import InvalidInputError, IsentropicError, IsentropicWarning
 from ._computation import computing, prompt_interrupt
 from ._models import Model, read_model
 from ._options import AsJson, Memory, Quiet
 from ._terminal import reporting, show_json
 from ._witness import Witness, places_of
 
-_DIFFERS = 1  # exit code
+_ROUNDING = 1e-6  # of the map's width: what is below may be that of another machine
+_NO_FINGERPRINT = (
+    "the model does not say which preparation its map was made with, so that only the map is verified. "
+    "Save it again with 'isentropic embed --save'."
+)
 
 
 def main(model: Model, memory: Memory = None, quiet: Quiet = False, as_json: AsJson = False) -> None:
     """Place again the rows that were placed when the model was saved, and compare every bit.
 
-    Exit code 0 where all bits agree, 1 where they do not.
+    A file that was damaged or edited, or whose preparation is not that of its map, is refused. Exit code 0
+    where all bits agree, 1 where they do not.
 
     \b
     Example:
@@ -34,14 +40,18 @@ def main(model: Model, memory: Memory = None, quiet: Quiet = False, as_json: AsJ
                 f"{model} must hold rows to compare with, but was saved without them: {name} may place no "
                 "new rows. Save it again with 'isentropic embed --save'."
             )
+        if not saved.has_fingerprint:
+            warnings.warn(_NO_FINGERPRINT, IsentropicWarning, stacklevel=2)
         with computing(name):
             found = _compared(saved.estimator, saved.witness)
     if as_json:
         show_json({"model": str(model), "method": name, **found, "warnings": warned})
-    elif not quiet:
-        typer.echo(_sentence(name, found))
+    elif found["equal"] and not quiet:
+        typer.echo(
+            f"{name}: all {found['rows']} rows are placed with the same bits as when the model was saved."
+        )
     if not found["equal"]:
-        raise typer.Exit(_DIFFERS)
+        raise IsentropicError(_difference(name, found))
 
 
 def _compared(estimator: Any, saved: Witness) -> dict[str, Any]:
@@ -60,11 +70,11 @@ def _compared(estimator: Any, saved: Witness) -> dict[str, Any]:
     }
 
 
-def _sentence(name: str, found: dict[str, Any]) -> str:
-    if found["equal"]:
-        return f"{name}: all {found['rows']} rows are placed with the same bits as when the model was saved."
+def _difference(name: str, found: dict[str, Any]) -> str:
+    rounding = "Another processor, or other versions of the libraries, may sum in another order."
+    more = "That is more than rounding: fit the model again, and save it here."
     return (
         f"{name}: {found['differing']} of {found['rows']} rows are placed elsewhere than when the model was "
-        f"saved, by up to {found['largest']:.2g}, {found['of_width']:.2g} of the map's width. Another "
-        "processor, or other versions of the libraries, may sum in another order."
+        f"saved, by up to {found['largest']:.2g}, {found['of_width']:.2g} of the map's width. "
+        f"{rounding if found['of_width'] < _ROUNDING else more}"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -139,24 +140,20 @@ class Preparation:
             for item in data["columns"]
         )
         for column in columns:
-            require_one_of("kind", column.kind, KINDS)
-            require_flag("flag", column.flag)
-            require_flag("ordered", column.ordered)
-            for cycle in column.cycles:
-                require_one_of("cycles", cycle, CYCLES)
+            _require_column(column)
+        _require_roles(data, columns)
         require_one_of("nominal", data["nominal"], NOMINAL)
         require_one_of("missing", data["missing"], MISSING)
         require_one_of("scaling", data["scaling"], SCALINGS)
-        fill, centre, scale = (_numbers(key, data[key]) for key in ("fill", "centre", "scale"))
-        shape = (len(feature_names(columns, data["nominal"])),)
-        for name, values in (("fill", fill), ("centre", centre), ("scale", scale)):
-            require(values.shape == shape, name, f"of shape {shape}", values.shape)
-            require(bool(np.isfinite(values).all()), name, "finite", "NaN or infinite")
-        require(bool((scale > 0).all()), "scale", "positive", float(scale.min(initial=1.0)))
+        m = len(feature_names(columns, data["nominal"]))
+        fill, scale = _fill_and_scale(data, m)
         factors, reduction, sparse = (data.get(key) for key in ("factors", "reduction", "sparse_columns"))
         if sparse is not None:
             require_count("sparse_columns", sparse)
             require(not columns, "columns", "none beside those of a sparse table", len(columns))
+        factors = None if factors is None else Factors.from_json(factors, m)
+        guesses = (data["missing"] == "ppca") == (factors is not None)
+        require(guesses, "factors", "there for missing='ppca', and for nothing else", data["missing"])
         return cls(
             columns=columns,
             target=_text_or_none("target", data["target"]),
@@ -168,11 +165,52 @@ class Preparation:
             scaling=data["scaling"],
             metric=_text("metric", data.get("metric", "euclidean")),
             fill=fill,
-            scale=Scale(centre, scale),
-            factors=None if factors is None else Factors.from_json(factors, shape[0]),
+            scale=scale,
+            factors=factors,
             reduction=None if reduction is None else Reduction.from_json(reduction, len(columns)),
             sparse_columns=sparse,
         )
+
+
+def _fill_and_scale(data: Mapping[str, Any], m: int) -> tuple[Floats, Scale]:
+    fill, centre, scale = (_numbers(key, data[key]) for key in ("fill", "centre", "scale"))
+    for name, values in (("fill", fill), ("centre", centre), ("scale", scale)):
+        require(values.shape == (m,), name, f"of shape {(m,)}", values.shape)
+        require(bool(np.isfinite(values).all()), name, "finite", "NaN or infinite")
+    require(bool((scale > 0).all()), "scale", "positive", float(scale.min(initial=1.0)))
+    plain = data["scaling"] != "none" or not (centre.any() or (scale != 1).any())
+    require(plain, "centre and scale", "0 and 1 where nothing is scaled", "other numbers")
+    return fill, Scale(centre, scale)
+
+
+def _require_column(column: Column) -> None:
+    """Raise for one that no table has: words where there are no levels, or the other way round."""
+    require_one_of("kind", column.kind, KINDS)
+    require_flag("flag", column.flag)
+    require_flag("ordered", column.ordered)
+    for cycle in column.cycles:
+        require_one_of("cycles", cycle, CYCLES)
+    has_levels = column.kind == "nominal"
+    fits = bool(column.levels) == has_levels and (has_levels or not column.ordered)
+    require(fits, "levels", f"those of a column of kind {column.kind!r}", column.levels)
+    require(not column.cycles or column.kind == "date", "cycles", "those of a date", column.cycles)
+    for name, values in (("levels", column.levels), ("cycles", column.cycles)):
+        _require_distinct(f"{name} of {column.name!r}", values)
+
+
+def _require_roles(data: Mapping[str, Any], columns: Sequence[Column]) -> None:
+    """Raise where a column is there twice, or is a feature and something else."""
+    names = [column.name for column in columns]
+    _require_distinct("names of columns", names)
+    _require_distinct("class_names", _texts("class_names", data["class_names"]))
+    others = {*_texts("drop", data["drop"]), *(_text_or_none(key, data[key]) for key in ("target", "index"))}
+    both = [name for name in names if name in others]
+    require(not both, "columns", "features, and not the target, the index or left out as well", both)
+
+
+def _require_distinct(name: str, values: Sequence[str]) -> None:
+    often = [value for value, count in Counter(values).items() if count > 1]
+    require(not often, name, "different from each other", often[:1])
 
 
 def _text(name: str, value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import wraps
 
 import numpy as np
@@ -19,7 +20,20 @@ from .input_rows import checked_rows, metric_of_rows, takes_sparse
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
 
 
-def _all_or_nothing(fit):
+@contextmanager
+def whole_change(model):
+    """A copy to change, all of which takes the place of ``model`` in one step when the block ends well.
+
+    What fails in the block, or is ended there by Ctrl-C, changes nothing. Attributes of the copy are those of
+    the model until they are set: values are replaced, never written into.
+    """
+    work = object.__new__(type(model))
+    vars(work).update(vars(model))
+    yield work
+    model.__dict__ = vars(work)
+
+
+def all_or_nothing(fit):
     """A ``fit`` that fails, or that Ctrl-C ends, leaves the estimator as it was: fitted before, or not.
 
     A ``y`` of another length than ``X`` is refused, also where it is not used.
@@ -27,14 +41,11 @@ def _all_or_nothing(fit):
 
     @wraps(fit)
     def whole(self, X, *args, **kwargs):
-        before = vars(self).copy()
-        try:
-            if not self._learns_from_y:  # who does has a message of its own
-                require_label_each(X, args[0] if args else kwargs.get("y"))
-            return fit(self, X, *args, **kwargs)
-        except BaseException:
-            self.__dict__ = before
-            raise
+        if not self._learns_from_y:  # who does has a message of its own
+            require_label_each(X, args[0] if args else kwargs.get("y"))
+        with whole_change(self) as work:
+            found = fit(work, X, *args, **kwargs)
+        return self if found is work else found
 
     return whole
 
@@ -88,7 +99,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
         if "fit" in vars(cls):
-            cls.fit = _all_or_nothing(cls.fit)
+            cls.fit = all_or_nothing(cls.fit)
 
     def fit_transform(self, X, y=None, **options) -> np.ndarray:
         """Fit, with what else ``fit`` takes, and return the coordinates of the rows of ``X``."""

@@ -16,7 +16,7 @@ from .._values import Knn, NeighborGraph, Neighbors
 from ..distances import is_gower, metric_name
 from ..geodesics import GrowingPaths, PairSequence, grown_rows
 from ..neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate
-from .embedder import require_label_each
+from .embedder import all_or_nothing
 from .geodesic import GeodesicEmbedder
 from .geodesic_map import warm_map
 from .input_rows import checked_rows, require_dense_rows
@@ -67,15 +67,16 @@ class GrowingEmbedder(GeodesicEmbedder):
     _listed: tuple[NeighborGraph, Neighbors] | None
 
     @available_if(_takes_tables)
+    @all_or_nothing
     def partial_fit(self, X, y=None, *, align_to_previous: bool = False):
         """Append rows: the map is that of ``fit`` on all rows so far, up to rounding.
 
         ``align_to_previous`` turns and mirrors the new map about its middle so that the old rows stay where
         they were as far as they can (Procrustes); its axes then are no longer those of ``eigenvalues_``. A
-        first call is ``fit``. ``update_`` says what was done. ``y`` is not used.
+        first call is ``fit``. ``update_`` says what was done. ``y`` is not used. A call that fails, or that
+        Ctrl-C ends, changes nothing.
         """
         began = time.perf_counter()
-        require_label_each(X, y)
         require_flag("align_to_previous", align_to_previous)
         if not is_fitted(self):
             self.fit(X)
@@ -145,7 +146,7 @@ class GrowingEmbedder(GeodesicEmbedder):
 
         The share of distances that were repaired; None where all were searched.
         """
-        known = self.__dict__.pop("_paths", None)  # half changed after an error: nobody finds them then
+        known = self.__dict__.pop("_paths", None)
         in_parts = _is_in_parts(graph)
         if self.n_landmarks is not None and self.landmarks_ is not None and not in_parts:
             return self._embed_by_landmarks(table, graph)

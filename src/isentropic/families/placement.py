@@ -6,6 +6,7 @@ the fitted rows, and not a function of any row, keeps these rows to find them ag
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,9 @@ class Placer(Embedder):
         known = self._find(X)
         Z, new = self.embedding_[known], np.flatnonzero(known < 0)
         if len(new):
-            Z[new] = self._place(X if len(new) == len(X) else X[new])
+            Z[new] = np.nan
+            with suppress(np.linalg.LinAlgError):  # of numbers that overflowed: rows without a place are told
+                Z[new] = self._place(X if len(new) == len(X) else X[new])
         return checked_coordinates(Z)
 
     def _place(self, X: np.ndarray) -> np.ndarray:

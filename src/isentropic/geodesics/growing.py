@@ -113,7 +113,7 @@ class GrowingPaths:
     """All geodesic distances of a connected graph that takes more rows, whole rows of them kept.
 
     ``rows`` is their order, that of :class:`PairSequence` with new rows at the end. ``8 n^2`` bytes, and a
-    quarter more as room to grow.
+    quarter more as room to grow. ``graph`` is the one that they belong to, None after growth that failed.
 
     >>> import numpy as np
     >>> from isentropic import Radius, neighbor_graph
@@ -125,12 +125,13 @@ class GrowingPaths:
     ([0, 1, 2, 3], [0.0, 2.0, 4.0, 1.0])
     """
 
-    graph: NeighborGraph
+    graph: NeighborGraph | None
     rows: np.ndarray
 
     def __init__(self, graph: NeighborGraph, *, n_jobs: int | None = None) -> None:
         self._square = np.empty((0, 0))
         self._search(graph, n_jobs)
+        self.graph = graph
 
     @staticmethod
     def fit_memory(n: int) -> bool:
@@ -151,11 +152,22 @@ class GrowingPaths:
         """Distances in a graph whose first rows are those of the last one.
 
         The share of the distances between old rows that lost their paths; None where all were searched anew.
-        After an error they are of no use.
+        They are changed in place: after an error there are none.
         """
-        n, n_old = graph.n_rows, self.graph.n_rows
+        old, self.graph = self.graph, None
+        assert old is not None
+        try:
+            share = self._grow(old, graph, n_jobs)
+        except BaseException:
+            self._square = np.empty((0, 0))
+            raise
+        self.graph = graph
+        return share
+
+    def _grow(self, old: NeighborGraph, graph: NeighborGraph, n_jobs: int | None) -> float | None:
+        n, n_old = graph.n_rows, old.n_rows
         rows = np.concatenate([self.rows, np.arange(n_old, n)])
-        repair = Repair(self.graph, graph, rows, n_jobs=n_jobs)
+        repair = Repair(old, graph, rows, n_jobs=n_jobs)
         sources = np.arange(n_old)
         if not repair.is_worth_it(self._square[:n_old], sources):
             self._search(graph, n_jobs)
@@ -163,11 +175,10 @@ class GrowingPaths:
         self._make_room(n, n_old)
         share = repair.rows(self._square[:n_old], sources, near=True)
         self._square[n_old:n, :n] = repair.hubs[: n - n_old]
-        self.rows, self.graph = rows, graph
+        self.rows = rows
         return share
 
     def _search(self, graph: NeighborGraph, n_jobs: int | None) -> None:
-        self.graph = graph
         sequence = PairSequence(graph, n_jobs=n_jobs)
         self.rows = sequence.rows
         self._make_room(graph.n_rows, 0)

@@ -87,7 +87,8 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any
 class KernelCache(FunctionCache):
     """A file for each function and signature, named by all that the machine code depends on.
 
-    Nothing is ever stale, and there is no index that two processes could write at the same time.
+    It holds the checksum of its content and its name. Nothing is ever stale, and there is no index that two
+    processes could write at the same time.
     """
 
     def __init__(self, py_func: Callable[..., Any]) -> None:  # not numba's, which looks for a folder

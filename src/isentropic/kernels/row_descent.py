@@ -65,7 +65,8 @@ def settle_rows(cost, starts, Z, near, weights, far, shape):
     """Coordinates of new rows (b, d), each at the lowest of the minima found from its ``starts`` (b, s, d).
 
     ``Z`` (n, d) are the fixed rows; ``near``, ``weights`` (b, k) and ``far`` (b, m) belong to each new row,
-    for the ``cost`` of :mod:`.row_costs` with the numbers ``shape``. ``O(s n d^2)`` a step.
+    for the ``cost`` of :mod:`.row_costs` with the numbers ``shape``. NaN for a row whose cost is no number
+    wherever it was tried. ``O(s n d^2)`` a step.
     """
     n_rows, n_starts, d = starts.shape
     out = np.empty((n_rows, d))
@@ -78,4 +79,7 @@ def settle_rows(cost, starts, Z, near, weights, far, shape):
                 lowest = value
                 for c in range(d):
                     out[i, c] = z[c]
+        if not np.isfinite(lowest):
+            for c in range(d):
+                out[i, c] = np.nan
     return out

@@ -43,7 +43,7 @@ def degrees_cost(z, Z, near, weights, far, shape, gradient, curvature):
 def student_cost(z, Z, near, weights, far, shape, gradient, curvature):
     """t-SNE: ``sum_j p_j (t+1)/2 log(1 + r_j^2/t) + log sum_j (1 + r_j^2/t)^(-(t+1)/2)``, ``shape = [t]``.
 
-    The first sum is over ``near``, the second over ``far``.
+    The first sum is over ``near``, the second over ``far``. Infinite where all terms of the second vanish.
     """
     freedom, half = shape[0], 0.5 * (shape[0] + 1.0)
     gap = np.empty(len(z))
@@ -58,6 +58,8 @@ def student_cost(z, Z, near, weights, far, shape, gradient, curvature):
         total += weight
         force = -half * u * weight
         add_slopes(force, -(half + 1.0) * u * force, gap, gradient, curvature)
+    if not total > 0.0:
+        return np.inf
     for c in range(len(z)):  # from here on they are those of the logarithm
         gradient[c] /= total
         for e in range(c + 1):

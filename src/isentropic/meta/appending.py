@@ -11,6 +11,7 @@ import numpy as np
 from .._errors import InvalidInputError, require, require_count
 from .._state import is_fitted
 from ..distances import is_gower
+from ..families.embedder import whole_change
 from ..families.input_rows import metric_of_rows, require_dense_rows
 from ..families.warm_starts import WarmStart, WarmStarter
 from ..quality import Movement, aligned_distance
@@ -51,6 +52,7 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
 
     A method with ``partial_fit`` (ISOMAP) gives the map of a fit on all rows, turned onto the old one. Others
     place the new rows by ``transform`` and then take ``refine`` steps of their own descent with all rows.
+    What fails, or is ended by Ctrl-C, leaves the model as it was.
 
     Cost: that of ``partial_fit``; else of the distances, or neighbours, of all rows, and of ``refine`` steps.
 
@@ -93,14 +95,15 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
     require_dense_rows(model)
     began, before = time.perf_counter(), model.embedding_.copy()
     kind: Literal["exact", "refined", "placed"] = "refined" if refine else "placed"
-    if hasattr(model, "partial_fit"):
-        model.partial_fit(X, align_to_previous=True)
-        kind, steps = "exact", 0
-    else:
-        _refined(model, X, refine)
-        steps = model.n_iter_
     n = len(before)
-    moved = aligned_distance(before, model.embedding_[:n])
+    with whole_change(model) as grown:
+        if hasattr(grown, "partial_fit"):
+            grown.partial_fit(X, align_to_previous=True)
+            kind, steps = "exact", 0
+        else:
+            _refined(grown, X, refine)
+            steps = grown.n_iter_
+        moved = aligned_distance(before, grown.embedding_[:n])
     return Appended(kind, len(model.embedding_) - n, steps, moved, time.perf_counter() - began)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from .._errors import require_number
-from .._state import Array, State
+from .._state import Array, State, StateError
 from ..families.pairs import Problem, minimised
 from ..families.stress import StressEmbedder
 from ..kernels._jit import threads
@@ -20,6 +20,7 @@ from ..optim import Minimum
 _SMOOTH = (1.0, 0.3, 0.1, 0.03, 0.01)  # of the mean distance: how far errors are rounded off, in turn
 _NONE = 1e-12  # and for the cost that is told
 _TINY = 1e-300
+_LEAST = 1e-100  # of sigma and of the rounding, in units of the largest distance: their squares do not vanish
 
 
 class DDHDS(StressEmbedder):
@@ -144,6 +145,11 @@ class DDHDS(StressEmbedder):
         every = np.empty((len(wanted), 0), np.int64)
         with threads(self.n_jobs):
             return settle_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self._shape)
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if not (self._shape[1:] >= _LEAST).all():
+            raise StateError("_shape", f"must be at least {_LEAST} but for its first number")
 
 
 def _weights_of(problem: Problem, balance: float) -> tuple[float, float, float]:

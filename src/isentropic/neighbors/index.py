@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from .._errors import require
 from .._runtime import row_blocks
 from ..distances import EUCLIDEAN, Distinct, Metric, distances_to, distinct_rows, rows_per_block
 from ..kernels._jit import threads
@@ -56,6 +57,9 @@ class RowIndex:
         self, queries: np.ndarray, k: int, *, selves: np.ndarray | None = None, n_jobs: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The ``k`` rows nearest to each query; row ``selves[i]`` is no neighbour of query i."""
+        there = len(self.data) - (selves is not None)
+        # A model from a file may ask for more, and kernels would follow lists that were never filled.
+        require(k <= there, "The number of neighbours", f"at most {there}", k, "Fit the model again.")
         selves = np.full(len(queries), -1) if selves is None else selves
         if self.metric not in EUCLIDEAN:
             return self._by_rows(queries, k, selves, n_jobs)
