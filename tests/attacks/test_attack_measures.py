@@ -427,6 +427,6 @@ def test_the_comparison_notices_what_differs():
 
 @pytest.mark.parametrize("name", TWINS)
 def test_a_measure_is_that_of_its_twin_at_every_size(name):
-    for seed in range(ATTACKS):
+    for seed in range(2 * ATTACKS):
         for case in cases(seed):
             check(name, case)
