@@ -132,6 +132,13 @@ def test_multi_sdd_never_has_a_lower_tau_than_sdd():
     assert {"single", "multi"} == set(selected)
 
 
+@pytest.mark.parametrize("constant", [0.1, 1e20, 1e60, 1e140])
+def test_a_constant_column_changes_nothing_however_large(constant):
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    wide = np.column_stack([rows[:, 0], np.full(60, constant), rows[:, 1]])
+    assert_allclose(SDD(1).fit(wide).embedding_, SDD(1).fit(rows).embedding_, atol=1e-6)
+
+
 def test_parameter_free_is_degree_one_on_twice_the_range():
     assert_array_equal(SDD(1, scale=2.0).fit(FEW).embedding_, ParameterFreeSDD().fit(FEW).embedding_)
 
