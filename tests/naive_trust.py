@@ -41,7 +41,7 @@ def naive_row_tests(X, Z, rows, seed, share=0.5):
     n = len(X)
     drawn = np.random.RandomState(seed).permutation(n)
     references, places = drawn[: n // 2], drawn[n // 2 :][:99]
-    near = round(share * (len(references) - 1))
+    near = min(len(references) - 1, max(3, round(share * (len(references) - 1))))
     found = []
     for i in rows:
         others = [r for r in references if r != i]

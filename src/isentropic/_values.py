@@ -251,7 +251,8 @@ class DistanceRows:
     """Answers "the distances of these rows to all rows", whatever they come from: what quality reads.
 
     ``rows`` takes row numbers (b,) and returns distances (b, n), not squared, 0 from a row to itself. The
-    same row gives the same bits in any batch. Nothing of size n×n is held unless it was given.
+    same row gives the same bits in any batch. Nothing of size n×n is held unless it was given. Distances
+    are in multiples of ``2**exponent``: of 1, unless they are so large or small that squares are no numbers.
     """
 
     n: int
@@ -259,6 +260,7 @@ class DistanceRows:
     name: str  # of the metric
     # distances of rows i (b,) to rows j (b,), one by one, where that takes less than whole rows
     pairs: Callable[[Integers, Integers], Floats] | None = None
+    exponent: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from isentropic import find_groups
 from isentropic._errors import InvalidInputError
@@ -111,12 +112,17 @@ def test_few_rows_and_one_place_have_no_groups():
         assert len(find_groups(Z)) == 0
 
 
+@pytest.mark.parametrize("exponent", [-1000, -500, 500, 1000])
+def test_groups_have_no_unit(exponent):
+    Z, _ = planted(0)
+    assert_array_equal(find_groups(np.ldexp(Z, exponent)).labels, find_groups(Z).labels)
+
+
 def test_bad_input_says_what_to_give():
     Z, _ = planted(0)
     for given, said in (
         ((Z[:, 0],), "Z must be a table with rows and columns"),
         ((np.where(Z > 9, np.nan, Z),), "Z must be finite"),
-        ((1e300 * Z,), "Z must be a table whose columns span between"),
         (([["a", "b"]] * 30,), "Z must be an array of numbers"),
         ((Z, Z[:9]), "table must be a table of the 270 rows of Z, got 9"),
     ):

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 from assertions import assert_same_bits, assert_same_lists
 from isentropic.kernels._jit import threads
-from isentropic.kernels.euclidean import euclidean_rows, squared_distance
+from isentropic.kernels.euclidean import (
+    TILE,
+    euclidean_pairs,
+    euclidean_rows,
+    squared_distance,
+    tiled_distances,
+)
 from isentropic.kernels.nearest import (
     _insert,
     listed_members,
@@ -181,6 +187,24 @@ def test_euclidean_rows_match_the_plain_ones(rng, m):
     out = np.full((7, 9), np.nan)
     euclidean_rows(X, Y, out)
     np.testing.assert_allclose(out, distances(X, Y), rtol=1e-14)
+
+
+@pytest.mark.parametrize("size", [2.0**-1060, 2.0**-700, 2.0**-451, 2.0**-449])
+def test_distances_whose_squares_vanish_are_distances_all_the_same(size):
+    """Rows that are equal but for a column that is tiny beside another one."""
+    X = np.array([[0.0, 0.0, 1.0], [3.0, 4.0, 1.0], [3.0, 4.0, 1.0], [-5.0, 12.0, 1.0], [0.0, 0.0, 2.0]])
+    X[:, :2] *= size
+    expected = size * np.array([0.0, 5.0, 5.0, 13.0])
+    rows, tiled = np.empty((5, 5)), np.empty((5, 5))
+    euclidean_rows(X, X, rows)
+    tiles = np.zeros((1, 3, TILE))
+    tiles[0, :, :5] = X.T
+    tiled_distances(X, np.arange(5), tiles, 2, tiled)
+    pairs, first = np.empty(5), np.zeros(5, np.int64)
+    euclidean_pairs(X, first, np.arange(5), pairs)
+    for found in (rows[0], tiled[0], pairs):
+        assert found.tolist() == [*expected, 1.0]
+    assert (rows[1, 2], tiled[1, 2]) == (0.0, 0.0)
 
 
 def test_euclidean_rows_are_symmetric_to_the_last_bit(rng):

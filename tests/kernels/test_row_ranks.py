@@ -41,7 +41,7 @@ def compared(D_X, D_Z, ks, own=None, n_workers=1):
 
 
 def nothing_read(n_rows):
-    return (np.empty(0), 0, 0, 0, 1.0), np.empty((n_rows, 0), int), np.empty((n_rows, 0))
+    return (np.empty(0), 0, 0, 0, 1.0, 1.0, 1.0), np.empty((n_rows, 0), int), np.empty((n_rows, 0))
 
 
 def orders_read(D_X, D_Z, *, weights=None, k1=1, k2=1, n_nearest=0, scale=1.0, places=None, n_workers=1):
@@ -51,7 +51,7 @@ def orders_read(D_X, D_Z, *, weights=None, k1=1, k2=1, n_nearest=0, scale=1.0, p
     places = np.empty((n_rows, 0), int) if places is None else places
     out = np.full((n_rows, row_ranks.N_ORDER_TERMS), np.nan)
     rest = np.zeros((n_workers, 2, 4, n - 1), int), np.empty((n_rows, 1, 6)), np.empty(n_rows, np.int8)
-    reading = (weights, k1, k2, n_nearest, scale)
+    reading = (weights, k1, k2, n_nearest, scale, 1.0, 1.0)
     compare_rows(D_X, D_Z, np.arange(n_rows), np.array([1]), n_workers, *rest, reading, places, out)
     return out
 
@@ -206,7 +206,7 @@ def test_points_are_compared_as_their_distances_are(rng, group):
     expected = compared(D_X, D_Z, ks, own)
     sums = np.zeros((2, 2, 4, 10), np.int64)
     terms, states = np.empty((len(own), 3, 6)), np.empty(len(own), np.int8)
-    reading = (np.arange(10.0), 2, 4, 3, 0.5)
+    reading = (np.arange(10.0), 2, 4, 3, 0.5, 1.0, 0.25)
     places, orders = np.array([[5, -1]] * len(own)), np.empty((2, len(own), row_ranks.N_ORDER_TERMS))
     rest = np.empty((2, 2, 4, 10), int), np.empty((len(own), 3, 6)), np.empty(len(own), np.int8)
     compare_rows(D_X, D_Z, own, ks, 2, *rest, reading, places, orders[0])

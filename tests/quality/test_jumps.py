@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 from isentropic import make
 from isentropic._errors import InvalidInputError
@@ -112,8 +113,19 @@ def test_bad_input_says_what_to_give():
         map_jumps(None, X, unrolled(X))
     with pytest.raises(InvalidInputError, match="Z must be finite everywhere"):
         map_jumps(unrolled, X, np.nan * unrolled(X))
-    with pytest.raises(InvalidInputError, match="X must be a table whose columns span between"):
-        map_jumps(unrolled, 1e300 * X, unrolled(X))
+
+
+@pytest.mark.parametrize(("of_data", "of_map"), [(900, 0), (-900, 0), (0, 900), (700, -700), (-1000, -1000)])
+def test_jumps_have_no_unit(of_data, of_map):
+    X, offset = tube(60), np.array([5.0, -5.0])
+    Z = unrolled(X) + offset
+    expected = map_jumps(lambda rows: unrolled(rows) + offset, X, Z)
+
+    def place(rows):
+        return np.ldexp(unrolled(np.ldexp(rows, -of_data)) + offset, of_map)
+
+    found = map_jumps(place, np.ldexp(X, of_data), np.ldexp(Z, of_map))
+    assert_allclose(found.jumps, expected.jumps, rtol=1e-9)
 
 
 # ---- what all maps show ------------------------------------------------------------------------

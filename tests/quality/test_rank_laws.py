@@ -134,7 +134,7 @@ def test_small_sums_do_not_overflow():
     given, mapped = (side.rows for side in both_sides(X, Z))
     D_X, D_Z = given(np.arange(3)), mapped(np.arange(3))
     sums = np.zeros((3, 1, 2, 4, 2), np.int64)
-    nothing = (np.empty(0), 0, 0, 0, 1.0), np.empty((len(own), 0), int), np.empty((len(own), 0))
+    nothing = (np.empty(0), 0, 0, 0, 1.0, 1.0, 1.0), np.empty((len(own), 0), int), np.empty((len(own), 0))
     rest = np.empty((len(own), 1, 6)), np.empty(len(own), np.int8), *nothing
     ks = np.array([1])
     compare_rows(D_X, D_Z, np.arange(3), ks, 1, sums[0], *rest)

@@ -18,7 +18,16 @@ from .metrics import (
     metric_names,
 )
 from .pairs import DrawnPairs, drawn_pairs, pair_distances
-from .sources import Points, all_equal, distance_rows, euclidean_rows, taken
+from .sources import (
+    Points,
+    all_equal,
+    distance_rows,
+    euclidean_rows,
+    finite_rows,
+    in_data_units,
+    scaled_distance_rows,
+    taken,
+)
 from .sparse import checked_sparse
 from .walks import Walks
 
@@ -47,8 +56,10 @@ __all__ = [
     "distinct_rows",
     "drawn_pairs",
     "euclidean_rows",
+    "finite_rows",
     "gower_of",
     "hashes_of",
+    "in_data_units",
     "in_units",
     "is_gower",
     "later_distances",
@@ -57,6 +68,7 @@ __all__ = [
     "pair_distances",
     "rows_per_block",
     "same_rows",
+    "scaled_distance_rows",
     "store_distances",
     "taken",
     "warn_of_strangers",

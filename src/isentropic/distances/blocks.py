@@ -77,5 +77,8 @@ def sound_distances(D: np.ndarray, metric: Metric) -> np.ndarray:
     sound = largest < LARGEST and least >= -1e-9 * max(largest, 1.0)
     hint = "A row may have no such distance (one without variance no correlation): drop it, or take another."
     got = least if np.isnan(least) or least < 0 else largest
-    require(sound, f"metric {metric_name(metric)!r}", "finite and at least 0 between all rows", got, hint)
+    what, must_be = f"metric {metric_name(metric)!r}", "finite and at least 0 between all rows"
+    if LARGEST <= largest < np.inf:
+        must_be, hint = f"below {LARGEST:.0e} between all rows".replace("+", ""), "Scale it, or the data."
+    require(sound, what, must_be, got, hint)
     return np.maximum(D, 0.0, out=D) if least < 0 else D

@@ -130,6 +130,8 @@ def in_units(X: np.ndarray, metric: Any) -> np.ndarray:
     """The rows of a whole table, ready to be measured by any metric: for Gower's, in their own units."""
     if not is_gower(metric):
         return X
+    largest = np.abs(X).max(axis=0, initial=0.0, where=~np.isnan(X))
+    X = np.where(largest > 1e300, np.ldexp(X, -4), X)  # so that no range of a column overflows
     rows = GowerUnits.of(X, metric).rows(X, metric)
     warn_of_strangers(rows, metric)
     return rows

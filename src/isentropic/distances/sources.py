@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,17 @@ from .._sparse_rows import SparseRows, is_sparse
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.euclidean import GROUP, TILE, tiled_distances
+from ..linalg import rows_in_unit, unit_exponent
 from .blocks import distances_between
+from .directions import DIRECTIONS
 from .gower import GowerRows, in_units, is_gower
-from .metrics import EUCLIDEAN, Metric, asymmetry, checked_metric, metric_name
+from .metrics import BY_DIFFERENCES, EUCLIDEAN, Metric, checked_metric, metric_name
 from .pairs import pair_distances
+from .precomputed import DistanceMatrix, precomputed_rows
 from .sparse import SparseDirections, checked_sparse
 
-_LEAST_SPAN, _MOST_SPAN = 1e-152, 1e152  # of a table: squares of its differences are numbers too
-_SLACK = 1e-9  # of the largest distance: what a matrix may deviate from symmetry
+_PROBED = 3  # rows whose distances tell the size of all, where a caller answers for them
+_WITHOUT_UNIT = ("braycurtis", "canberra", *DIRECTIONS)  # metrics of proportions
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,25 +80,53 @@ class _Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Matrix:
-    """Distances that were checked as a whole when they were given."""
+class _Rescaled:
+    """Distances times a power of two: in a unit of their own, or from there back in that of the data."""
 
-    D: Floats  # (n, n)
+    source: DistanceRows
+    exponent: int
 
     def __call__(self, rows: Integers) -> Floats:
-        block = self.D[rows] + 0.0  # no -0.0
-        block[np.arange(len(rows)), rows] = 0.0
-        return block
+        return self._times(self.source.rows(rows))
 
     def pairs(self, first: Integers, second: Integers) -> Floats:
-        return self.D[first, second] + 0.0
+        assert self.source.pairs is not None
+        return self._times(self.source.pairs(first, second))
+
+    def _times(self, distances: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            found = np.ldexp(distances, self.exponent)
+        hint = "Scale the data."
+        require(bool(np.isfinite(found).all()), f"distances by {self.source.name}", "numbers up to 1.8e308",
+                "larger ones", hint)  # fmt: skip
+        return found
+
+
+def _rescaled(side: DistanceRows, exponent: int) -> DistanceRows:
+    """The distances of ``side`` times ``2^exponent``, in the units of the data if they were in others."""
+    rows = _Rescaled(side, exponent)
+    pairs = None if side.pairs is None else rows.pairs
+    return DistanceRows(side.n, rows, side.name, pairs, side.exponent - exponent)
 
 
 def _checked(side: DistanceRows) -> DistanceRows:
-    if isinstance(side.rows, Points | GowerRows | SparseDirections | _Matrix | _Checked):
+    known = Points | GowerRows | SparseDirections | DistanceMatrix | _Checked | _Rescaled
+    if isinstance(side.rows, known):
         return side
     checked = _Checked(side)
-    return DistanceRows(side.n, checked, side.name, None if side.pairs is None else checked.pairs)
+    return replace(side, rows=checked, pairs=None if side.pairs is None else checked.pairs)
+
+
+def _of_caller(side: DistanceRows) -> DistanceRows:
+    """Distances that a caller answers for, in a unit in which their squares are numbers."""
+    if isinstance(side.rows, _Rescaled):
+        return side if side.exponent else side.rows.source
+    side = _checked(side)
+    if side.exponent or side.n == 0 or not isinstance(side.rows, _Checked):
+        return side
+    probed = np.unique(np.linspace(0, side.n - 1, _PROBED).astype(np.int64))
+    exponent = unit_exponent(float(side.rows(probed).max()))
+    return side if exponent == 0 else _rescaled(side, -exponent)
 
 
 def distance_rows(
@@ -129,32 +159,61 @@ def distance_rows(
     """
     if isinstance(X, DistanceRows):
         return _checked(X)
+    return in_data_units(scaled_distance_rows(X, metric, name=name, n_jobs=n_jobs))
+
+
+def in_data_units(side: DistanceRows) -> DistanceRows:
+    """The same distances in the unit of the data; an error once one is asked for that is no number there."""
+    return side if side.exponent == 0 else _rescaled(side, side.exponent)
+
+
+def scaled_distance_rows(
+    X: Any, metric: Metric = "euclidean", *, name: str = "X", n_jobs: int | None = None
+) -> DistanceRows:
+    """As :func:`distance_rows`, of data of any size: distances are in multiples of ``2**exponent``."""
+    if isinstance(X, DistanceRows):
+        return _of_caller(X)
     if is_sparse(X):
         return measured_rows(checked_sparse(X, metric, name=name), metric, n_jobs)
     X = _array(X, name, holes=is_gower(metric))
     if isinstance(metric, str) and metric == "precomputed":
-        return _checked(_condensed(X, name) if X.ndim == 1 else _matrix(X, name))
+        return _checked(precomputed_rows(X, name))
     _require_table(X, name)
-    if metric in EUCLIDEAN:
-        _require_squares(X, name)
-        points = Points.of(X, n_jobs)
-        return DistanceRows(len(X), points, "euclidean", pair_distances(X, metric, n_jobs))
     if is_gower(metric):
         return measured_rows(in_units(X, metric), metric, n_jobs)
-    return _checked(_by_metric(X, metric, name, n_jobs))
+    X, exponent = _in_unit(X, metric)
+    if metric in EUCLIDEAN:
+        points = Points.of(X, n_jobs)
+        return DistanceRows(len(X), points, "euclidean", pair_distances(X, metric, n_jobs), exponent)
+    side = _checked(_by_metric(X, metric, name, n_jobs))
+    return _of_caller(side) if callable(metric) else replace(side, exponent=exponent)
+
+
+def _in_unit(X: Floats, metric: Metric) -> tuple[Floats, int]:
+    """A table in a unit in which ``metric`` overflows nowhere, and the exponent of its distances."""
+    if isinstance(metric, str) and metric in _WITHOUT_UNIT:
+        return (np.ldexp(X, -40) if np.abs(X).max(initial=0.0) > 1e300 else X), 0  # sums of rows are numbers
+    if not isinstance(metric, str) or metric not in BY_DIFFERENCES:
+        return X, 0
+    degree = 2 if metric == "sqeuclidean" else 1
+    X, exponent = rows_in_unit(X, degree)
+    return X, degree * exponent
 
 
 def taken(side: DistanceRows, order: Integers) -> DistanceRows:
     """The same distances with row ``order[i]`` in place i: rows in another order, or some of them."""
     if isinstance(side.rows, Points):
-        return DistanceRows(len(order), Points.of(side.rows.data[order], side.rows.n_jobs), side.name)
+        points = Points.of(side.rows.data[order], side.rows.n_jobs)
+        return DistanceRows(len(order), points, side.name, exponent=side.exponent)
     if isinstance(side.rows, GowerRows):
         rows = side.rows.taken(order)
         return DistanceRows(len(order), rows, side.name, rows.pairs)
     given = side.rows
-    return DistanceRows(
-        len(order), lambda rows: np.ascontiguousarray(given(order[rows])[:, order]), side.name
-    )
+
+    def some(rows: Integers) -> Floats:
+        return np.ascontiguousarray(given(order[rows])[:, order])
+
+    return DistanceRows(len(order), some, side.name, exponent=side.exponent)
 
 
 def all_equal(side: DistanceRows) -> bool:
@@ -192,25 +251,21 @@ def _require_table(X: Floats, name: str) -> None:
     require(X.shape[1] > 0, name, "a table of at least one column", X.shape)
 
 
-def euclidean_rows(X: Any, name: str = "X", *, fewest: int = 1) -> Floats:
-    """``X`` as rows between which there are Euclidean distances: numbers, finite, whose squares are such.
+def finite_rows(X: Any, name: str = "X", *, fewest: int = 1) -> Floats:
+    """``X`` as rows of finite numbers, of any size.
 
-    >>> euclidean_rows([[1, 2], [3, 4]]).dtype
+    >>> finite_rows([[1, 2], [3, 4]]).dtype
     dtype('float64')
     """
     array = _array(X, name, hint="Fill in or leave out those rows.")
     _require_table(array, name)
     require(len(array) >= fewest, name, f"a table of at least {fewest} rows", len(array))
-    _require_squares(array, name)
     return array
 
 
-def _require_squares(X: Floats, name: str) -> None:
-    """Refuse numbers whose differences would overflow, or vanish, when squared."""
-    with np.errstate(over="ignore"):
-        apart = float((X.max(axis=0) - X.min(axis=0)).max()) if len(X) else 0.0
-    must_be = f"a table whose columns span between {_LEAST_SPAN:g} and {_MOST_SPAN:g}"
-    require(apart == 0 or _LEAST_SPAN <= apart <= _MOST_SPAN, name, must_be, apart, "Scale it.")
+def euclidean_rows(X: Any, name: str = "X", *, fewest: int = 1) -> Floats:
+    """The same in a unit in which Euclidean distances can be computed, which is 1 for most tables."""
+    return rows_in_unit(finite_rows(X, name, fewest=fewest))[0]
 
 
 def _by_metric(X: Floats, metric: Metric, name: str, n_jobs: int | None) -> DistanceRows:
@@ -241,41 +296,3 @@ def measured_rows(X: Floats | SparseRows, metric: Metric, n_jobs: int | None) ->
         return distances_between(X[numbers], X, metric, n_jobs)
 
     return DistanceRows(len(X), rows, metric_name(metric), pair_distances(X, metric, n_jobs))
-
-
-# ---- all distances given -----------------------------------------------------------------------
-
-
-def _matrix(D: Floats, name: str) -> DistanceRows:
-    square = D.ndim == 2 and D.shape[0] == D.shape[1]
-    require(square, name, 'a square matrix of distances for metric="precomputed"', D.shape)
-    largest = float(D.max(initial=0.0))
-    least = float(D.min(initial=0.0))
-    require(least >= 0, name, "a matrix of distances, at least 0", least)
-    apart = asymmetry(D)
-    hint = "Take (D + D.T) / 2 if the difference is noise."
-    require(apart <= _SLACK * largest, name, "symmetric", f"entries that differ by {apart:.3g}", hint)
-    own = float(np.diagonal(D).max(initial=0.0))
-    require(own <= _SLACK * largest, name, "a matrix of distances, 0 on the diagonal", own)
-
-    matrix = _Matrix(D)
-    return DistanceRows(len(D), matrix, "precomputed", matrix.pairs)
-
-
-def _condensed(triangle: Floats, name: str) -> DistanceRows:
-    n = (1 + math.isqrt(1 + 8 * len(triangle))) // 2
-    is_triangle = n * (n - 1) // 2 == len(triangle)
-    require(is_triangle, name, "condensed distances, n (n - 1) / 2 of them", len(triangle))
-    least = float(triangle.min(initial=0.0))
-    require(least >= 0, name, "condensed distances, at least 0", least)
-
-    def pairs(first: Integers, second: Integers) -> Floats:
-        low, high = np.minimum(first, second), np.maximum(first, second)
-        place = low * n - low * (low + 1) // 2 + high - low - 1
-        # The pair of a row with itself has no place: any will do, since its distance is 0.
-        return np.where(low == high, 0.0, triangle[np.where(low == high, 0, place)])
-
-    def rows(numbers: Integers) -> Floats:
-        return pairs(np.asarray(numbers, np.int64)[:, None], np.arange(n)[None, :])
-
-    return DistanceRows(n, rows, "precomputed", pairs)

@@ -225,9 +225,7 @@ class PairsEmbedder(WarmStarter):
 
     def _keep(self, problem: Problem, minimum: Minimum) -> np.ndarray:
         """Keep the map in the units of the data, and what places new rows in it; the map in units."""
-        point = problem.expanded(minimum.point)
-        if problem.groups is None:
-            point = self._one_place(problem.distances.X, point)
+        point = self._map_of(problem, minimum)
         self.embedding_ = point * problem.unit
         self.cost_, self.n_iter_ = minimum.value, minimum.n_iter
         self._unit, self._graph = problem.unit, problem.distances.graph
@@ -236,6 +234,13 @@ class PairsEmbedder(WarmStarter):
         chosen = check_random_state(problem.seed).permutation(n)[:_REFERENCES]
         self._references = np.arange(n) if n <= _REFERENCES else np.sort(chosen)
         self._remember(problem.distances.X)
+        return point
+
+    def _map_of(self, problem: Problem, minimum: Minimum) -> np.ndarray:
+        """The place of every row, in units; equal rows have one place."""
+        point = problem.expanded(minimum.point)
+        if problem.groups is None:
+            point = self._one_place(problem.distances.X, point)
         return point
 
     def _place(self, X: np.ndarray) -> np.ndarray:

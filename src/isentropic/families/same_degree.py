@@ -59,13 +59,21 @@ class SameDegreeEmbedder(PairsEmbedder):
         problem = self._problem(X, scale, warm=warm)
         return DegreeTrials(problem, optimizer, np.empty(problem.pairs.distances.size))
 
-    def _keep_trial(self, trials: DegreeTrials, chosen: Trial) -> None:
-        chosen = trials.refined(chosen)
+    def _keep_trial(self, trials: DegreeTrials, *candidates: Trial) -> Trial:
+        """Keep the candidate whose map, refined, has the highest tau; of equal ones, the first."""
+        refined = [trials.refined(trial) for trial in candidates]
+        taus = [self._tau_of(trials, trial) for trial in refined]
+        best = int(np.argmax(np.nan_to_num([tau.value for tau in taus], nan=-math.inf)))
+        chosen = refined[best]
         point = self._keep(trials.problem, chosen.minimum)
-        tau = trials.tau(point) if self._unit else Tau(math.nan, None)
-        self.kendall_tau_, self.kendall_tau_interval_ = tau.value, tau.interval
+        self.kendall_tau_, self.kendall_tau_interval_ = taus[best].value, taus[best].interval
         self._degrees = np.array(chosen.degrees, float)
         self._means: Any = trials.objective(chosen.degrees).mean_weights(point) if self._unit else None
+        return chosen
+
+    def _tau_of(self, trials: DegreeTrials, trial: Trial) -> Tau:
+        point = self._map_of(trials.problem, trial.minimum)
+        return trials.tau(point) if trials.problem.unit else Tau(math.nan, None)
 
     def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
         weights, every = np.empty(distances.shape), np.empty((len(distances), 0), np.int64)

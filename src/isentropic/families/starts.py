@@ -16,12 +16,15 @@ from .pair_distances import Distances
 
 SPREAD = 1e-4  # of a start at random, as published for descent with momentum
 _WIDE_SPREAD = 0.1  # for L-BFGS, whose first steps in so small a cloud would be too short to matter
+_ROUNDING = 1e-9  # of the unit
 _REFERENCES = 500  # rows that the others are placed by, where there are too many for all distances
 
 
 def principal_start(X: np.ndarray, unit: float, n_components: int) -> np.ndarray:
     """The leading principal components in multiples of ``unit``; zero beyond the rank of the table."""
     centred = (X - X.mean(axis=0)) / unit
+    # The mean of a constant column is rounded, which of a large one may be more than all other columns span.
+    centred[:, (np.abs(centred[0]) > _ROUNDING) & (X == X[0]).all(axis=0)] = 0.0
     n, m = X.shape
     count = min(n_components, n, m)
     Z = np.zeros((n, n_components))

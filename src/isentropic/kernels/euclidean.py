@@ -6,12 +6,15 @@ features at a time, so that tiled distances agree with the others to rounding on
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
 
 TILE = 64
 GROUP = 16  # rows that are measured together, so that a tile is read once for all of them
+_TINY = 2.0**-900  # a sum of squares below it may have lost some of them
 
 
 @kernel
@@ -22,19 +25,40 @@ def squared_distance(x, y):
     return total
 
 
+@kernel
+def tiny_distance(x, y):
+    """The distance of two rows, whose differences are scaled by a power of two before they are squared."""
+    largest = 0.0
+    for f in range(len(x)):
+        largest = max(largest, abs(x[f] - y[f]))
+    if largest == 0.0:
+        return 0.0
+    _, exponent = math.frexp(largest)
+    total = 0.0
+    for f in range(len(x)):
+        total += math.ldexp(x[f] - y[f], -exponent) ** 2
+    return math.ldexp(np.sqrt(total), exponent)
+
+
+@kernel
+def distance(x, y):
+    square = squared_distance(x, y)
+    return tiny_distance(x, y) if square < _TINY else np.sqrt(square)
+
+
 @parallel_kernel
 def euclidean_rows(queries, data, out):
     """``out[i, j]``: the distance of ``queries[i]`` and ``data[j]``; equal bits for equal pairs of rows."""
     for i in rows(len(queries)):
         for j in range(len(data)):
-            out[i, j] = np.sqrt(squared_distance(queries[i], data[j]))
+            out[i, j] = distance(queries[i], data[j])
 
 
 @parallel_kernel
 def euclidean_pairs(data, first, second, out):
     """``out[p]``: the distance of rows ``first[p]`` and ``second[p]``, in the bits of ``euclidean_rows``."""
     for p in rows(len(first)):
-        out[p] = np.sqrt(squared_distance(data[first[p]], data[second[p]]))
+        out[p] = distance(data[first[p]], data[second[p]])
 
 
 # ---- in tiles -------------------------------------------------------------------------------------
@@ -68,8 +92,14 @@ def measure_rows(data, own, tiles, squares, out):
         stop = min(TILE, n - start)
         for s in range(len(own)):
             _add_squares(tiles[t], data[own[s]], squares)
+            least = 1.0
             for c in range(stop):
                 out[s, start + c] = np.sqrt(squares[c])
+                least = min(least, squares[c])
+            if least < _TINY:
+                for c in range(stop):
+                    if squares[c] < _TINY:
+                        out[s, start + c] = tiny_distance(tiles[t, :, c], data[own[s]])
 
 
 @parallel_kernel

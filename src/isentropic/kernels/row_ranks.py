@@ -15,7 +15,8 @@ from .radix import order_row, sorting_space
 _FLUSH = 256  # rows after which small sums move to large ones: enough up to 2^23 rows
 
 # Columns of what the two orders of a row say. The last ones are sums over listed rows, with the distances
-# d given and z mapped, and r = d - scale z: of (d - z)^2, d^2, z^2, r^2 and r z.
+# d given and z mapped, each in its own unit, and r = d - scale z: of (d - z)^2, in the larger of these units,
+# d^2, z^2, r^2 and r z.
 PRODUCT, SKIPPED, KONIG, GAPS, LISTED = range(5)
 N_ORDER_TERMS = LISTED + 5
 
@@ -144,8 +145,9 @@ def _add_ranks(mapped, k1, k2, out):
 
 
 @kernel
-def _add_listed(d, z, scale, out):
-    out[LISTED] += (d - z) * (d - z)
+def _add_listed(d, z, scale, shift_X, shift_Z, out):
+    gap = shift_X * d - shift_Z * z
+    out[LISTED] += gap * gap
     out[LISTED + 1] += d * d
     out[LISTED + 2] += z * z
     out[LISTED + 3] += (d - scale * z) * (d - scale * z)
@@ -156,15 +158,15 @@ def _add_listed(d, z, scale, out):
 def _read_orders(d_X, d_Z, work, reading, places, out):
     """The terms of one row that was compared just now."""
     order_X, order_Z, ranks, logs = work[0], work[1], work[5], work[8]
-    weights, k1, k2, n_nearest, scale = reading
+    weights, k1, k2, n_nearest, scale, shift_X, shift_Z = reading
     out[:] = 0.0
     _add_product(d_X, d_Z, order_X, order_Z, weights, logs, out)
     _add_ranks(ranks[2, : len(order_X)], k1, k2, out)
     for p in range(n_nearest):
-        _add_listed(d_X[order_X[p]], d_Z[order_X[p]], scale, out)
+        _add_listed(d_X[order_X[p]], d_Z[order_X[p]], scale, shift_X, shift_Z, out)
     for place in places:
         if place >= 0:
-            _add_listed(d_X[order_X[place]], d_Z[order_X[place]], scale, out)
+            _add_listed(d_X[order_X[place]], d_Z[order_X[place]], scale, shift_X, shift_Z, out)
 
 
 # ---- rows --------------------------------------------------------------------------------------
@@ -181,8 +183,9 @@ def compare_rows(D_X, D_Z, own, ks, n_workers, sums, terms, states, reading, pla
     nearer in Z less the ones farther, and the sums of ``|rank - rank'| / rank`` over neighbours in Z, and
     in X. ``states[s]``: -1 if a distance is negative or not finite, else 1, 2, 3: X, Z, both may be tied.
     ``orders[s]``, unless it has no columns, is set to what the orders of row s say: ``reading`` holds the
-    weights of the topological product, König's two k, how many of the nearest rows in X are listed, and a
-    scale; ``places[s]`` are ranks in X of rows that are listed too, -1 for none.
+    weights of the topological product, König's two k, how many of the nearest rows in X are listed, a
+    scale, and what brings both sides to one unit; ``places[s]`` are ranks in X of rows that are listed too,
+    -1 for none.
     """
     for worker in rows(n_workers):
         work = _workspace(D_X.shape[1])

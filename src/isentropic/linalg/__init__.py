@@ -19,9 +19,11 @@ from .scaling import (
 )
 from .signs import fixed_signs
 from .squares import bottom_squared_eigenpairs
+from .units import ROOM, rows_in_unit, unit_exponent
 from .walks import leading_eigenpairs, least_eigenvalue
 
 __all__ = [
+    "ROOM",
     "Scaling",
     "additive_constant",
     "aligned",
@@ -40,8 +42,10 @@ __all__ = [
     "positive_scaling",
     "procrustes_correlation",
     "residual_variance",
+    "rows_in_unit",
     "sum_of_blocks",
     "top_eigenpairs",
     "unexplained",
+    "unit_exponent",
     "warm_scaling",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._errors import require
+from .units import unit_exponent
 
 
 def aligned(Z: np.ndarray, onto: np.ndarray, rows: np.ndarray | slice | None = None) -> np.ndarray:
@@ -20,7 +21,7 @@ def aligned(Z: np.ndarray, onto: np.ndarray, rows: np.ndarray | slice | None = N
     chosen = Z if rows is None else Z[rows]
     require(chosen.shape == onto.shape, "onto", f"a map of shape {chosen.shape}", f"shape {onto.shape}")
     middle, there = chosen.mean(axis=0), onto.mean(axis=0)
-    left, _, right = np.linalg.svd((chosen - middle).T @ (onto - there))
+    left, _, right = np.linalg.svd(_in_unit(chosen - middle).T @ _in_unit(onto - there))
     return (Z - middle) @ (left @ right) + there
 
 
@@ -35,9 +36,14 @@ def procrustes_correlation(Z: np.ndarray, other: np.ndarray) -> float:
     >>> round(procrustes_correlation(Z, 3 * Z[:, ::-1] + 1), 9)
     1.0
     """
-    Z, other = Z - Z.mean(axis=0), other - other.mean(axis=0)
+    Z, other = _in_unit(Z - Z.mean(axis=0)), _in_unit(other - other.mean(axis=0))
     sizes = float(np.linalg.norm(Z)), float(np.linalg.norm(other))
     if 0.0 in sizes:
         return float(sizes[0] == sizes[1])
     singular = np.linalg.svd((Z / sizes[0]).T @ (other / sizes[1]), compute_uv=False)
     return float(min(singular.sum(), 1.0))
+
+
+def _in_unit(centred: np.ndarray) -> np.ndarray:
+    """Centred rows in a unit in which they can be squared; it matters to no angle."""
+    return np.ldexp(centred, -unit_exponent(float(np.abs(centred).max(initial=0.0))))

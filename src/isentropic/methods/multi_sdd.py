@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from .._errors import require
 from .._state import Dict, Each, Maybe, Number, State, Text
-from ..families.degree_search import best_of, better, checked_degrees, searched
+from ..families.degree_search import best_of, checked_degrees, searched
 from ..families.same_degree import SameDegreeEmbedder
 
 
@@ -16,8 +16,8 @@ class MultiSDD(SameDegreeEmbedder):
     ``sum_g sum p log(p / q)`` over a set of degrees g, p and q proportional to ``(1 + d^2)^-g`` in the
     data, where the largest distance counts as ``scale``, and in the map. ``degrees="auto"`` finds the best
     single degree b by Kendall's tau, then tries {b - 1, b}, {b, b + 1} and {b - 1, b, b + 1} (a degree of 0
-    has no gradient and is left out), and keeps the best of these; ``selected_`` says whether it is better
-    than b alone.
+    has no gradient and is left out), and keeps the best of these. Where none of them has a higher tau than
+    b alone, the map is that of :class:`SDD`.
 
     Cost: as :class:`SDD`, and three more maps of two or three degrees for ``"auto"``.
 
@@ -50,13 +50,14 @@ class MultiSDD(SameDegreeEmbedder):
     Attributes
     ----------
     embedding_ : array of shape (n, n_components)
-        The best map of several degrees, in the units of the data.
+        The map with the highest tau, in the units of the data.
     degrees_ : tuple
-        The degrees of that map.
+        The degrees of that map: one where no set of several has a higher tau.
     degree_ : float or None
         The best single degree; None where ``degrees`` were given.
     selected_ : {"multi", "single"} or None
-        Which has the higher tau, the map of several degrees or that of the best single one.
+        Whether the map is that of several degrees or that of the best single one; None where ``degrees``
+        were given.
     cost_ : float
         The sum of the costs.
     kendall_tau_ : float
@@ -111,7 +112,7 @@ class MultiSDD(SameDegreeEmbedder):
         self.scale = scale
 
     def fit(self, X, y=None, *, init=None):
-        """The best single degree, the sets around it, the best of those by tau. ``y`` is not used.
+        """The best single degree, the sets around it, the best of all by tau. ``y`` is not used.
 
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.
@@ -122,18 +123,17 @@ class MultiSDD(SameDegreeEmbedder):
         trials = self._trials(X, self.scale, warm)
         self.degree_, self.selected_ = None, None
         if degrees is not None or trials.problem.unit == 0:
-            chosen = trials.fit(degrees or (1, 2), score=False)
-            tried = [chosen]
+            tried = [trials.fit(degrees or (1, 2), score=False)]
+            chosen = self._keep_trial(trials, *tried)
         else:
             singles = searched(trials.fit)
             single = best_of(singles)
             multiples = [trials.fit(several, single) for several in _around(single.degrees[0])]
-            chosen = best_of(multiples)
+            chosen = self._keep_trial(trials, single, best_of(multiples))
             self.degree_ = single.degrees[0]
-            self.selected_ = "multi" if better(chosen, single) else "single"
+            self.selected_ = "multi" if len(chosen.degrees) > 1 else "single"
             tried = singles + multiples
         self.degrees_ = chosen.degrees
-        self._keep_trial(trials, chosen)
         self.scores_ = {_text(trial.degrees): trial.tau for trial in tried}
         if len(tried) == 1:
             self.scores_ = {_text(chosen.degrees): self.kendall_tau_}

@@ -19,7 +19,7 @@ from .neighborhoods import (
     rank_error_measures,
     stress_measures,
 )
-from .pairwise import are_undefined, pair_groups
+from .pairwise import are_undefined, finite_measures, pair_groups
 from .rank_sums import OrderReading, thinned
 
 _NEED_DISTANCE = ("neighborhood_stress", "scaled_neighborhood_stress", "topological_product")
@@ -78,15 +78,18 @@ def topology_measures(
     rows = None if sampled_rows is None else thinned(sampled_rows)
     terms = order_terms(X, Z, rows, reading=reading, n_jobs=n_jobs) if orders is None else orders
     found = {
-        **stress_measures(terms, X.n, sampled, f"{n_neighbors} neighbours"),
+        **stress_measures(terms, X, Z, sampled, f"{n_neighbors} neighbours"),
         **product_measures(terms, X.n, sampled),
         **konig_measures(terms, X.n, sampled, reading),
         **rank_error_measures(terms, X.n, sampled),
     }
     undefined = [name for name in _NEED_DISTANCE if name not in found]
+    found, reasons = finite_measures(found)
     if undefined:
         must_be = f"rows of which some neighbours differ, or {are_undefined(undefined)}"
-        raise UndefinedMeasureError(message("X and Z", must_be, "rows equal to their neighbours"), found)
+        reasons.append(message("X and Z", must_be, "rows equal to their neighbours"))
+    if reasons:
+        raise UndefinedMeasureError("\n".join(reasons), found)
     return found
 
 

@@ -19,12 +19,12 @@ def interval(
 ) -> tuple[float, float]:
     """95% interval of ``value``, from the same measure of each batch, within its possible values.
 
-    All possible values, where some batch says nothing: one whose distances are all equal, say.
+    All possible values, where some batch says nothing: one whose distances are all equal, or infinite.
     """
     from scipy.stats import t
 
     values = np.fromiter(batch_values, float)
-    if np.isnan(values).any():
+    if not np.isfinite(values).all():
         return least, greatest
     spread = values.std(ddof=1) / math.sqrt(len(values))
     half = float(t.ppf(0.975, len(values) - 1) * spread)

@@ -11,7 +11,8 @@ import numpy as np
 from .._errors import require, require_count
 from .._runtime import generator
 from .._values import Floats, Integers
-from ..distances import euclidean_rows
+from ..distances import finite_rows
+from ..linalg import rows_in_unit
 from ..neighbors import nearest_among
 from .sampling import drawn_rows
 
@@ -85,16 +86,18 @@ def map_jumps(
     0
     """
     require(callable(place), "place", "a function from rows to places, as model.transform", place)
-    X, Z = euclidean_rows(X, "X", fewest=3), euclidean_rows(Z, "Z")
+    X, Z = finite_rows(X, "X", fewest=3), finite_rows(Z, "Z")
     n = len(X)
     require(len(Z) == n, "Z", f"a map of the same {n} rows", f"shape {Z.shape}")
     k = min(require_count("n_neighbors", n_neighbors), n - 1)
     n_steps = require_count("n_steps", n_steps, least=2)
     rows = drawn_rows(sample, n, _ROWS, generator(random_state))
-    near = nearest_among(X[rows], X, k, selves=rows, n_jobs=n_jobs)[0]
+    data, exponent = rows_in_unit(X)[0], rows_in_unit(Z)[1]
+    origin, Z = Z[0], _in_unit(Z, Z[0], exponent)
+    near = nearest_among(data[rows], data, k, selves=rows, n_jobs=n_jobs)[0]
     apart = np.linalg.norm(Z[near] - Z[rows][:, None], axis=2)
     ends = near[np.arange(len(rows)), apart.argmax(axis=1)]
-    walk = _walk(place, X, rows, ends, n_steps, Z.shape[1])
+    walk = _in_unit(_walk(place, X, rows, ends, n_steps, Z.shape[1]), origin, exponent)
     places = np.concatenate([Z[rows][None], walk, Z[ends][None]])
     longest = np.linalg.norm(np.diff(places, axis=0), axis=2).max(axis=0)
     excess = np.maximum(longest - apart.max(axis=1) / n_steps, 0.0)
@@ -114,6 +117,13 @@ def _walk(
     lost = int((~np.isfinite(placed)).sum())
     require(lost == 0, "place", "a function that gives finite coordinates", f"{lost} that are not")
     return placed.reshape(*between.shape[:2], d)
+
+
+def _in_unit(places: Floats, origin: Floats, exponent: int) -> Floats:
+    """Places on the map in its unit, from a place on it; as they are if that is 1."""
+    if exponent == 0:
+        return places
+    return np.ldexp(np.ldexp(places, -1) - np.ldexp(origin, -1), 1 - exponent)
 
 
 def _reaches(Z: Floats, k: int, n_jobs: int | None) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from .._errors import InvalidInputError, message, require, require_count
 from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
-from ..distances import Metric, distance_rows, rows_per_block
+from ..distances import Metric, rows_per_block, scaled_distance_rows
 from ..kernels._jit import threads
 from ..kernels.nearest import nearest_in_rows
 from ..kernels.pairs import class_sums
@@ -88,7 +88,7 @@ def label_measures(
 
 
 def _labelled(Z: Any, y: Any, metric: Metric, n_jobs: int | None) -> tuple[DistanceRows, Integers]:
-    mapped = distance_rows(Z, metric, name="Z", n_jobs=n_jobs)
+    mapped = scaled_distance_rows(Z, metric, name="Z", n_jobs=n_jobs)
     require(mapped.n >= 2, "Z", "a table of at least 2 rows", mapped.n)
     return mapped, class_codes(y, mapped.n)
 

@@ -12,7 +12,7 @@ import numpy as np
 from .._errors import require
 from .._runtime import generator
 from .._values import DistanceRows, Floats, Integers
-from ..distances import Metric, distance_rows, taken
+from ..distances import Metric, scaled_distance_rows, taken
 from .curves import Curves
 from .inputs import both_sides
 from .measures import OF_RANKS, Measure, judged, kinds
@@ -98,7 +98,7 @@ def compare_quality(
     'undecided'
     """
     given, one = both_sides(X, Z1, metric=metric, fewest=10, n_jobs=n_jobs)
-    two = distance_rows(Z2, name="Z2", n_jobs=n_jobs)
+    two = scaled_distance_rows(Z2, name="Z2", n_jobs=n_jobs)
     require(two.n == given.n, "Z2", f"a table with as many rows as X, {given.n}", two.n)
     ks = checked_neighbors(n_neighbors, given.n)
     most = given.n - math.ceil(given.n / _GROUPS) - 2

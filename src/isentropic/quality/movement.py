@@ -9,7 +9,7 @@ import numpy as np
 
 from .._errors import require
 from .._values import Floats, Integers
-from ..linalg import aligned, procrustes_correlation
+from ..linalg import aligned, procrustes_correlation, unit_exponent
 from .row_names import Names, matched_names, row_names
 
 
@@ -70,13 +70,20 @@ def aligned_distance(previous: Any, current: Any) -> Movement:
     must_be = f"a map of as many dimensions as the first, {before.shape[1]}"
     require(after.shape[1] == before.shape[1], "current", must_be, after.shape[1])
     rows_before, rows = _shared(old_names, new_names, len(before), len(after))
+    # One unit for both, in which nothing that is squared overflows or vanishes.
+    exponent = unit_exponent(float(max(np.abs(before).max(), np.abs(after).max())))
+    before, after = np.ldexp(before, -exponent), np.ldexp(after, -exponent)
     turned = aligned(after, before[rows_before], rows)
     distances = np.linalg.norm(turned[rows] - before[rows_before], axis=1)
     width = float(np.ptp(before, axis=0).max())
     hint = "Its rows are all at one place, so that nothing is a share of its width."
     require(width > 0 or not distances.any(), "previous", "a map wider than a point", width, hint)
     correlation = procrustes_correlation(after[rows], before[rows_before])
-    return Movement(rows_before, rows, distances, width, correlation, turned)
+    with np.errstate(over="ignore"):
+        found = [np.ldexp(values, exponent) for values in (distances, width, turned)]
+    finite = all(bool(np.isfinite(values).all()) for values in found)
+    require(finite, "current", "a map at distances below 1.8e308", "others", "Scale both maps.")
+    return Movement(rows_before, rows, found[0], float(found[1]), correlation, found[2])
 
 
 def _map_of(given: Any, name: str) -> tuple[Floats, Names | None]:

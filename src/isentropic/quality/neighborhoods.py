@@ -14,6 +14,7 @@ from .._values import DistanceRows, Floats, Integers
 from ..kernels.row_ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
 from .intervals import mean_interval, mean_measure
 from .measures import MEASURES, Measure
+from .pair_sums import common_exponents, times_power
 from .rank_sums import OrderReading, rank_sums
 
 
@@ -56,16 +57,21 @@ def rank_error_measures(terms: Floats, n: int, sampled: bool) -> dict[str, Measu
     return {"retained_structure_error": mean_measure(n * terms[:, GAPS], n, sampled, pattern)}
 
 
-def stress_measures(terms: Floats, n: int, sampled: bool, note: str) -> dict[str, Measure]:
+def stress_measures(
+    terms: Floats, X: DistanceRows, Z: DistanceRows, sampled: bool, note: str
+) -> dict[str, Measure]:
     """Stress of listed rows, as it is and scaled; missing where all are at distance 0.
 
     In X both are, in Z the scaled one.
     """
+    n = X.n
     gap, d_square, z_square, rest, rest_z = np.ascontiguousarray(terms[:, LISTED:]).T
     if not d_square.any():
         return {}
     pattern = MEASURES["neighborhood_stress"].measure(note=note)
-    found = {"neighborhood_stress": _root_of_ratio(gap, d_square, n, sampled, pattern)}
+    exponents = common_exponents(X, Z)
+    lifted = max(exponents) - exponents[0]  # the gap has another unit than the distances in X
+    found = {"neighborhood_stress": _root_of_ratio(gap, d_square, n, sampled, pattern, lifted)}
     if z_square.any():  # in one place, neighbours have no scale
         better = rest_z.sum() / z_square.sum()  # to be added to the scale
         rest = np.maximum(rest - 2 * better * rest_z + better**2 * z_square, 0.0)
@@ -84,11 +90,14 @@ def drawn_places(
     return np.where(listed_before, -1, places)
 
 
-def _root_of_ratio(above: Floats, below: Floats, n: int, sampled: bool, pattern: Measure) -> Measure:
-    """``sqrt(sum above / sum below)``, with an interval by linearisation if the rows are sampled."""
+def _root_of_ratio(
+    above: Floats, below: Floats, n: int, sampled: bool, pattern: Measure, lifted: int = 0
+) -> Measure:
+    """``sqrt(sum above / sum below) 2^lifted``, with an interval by linearisation if the rows are sampled."""
     ratio = float(above.sum() / below.sum())
-    measure = replace(pattern, value=min(math.sqrt(ratio), pattern.range[1]))
+    value = min(times_power(math.sqrt(ratio), lifted), pattern.range[1])
     if not sampled:
-        return measure
-    low, high = mean_interval(ratio + (above - ratio * below) / below.mean(), n, 0.0, pattern.range[1])
-    return replace(measure, low=math.sqrt(low), high=math.sqrt(high))
+        return replace(pattern, value=value)
+    ends = mean_interval(ratio + (above - ratio * below) / below.mean(), n, 0.0, pattern.range[1])
+    low, high = (times_power(math.sqrt(end), lifted) for end in ends)
+    return replace(pattern, value=value, low=low, high=high)

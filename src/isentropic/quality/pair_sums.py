@@ -10,20 +10,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._values import DistanceRows, Floats
-from ..distances import later_distances
+from .._values import DistanceRows, Floats, Integers
+from ..distances import all_equal, later_distances
 from ..kernels import pairs as kernels
 from ..kernels._jit import threads
+from ..linalg import ROOM
 
 _EQUAL = 1e-13  # a spread this small, relative to the distances, is rounding
 
 
 @dataclass(frozen=True, slots=True)
 class PairSums:
-    """Sums over pairs with the given distance ``d`` and the mapped one ``z``.
+    """Sums over pairs with the given distance ``d`` and the mapped one ``z``, each in a unit of its own.
 
-    ``rest`` and ``rest_z`` are the sums of ``(d - t z)^2`` and ``(d - t z) z`` for some ``t`` near the best
-    scale: next to a perfect map, sums of squares alone would have lost every digit of what is left.
+    The gap is in the larger of the two units. ``rest`` and ``rest_z`` are the sums of ``(d - t z)^2`` and
+    ``(d - t z) z`` for some ``t`` near the best scale: next to a perfect map, sums of squares alone would
+    have lost every digit of what is left.
     """
 
     n_pairs: int
@@ -36,6 +38,7 @@ class PairSums:
     sammon: float  # sum of (d - z)^2 / d over d > 0
     d_sum: float
     n_zero: int  # pairs with d = 0
+    exponents: tuple[int, int] = (0, 0)  # of the units of d and z
 
     @property
     def constant(self) -> tuple[bool, bool]:
@@ -59,12 +62,14 @@ class PairSums:
     @property
     def raw_stress(self) -> float:
         """``sqrt(sum (d - z)^2)``."""
-        return math.sqrt(self.gap)
+        return times_power(math.sqrt(self.gap), max(self.exponents))
 
     @property
     def normalized_stress(self) -> float:
         """``sqrt(sum (d - z)^2 / sum d^2)``; NaN if every d is 0."""
-        return math.sqrt(self.gap / self.d_square) if self.d_square > 0 else math.nan
+        if self.d_square == 0:
+            return math.nan
+        return times_power(math.sqrt(self.gap / self.d_square), max(self.exponents) - self.exponents[0])
 
     @property
     def scaled_stress(self) -> float:
@@ -77,10 +82,34 @@ class PairSums:
     @property
     def sammon_stress(self) -> float:
         """``sum (d - z)^2 / d / sum d``, over pairs with d > 0; NaN if there is none."""
-        return self.sammon / self.d_sum if self.d_sum > 0 else math.nan
+        return self.sammon / (self.d_sum * _sammon_unit(self.exponents)) if self.d_sum > 0 else math.nan
 
 
-def joined(table: Floats) -> PairSums:
+def times_power(value: float, exponent: int) -> float:
+    """``value 2^exponent``, which may be infinite."""
+    try:
+        return math.ldexp(value, exponent)
+    except OverflowError:
+        return math.inf
+
+
+def common_exponents(X: DistanceRows, Z: DistanceRows) -> tuple[int, int]:
+    """Those of the units of both sides; zeros are in that of the other side."""
+    exponents = X.exponent, Z.exponent
+    if exponents[0] == exponents[1]:
+        return exponents
+    if all_equal(X):
+        return Z.exponent, Z.exponent
+    return (X.exponent, X.exponent) if all_equal(Z) else exponents
+
+
+def common_shifts(exponents: tuple[int, int]) -> tuple[float, float]:
+    """What brings the distances of both sides to the larger of their units: one of the two is 1."""
+    largest = max(exponents)
+    return math.ldexp(1.0, exponents[0] - largest), math.ldexp(1.0, exponents[1] - largest)
+
+
+def joined(table: Floats, exponents: tuple[int, int] = (0, 0)) -> PairSums:
     """One value from the sums over many rows of pairs (columns as in ``kernels.pairs``)."""
     table = table[table[:, kernels.COUNT] > 0]
     counts = table[:, kernels.COUNT]
@@ -103,15 +132,17 @@ def joined(table: Floats) -> PairSums:
         sammon=float(table[:, kernels.SAMMON].sum()),
         d_sum=float(total[0]),
         n_zero=int(table[:, kernels.ZERO].sum()),
+        exponents=exponents,
     )
 
 
-def row_sums(given: Floats, mapped: Floats, *, n_jobs: int | None = None) -> Floats:
+def row_sums(
+    given: Floats, mapped: Floats, exponents: tuple[int, int] = (0, 0), *, n_jobs: int | None = None
+) -> Floats:
     """Sums over each row of pairs, for :func:`joined`."""
     table = np.zeros((len(given), kernels.ZERO + 1))
     firsts, stop = np.zeros(len(given), np.int64), given.shape[1]
-    with threads(n_jobs):
-        kernels.pair_sums(given, mapped, firsts, stop, first_scale(given, mapped), table)
+    _add_sums(given, mapped, firsts, stop, first_scale(given, mapped), exponents, table, n_jobs)
     return table
 
 
@@ -120,17 +151,39 @@ def all_pair_sums(
 ) -> PairSums:
     """Sums over all pairs i < j; ``triangle``, if given, is filled with the distances of ``X``."""
     table = np.zeros((X.n, kernels.ZERO + 1))
-    scale = 1.0
+    exponents, scale = common_exponents(X, Z), 1.0
     for rows, first, (given, mapped) in later_distances("sums over pairs", X, Z):
         if rows[0] == 0:
             scale = first_scale(given, mapped, 1)
-        with threads(n_jobs):
-            kernels.pair_sums(
-                given, mapped, rows + 1 - first, X.n - first, scale, table[rows[0] : rows[-1] + 1]
-            )
-            if triangle is not None:
+        part = table[rows[0] : rows[-1] + 1]
+        _add_sums(given, mapped, rows + 1 - first, X.n - first, scale, exponents, part, n_jobs)
+        if triangle is not None:
+            with threads(n_jobs):
                 kernels.store_upper(given, rows[0], first, X.n, triangle)
-    return joined(table)
+    return joined(table, exponents)
+
+
+def _add_sums(
+    given: Floats, mapped: Floats, firsts: Integers, stop: int, scale: float,
+    exponents: tuple[int, int], out: Floats, n_jobs: int | None,
+) -> None:  # fmt: skip
+    with threads(n_jobs):
+        kernels.pair_sums(given, mapped, firsts, stop, scale, out)
+        if exponents[0] == exponents[1]:
+            return
+        shift, unit = common_shifts(exponents), _sammon_unit(exponents)
+        with np.errstate(over="ignore"):  # infinite where a map is that much larger
+            beside = np.ldexp(mapped, exponents[1] - exponents[0]) * unit
+        again = np.zeros(out.shape)
+        kernels.pair_sums(shift[0] * given, shift[1] * mapped, firsts, stop, scale, again)
+        out[:, kernels.GAP] = again[:, kernels.GAP]
+        kernels.pair_sums(unit * given, beside, firsts, stop, scale, again)
+        out[:, kernels.SAMMON] = again[:, kernels.SAMMON]
+
+
+def _sammon_unit(exponents: tuple[int, int]) -> float:
+    """What makes distances in the data that have a unit of their own about 1: terms are squares over them."""
+    return 2.0**-ROOM if exponents[0] not in (0, exponents[1]) else 1.0
 
 
 def first_scale(given: Floats, mapped: Floats, first: int = 0) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from ..distances import store_distances
 from ..distances.pairs import ENOUGH, DrawnPairs, drawn_pairs
 from .intervals import interval
 from .measures import CORRELATED, MEASURES, Measure
-from .pair_sums import PairSums, all_pair_sums, joined, row_sums
+from .pair_sums import PairSums, all_pair_sums, common_exponents, joined, row_sums
 from .rank_correlations import LONGEST, Comparison, bytes_to_compare, compared, compared_rows, ranked
 
 EXACT_ROWS = 20_000  # "auto" compares all pairs of that many rows: 200 million, in less than a minute
@@ -49,7 +49,7 @@ def pair_measures(
         return _defined(_of_all(names, X, Z, n_jobs))
     while True:
         drawn = drawn_pairs(X, Z, n_pairs, random_state)
-        found = _defined(_of_drawn(names, drawn, X.n * (X.n - 1) // 2, n_jobs))
+        found = _defined(_of_drawn(names, drawn, X, Z, n_jobs))
         widths = [_width(measure) for measure in found.values() if measure.range == _WITHIN_1]
         excess = max(widths, default=0.0) / WIDTH
         if not automatic or excess <= 1 or drawn.n_pairs >= _MOST_DRAWN:
@@ -108,20 +108,30 @@ class _Found:
 
 
 def _defined(found: tuple[dict[str, Measure], _Found]) -> dict[str, Measure]:
-    measures, source = found
+    measures, reasons = finite_measures(found[0])
     undefined = [name for name, measure in measures.items() if math.isnan(measure.value)]
     correlated = any(_is_correlated(name) for name in undefined)
     if correlated:  # all of them: distances that vary by rounding have an order by chance
         undefined = [name for name in measures if _is_correlated(name) or name in undefined]
-    if not undefined:
-        return measures
-    differ, got = "of which some differ", "rows that are all equal"
-    if correlated:
-        differ, got = "at different distances", "rows that are all equally far apart"
-    side = "X" if source.constant[0] else "Z"
+    if undefined:
+        differ, got = "of which some differ", "rows that are all equal"
+        if correlated:
+            differ, got = "at different distances", "rows that are all equally far apart"
+        side = "X" if found[1].constant[0] else "Z"
+        reasons.append(message(side, f"rows {differ}, or {are_undefined(undefined)}", got))
     defined = {name: measure for name, measure in measures.items() if name not in undefined}
-    must_be = f"rows {differ}, or {are_undefined(undefined)}"
-    raise UndefinedMeasureError(message(side, must_be, got), defined)
+    if reasons:
+        raise UndefinedMeasureError("\n".join(reasons), defined)
+    return defined
+
+
+def finite_measures(measures: Mapping[str, Measure]) -> tuple[dict[str, Measure], list[str]]:
+    """The measures without those that exceed all numbers, and why these are left out."""
+    beyond = [name for name, measure in measures.items() if math.isinf(measure.value)]
+    must_be = f"of sizes nearer to each other and to 1, or {are_undefined(beyond)}" if beyond else ""
+    got, hint = "distances for which that is above 1.8e308", "Scale one of them, or both."
+    reasons = [message("X and Z", must_be, got, hint)] if beyond else []
+    return {name: measure for name, measure in measures.items() if name not in beyond}, reasons
 
 
 def are_undefined(names: Sequence[str]) -> str:
@@ -183,10 +193,10 @@ def _compared_pairs(X: DistanceRows, Z: DistanceRows, with_sums: bool, n_jobs: i
 
 
 def _of_drawn(
-    names: Sequence[str], drawn: DrawnPairs, n_pairs: int, n_jobs: int | None
+    names: Sequence[str], drawn: DrawnPairs, X: DistanceRows, Z: DistanceRows, n_jobs: int | None
 ) -> tuple[dict[str, Measure], _Found]:
-    whole, *batches = _found_in(names, drawn, n_jobs)
-    found = {}
+    whole, *batches = _found_in(names, drawn, common_exponents(X, Z), n_jobs)
+    found, n_pairs = {}, X.n * (X.n - 1) // 2
     for name in names:
         measure = whole.measure(name)
         value, values = measure.value, [batch.value(name) for batch in batches]
@@ -199,7 +209,9 @@ def _of_drawn(
     return found, whole
 
 
-def _found_in(names: Sequence[str], drawn: DrawnPairs, n_jobs: int | None) -> list[_Found]:
+def _found_in(
+    names: Sequence[str], drawn: DrawnPairs, exponents: tuple[int, int], n_jobs: int | None
+) -> list[_Found]:
     """What all drawn pairs say, then what each batch does."""
     given, mapped = drawn.given, drawn.mapped
     orders: list[Comparison | None] = [None] * (1 + len(given))
@@ -208,8 +220,8 @@ def _found_in(names: Sequence[str], drawn: DrawnPairs, n_jobs: int | None) -> li
         whole = compared(given.ravel(), ranked(mapped.ravel(), n_jobs=n_jobs), n_jobs=n_jobs)
         orders = [whole, *compared_rows(given, mapped, n_jobs=n_jobs)]
     if _by_sums(names):
-        table = row_sums(given, mapped, n_jobs=n_jobs)
-        sums = [joined(table), *(joined(row[None]) for row in table)]
+        table = row_sums(given, mapped, exponents, n_jobs=n_jobs)
+        sums = [joined(rows, exponents) for rows in (table, *table[:, None])]
     return [_Found(order, found) for order, found in zip(orders, sums, strict=True)]
 
 

@@ -17,7 +17,7 @@ from ..kernels.coranks import tie_extremes
 from ..kernels.euclidean import GROUP
 from ..kernels.radix import row_orders
 from ..kernels.row_ranks import N_ORDER_TERMS, compare_points, compare_rows
-from .pair_sums import first_scale
+from .pair_sums import common_exponents, common_shifts, first_scale
 
 MOST_ROWS = 2**23  # up to which the kernel's sums of 32 bits are exact
 _GROUP_ENTRIES = 2**20  # of distances that a thread holds on either side
@@ -46,11 +46,12 @@ class OrderReading:
         k1, k2, n_nearest = (min(int(k), n - 1) for k in (self.k1, self.k2, self.n_neighbors))
         scale = first_scale(X.rows(first), Z.rows(first))
         places = np.empty((len(rows), 0), np.int64) if self.places is None else self.places
-        return (weights, k1, k2, n_nearest, scale), places, np.empty((len(rows), N_ORDER_TERMS))
+        shifts = common_shifts(common_exponents(X, Z))
+        return (weights, k1, k2, n_nearest, scale, *shifts), places, np.empty((len(rows), N_ORDER_TERMS))
 
 
 def _nothing_read(rows: Integers) -> tuple[Any, Integers, Floats]:
-    return (np.empty(0), 0, 0, 0, 1.0), np.empty((len(rows), 0), np.int64), np.empty((len(rows), 0))
+    return (np.empty(0), 0, 0, 0, 1.0, 1.0, 1.0), np.empty((len(rows), 0), np.int64), np.empty((len(rows), 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ import numpy as np
 from .._errors import UndefinedMeasureError, message, require_count, require_one_of
 from .._runtime import generator
 from .._values import Floats
-from ..distances import Metric
+from ..distances import Metric, in_data_units
 from ..distances.pairs import FEWEST, drawn_pairs
 from .inputs import both_sides
 from .neighborhoods import drawn_places, order_terms, stress_measures
-from .pairwise import pair_measures
+from .pairwise import finite_measures, pair_measures
 from .rank_sums import OrderReading
 
 _KINDS = ("normalized", "scaled", "raw")
@@ -103,9 +103,12 @@ def neighborhood_stress(
     places = drawn_places(given.n, given.n - 1, n_neighbors, n_random, generator(random_state))
     reading = OrderReading(n_neighbors, places=places)
     terms = order_terms(given, mapped, reading=reading, n_jobs=n_jobs)
-    found = stress_measures(terms, given.n, False, "")
+    found = stress_measures(terms, given, mapped, False, "")
     name = "neighborhood_stress" if kind == "normalized" else "scaled_neighborhood_stress"
-    if name not in found:
+    finite, reasons = finite_measures({name: found[name]} if name in found else {})
+    if reasons:
+        raise UndefinedMeasureError(reasons[0])
+    if not finite:
         side = "Z" if found else "X"
         must_be = f"rows of which some differ, or {name} is undefined"
         raise UndefinedMeasureError(message(side, must_be, "rows that are equal to their neighbours"), found)
@@ -134,7 +137,7 @@ def shepard_pairs(
     ([1.0, 3.0, 2.0], [2.0, 6.0, 4.0])
     """
     n_pairs = require_count("n_pairs", n_pairs)
-    given, mapped = both_sides(X, Z, metric=metric, fewest=2, n_jobs=n_jobs)
+    given, mapped = map(in_data_units, both_sides(X, Z, metric=metric, fewest=2, n_jobs=n_jobs))
     if given.n * (given.n - 1) // 2 <= n_pairs:
         upper = np.triu_indices(given.n, 1)
         every = np.arange(given.n)

@@ -64,10 +64,10 @@ def _shepard(pairs: ShepardPairs) -> dict[str, Any]:
     counts, _, _ = np.histogram2d(
         pairs.mapped, pairs.given, bins=_SHEPARD_CELLS, range=((0, mapped), (0, given))
     )
-    square = float((pairs.mapped**2).sum())
-    scale = float((pairs.given * pairs.mapped).sum()) / square if square else 0.0
-    # The line z = d / scale from the origin, in shares of either side of the picture.
-    slope = given / (scale * mapped) if scale > 0 else None
+    # The line z = d / scale from the origin, in shares of either side of the picture, whose squares are numbers.
+    d, z = pairs.given / given, pairs.mapped / mapped
+    both = float((d * z).sum())
+    slope = float((z * z).sum()) / both if both > 0 else None
     return {
         **_picture(counts[::-1]), "given": float(f"{given:.3g}"), "mapped": float(f"{mapped:.3g}"),
         "slope": None if slope is None else float(f"{slope:.5g}"),
