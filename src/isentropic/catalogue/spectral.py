@@ -63,7 +63,7 @@ SPECTRAL = (
            figures=("n_separating_",)),
     Method("stochastic-le", "isentropic.methods.stochastic_le:StochasticLE",
            "Laplacian eigenmaps with weaker edges between classes.", "spectral",
-           "O(n (k + m) log n + c m^3); O(n k + c m^2)", _CLASSES, needs_y=True, precomputed=False,
+           "O(n (k + m) log n + c min(n, m)^3); O(n k + c min(n, m)^2)", _CLASSES, needs_y=True, precomputed=False,
            figures=("n_separating_",)),
     Method("diffusion-maps", "isentropic.methods.diffusion_maps:DiffusionMaps",
            "Distances are how differently random walks spread.", "spectral", "O(n (k + m) log n); O(n k)",
