@@ -1,4 +1,4 @@
-"""Disconnected tables of every kind: the connecting edges are those of a plain search, whatever finds them."""
+"""Disconnected tables of every kind: the connecting edges are those of a plain search."""
 
 import os
 
@@ -31,14 +31,19 @@ def attack(seed):
     return X, np.unique(labels, return_inverse=True)[1]
 
 
+def search_by_cells(monkeypatch):
+    monkeypatch.setattr(bridges_module, "_ENOUGH", 1)
+    monkeypatch.setattr(bridges_module, "_FEW", 1)
+    monkeypatch.setattr(bridges_module, "worth_comparing", lambda n, m: -1)
+    monkeypatch.setattr(cells_module, "_LEAST_CELL", 8)
+    monkeypatch.setattr(cells_module, "_QUERIES", 5)
+
+
 @pytest.mark.parametrize("seed", range(ATTACKS))
 def test_connecting_edges_are_those_of_a_plain_search(seed, monkeypatch):
     X, labels = attack(seed)
     by_tree = shortest_bridges(X, labels)
-    monkeypatch.setattr(bridges_module, "_ENOUGH", 1)
-    monkeypatch.setattr(bridges_module, "worth_comparing", lambda n, m: -1)
-    monkeypatch.setattr(cells_module, "_LEAST_CELL", 8)
-    monkeypatch.setattr(cells_module, "_QUERIES", 5)
+    search_by_cells(monkeypatch)
     by_cells = shortest_bridges(X, labels)
     for one, other in zip(by_tree, by_cells, strict=True):
         assert_same_bits(one, other)
@@ -49,3 +54,17 @@ def test_connecting_edges_are_those_of_a_plain_search(seed, monkeypatch):
     else:
         expected = naive.naive_bridges(D, labels)
         np.testing.assert_allclose(sorted(found.values()), sorted(expected.values()), rtol=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "correlation"])
+@pytest.mark.parametrize("seed", range(ATTACKS))
+def test_edges_by_direction_are_those_of_whole_rows_of_distances(seed, metric, monkeypatch):
+    X, labels = attack(seed)
+    if metric == "correlation":  # rows without variance have none
+        X = np.column_stack([X, X[:, :1] + np.ldexp(1.0, np.frexp(np.abs(X[:, :1]))[1])])
+    elif seed % 3 == 0:
+        X[:: 1 + seed % 5] = 0.0
+    by_rows = shortest_bridges(X, labels, metric)
+    search_by_cells(monkeypatch)
+    for one, other in zip(by_rows, shortest_bridges(X, labels, metric), strict=True):
+        assert_same_bits(one, other)

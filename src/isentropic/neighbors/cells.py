@@ -25,8 +25,12 @@ class CellIndex:
     ``O(n m)`` memory.
     """
 
-    def __init__(self, data: np.ndarray, labels: np.ndarray, places: np.ndarray):
-        """``places`` order the rows of a component so that those near each other are next to each other."""
+    def __init__(self, data: np.ndarray, labels: np.ndarray, places: np.ndarray, *, margin: float = 0.0):
+        """``places`` order the rows of a component so that those near each other are next to each other.
+
+        A row counts if its square is longer than the shortest of its component by no more than ``margin``.
+        """
+        self._margin = margin
         size = max(_LEAST_CELL, int(3 * np.sqrt(len(data))))
         self._data = data
         self._rows, self._starts = _cells(labels, places, size)
@@ -45,7 +49,7 @@ class CellIndex:
     def nearest_outside(self, chosen, labels, limits) -> tuple[np.ndarray, np.ndarray]:
         """For the chosen rows the nearest row of another component, and its squared distance.
 
-        -1 and the limit where none is within it. An edge found is a limit for all rows of its component.
+        -1 and the limit where none is within it. An edge found limits all rows of its component and cell.
         """
         near, lengths = np.full(len(chosen), -1), limits.copy()
         with one_blas_thread():  # each product is too short to wake threads for
@@ -67,7 +71,7 @@ class CellIndex:
             if is_one and (labels[self._members(other)] == components[0]).all():
                 continue
             self._compare(cell, other, slack[other], chosen, labels, near, lengths)
-            _share_limits(components, near, lengths)
+            _share_limits(components, self._margin, near, lengths)
         return near, lengths
 
     def _members(self, cell: int) -> np.ndarray:
@@ -111,13 +115,14 @@ def _cells(labels, places, size) -> tuple[np.ndarray, np.ndarray]:
     return rows, np.concatenate([*pieces, [len(rows)]])
 
 
-def _share_limits(components: np.ndarray, near: np.ndarray, lengths: np.ndarray) -> None:
-    """The shortest edge that a component has found bounds all its rows; longer ones are forgotten."""
+def _share_limits(components: np.ndarray, margin: float, near: np.ndarray, lengths: np.ndarray) -> None:
+    """The shortest edge that a component has found, and the margin, bounds its rows; longer ones go."""
     _, component = np.unique(components, return_inverse=True)
     shortest = np.full(component.max() + 1, np.inf)
     np.minimum.at(shortest, component[near >= 0], lengths[near >= 0])
-    longer = lengths > shortest[component]
-    near[longer], lengths[longer] = -1, shortest[component[longer]]
+    limits = shortest[component] + margin
+    longer = lengths > limits
+    near[longer], lengths[longer] = -1, limits[longer]
 
 
 def _estimates(queries: np.ndarray, candidates: np.ndarray):
