@@ -36,6 +36,7 @@ VALUES = frozenset(
         *(f"{kind.__module__}.{kind.__name__}" for kind in (*STAGES.values(), NeighborGraph, Neighbors)),
         "isentropic.affinities.inner_products.InnerProduct",
         "isentropic.dissimilarities.classes.ClassGaussians",
+        "isentropic.dissimilarities.classes.WideGaussians",
         *(
             f"isentropic.dissimilarities.measures.{kind}"
             for kind in ("Added", "Directed", "Exponential", "Shrunk")

@@ -10,8 +10,12 @@ from scipy.stats import multivariate_normal
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
+from assertions import assert_same_bits
+from isentropic import config_context, load, save
 from isentropic._errors import InvalidInputError, IsentropicWarning
 from isentropic.dissimilarities import (
+    ClassGaussians,
+    WideGaussians,
     class_aware_distances,
     class_gaussians,
     expected_between,
@@ -20,6 +24,9 @@ from isentropic.dissimilarities import (
     posterior,
     votes,
 )
+from isentropic.dissimilarities import classes as classes_module
+from isentropic.families.class_divergences import DIRECTED, class_divergences
+from isentropic.registry import make
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -123,6 +130,88 @@ def test_odd_classes_have_positive_definite_covariances(X, classes):
 def test_classes_that_leave_out_a_number_are_refused():
     with pytest.raises(InvalidInputError, match="classes must be numbers from 0"):
         class_gaussians(IRIS[:3], np.array([0, 2, 2]))
+
+
+# ---- tables with more columns than rows ---------------------------------------------------------------
+
+
+def wide_table(kind, n=40, m=300):
+    """Rows of three classes, fewer than columns."""
+    rng = np.random.default_rng(0)
+    classes = np.arange(n) % 3
+    X = rng.normal(size=(n, m)) * rng.uniform(0.1, 3.0, m) + classes[:, None] * rng.normal(size=m)
+    if kind == "one row in a class":
+        classes = np.where(np.arange(n) == 0, 2, np.arange(n) % 2)
+    elif kind == "no class varies":
+        X = rng.normal(size=(3, m))[classes]
+    elif kind == "rank two":
+        X = X[:, :2] @ rng.normal(size=(2, m))
+    elif kind == "far from 0":
+        X += 1e4
+    return X, classes
+
+
+WIDE = ["ordinary", "one row in a class", "no class varies", "rank two", "far from 0"]
+
+
+def gaussians_both_ways(kind, monkeypatch):
+    """In coordinates of the span, and with whole covariances; the table, and rows within its span."""
+    X, classes = wide_table(kind)
+    inside = class_gaussians(X, classes)
+    monkeypatch.setattr(classes_module, "_WIDE", 10_000)
+    whole = class_gaussians(X, classes)
+    assert isinstance(inside, WideGaussians)
+    assert isinstance(whole, ClassGaussians)
+    return inside, whole, (X[:20] + X[20:]) / 2
+
+
+@pytest.mark.parametrize("kind", WIDE)
+@pytest.mark.parametrize("divergence", DIRECTED)
+def test_divergences_of_wide_tables_are_those_of_whole_covariances(kind, divergence, monkeypatch):
+    inside, whole, _ = gaussians_both_ways(kind, monkeypatch)
+    expected = class_divergences(whole, divergence)
+    assert_allclose(class_divergences(inside, divergence), expected, rtol=1e-8, atol=2e-8)
+    assert expected.max() > 0.05
+
+
+@pytest.mark.parametrize("kind", WIDE)
+def test_posteriors_of_wide_tables_are_those_of_whole_covariances(kind, monkeypatch):
+    monkeypatch.setattr(classes_module, "_NOISE", 1e-2)  # else rounding decides between far classes
+    inside, whole, new = gaussians_both_ways(kind, monkeypatch)
+    assert_allclose(posterior(new, inside), posterior(new, whole), rtol=1e-8, atol=1e-12)
+    assert_allclose(inside.means, whole.means, rtol=1e-12, atol=1e-12)
+    assert_allclose(inside.variances, np.diagonal(whole.covariances, axis1=1, axis2=2), rtol=1e-10)
+
+
+def test_no_batch_changes_a_bit_of_a_wide_posterior():
+    X, classes = wide_table("ordinary")
+    found = class_gaussians(X, classes)
+    together = posterior(X, found)
+    for i in (0, 7, 39):
+        assert_same_bits(posterior(X[i : i + 1], found)[0], together[i])
+
+
+@pytest.mark.parametrize("shape", [(300, 256), (301, 300), (300, 300)], ids=str)
+def test_few_columns_and_long_tables_keep_whole_covariances(shape):
+    X = np.random.default_rng(0).normal(size=shape)
+    assert isinstance(class_gaussians(X, np.arange(len(X)) % 2), ClassGaussians)
+
+
+def test_equal_rows_of_a_wide_table_have_finite_posteriors():
+    shares = posterior(np.ones((6, 300)), class_gaussians(np.ones((6, 300)), np.array([0, 0, 0, 0, 1, 1])))
+    assert_allclose(shares, np.tile([4 / 6, 2 / 6], (6, 1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["class-isomap", "stochastic-le", "stochastic-slle"])
+@pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+def test_thousands_of_columns_need_no_square_of_them(name, tmp_path):
+    # Whole covariances of three classes would be 600 MB.
+    X, classes = wide_table("ordinary", n=60, m=5000)
+    with config_context(memory_limit=2**26):
+        model = make(name).fit(X, classes)
+        new = model.transform(X[:5] + 0.01)
+    save(model, tmp_path / "model")
+    assert_same_bits(load(tmp_path / "model").transform(X[:5] + 0.01), new)
 
 
 # ---- the class of a new row --------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from assertions import assert_same_bits
 from isentropic.kernels._jit import threads
 from isentropic.kernels.boxes import boxes_of, split_rows
-from isentropic.kernels.bridges import nearest_outside, parts_of_nodes, refined_outside
+from isentropic.kernels.bridges import closer_outside, nearest_outside, parts_of_nodes
 from naive import naive_nearest_outside
 
 seeds = st.integers(0, 2**32 - 1)
@@ -87,25 +87,51 @@ def test_own_part_and_far_boxes_are_not_measured():
 # ---- by products -------------------------------------------------------------------------------
 
 
-def outside_by_products(X, labels, error=0.0, seed=0):
-    """From products that are wrong by up to ``error`` in the squared distance."""
+def outside_by_products(X, labels, error=0.0, seed=0, limits=np.inf, parts=1):
+    """From products that are wrong by up to ``error`` in the squared distance, in so many parts."""
     noise = np.random.default_rng(seed).uniform(-error / 2, error / 2, size=(len(X), len(X)))
     norms = (X**2).sum(axis=1)
-    near, lengths = np.full(len(X), -7), np.full(len(X), np.nan)
-    products, slack = (X @ X.T + noise).astype(np.float32), np.full(len(X), error + 1e-3)
-    refined_outside(products, np.ones(len(X)), X, X, norms, norms, slack, labels, labels, near, lengths)
+    near, lengths = np.full(len(X), -1), np.full(len(X), float(limits))
+    everyone, slack = np.arange(len(X)), np.full(len(X), error + 1e-3)
+    for others in np.array_split(everyone[::-1], parts):
+        products = (X @ X[others].T - norms[others] / 2 + noise[:, others]) / 4.0  # in units of 2
+        closer_outside(products.astype(np.float32), norms / 4, slack / 4, 2.0, X, everyone, others, labels,
+                       near, lengths)  # fmt: skip
     return near, lengths
 
 
 @given(
-    seed=seeds, n=st.integers(1, 25), n_parts=st.integers(1, 5), error=st.sampled_from([0.0, 0.3, 5.0, 100.0])
+    seed=seeds,
+    n=st.integers(1, 25),
+    n_parts=st.integers(1, 5),
+    error=st.sampled_from([0.0, 0.3, 5.0, 100.0]),
+    parts=st.integers(1, 4),
 )
-def test_the_nearest_outside_whatever_the_error_of_the_products(seed, n, n_parts, error):
+def test_the_nearest_outside_whatever_the_error_of_the_products(seed, n, n_parts, error, parts):
     X, labels = lattice(seed, n, 3), np.random.default_rng(seed).integers(0, n_parts, n)
-    near, lengths = outside_by_products(X, labels, error, seed)
+    near, lengths = outside_by_products(X, labels, error, seed, parts=parts)
     expected = naive_nearest_outside(squared(X), labels)
     assert near.tolist() == expected[0]
     assert lengths.tolist() == expected[1]
+
+
+def test_many_products_are_looked_through():
+    X, labels = lattice(3, 150, 5), np.arange(150) % 4
+    near, lengths = outside_by_products(X, labels)
+    expected = naive_nearest_outside(squared(X), labels)
+    assert near.tolist() == expected[0]
+    assert lengths.tolist() == expected[1]
+
+
+@given(seed=seeds, n=st.integers(2, 30), limit=st.integers(0, 12))
+def test_products_keep_to_the_limit(seed, n, limit):
+    X, labels = lattice(seed, n, 3), np.random.default_rng(seed).integers(0, 3, n)
+    near, lengths = outside_by_products(X, labels, limits=limit)
+    expected = [
+        (j, d) if d <= limit else (-1, limit)
+        for j, d in zip(*naive_nearest_outside(squared(X), labels), strict=True)
+    ]
+    assert list(zip(near.tolist(), lengths.tolist(), strict=True)) == expected
 
 
 # ---- determinism -------------------------------------------------------------------------------
@@ -116,13 +142,9 @@ def test_the_nearest_outside_whatever_the_error_of_the_products(seed, n, n_parts
 def test_threads_change_no_bit(seed):
     rng = np.random.default_rng(seed)
     X, labels = rng.normal(size=(60, 5)), rng.integers(0, 4, 60)
-    for search in (
-        lambda: outside_by_tree(X, labels, np.full(60, np.inf))[:2],
-        lambda: outside_by_products(X, labels),
-    ):
-        with threads(1):
-            alone = search()
-        with threads(2):
-            together = search()
-        for one, other in zip(alone, together, strict=True):
-            assert_same_bits(one, other)
+    with threads(1):
+        alone = outside_by_tree(X, labels, np.full(60, np.inf))[:2]
+    with threads(2):
+        together = outside_by_tree(X, labels, np.full(60, np.inf))[:2]
+    for one, other in zip(alone, together, strict=True):
+        assert_same_bits(one, other)

@@ -15,6 +15,7 @@ from isentropic._values import Can, Inflate, Knn, Percentile, Pnn, Radius
 from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import POLICIES, component_labels, repaired
 from isentropic.neighbors import bridges as bridges_module
+from isentropic.neighbors import cells as cells_module
 from isentropic.neighbors.bridges import shortest_bridges
 
 seeds = st.integers(0, 2**32 - 1)
@@ -140,14 +141,20 @@ def levels_and_numbers(rng, n=240):
     return np.column_stack([rng.integers(0, 3, size=(n, 8)), *coded]).astype(float)
 
 
+def search_by_cells(monkeypatch, size=20):
+    """Let every search but the first go by cells of so many rows."""
+    monkeypatch.setattr(bridges_module, "_ENOUGH", 1)
+    monkeypatch.setattr(bridges_module, "worth_comparing", lambda n, m: -1)
+    monkeypatch.setattr(cells_module, "_LEAST_CELL", size)
+
+
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("by", ["tree", "products"])
+@pytest.mark.parametrize("by", ["tree", "cells"])
 def test_bridges_of_a_table_with_levels(seed, by, monkeypatch):
     # Two dozen parts, whose shortest edges are of few lengths: ties within each round, and between rounds.
     X = levels_and_numbers(np.random.default_rng(seed))
-    if by == "products":
-        monkeypatch.setattr(bridges_module, "_ENOUGH", 1)
-        monkeypatch.setattr(bridges_module, "worth_comparing", lambda n, m: -1)
+    if by == "cells":
+        search_by_cells(monkeypatch)
     before = graph_in_parts(X, 3)
     assert before.n_components > 10
     D = np.array([np.sqrt(((X - x) ** 2).sum(axis=1)) for x in X])
@@ -164,6 +171,52 @@ def test_bridges_of_parts_one_within_the_other(rng, m):
     pairs, lengths = shortest_bridges(X, labels)
     found = {(int(i), int(j)): d for (i, j), d in zip(pairs, lengths, strict=True)}
     assert_same_edges(found, naive.naive_bridges(D, labels))
+
+
+def labelled_tables():
+    """Tables with components of many kinds: clusters, ties, pairs, single rows, an outlier, far from 0."""
+    rng = np.random.default_rng(0)
+    middles = rng.normal(size=(12, 30))
+    clusters = np.repeat(middles, 25, axis=0) + rng.normal(size=(300, 30))
+    by_cluster = np.repeat(np.arange(12), 25)
+    with_outlier = clusters.copy()
+    with_outlier[7] = 1e9
+    return {
+        "clusters": (clusters, by_cluster),
+        "far from 0": (clusters + 1e7, by_cluster),
+        "tiny": (clusters * 1e-130, by_cluster),
+        "outlier": (with_outlier, by_cluster),
+        "ties": (rng.integers(0, 3, size=(300, 12)).astype(float), rng.integers(0, 9, 300)),
+        "pairs": (clusters, np.arange(300) // 2),
+        "single rows": (clusters[::3], np.arange(100)),
+        "two components": (clusters, np.arange(300) % 2),
+        "large and small": (clusters, np.maximum(np.arange(300) - 260, 0)),
+    }
+
+
+@pytest.mark.parametrize("name", labelled_tables())
+def test_cells_find_the_edges_of_a_plain_search(name, monkeypatch):
+    X, labels = labelled_tables()[name]
+    search_by_cells(monkeypatch)
+    D = np.array([np.sqrt(((X - x) ** 2).sum(axis=1)) for x in X])
+    pairs, lengths = shortest_bridges(X, labels)
+    found = {(int(i), int(j)): d for (i, j), d in zip(pairs, lengths, strict=True)}
+    assert_same_edges(found, naive.naive_bridges(D, labels))
+
+
+def test_clusters_in_many_columns_are_joined_without_comparing_all_rows(monkeypatch):
+    # Boxes around these clusters overlap: a tree compares every row with nearly all others.
+    rng = np.random.default_rng(0)
+    X = np.repeat(2 * rng.normal(size=(10, 50)), 400, axis=0) + rng.normal(size=(4000, 50))
+    compared, closer = [], cells_module.closer_outside
+
+    def counted(products, *others):
+        compared.append(products.size)
+        closer(products, *others)
+
+    monkeypatch.setattr(cells_module, "closer_outside", counted)
+    shortest_bridges(X, np.repeat(np.arange(10), 400))
+    assert 0 < sum(compared) < 0.2 * len(X) ** 2
 
 
 def test_equal_rows_in_different_parts_are_joined_by_edges_of_length_0():

@@ -66,6 +66,6 @@ GEODESIC = (
            _VLACHOS, params={"dissimilarity": "dis2"}, needs_y=True, max_rows=40_000),
     Method("class-isomap", "isentropic.methods.class_isomap:ClassIsomap",
            "ISOMAP of geodesics and divergences between classes.", "geodesic",
-           "O(n^2 (k + log n) + c m^3); O(n^2 + c m^2)", _CLASSES, needs_y=True, precomputed=False,
-           max_rows=40_000, draws_above=10_000),
+           "O(n^2 (k + log n) + c min(n, m)^3); O(n^2 + c min(n, m)^2)", _CLASSES, needs_y=True,
+           precomputed=False, max_rows=40_000, draws_above=10_000),
 )  # fmt: skip

@@ -25,7 +25,7 @@ def raw_accuracies(
     QDA is that of Gaussians whose covariances are shrunk towards the pooled one, so that small classes and
     constant columns have one too. One that would take too long, or has no solution, is left out, and so are
     those of Gaussians where the metric is another than the Euclidean.
-    ``O(n m min(n, m))`` and, for QDA, ``O(n m^2 + c m^3)``.
+    ``O(n m min(n, m))`` and, for QDA, ``O(n m r + c r^3)`` with ``r = min(n, m)``.
     """
     train, test = split.train, split.test
     found = {"k-NN": accuracy_between(X[train], classes[train], X[test], classes[test], metric=metric)}

@@ -2,6 +2,7 @@
 
 from .classes import (
     ClassGaussians,
+    WideGaussians,
     class_aware_distances,
     class_gaussians,
     expected_between,
@@ -38,6 +39,7 @@ __all__ = [
     "DirectedIndex",
     "Exponential",
     "Shrunk",
+    "WideGaussians",
     "checked_dissimilarity",
     "checked_scale",
     "class_aware_distances",

@@ -14,13 +14,15 @@ from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.special import logsumexp
 
 from .._errors import IsentropicWarning, require, require_number
-from .._runtime import one_blas_thread, row_blocks
-from .._state import Array, State, StateError
+from .._runtime import one_blas_thread, require_memory, row_blocks
+from .._state import Array, Double, State, StateError, Value
 
 _LARGEST_EXPONENT = 300.0  # whose exponential, squared and summed over many, is still a number
 _NUMBERS_AT_ONCE = 2**20  # in the differences of a block of rows and the class means
 _NOISE = 1e-6  # of the mean variance within classes, on every diagonal
 _SHRINKAGE = {"enough": 0.1, "few": 0.5, "one": 1.0}  # towards the pooled covariance, by rows of a class
+_ROUNDING = 16 * float(np.finfo(float).eps)
+_WIDE = 256  # columns: a table of no more is not worth another basis
 
 
 def mean_square(distances: np.ndarray) -> float:
@@ -87,33 +89,92 @@ class ClassGaussians:
             raise StateError("covariances", "must be positive definite") from None
 
 
-def class_gaussians(X: np.ndarray, classes: np.ndarray) -> ClassGaussians:
+@dataclass(frozen=True, slots=True)
+class WideGaussians:
+    """Gaussians of classes in coordinates of the span of all rows, for tables wider than long.
+
+    Outside of the span all classes have the same small variance in every direction, which cancels in
+    posteriors and in divergences: those of ``inside`` are those of the whole. Nothing of size m×m is held.
+    """
+
+    centre: np.ndarray  # (m,)
+    basis: np.ndarray  # (r, m) orthonormal rows
+    noise: float  # variance in every direction outside of the span
+    inside: ClassGaussians  # (c, r)
+    _state = State(
+        centre=Array("m"),
+        basis=Array("r", "m"),
+        noise=Double(above=0),
+        inside=Value(ClassGaussians, c="c", m="r"),
+    )
+
+    @property
+    def means(self) -> np.ndarray:
+        """(c, m)."""
+        return self.centre + self.inside.means @ self.basis
+
+    @property
+    def variances(self) -> np.ndarray:
+        """Diagonals of the covariances, (c, m). ``O(c m r^2)`` time."""
+        outside = self.noise * (1.0 - (self.basis**2).sum(axis=0))
+        return (
+            np.stack([((S @ self.basis) * self.basis).sum(axis=0) for S in self.inside.covariances]) + outside
+        )
+
+    def coordinates(self, X: np.ndarray) -> np.ndarray:
+        """Rows in coordinates of the span; a product for each, so that no batch changes a bit."""
+        Z = np.empty((len(X), len(self.basis)))
+        for block in row_blocks(len(X), "classes of new rows", size=max(1, _NUMBERS_AT_ONCE // X.shape[1])):
+            with one_blas_thread():
+                Z[block] = (self.basis @ (X[block] - self.centre)[:, :, None])[:, :, 0]
+        return Z
+
+
+def class_gaussians(X: np.ndarray, classes: np.ndarray) -> ClassGaussians | WideGaussians:
     """``(1 - s) S_c + s S + e I``: covariances of the classes, shrunk towards that within classes, S.
 
     Divisors are ``n_c - 1`` and ``n - c``; s is 0.1 for classes of more than m + 1 rows, 0.5 for fewer and 1
     for one row; e is 1e-6 of the mean variance in S. Where no class varies, S is the covariance of all rows,
-    and the identity where they are equal. ``O(n m^2)`` time, ``8 c m^2`` bytes.
+    and the identity where they are equal. ``O(n m^2)`` time, ``8 c m^2`` bytes; of tables with more columns
+    than rows, and than 256, ``O(n^2 m)`` time and ``8 n (m + c n)`` bytes.
     """
-    counts = np.bincount(classes)
-    fits = len(classes) == len(X) and bool(counts.all())
+    counts, (n, m) = np.bincount(classes), X.shape
+    fits = len(classes) == n and bool(counts.all())
     require(fits, "classes", "numbers from 0, one a row, none left out", classes)
+    rank = n if m > max(n, _WIDE) else m
+    what = f"Gaussians of {len(counts)} classes of {m} features"
+    require_memory(24 * len(counts) * rank * rank, what, "Take fewer features (PCA).")
+    if rank == m:
+        return _shrunk(X, classes, counts, m)[0]
+    centre = X.mean(axis=0)
+    with one_blas_thread():  # others would spend most of their time waiting
+        basis = np.linalg.qr((X - centre).T)[0].T.copy()
+    inside, noise = _shrunk((X - centre) @ basis.T, classes, counts, m)
+    return WideGaussians(centre, basis, noise, inside)
+
+
+def _shrunk(
+    X: np.ndarray, classes: np.ndarray, counts: np.ndarray, n_features: int
+) -> tuple[ClassGaussians, float]:
+    """The Gaussians of rows that stand for those of a table of so many features, and e."""
     m = X.shape[1]
     means, scatters = np.empty((len(counts), m)), np.empty((len(counts), m, m))
-    for c in range(len(counts)):
-        rows = X[classes == c]
-        means[c] = rows.mean(axis=0)
-        centred = rows - means[c]
-        scatters[c] = centred.T @ centred
+    for block in row_blocks(len(counts), "covariances of classes", size=1):
+        rows = X[classes == block.start]
+        means[block.start] = rows.mean(axis=0)
+        centred = rows - means[block.start]
+        scatters[block.start] = centred.T @ centred
     pooled = _pooled(X, scatters.sum(axis=0) / max(len(X) - len(counts), 1))
     for c, count in enumerate(counts):
-        s = _SHRINKAGE["one" if count == 1 else "enough" if count > m + 1 else "few"]
+        s = _SHRINKAGE["one" if count == 1 else "enough" if count > n_features + 1 else "few"]
         scatters[c] = (1 - s) * scatters[c] / max(count - 1, 1) + s * pooled
-    scatters[:, np.arange(m), np.arange(m)] += _NOISE * np.trace(pooled) / m
-    return ClassGaussians(means, scatters, counts)
+    noise = float(_NOISE * np.trace(pooled) / n_features)
+    scatters[:, np.arange(m), np.arange(m)] += noise
+    return ClassGaussians(means, scatters, counts), noise
 
 
 def _pooled(X: np.ndarray, within: np.ndarray) -> np.ndarray:
-    if np.trace(within) > 0:
+    if np.trace(within) > _ROUNDING**2 * (X**2).sum() / len(X):  # else it is rounding of the means
         return within
     centred = X - X.mean(axis=0)
     everywhere = centred.T @ centred / max(len(X) - 1, 1)
@@ -133,11 +194,13 @@ def votes(near: np.ndarray, n_classes: int) -> np.ndarray:
     return (near[:, :, None] == np.arange(n_classes)).mean(axis=1)
 
 
-def posterior(X: np.ndarray, gaussians: ClassGaussians) -> np.ndarray:
+def posterior(X: np.ndarray, gaussians: ClassGaussians | WideGaussians) -> np.ndarray:
     """``p(c | x)`` proportional to ``n_c N(x; mu_c, S_c)``: quadratic discriminant analysis.
 
-    ``O(c m^3 + b c m^2)`` time.
+    ``O(c m^3 + b c m^2)`` time; by Gaussians in r coordinates ``O(c r^3 + b r (m + c r))``.
     """
+    if isinstance(gaussians, WideGaussians):
+        return posterior(gaussians.coordinates(X), gaussians.inside)
     (c, m), logs = gaussians.means.shape, np.empty((len(X), len(gaussians.counts)))
     roots = [cholesky(S, lower=True) for S in gaussians.covariances]
     inverses = np.stack([solve_triangular(root, np.eye(m), lower=True) for root in roots])

@@ -2,6 +2,7 @@
 
 from .blocks import distances_between, distances_to, rows_per_block
 from .condensed import condensed_distances, later_distances, store_distances
+from .directions import has_directions, unit_directions
 from .duplicates import Distinct, are_all_equal, distinct_rows, hashes_of, same_rows
 from .gower import GowerUnits, gower_of, in_units, is_gower, warn_of_strangers, weights_of
 from .metrics import (
@@ -58,6 +59,7 @@ __all__ = [
     "euclidean_rows",
     "finite_rows",
     "gower_of",
+    "has_directions",
     "hashes_of",
     "in_data_units",
     "in_units",
@@ -71,6 +73,7 @@ __all__ = [
     "scaled_distance_rows",
     "store_distances",
     "taken",
+    "unit_directions",
     "warn_of_strangers",
     "weights_of",
 ]

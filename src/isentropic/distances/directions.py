@@ -6,6 +6,7 @@ The libraries multiply whole matrices, and round a row otherwise in another batc
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +42,26 @@ class Directions:
         with threads(self.n_jobs):
             direction_pairs(self.tiles, self.norms, first, second, *UNDIRECTED[self.metric], out)
         return out
+
+
+def has_directions(X: Any, metric: Any) -> bool:
+    """Whether a metric compares the directions of these rows, which are dense."""
+    return isinstance(X, np.ndarray) and isinstance(metric, str) and metric in DIRECTIONS
+
+
+def unit_directions(X: np.ndarray, metric: str, n_jobs: int | None) -> np.ndarray:
+    """Rows of length 1, (n, m + 1), whose squared Euclidean distances are twice those by the metric.
+
+    Up to rounding: the last column is 1 for rows without a direction, which are perpendicular to all others.
+    """
+    found, (n, m) = Directions.of(X, metric, n_jobs), X.shape
+    lengths = np.sqrt(found.norms.ravel()[:n])
+    out = np.zeros((n, m + 1))
+    out[:, :m] = (
+        found.tiles.transpose(0, 2, 1).reshape(-1, m)[:n] / np.where(lengths > 0, lengths, 1)[:, None]
+    )
+    out[:, m] = lengths == 0
+    return out
 
 
 def between_directions(queries: np.ndarray, data: np.ndarray, metric: str, n_jobs: int | None) -> np.ndarray:

@@ -22,15 +22,24 @@ from .patch_rows import patch_means
 
 _WORTH_THREADS = 100_000  # operations: below that, waking threads costs more than the work
 _NEAR = 0.05  # Bhattacharyya distances below it are small differences of large numbers
+_STEPS_AT_ONCE = 2**30  # of factorizations, a second
 _EDGES_AT_ONCE = 1024  # the first block of pairs; the next ones take as many as fit a quarter of a second
 
 
-class Gaussians(Protocol):
-    """What a divergence asks of many Gaussians; ``heads`` and ``tails`` number the two of each pair."""
+class Marginals(Protocol):
+    """What a divergence asks of many Gaussians if features count one by one."""
 
     @property
     def means(self) -> np.ndarray:
         """(p, m)."""
+
+    @property
+    def variances(self) -> np.ndarray:
+        """Diagonals of the covariances, (p, m)."""
+
+
+class Gaussians(Marginals, Protocol):
+    """What a divergence asks of many Gaussians; ``heads`` and ``tails`` number the two of each pair."""
 
     @property
     def n_features(self) -> int:
@@ -39,10 +48,6 @@ class Gaussians(Protocol):
     @property
     def log_dets(self) -> np.ndarray:
         """``log|S|``, (p,)."""
-
-    @property
-    def variances(self) -> np.ndarray:
-        """Diagonals of the covariances, (p, m)."""
 
     def covariance(self, i: int) -> np.ndarray:
         """The covariance of one of them, (m, m)."""
@@ -76,7 +81,7 @@ class FullForm:
     @cached_property
     def _precisions(self) -> np.ndarray:
         found, log_dets = np.empty_like(self._covariances), np.empty(len(self.means))
-        for block in row_blocks(len(found), "precisions", size=64, adapt=True):
+        for block in row_blocks(len(found), "precisions", size=_matrices_at_once(found.shape[1]), adapt=True):
             with threads(self._n_jobs):
                 precisions(self._covariances[block], found[block], log_dets[block])
         self.log_dets = _positive_definite(log_dets)
@@ -100,7 +105,9 @@ class FullForm:
     def mixed(self, heads: np.ndarray, tails: np.ndarray, weight: float) -> np.ndarray:
         _check_pairs(heads, tails, len(self.means))
         log_dets, out = self.log_dets, np.empty((len(heads), 2))
-        for block in row_blocks(len(heads), "divergences", size=64, adapt=True):
+        for block in row_blocks(
+            len(heads), "divergences", size=_matrices_at_once(self.n_features), adapt=True
+        ):
             with threads(self._n_jobs):
                 mixed_terms(self.means, self._covariances, log_dets, heads[block], tails[block], weight,
                             out[block])  # fmt: skip
@@ -109,6 +116,11 @@ class FullForm:
             near_terms(self.means, self._covariances, heads[near], tails[near], part)
 
         return _mended(out, weight, again, self._n_jobs)
+
+
+def _matrices_at_once(m: int) -> int:
+    """How many matrices are factored between two reports: of large ones as few as keep two threads busy."""
+    return max(2, min(64, _STEPS_AT_ONCE // m**3))
 
 
 def _mended(out: np.ndarray, weight: float, again: Callable, n_jobs: int | None) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._errors import InvalidInputError
-from .forms import Gaussians
+from .forms import Gaussians, Marginals
 
 _ORDER_OF_KL = 1e-4  # Rényi orders this near to 1 are the KL divergence
 
@@ -65,7 +65,7 @@ def renyi(p: Gaussians, heads: np.ndarray, tails: np.ndarray, order: float = 0.5
     return _not_negative(value) if order > 0 else value
 
 
-def fisher_rao(p: Gaussians, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
+def fisher_rao(p: Marginals, heads: np.ndarray, tails: np.ndarray) -> np.ndarray:
     """Fisher-Rao distance of the diagonal Gaussians: ``sqrt(sum_f d_f^2)``, with s the deviations and
 
     ``d_f = sqrt(2) arccosh(1 + [ (mu1-mu2)^2/2 + (s1-s2)^2 ] / (2 s1 s2))``. ``O(m)`` a pair.

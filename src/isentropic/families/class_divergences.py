@@ -8,11 +8,11 @@ import numpy as np
 
 from .._class_choices import ClassDivergence
 from .._errors import require, require_one_of
-from .._runtime import require_memory
 from ..dissimilarities import (
     Added,
     ClassDistance,
     ClassGaussians,
+    WideGaussians,
     checked_dissimilarity,
     class_gaussians,
     fitted_dissimilarity,
@@ -20,7 +20,7 @@ from ..dissimilarities import (
 )
 from ..distances import Metric, is_gower
 from ..divergences import EDGE_DIVERGENCES, FullForm
-from ..divergences.formulas import kl
+from ..divergences.formulas import fisher_rao, kl
 
 DIRECTED = {**EDGE_DIVERGENCES, "directed-kl": kl}  # for methods that do not need one number a pair
 
@@ -30,28 +30,37 @@ def checked_divergence(name: Any, known: Any = EDGE_DIVERGENCES) -> str:
     return str(name)
 
 
-def class_divergences(gaussians: ClassGaussians, divergence: str = "kl") -> np.ndarray:
+def class_divergences(gaussians: ClassGaussians | WideGaussians, divergence: str = "kl") -> np.ndarray:
     """Divergence of each pair of classes, (c, c), 0 on the diagonal. ``O(c m^3 + c^2 m^2)`` time.
+
+    Of Gaussians in r coordinates m is r, but for ``"fisher-rao"``, which takes ``O(c m r^2)``.
 
     >>> import numpy as np
     >>> one = np.ones((2, 1, 1))
     >>> class_divergences(ClassGaussians(np.array([[0.0], [2.0]]), one, np.array([5, 5]))).tolist()
     [[0.0, 2.0], [2.0, 0.0]]
     """
-    c, m = gaussians.means.shape
-    require_memory(24 * c * m * m, f"Gaussians of {c} classes of {m} features", "Take fewer features (PCA).")
-    # in a unit that is a power of two, so that no square is lost; a divergence itself has none
-    size = float(np.sqrt(gaussians.covariances[:, np.arange(m), np.arange(m)].mean()))
-    unit = float(np.ldexp(1.0, int(np.frexp(size)[1])))
-    means = (gaussians.means - gaussians.means.mean(axis=0)) / unit
-    form = FullForm(means, gaussians.covariances / unit / unit)
+    c = len(gaussians.means)
     heads, tails = np.nonzero(~np.eye(c, dtype=bool))
     table = np.zeros((c, c))
-    table[heads, tails] = DIRECTED[divergence](form, heads, tails)
+    if isinstance(gaussians, WideGaussians) and divergence == "fisher-rao":  # not the same in another basis
+        table[heads, tails] = fisher_rao(gaussians, heads, tails)
+    else:
+        inside = gaussians.inside if isinstance(gaussians, WideGaussians) else gaussians
+        table[heads, tails] = DIRECTED[divergence](_form(inside), heads, tails)
     finite = bool(np.isfinite(table).all())
     hint = "Scale the features, or leave out those that vary in one class only."
     require(finite, "A divergence between classes", "finite", "infinite or missing numbers", hint)
     return table
+
+
+def _form(gaussians: ClassGaussians) -> FullForm:
+    """In a unit that is a power of two, so that no square is lost; a divergence itself has none."""
+    m = gaussians.means.shape[1]
+    size = float(np.sqrt(gaussians.covariances[:, np.arange(m), np.arange(m)].mean()))
+    unit = float(np.ldexp(1.0, int(np.frexp(size)[1])))
+    means = (gaussians.means - gaussians.means.mean(axis=0)) / unit
+    return FullForm(means, gaussians.covariances / unit / unit)
 
 
 def dissimilarity_of(

@@ -28,8 +28,9 @@ class DivergenceLearner(ClassLearner):
     def _diverge(self, X: np.ndarray, codes: np.ndarray) -> None:
         """Find the divergences, and what rows without a class are; parameters are checked before."""
         labelled, others = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
-        self.divergences_ = class_divergences(class_gaussians(X[labelled], codes[labelled]), self.divergence)
-        self._learn(X, codes, self.n_neighbors, self.unlabelled)
+        gaussians = class_gaussians(X[labelled], codes[labelled])
+        self.divergences_ = class_divergences(gaussians, self.divergence)
+        self._learn(X, codes, self.n_neighbors, self.unlabelled, gaussians)
         self._remember(X)
         shares = np.zeros((len(X), len(self.classes_)))
         shares[labelled, codes[labelled]] = 1.0

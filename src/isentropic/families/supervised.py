@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._errors import IsentropicWarning, require, require_one_of, warn
-from .._state import Absent, Array, State, StateError, Text, Value, Whole
-from ..dissimilarities import ClassGaussians, ClassIndex, class_gaussians, posterior, votes
+from .._state import Absent, Array, OneOf, State, StateError, Text, Value, Whole
+from ..dissimilarities import ClassGaussians, ClassIndex, WideGaussians, class_gaussians, posterior, votes
 from ..distances import is_gower
 from ..neighbors import RowIndex
 from ..quality.class_labels import NO_CLASSES, half_labelled
@@ -40,7 +40,7 @@ class ClassLearner(RowKeeper):
         _codes=Array("n", dtype=np.int64, least=-1, below="c"),  # -1: no class was given
         _fit_unlabelled=Text(*UNLABELLED),
         _n_votes=Whole(1),
-        _gaussians=Absent(Value(ClassGaussians, c="c", m="m")),
+        _gaussians=Absent(OneOf(Value(ClassGaussians, c="c", m="m"), Value(WideGaussians, c="c", m="m"))),
     )
     _found_again: tuple[str, ...] = ("_index_of_labelled", "_index_of_classes")
     _index_of_labelled: RowIndex | None
@@ -64,10 +64,24 @@ class ClassLearner(RowKeeper):
             warn("y has a single class: the map is that of the method without classes.", IsentropicWarning)
         return X, codes
 
-    def _learn(self, X: np.ndarray, codes: np.ndarray, n_votes: int, unlabelled: str = "neutral") -> None:
-        """Keep the classes, and what tells those of new rows, ``n_votes`` nearest labelled rows at most."""
+    def _learn(
+        self,
+        X: np.ndarray,
+        codes: np.ndarray,
+        n_votes: int,
+        unlabelled: str = "neutral",
+        gaussians: ClassGaussians | WideGaussians | None = None,
+    ) -> None:
+        """Keep the classes, and what tells those of new rows, ``n_votes`` nearest labelled rows at most.
+
+        ``gaussians`` of the classes, where a method has them already.
+        """
         labelled = np.flatnonzero(codes >= 0)
-        self._gaussians = class_gaussians(X[labelled], codes[labelled]) if unlabelled == "posterior" else None
+        if unlabelled != "posterior":
+            gaussians = None
+        elif gaussians is None:
+            gaussians = class_gaussians(X[labelled], codes[labelled])
+        self._gaussians = gaussians
         self._codes, self._fit_unlabelled = codes, unlabelled
         self._n_votes, self._index_of_labelled = min(n_votes, len(labelled)), None
         self._index_of_classes = None

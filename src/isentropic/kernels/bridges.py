@@ -8,6 +8,8 @@ from ._jit import kernel, parallel_kernel, rows
 from .boxes import box_gap
 from .euclidean import squared_distance
 
+_AT_ONCE = 64  # estimates that are looked through together: few are near enough
+
 
 @kernel
 def parts_of_nodes(labels, starts, stops, rights):
@@ -69,22 +71,30 @@ def nearest_outside(
     return measured
 
 
-@parallel_kernel
-def refined_outside(
-    products, units, queries, data, query_norms, data_norms, slack, parts, labels, near, lengths
-):
-    """The same without a limit, for queries of these parts, from inner products as in ``nearest_refined``."""
+@kernel
+def closer_outside(products, norms, slack, unit, data, own, others, labels, near, lengths):
+    """Bring the nearest row of another part, and its squared distance, up to date with the rows ``others``.
+
+    ``near`` is -1 and ``lengths`` a limit where there is none yet. ``norms[i] - 2 products[i, j]`` is within
+    ``slack[i]`` of the squared distance of rows ``own[i]`` and ``others[j]`` in units of ``unit``: only
+    those that may be as near are measured. Equally far ones go by index.
+    """
     n_rows, n = products.shape
-    for i in rows(n_rows):
-        row, least = products[i], np.inf
-        for j in range(n):
-            row[j] = query_norms[i] + data_norms[j] - 2.0 * units[i] * row[j]
-            if row[j] < least and labels[j] != parts[i]:
-                least = row[j]
-        limit = least + 2.0 * slack[i]
-        near[i], lengths[i] = -1, np.inf
-        for j in range(n):
-            if row[j] <= limit and labels[j] != parts[i]:
-                exact = squared_distance(queries[i], data[j])
-                if exact < lengths[i]:
-                    near[i], lengths[i] = j, exact
+    for i in range(n_rows):
+        row, x, mine = products[i], data[own[i]], labels[own[i]]
+        best, least = near[i], lengths[i]
+        floor = np.float32(0.5 * (norms[i] - slack[i] - least / unit / unit))
+        for start in range(0, n, _AT_ONCE):
+            stop = min(start + _AT_ONCE, n)
+            count = 0
+            for j in range(start, stop):
+                count += row[j] >= floor
+            if count == 0:
+                continue
+            for j in range(start, stop):
+                if row[j] >= floor and labels[others[j]] != mine:
+                    length = squared_distance(x, data[others[j]])
+                    if length < least or (length == least and (best < 0 or others[j] < best)):
+                        best, least = others[j], length
+                        floor = np.float32(0.5 * (norms[i] - slack[i] - least / unit / unit))
+        near[i], lengths[i] = best, least

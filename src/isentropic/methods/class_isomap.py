@@ -29,7 +29,8 @@ class ClassIsomap(DivergenceLearner, GeodesicEmbedder):
     well as QDA on the data does, and no better. Rows of ``y`` without a class are in the graph, and treated
     like that.
 
-    Cost: that of ISOMAP, and ``O(c m^3 + c^2 m^2)`` for c classes; no second n×n array.
+    Cost: that of ISOMAP, and ``O(n m r + c r^3 + c^2 r^2)`` for c classes, r the lesser of n and m where m
+    is above 256; no second n×n array.
 
     Parameters
     ----------

@@ -36,7 +36,8 @@ class StochasticLE(DivergenceLearner, LaplacianEmbedder):
     their Gaussians. It is placed by one step of the walk, as in Laplacian eigenmaps. Rows of ``y`` without a
     class are in the graph, and treated like that.
 
-    Cost: that of Laplacian eigenmaps, and ``O(c m^3 + c^2 m^2)`` for c classes.
+    Cost: that of Laplacian eigenmaps, and ``O(n m r + c r^3 + c^2 r^2)`` for c classes,
+    r the lesser of n and m where m is above 256.
 
     Parameters
     ----------

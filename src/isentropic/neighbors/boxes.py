@@ -24,8 +24,8 @@ class BoxTree:
         self._order, *self._nodes, self._depth = split_rows(data, _LEAF)
         self._points = data[self._order]
         self._boxes = boxes_of(self._points, *self._nodes)
-        self._places = np.empty(len(data), np.int64)
-        self._places[self._order] = np.arange(len(data))
+        self.places = np.empty(len(data), np.int64)
+        self.places[self._order] = np.arange(len(data))
         # What rounding may add to the distance of a box, as a share of it.
         self._slack = 4 * (data.shape[1] + 8) * np.finfo(np.float64).eps
 
@@ -42,7 +42,7 @@ class BoxTree:
         -1 and the limit where none is within it. A box whose rows are all of the own part is passed by.
         """
         found, squares = np.empty(len(chosen), np.int64), np.empty(len(chosen))
-        places = self._places[chosen]
+        places = self.places[chosen]
         turns = np.argsort(places)  # rows next to each other visit the same boxes
         labels = labels[self._order]
         parts = parts_of_nodes(labels, *self._nodes)

@@ -9,13 +9,21 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from .._runtime import row_blocks
-from ..distances import EUCLIDEAN, Metric, distances_to, distinct_rows, rows_per_block
-from ..kernels._jit import threads
-from ..kernels.bridges import refined_outside
+from ..distances import (
+    EUCLIDEAN,
+    Metric,
+    distances_to,
+    distinct_rows,
+    has_directions,
+    rows_per_block,
+    unit_directions,
+)
 from .boxes import BoxTree, worth_comparing
-from .index import Products
+from .cells import CellIndex
 
+_FEW = 4096  # rows, whose directions are compared one by one
 _ENOUGH = 64  # queries, to judge by them what a tree is worth
+_SHARE = 0.1  # of the time of matrix products with all rows: what cells take at most
 
 
 def shortest_bridges(
@@ -65,10 +73,9 @@ def _round(index: OutsideIndex, labels, near, lengths, n_jobs) -> dict[tuple[int
     shortest.offer(known, near[known], lengths[known])
     largest = np.bincount(labels).argmax()
     rows = np.flatnonzero(~is_known & (labels != largest))
-    # One row of each part first, so that the others have a length to stay below.
-    first = np.unique(labels[rows], return_index=True)[1]
-    for several in (rows[first], np.delete(rows, first)):
-        for block in row_blocks(len(several), "bridges", size=index.rows_at_once, adapt=index.is_squared):
+    for several in _batches(rows, labels[rows]):
+        several = index.arranged(several)
+        for block in row_blocks(len(several), "bridges", size=index.rows_at_once, adapt=index.adapts):
             mine = several[block]
             limits = shortest.lengths[labels[mine]]
             mine, limits = mine[lengths[mine] <= limits], limits[lengths[mine] <= limits]
@@ -77,6 +84,13 @@ def _round(index: OutsideIndex, labels, near, lengths, n_jobs) -> dict[tuple[int
                 mine = mine[near[mine] >= 0]
                 shortest.offer(mine, near[mine], lengths[mine])
     return shortest.edges(but=int(largest))
+
+
+def _batches(rows: np.ndarray, labels: np.ndarray) -> list[np.ndarray]:
+    """Some rows, to judge a search by; one of each part, so that the others have a limit; and the others."""
+    some = np.linspace(0, len(rows) - 1, min(_ENOUGH, len(rows))).astype(np.int64)
+    first = np.setdiff1d(np.unique(labels, return_index=True)[1], some)
+    return [rows[some], rows[first], np.delete(rows, np.union1d(some, first))]
 
 
 class _Shortest:
@@ -127,30 +141,46 @@ class OutsideIndex:
         self.is_squared = metric in EUCLIDEAN
         self._data = data
         self._tree = BoxTree(data) if self.is_squared else None
-        self._products: Products | None = None
+        self._cells: CellIndex | None = None
         self._measured: Callable[[np.ndarray], np.ndarray] | None = None
-        self.rows_at_once = 256 if self.is_squared else rows_per_block(len(data))
+        self._by_angle = has_directions(data, metric) and len(data) > _FEW
+        self.adapts = self.is_squared or self._by_angle
+        self.rows_at_once = 256 if self.adapts else rows_per_block(len(data))
+
+    def arranged(self, rows: np.ndarray) -> np.ndarray:
+        """Rows in the order in which a search of one after the other has the least to do."""
+        return rows if self._cells is None else self._cells.arranged(rows)
 
     def nearest(self, chosen, labels, limits, n_jobs) -> tuple[np.ndarray, np.ndarray]:
         """For the chosen rows, the nearest row of another part and the length of that edge.
 
-        -1 and the limit where none is within it. A search that is no faster for a limit may ignore it.
+        -1 and the limit where none is within it, or is within the length of another edge found of its part.
+        A search that is no faster for a limit may ignore it.
         """
+        if self._by_angle:
+            return self._by_directions(chosen, labels, limits, n_jobs)
         if not self.is_squared:
             return self._by_rows(chosen, labels, n_jobs)
-        if self._tree is None:
-            return self._by_products(chosen, labels, n_jobs)
+        if self._cells is not None:
+            return self._cells.nearest_outside(chosen, labels, limits)
+        assert self._tree is not None
         near, lengths, compared = self._tree.nearest_outside(chosen, labels, limits, n_jobs)
-        if len(chosen) >= _ENOUGH and compared > worth_comparing(*self._data.shape):
-            self._tree = None
+        if len(chosen) >= _ENOUGH and compared > _SHARE * worth_comparing(*self._data.shape):
+            self._cells, self._tree = CellIndex(self._data, labels, self._tree.places), None
         return near, lengths
 
-    def _by_products(self, chosen, labels, n_jobs):
-        near, lengths = np.empty(len(chosen), np.int64), np.empty(len(chosen))
-        self._products = self._products or Products(self._data)
-        for block, *estimates in self._products.blocks(self._data[chosen]):
-            with threads(n_jobs):
-                refined_outside(*estimates, labels[chosen[block]], labels, near[block], lengths[block])
+    def _by_directions(self, chosen, labels, limits, n_jobs):
+        """Cells of rows of length 1 name the rows that may have the shortest edge, which are measured."""
+        # Half the squared distance of two such rows is their distance, but for this much of rounding.
+        error = 32 * (self._data.shape[1] + 8) * float(np.finfo(np.float64).eps)
+        if self._cells is None:
+            units = unit_directions(self._data, str(self.metric), n_jobs)
+            self._cells = CellIndex(units, labels, BoxTree(units).places, margin=4 * error)
+        near, squares = self._cells.nearest_outside(chosen, labels, 2 * (limits + error))
+        lengths, found = np.maximum(squares / 2 - error, 0.0), np.flatnonzero(near >= 0)
+        size = rows_per_block(len(self._data))
+        for few in np.split(found, range(size, len(found), size)):
+            near[few], lengths[few] = self._by_rows(chosen[few], labels, n_jobs)
         return near, lengths
 
     def _by_rows(self, chosen, labels, n_jobs):

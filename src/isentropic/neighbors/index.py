@@ -141,7 +141,7 @@ class Products:
             units[units == 0] = 1.0
             products = np.asarray(centred / units[:, None], np.float32) @ self._reduced.T
             query_norms = np.einsum("ij,ij->i", centred, centred)
-            slack = _product_error(centred.shape[1], query_norms, largest)
+            slack = product_error(centred.shape[1], query_norms, largest)
             yield block, products, units, queries[block], self._data, query_norms, self._norms, slack
 
 
@@ -176,7 +176,7 @@ def _by_sorting(queries, data, k, selves, n_jobs):
     return indices, distances
 
 
-def _product_error(n_features: int, query_norms: np.ndarray, largest_norm: float) -> np.ndarray:
+def product_error(n_features: int, query_norms: np.ndarray, largest_norm: float) -> np.ndarray:
     """Bound of the error of ``|x|^2 + |y|^2 - 2 x.y`` in single precision, rounding of the data included."""
     unit = np.finfo(np.float32).eps / 2
     return 4.0 * (n_features + 8) * unit * (query_norms + largest_norm)
