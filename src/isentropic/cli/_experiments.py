@@ -60,6 +60,7 @@ class Asked:
     quick: bool | None  # None where there is no such form
     minutes: float | None = None
     rope: float = 0.01  # scores that differ by less are level
+    raw_text: bool = False  # cells of the tables of numbers as they are, formulas included
 
 
 def require_place(out: Path) -> None:
@@ -129,28 +130,34 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
         "folder": str(asked.folder),
     }
     numbers = as_rows([result for chapter in chapters for result in chapter.results])
-    _write_csv(asked.out.with_suffix(".csv"), COLUMNS, numbers)
+    _write_csv(asked.out.with_suffix(".csv"), COLUMNS, numbers, raw_text=asked.raw_text)
     ranks = rank_rows([ranking for chapter in chapters for ranking in chapter.rankings])
     if ranks:
-        _write_csv(_ranks_file(asked.out), RANK_COLUMNS, ranks)
+        _write_csv(_ranks_file(asked.out), RANK_COLUMNS, ranks, raw_text=asked.raw_text)
     else:
         _ranks_file(asked.out).unlink(missing_ok=True)  # of an earlier run, which would pass for this one's
     with atomic_write(asked.out) as file:
         file.write(tables_page(asked.title, chapters, facts).encode(errors="backslashreplace"))
 
 
-def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def _write_csv(
+    path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]], *, raw_text: bool
+) -> None:
     import csv
     import io
+    from itertools import chain
 
     from .._io import atomic_write
+    from ..datasets.formulas import escape_formula
+    from ..datasets.written import quoting_of
 
+    cells = rows if raw_text else [[escape_formula(cell) for cell in row] for row in rows]
     text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
+    lines = csv.writer(text, lineterminator="\n", quoting=quoting_of(chain(columns, *cells)))
     lines.writerow(columns)
-    lines.writerows(rows)
+    lines.writerows(cells)
     with atomic_write(path) as file:
-        file.write(text.getvalue().encode())
+        file.write(text.getvalue().encode(errors="backslashreplace"))
 
 
 def _test(ranking: Ranking) -> dict[str, object]:

@@ -1,11 +1,11 @@
-"""What ``isentropic report`` refuses of a table before it is compared."""
+"""What ``isentropic report`` refuses of its options and of a table before it is compared."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from .._errors import InvalidInputError, require
+from .._errors import InvalidInputError, require, require_one_of
 from ._options import bytes_in
 
 if TYPE_CHECKING:
@@ -14,6 +14,31 @@ if TYPE_CHECKING:
 _FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
 _LEAST_ROOM = 160 * 2**20  # bytes: compiled code, one method, the page
 _COPIES = 6  # of the table: scaled, sampled, neighbours, drawn
+
+
+def method_names(methods: str | None, preset: str | None) -> tuple[str, ...] | None:
+    """Names of methods that exist; None for those of the preset."""
+    if preset is not None:
+        from ..comparison import PRESETS
+
+        require_one_of("--preset", preset, PRESETS)
+    if methods is None:
+        return None
+    from .. import registry
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    require(bool(names), "--methods", "names with commas between", methods, "For instance: pca,isomap.")
+    for name in names:
+        require_one_of("--methods", name, registry.METHODS)
+    return tuple(names)
+
+
+def chosen_metric(asked: str, methods: tuple[str, ...] | None) -> str:
+    """``auto`` is Euclidean where a method is named that takes no other distances."""
+    from .. import registry
+
+    by_columns = any(not registry.METHODS[name].precomputed for name in methods or ())
+    return "euclidean" if asked == "auto" and by_columns else asked
 
 
 def require_table(table: Table) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from .._errors import printable, require, require_count, require_number, require_one_of
 from ._experiments import RESULTS, Asked, Folder, Minutes, Page, Processes, require_place, run_and_write
-from ._options import AsJson, Dates, Memory, Nominal, Quiet, Rank, Target
+from ._options import AsJson, Dates, Header, Memory, Nominal, Quiet, Rank, RawText, Separator, Target
 from ._summary import count
 from ._terminal import reporting
 
@@ -68,7 +68,10 @@ def main(  # long, with a line for each option
     nominal: Nominal = "coded",
     dates: Dates = "number",
     rank: Rank = None,
+    separator: Separator = None,
+    header: Header = None,
     out: Page = Path("experiment.html"),
+    raw_text: RawText = False,
     folder: Folder = None,
     jobs: Processes = None,
     minutes: Minutes = None,
@@ -97,21 +100,27 @@ def main(  # long, with a line for each option
         given = {"methods": methods, "protocol": protocol, "target": target, "measure": measure,
                  "classifiers": classifiers, "components": components, "defaults": defaults,
                  "repeats": repeats, "test-share": test_share, "seed": seed, "rope": rope,
-                 "nominal": nominal, "dates": dates, "rank": rank}  # fmt: skip
+                 "nominal": nominal, "dates": dates, "rank": rank,
+                 "separator": separator, "header": header}  # fmt: skip
         study, paths = _study(given), tables_in(tables)
         chosen = {name: _parameters(name, components) for name in _methods(methods)}
         found = own_experiment(paths, chosen, study)
         title = f"{len(chosen) + 1} methods on {count(len(paths), 'table')}"
+        given |= {"raw-text": raw_text}
         command, place = _command(tables, given, out), folder or out.parent / RESULTS
-        asked = Asked(title, command, out, place, jobs, None, minutes, rope)
+        asked = Asked(title, command, out, place, jobs, None, minutes, rope, raw_text)
         tasks = [task for table in found for task in table.tasks(False)]
         run_and_write(found, tasks, asked, quiet=quiet, as_json=as_json)
 
 
 _DEFAULTS: dict[str, object] = {
     "protocol": "honest", "measure": "accuracy", "repeats": 10, "test-share": 0.5, "seed": 0, "rope": 0.01,
-    "nominal": "coded", "dates": "number", "rank": None, "defaults": False,
+    "nominal": "coded", "dates": "number", "rank": None,
+    "separator": None, "header": None, "defaults": False, "raw-text": False,
 }  # fmt: skip
+
+
+_READING = ("nominal", "dates", "rank", "separator", "header")
 
 
 def _study(given: Mapping[str, Any]) -> Study:
@@ -133,7 +142,7 @@ def _study(given: Mapping[str, Any]) -> Study:
         test_share=share,
         seed=given["seed"],
         choose=not given["defaults"],
-        reading={n: given[n] for n in ("nominal", "dates", "rank") if given[n] != _DEFAULTS[n]},
+        reading={n: given[n] for n in _READING if given[n] != _DEFAULTS[n]},
     )
 
 
@@ -167,5 +176,6 @@ def _command(tables: Path, given: Mapping[str, object], out: Path) -> str:
     words = ["isentropic", "experiment", quote(str(tables))]
     for name, value in given.items():
         if value is not None and value != _DEFAULTS.get(name):
-            words += [f"--{name}"] if value is True else [f"--{name}", quote(str(value))]
+            flags = {True: [f"--{name}"], False: [f"--no-{name}"]}
+            words += flags[value] if isinstance(value, bool) else [f"--{name}", quote(str(value))]
     return printable(" ".join([*words, "--out", quote(str(out))]))

@@ -19,6 +19,7 @@ from ._options import (
     AsJson,
     Dates,
     Drop,
+    Header,
     Index,
     Jobs,
     Keep,
@@ -28,8 +29,10 @@ from ._options import (
     Nominal,
     Quiet,
     Rank,
+    RawText,
     Samples,
     Scaling,
+    Separator,
     Source,
     Target,
     require_complete,
@@ -83,6 +86,7 @@ def main(  # long, with a line for each option
     k: Neighbors = None,
     out: Out = None,
     plot: Figure = None,
+    raw_text: RawText = False,
     target: Target = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -93,6 +97,8 @@ def main(  # long, with a line for each option
     scaling: Scaling = "auto",
     metric: Metric = "euclidean",
     rank: Rank = None,
+    separator: Separator = None,
+    header: Header = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -122,7 +128,8 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
+                header=header, n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()
@@ -130,7 +137,7 @@ def main(  # long, with a line for each option
         seconds = time.perf_counter() - began
         result = _Result(table, embedding, coordinates, quality, seconds, out, plot, warned)
         if out is not None:
-            _write(result, out)
+            _write(result, out, raw_text=raw_text)
         if plot is not None:
             _draw(result, jobs, plot)
     if as_json:
@@ -156,7 +163,7 @@ def _assessed(
         )  # fmt: skip
 
 
-def _write(result: _Result, out: Path) -> None:
+def _write(result: _Result, out: Path, *, raw_text: bool) -> None:
     """The map, and the scores of its rows; NaN for those that were not drawn."""
     import numpy as np
 
@@ -167,7 +174,7 @@ def _write(result: _Result, out: Path) -> None:
         spread = np.full(quality.n, np.nan)
         spread[quality.rows] = scores[:, 0]
         frame[f"{name}({k})"] = spread
-    write_map(frame, columns, out, result.embedding.stem, result.table)
+    write_map(frame, columns, out, result.embedding.stem, result.table, raw_text=raw_text)
 
 
 # ---- for programs ------------------------------------------------------------------------------
@@ -261,6 +268,7 @@ def _ties(quality: Quality) -> list[str]:
 
 def _draw(result: _Result, jobs: int | None, path: Path) -> None:
     from ..plot import quality_sheet
+    from ..plot.surface import plain_text
     from ..quality import coranking_matrix
     from ..quality.measures import drawn_curves
 
@@ -276,12 +284,12 @@ def _draw(result: _Result, jobs: int | None, path: Path) -> None:
         result.coordinates, curves, matrix.counts, quality.false_neighbors[:, 0], quality.tears[:, 0],
         k=quality.n_neighbors[0], edges=matrix.edges, rows=rows,
         half_widths={name: (quality.grid[: len(half)], half) for name, half in widths.items()},
-        title=_title(result),
+        title=plain_text(_title(result)),
     )  # fmt: skip
     write_figure(figure, path)
 
 
 def _title(result: _Result) -> str:
-    title = f"{result.table.name}, {printable(result.embedding.name)}"
+    title = f"{result.table.name}, {result.embedding.name}"
     quality = result.quality
     return title if quality.exact else f"{title}: {len(quality.rows):,} rows drawn of {quality.n:,}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._errors import printable, require, require_one_of
+from .._errors import printable, require
 from .._extras import require_extra
 from ._bar import one_bar
 from ._clock import command_began
@@ -20,6 +20,7 @@ from ._options import (
     Budget,
     Dates,
     Drop,
+    Header,
     Index,
     Jobs,
     Keep,
@@ -30,8 +31,10 @@ from ._options import (
     Nominal,
     Quiet,
     Rank,
+    RawText,
     Samples,
     Scaling,
+    Separator,
     Source,
     Target,
     require_complete,
@@ -39,7 +42,7 @@ from ._options import (
     seconds_in,
 )
 from ._output import MAPS, require_rows_file, require_suffix
-from ._report_checks import require_room, require_table
+from ._report_checks import chosen_metric, method_names, require_room, require_table
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -114,6 +117,7 @@ def main(  # long, with a line for each option
     color: Color = None,
     out: Page = Path("report.html"),
     maps: Maps = None,
+    raw_text: RawText = False,
     folder: Folder = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -124,6 +128,8 @@ def main(  # long, with a line for each option
     scaling: Scaling = "auto",
     metric: Metric = "auto",
     rank: Rank = None,
+    separator: Separator = None,
+    header: Header = None,
     samples: Samples = None,
     most_rows: MostRows = None,
     budget: Budget = None,
@@ -153,7 +159,7 @@ def main(  # long, with a line for each option
     require_complete(missing, metric)
     require_metric(metric)
     began, seconds = command_began(), seconds_in("--budget", budget)
-    chosen = _names(methods, preset)
+    chosen = method_names(methods, preset)
     limit = None if seconds is None else _limit(began, seconds)
     asked = _Asked(chosen, preset or "standard", seed, folder, jobs, most_rows, limit)
     _require_page(out, source)
@@ -167,8 +173,8 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, asked.methods),
-                rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=chosen_metric(metric, asked.methods),
+                rank=rank, separator=separator, header=header, n_samples=samples,
             )  # fmt: skip
         require_table(table)
         require_color("--color", table, color)
@@ -176,10 +182,11 @@ def main(  # long, with a line for each option
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "metric": metric, "samples": samples, "most-rows": most_rows,
+            "scaling": scaling, "metric": metric, "rank": rank, "separator": separator, "header": header,
+            "samples": samples, "most-rows": most_rows,
             "budget": budget, "seed": seed,
         }  # fmt: skip
-        told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed)
+        told = Told(source, out, maps, folder, given, asked.preset, methods is None, seed, raw_text)
         with config_context(memory_in_all=memory is not None):  # from here on the table is part of it
             found, resumed = _compared(table, asked, shown=not quiet)
             _finish(table, found, told, began, resumed, warned, color, quiet, as_json)
@@ -213,7 +220,8 @@ def _finish(
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     if maps is not None:
         of_all = found.whole is not None and not found.whole.failed
-        save_maps(maps, *((table, [found.whole]) if of_all else (compared, runs, judged)))
+        written = (table, [found.whole]) if of_all else (compared, runs, judged)
+        save_maps(maps, *written, raw_text=told.raw_text)
     if as_json:
         show_json(document(table, found, judged, drawn, facts, told))
     elif not quiet:
@@ -259,31 +267,6 @@ def _limit(began: float, seconds: float) -> Limit:
 
 
 # ---- what is refused ---------------------------------------------------------------------------
-
-
-def _names(methods: str | None, preset: str | None) -> tuple[str, ...] | None:
-    """Names of methods that exist; None for those of the preset."""
-    if preset is not None:
-        from ..comparison import PRESETS
-
-        require_one_of("--preset", preset, PRESETS)
-    if methods is None:
-        return None
-    from .. import registry
-
-    names = [name.strip() for name in methods.split(",") if name.strip()]
-    require(bool(names), "--methods", "names with commas between", methods, "For instance: pca,isomap.")
-    for name in names:
-        require_one_of("--methods", name, registry.METHODS)
-    return tuple(names)
-
-
-def _metric(asked: str, methods: tuple[str, ...] | None) -> str:
-    """``auto`` is Euclidean where a method is named that takes no other distances."""
-    from .. import registry
-
-    by_columns = any(not registry.METHODS[name].precomputed for name in methods or ())
-    return "euclidean" if asked == "auto" and by_columns else asked
 
 
 def _require_page(out: Path, source: str) -> None:

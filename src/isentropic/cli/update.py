@@ -12,7 +12,7 @@ import typer
 from .._errors import InvalidInputError, printable, require
 from ._computation import computing, prompt_interrupt
 from ._models import Model, Rows, SavedModel, read_model
-from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source
+from ._options import AsJson, Header, Memory, NewMissing, Out, Quiet, RawText, Separator, Source
 from ._output import Files, named_frame, require_outputs, write_map
 from ._summary import Summary, count, document_of
 from ._terminal import reporting, show_json
@@ -40,8 +40,11 @@ def main(
     source: Source,
     out: Out,
     save: Save = None,
+    raw_text: RawText = False,
     refine: Refine = 50,
     missing: NewMissing = "raise",
+    separator: Separator = None,
+    header: Header = None,
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -67,13 +70,21 @@ def main(
             _require_growth(saved)
             saved.require_rule(missing)
             prepared = saved.preparation  # its index must be there: rows of a map have names, or none has
-            table = load(source, index=prepared.index, preparation=prepared, missing=missing)
+            table = load(
+                source,
+                index=prepared.index,
+                preparation=prepared,
+                missing=missing,
+                separator=separator,
+                header=header,
+            )
         names, labels = _all_rows(saved, table, model)
         n = len(saved.estimator.embedding_)
         with computing(saved.method):
             found = append_rows(saved.estimator, table.X, refine=refine)
         Z, columns = saved.estimator.embedding_, saved.estimator.get_feature_names_out()
-        write_map(named_frame(Z, columns, names, labels, saved.preparation), columns, out, saved.method)
+        frame = named_frame(Z, columns, names, labels, saved.preparation)
+        write_map(frame, columns, out, saved.method, raw_text=raw_text)
         if save is not None:
             old = saved.witness
             rows = table.X if old is None else old.rows

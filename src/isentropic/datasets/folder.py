@@ -15,6 +15,7 @@ from .._errors import FileFormatError
 from .delimited import read_delimited
 from .files import DELIMITERS, kind_of_file
 from .idx import read_pairs
+from .layout import Layout
 from .notices import listed
 from .raw import RawTable
 from .streams import path_of, require_file
@@ -22,6 +23,7 @@ from .targets import in_order
 
 SETTING = "ISENTROPIC_DATA"
 _TARGET = "target"
+_WITH_NAMES = Layout(header=True)
 _OPENML = re.compile(r"(?P<name>\S+)( v(?P<version>\d+))?( \(id (?P<id>\d+)\))?( / .*)?")
 
 
@@ -117,7 +119,7 @@ def read_set(entry: FolderSet) -> RawTable:
     kind = kind_of_file(path)
     if kind not in DELIMITERS:
         raise FileFormatError(f"{path} must be a CSV or TSV file, got {path.name!r}. Correct the manifest.")
-    frame = read_delimited(path, DELIMITERS[kind], frozenset({*entry.nominal, _TARGET}), missing_marks=("",))
+    frame = read_delimited(path, DELIMITERS[kind], frozenset({*entry.nominal, _TARGET}), ("",), _WITH_NAMES)
     absent = [column for column in (*entry.nominal, _TARGET) if column not in frame.columns]
     if absent:
         raise FileFormatError(

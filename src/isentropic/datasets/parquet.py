@@ -47,7 +47,7 @@ def frame_of_table(table: Any) -> pd.DataFrame:
     """As pandas has it, but for whole numbers beside missing ones: pandas would round those beyond 2^53."""
     import pyarrow
 
-    frame: pd.DataFrame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas(date_as_object=False)  # which ends in the year 9999
     for field in table.schema:
         column = table[field.name] if table.schema.names.count(field.name) == 1 else None
         if column is None or not (pyarrow.types.is_integer(field.type) and column.null_count):

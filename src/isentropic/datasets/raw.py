@@ -60,6 +60,5 @@ def require_distinct(names: list[str], table: str) -> None:
         unique, counts = np.unique(np.array(names, dtype=object), return_counts=True)
         raise InvalidInputError(
             f"{table} must have column names that differ, got {listed(unique[counts > 1])} more than once. "
-            "Rename them; if the first line holds data and no names, read the file with "
-            "pandas.read_csv(path, header=None) and load the frame."
+            "Rename them. If the first row of a file holds data and no names, choose header=False."
         )
