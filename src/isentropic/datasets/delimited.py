@@ -74,7 +74,9 @@ def _clear_errors(path: Path) -> Iterator[None]:
             "read it with pandas.read_csv(path, encoding='latin-1') and load the frame."
         ) from error
     except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as error:
-        text = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+        text = str(error).removeprefix("Error tokenizing data. C error: ").strip().rstrip(".")
+        if isinstance(error, pd.errors.ParserWarning):  # which speaks of pandas' options
+            text = "a line with more fields"
         raise FileFormatError(
             f"{path} must have as many fields in every line as in the first, got: {text}. "
             f"Correct the line. {_OTHER_WAY}"

@@ -15,7 +15,7 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _JSON, _EXCEL, _ARROW = (".jsonl", ".ndjson"), (".xlsx", ".xlsm"), (".feather", ".arrow", ".ipc")
 _OTHERS = (".parquet", ".pq", ".arff", ".npy", ".npz", ".idx")
 SUFFIXES = (*DELIMITERS, *_JSON, *_EXCEL, *_ARROW, *_OTHERS)
-_PACKED = (*DELIMITERS, *_JSON, ".arff", ".idx")  # what may also come packed
+PACKED = (*DELIMITERS, *_JSON, ".arff", ".idx")  # what may also come packed
 _IDX_NAME = re.compile(r".*(idx\d*|idx\d*-\w+|ubyte)")  # train-images-idx3-ubyte, digits.idx
 
 
@@ -25,7 +25,7 @@ def kind_of_file(path: Path) -> str | None:
     packing = packing_of(Path(name))
     plain = name.removesuffix(packing or "")
     suffix = ".idx" if _IDX_NAME.fullmatch(plain) else Path(plain).suffix
-    known = SUFFIXES if packing is None else _PACKED
+    known = SUFFIXES if packing is None else PACKED
     return suffix if suffix in known else None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,13 @@ from typing import Any
 from .._errors import FileFormatError
 from .._runtime import require_memory
 from .cells import frame_of
-from .raw import RawTable, require_few
+from .raw import HALF, RawTable, require_few
 from .streams import opened, require_text
 
 _PER_VALUE = 80  # bytes of a value of Python and its places in lists
 _PER_COLUMN = 2_000  # bytes of an empty one
 _PER_CELL = 16  # bytes of a cell of the frame, and of the list that it is made from
 _STEP = 16 * 2**20  # bytes after which the budget is asked again
-_HALF = re.compile("[\ud800-\udfff]")
 
 
 def read_jsonl(path: Path, name: str) -> RawTable:
@@ -66,7 +64,7 @@ def _record(line: str, number: int, path: Path) -> dict[str, Any]:
             f"{path} must hold flat records, got {got} in line {number}. Flatten it with "
             "pandas.json_normalize(records) and load the frame."
         )
-    halves = [text for pair in pairs for text in pair if isinstance(text, str) and _HALF.search(text)]
+    halves = [text for pair in pairs for text in pair if isinstance(text, str) and HALF.search(text)]
     if halves:
         raise FileFormatError(
             f"{path} must hold whole characters, got half a pair of surrogates in line {number}: "

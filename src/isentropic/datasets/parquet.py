@@ -23,7 +23,9 @@ def read_parquet(path: Path, name: str) -> RawTable:
 
     with read_as(path, "a Parquet file"), opened(path) as stream:
         file = pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True)
-        frame = frame_of_table(_table(file, path))
+        table = _table(file, path)
+        table.validate(full=True)  # text that is none would fail later, wherever it is first looked at
+        frame = frame_of_table(table)
     is_column = frame.index.name is not None
     return RawTable(frame.reset_index() if is_column else frame, name)
 

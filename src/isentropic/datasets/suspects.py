@@ -57,7 +57,8 @@ def _names_rows(values: pd.Series, name: str) -> bool:
         return is_text and _hardly_repeats(values) and not _is_measured(values)
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     called_so = _IDENTIFIER_NAME.fullmatch(name) is not None
-    spread = numbers.max() - numbers.min()
+    with np.errstate(over="ignore"):
+        spread = numbers.max() - numbers.min()
     if not called_so and spread != n - 1:  # NaN, and so no name, where a value is missing
         return False
     return _whole(numbers) and len(np.unique(numbers)) >= (_NEARLY * n if called_so else n)
