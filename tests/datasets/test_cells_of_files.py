@@ -302,3 +302,76 @@ def test_many_amounts_are_refused_and_not_taken_for_names(tmp_path):
 )
 def test_other_words_are_no_amounts(words):
     assert notices(load, pd.DataFrame({"a": np.arange(24) % 5, "p": words * 12}))[1] == []
+
+
+# ---- what other doors let in -------------------------------------------------------------------
+
+
+def test_columns_of_arrow_types_in_pandas():
+    """Lists are refused by name; dates of any year and whole numbers beside holes are exact."""
+    far, huge = pa.array([2**60, 0] * 6, pa.timestamp("s")), pa.array([2**63 - 1, None] * 6)
+    frame = pd.DataFrame(
+        {"a": A, "far": pd.arrays.ArrowExtensionArray(far)}, index=[f"r{i}" for i in range(12)]
+    )
+    table, _ = notices(load, frame, scaling="none")
+    assert table.X[:2, 1].tolist() == [2**60 / 86_400, 0.0]
+    assert table.row_names[1] == "r1"
+    assert load(frame, index="far").row_names[1].startswith("1970-01-01")
+    said = notices(load, frame.assign(far=pd.arrays.ArrowExtensionArray(huge)), missing="median")[1]
+    assert any("whole numbers beyond 2^53 are rounded" in text for text in said)
+    with pytest.raises(InvalidInputError, match=r"column 'far' .*got lists"):
+        load(frame.assign(far=pd.arrays.ArrowExtensionArray(pa.array([[1, 2]] * 12))))
+
+
+def test_new_rows_of_complex_numbers_are_not_cut_to_their_real_parts():
+    fitted = load(pd.DataFrame({"a": A, "b": A[::-1]})).preparation
+    with pytest.raises(InvalidInputError, match="column 'b' must be numbers, got '1j'"):
+        load(pd.DataFrame({"a": A, "b": np.full(12, 1j)}), preparation=fitted)
+
+
+@pytest.mark.parametrize("word", ["Feb 30 2020", "32 Jan 2020"])
+def test_days_that_no_month_has(word):
+    frame = pd.DataFrame({"a": A, "b": ["Mar 1 2020"] * 11 + [word]})
+    with pytest.raises(
+        InvalidInputError, match=r"column 'b' must be dates as YYYY-MM-DD, got '(Feb 30|32 Jan) 2020'"
+    ):
+        load(frame)
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
+def test_an_index_that_is_named_like_a_column(tmp_path, name):
+    write = parquet.write_table if name == "t.parquet" else feather.write_feather
+    write(pa.Table.from_pandas(pd.DataFrame({"a": A, "b": A[::-1]}).rename_axis("a")), tmp_path / name)
+    if name == "t.parquet":  # Feather keeps no index that is counted
+        with pytest.raises(InvalidInputError, match="must have column names that differ, got 'a'"):
+            load(tmp_path / name)
+    parts = pd.MultiIndex.from_product([["x", "y"], range(6)], names=["group", "step"])
+    write(pa.Table.from_pandas(pd.DataFrame({"a": A}, index=parts)), tmp_path / name)
+    frame = read_file(tmp_path / name, None, frozenset()).frame
+    assert set(frame.columns) == {"group", "step", "a"}
+    assert frame["group"].tolist() == ["x"] * 6 + ["y"] * 6
+
+
+@pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;"])
+def test_a_line_that_says_the_separator(tmp_path, line):
+    path = tmp_path / "t.csv"
+    path.write_text(f"{line}\na;b\n1;2\n3;5\n")
+    assert load(path).feature_names == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("values", "options"),
+    [
+        ([1.7e308, 1.7e308, 1.6e308], {"missing": "median"}),
+        ([1.7976931348623157e308] * 3, {"missing": "mean"}),
+    ],
+)
+def test_middles_and_means_of_the_largest_numbers_are_finite(values, options):
+    frame = pd.DataFrame({"a": [*(values * 4)[:11], None], "b": A})
+    assert np.isfinite(notices(load, frame, scaling="none", **options)[0].X).all()
+
+
+def test_values_that_overflow_once_they_are_scaled_are_refused():
+    frame = pd.DataFrame({"a": [*np.arange(11) * 5e-324, 1e300], "b": A})
+    with pytest.raises(InvalidInputError, match="must span a finite range once they are scaled"):
+        load(frame, scaling="robust")

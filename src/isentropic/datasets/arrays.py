@@ -99,7 +99,7 @@ def _frame(X: npt.NDArray[Any], path: Path, prefix: str) -> pd.DataFrame:
         _require_columns(X, path)
         try:
             return pd.DataFrame({field: _column(X[field], path) for field in X.dtype.names})
-        except pd.errors.OutOfBoundsDatetime as error:
+        except (pd.errors.OutOfBoundsDatetime, TypeError) as error:  # TypeError: of no unit
             raise InvalidInputError(
                 f"{path} must hold dates that fit 64 bits of seconds, got one that does not ({error}). "
                 "Write the years as numbers."

@@ -15,7 +15,7 @@ from pandas.api import types
 
 from .._errors import InvalidInputError
 from .._values import Floats
-from .dates import are_dates, days
+from .dates import are_dates, days, texts_of
 from .notices import listed, notice
 
 Kind = Literal["number", "date", "nominal"]
@@ -208,15 +208,19 @@ def encode(series: pd.Series, column: Column) -> Floats:
 
 
 def _codes(series: pd.Series, levels: tuple[str, ...]) -> Floats:
-    codes, uniques = pd.factorize(series)
+    with np.errstate(over="ignore"):  # of long doubles
+        codes, uniques = pd.factorize(series)
     position = {level: float(code) for code, level in enumerate(levels)}
-    texts = [level_text(value) for value in uniques]
+    is_dates = types.is_datetime64_any_dtype(series.dtype)
+    texts = texts_of(uniques) if is_dates else [level_text(value) for value in uniques]
     known = [np.nan if text == "" else position.get(text, UNSEEN) for text in texts]
     by_code: Floats = np.array([*known, np.nan])  # factorize codes a missing value as -1: the last one
     return np.asarray(by_code[codes])
 
 
 def _parsed_numbers(series: pd.Series, name: str) -> Floats:
+    if types.infer_dtype(series, skipna=True) == "complex":
+        raise _not_of_kind(name, "numbers", series)  # to be cut to their real parts without a word
     values = np.full(len(series), np.nan)
     present = series.notna().to_numpy() & (series.astype(object) != "").to_numpy(dtype=bool)
     try:
@@ -231,6 +235,6 @@ def _parsed_numbers(series: pd.Series, name: str) -> Floats:
 
 def _not_of_kind(name: str, must_be: str, strays: pd.Series) -> InvalidInputError:
     return InvalidInputError(
-        f"column {name!r} must be {must_be}, got {listed(strays.dropna().unique())}. "
+        f"column {name!r} must be {must_be}, got {listed(texts_of(strays.dropna().unique()))}. "
         "Correct the values, or leave them empty and choose missing='drop' or 'median'."
     )

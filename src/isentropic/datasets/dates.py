@@ -38,6 +38,14 @@ def are_dates(words: pd.Series, counts: np.ndarray, name: str) -> bool:
     return False
 
 
+def texts_of(values: pd.Series | pd.Index) -> list[str]:
+    """Values as text, dates of any year included: pandas writes those that Python knows."""
+    try:
+        return list(map(str, values))
+    except (OverflowError, ValueError, NotImplementedError):
+        return list(np.datetime_as_string(pd.Series(values).to_numpy()))
+
+
 def look_like_dates(words: pd.Series) -> pd.Series:
     """Which words are dates, written in whatever way."""
     return words.str.fullmatch(_ISO) | words.str.fullmatch(_WORDY) | words.str.fullmatch(_EITHER_WAY)
@@ -86,7 +94,9 @@ def _moments(series: pd.Series) -> pd.Series:
     moments = pd.to_datetime(text, format="ISO8601", utc=True, errors="coerce")
     wordy = (moments.isna() & text.str.fullmatch(_WORDY, na=False)).to_numpy(dtype=bool)
     if wordy.any():
-        moments = moments.where(~wordy, pd.to_datetime(text.where(wordy), format="mixed", utc=True))
+        moments = moments.where(
+            ~wordy, pd.to_datetime(text.where(wordy), format="mixed", utc=True, errors="coerce")
+        )
     return moments
 
 

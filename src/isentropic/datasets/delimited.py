@@ -6,7 +6,7 @@ import csv
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from .._errors import FileFormatError
-from .layout import AUTO, MISSING_MARKS, SAMPLE, Layout, has_header, records, separator_of
+from .layout import AUTO, MISSING_MARKS, SAMPLE, SEPARATOR_LINE, Layout, has_header, records, separator_of
 from .precision import LARGEST, exact_number
 from .raw import require_distinct, require_few
 from .streams import opened, require_text
@@ -92,6 +92,13 @@ def _lines(path: Path) -> Iterator[TextIOWrapper]:
 def _shape(path: Path, usual: str, layout: Layout) -> _Shape:
     """The separator and the names, by the first lines; ``usual`` is what the suffix says."""
     n_before, lines, is_whole = _first_lines(path, layout.separator or usual)
+    said = SEPARATOR_LINE.fullmatch(lines[0].strip())  # as Excel writes and reads it
+    if said is not None and len(lines) > 1:
+        n_before, lines, layout = (
+            n_before + 1,
+            lines[1:],
+            replace(layout, separator=layout.separator or said[1]),
+        )
     separator = layout.separator or separator_of(lines, usual, path.name)
     rows = records(lines, separator)
     first, below = rows[0], rows[1:] if is_whole else rows[1:-1]  # the last may be cut within its quotes

@@ -75,6 +75,8 @@ def folder_sets() -> tuple[FolderSet, ...]:
 
 
 def _folder_set(entry: dict[str, Any], known: dict[str, Any], folder: Path) -> FolderSet:
+    if not isinstance(entry["file"], str | None):
+        raise TypeError(f"a file called {entry['file']!r}")
     nominal = entry.get("nominal_features") or {}
     if isinstance(nominal, str):  # "see NAME"
         nominal = dict.fromkeys(known[nominal.removeprefix("see ")]["nominal_features"], "see data")
@@ -113,7 +115,7 @@ def read_set(entry: FolderSet) -> RawTable:
             "Give the path of its file, or openml:NAME."
         )
     if "*" in entry.file:
-        return read_pairs(sorted(entry.folder.glob(entry.file)), entry.name)
+        return read_pairs(_matching(entry), entry.name)
     path = entry.folder / entry.file
     require_file(path)
     kind = kind_of_file(path)
@@ -130,6 +132,16 @@ def read_set(entry: FolderSet) -> RawTable:
     for column, values in declared.items():
         frame[column] = values
     return RawTable(frame, entry.name, _TARGET, declared=True)
+
+
+def _matching(entry: FolderSet) -> list[Path]:
+    try:
+        return sorted(entry.folder.glob(str(entry.file)))
+    except (NotImplementedError, ValueError) as error:
+        raise FileFormatError(
+            f"{entry.name} must have a pattern of files in the data folder, got {entry.file!r} ({error}). "
+            "Correct the manifest."
+        ) from error
 
 
 def _categories(column: pd.Series, levels: Any, path: Path) -> pd.Categorical:

@@ -17,6 +17,7 @@ from .._errors import FileFormatError, require
 from .notices import listed, notice
 
 SEPARATORS = (",", ";", "\t", "|")
+SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # says which it is, above the names
 SAMPLE = 100  # rows below the first that are looked at
 # 'None' is not among them: it is a category in well-known tables.
 MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "?")

@@ -10,7 +10,7 @@ import pandas as pd
 from .._extras import require_extra
 from .._runtime import require_memory
 from .precision import LARGEST
-from .raw import RawTable
+from .raw import RawTable, require_distinct
 from .streams import opened, read_as
 
 _BATCH = 16_384  # rows that are unpacked before the budget is asked again
@@ -26,8 +26,16 @@ def read_parquet(path: Path, name: str) -> RawTable:
         table = _table(file, path)
         table.validate(full=True)  # text that is none would fail later, wherever it is first looked at
         frame = frame_of_table(table)
-    is_column = frame.index.name is not None
-    return RawTable(frame.reset_index() if is_column else frame, name)
+    return RawTable(with_index_columns(frame, path.name), name)
+
+
+def with_index_columns(frame: pd.DataFrame, file: str) -> pd.DataFrame:
+    """The frame with each part of its index that has a name as a column."""
+    named = [level for level, name in enumerate(frame.index.names) if name is not None]
+    if not named:
+        return frame
+    require_distinct([str(name) for name in (*frame.index.names, *frame.columns) if name is not None], file)
+    return frame.reset_index(level=named)
 
 
 def _table(file: Any, path: Path) -> Any:

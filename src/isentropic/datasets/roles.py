@@ -13,6 +13,7 @@ from pandas.api.types import is_object_dtype
 
 from .._errors import InvalidInputError, require
 from .columns import is_number
+from .dates import texts_of
 from .notices import listed, no_such_column, notice, plural
 from .preparation import Preparation
 from .raw import RawTable
@@ -220,4 +221,4 @@ def _row_names(raw: RawTable, index: str | None) -> tuple[str, ...]:
             f"index must name every row, got {plural(int(names.isna().sum()), 'row')} without a name in "
             f"{index!r}. Fill them in, or choose another column."
         )
-    return tuple(map(str, names))
+    return tuple(texts_of(names))

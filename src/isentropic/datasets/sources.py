@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from .._errors import FileFormatError, InvalidInputError, nearest
+from .arrow import without_arrow_types
 from .builtin import BUILTIN, read_builtin, require_fixed_size
 from .files import kind_of_file, read_file
 from .folder import SETTING, FolderSet, find_openml, find_set, folder_sets, read_set
@@ -69,7 +70,7 @@ def read_source(
         return checked(read_builtin(source.removeprefix("builtin:"), n_samples, random_state))
     require_fixed_size(n_samples, repr(source) if isinstance(source, str | os.PathLike) else "a table")
     if isinstance(source, pd.DataFrame):
-        return checked(RawTable(source, "table"))
+        return checked(RawTable(without_arrow_types(source), "table"))
     if isinstance(source, os.PathLike):
         return checked(read_file(Path(source), target, text_columns, layout))
     # polars, Arrow and others speak it; a Series too, which has no columns
