@@ -15,7 +15,7 @@ from typing import Any
 _LONGEST_WORD = 100  # letters beyond which two words are not compared: that takes their product
 _MOST_WORDS = 10_000  # and so many words that it takes a moment
 _MOST_OPTIONS = 100  # that a message names
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 class IsentropicError(Exception):

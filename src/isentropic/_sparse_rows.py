@@ -12,7 +12,7 @@ from ._errors import require
 from ._state import Array, Size, Starts, State
 
 SPARSE_METRIC = "cosine"  # by which such rows are compared
-_LARGEST = 1e150  # number whose square, and sums of such, are finite
+LARGEST = 1e150  # number whose square, and sums of such, are finite
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -32,7 +32,7 @@ class SparseRows:
         m=Size("m"),
         indptr=Starts("n", "entries"),
         indices=Array("entries", dtype=np.int32, below="m", empty=True),
-        data=Array("entries", within=_LARGEST, empty=True),
+        data=Array("entries", within=LARGEST, empty=True),
     )
 
     @classmethod
@@ -49,7 +49,7 @@ class SparseRows:
         amiss = int(np.count_nonzero(~np.isfinite(rows.data)))
         require(amiss == 0, name, "finite everywhere", f"{amiss} entries that are not", "Correct X.data.")
         largest = float(np.abs(rows.data).max(initial=0.0))
-        require(largest < _LARGEST, name, f"of magnitude below {_LARGEST:.0e}", largest, "Rescale it.")
+        require(largest < LARGEST, name, f"of magnitude below {LARGEST:.0e}", largest, "Rescale it.")
         return cls(rows.indptr.astype(np.int64), rows.indices.astype(np.int32), rows.data, X.shape[1])
 
     def __len__(self) -> int:

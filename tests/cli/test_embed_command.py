@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -457,3 +458,14 @@ def test_umap_does_not_see_the_target(run, flats, tmp_path):
         run("embed", flats, "-m", "umap", "-p", "n_epochs=5", "-o", out, "--drop", "flat", *options)
         maps.append(pd.read_csv(out)[["umap0", "umap1"]].to_numpy())
     assert_array_equal(*maps)
+
+
+@pytest.mark.parametrize("name", ["a\x01b", "$x$", "<&>", "a\ufffeb"], ids=ascii)
+def test_a_saved_figure_is_well_formed_whatever_a_table_and_its_classes_are_called(run, tmp_path, name):
+    pytest.importorskip("matplotlib")
+    source, plot = tmp_path / f"{name}.jsonl", tmp_path / "map.svg"
+    records = ({"a": i * 7 % 5, "b": i * i % 7, "kind": [name, "other"][i % 2]} for i in range(12))
+    source.write_text("\n".join(map(json.dumps, records)))
+    result = run("embed", source, "-m", "pca", "-o", tmp_path / "map.csv", "--target", "kind", "--plot", plot)
+    assert result.exit_code == 0, result.stderr
+    assert ElementTree.parse(plot).getroot().tag.endswith("svg")

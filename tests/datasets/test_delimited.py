@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from scipy import sparse
 
 from isentropic._errors import FileFormatError, InvalidInputError, TableWarning
 from isentropic.datasets import load
+from isentropic.datasets.files import read_file
+from isentropic.datasets.layout import Layout
 
 CSV = "a,b,kind\n1,x,p\n2,y,q\n4,x,p\n"
+
+
+def sheet(folder, rows):
+    """An Excel file of cells: numbers where the text is one."""
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append([float(cell) if cell[:1].isdigit() else cell or None for cell in row])
+    book.save(folder / "t.xlsx")
+    return folder / "t.xlsx"
 
 
 def test_every_suffix_gives_the_same_table(write):
@@ -69,8 +83,8 @@ def test_infinities_in_a_file(write, text):
     [
         ("a,b\n1,2\n3\n4,5\n", "Expected 2 fields in line 3, saw 1"),
         ("a,b\n1,2\n3,4,5\n", "Expected 2 fields in line 3, saw 3"),
-        ("a,b\n1,2,3\n4,5,6\n", "Length of header"),
-        ("a,b\n1,2,3\n4,5\n", "Length of header"),
+        ("a,b\n1,2,3\n4,5,6\n", "a line with more fields"),
+        ("a,b\n1,2,3\n4,5\n", "a line with more fields"),
         ('a,b\n1,"x\n2,y\n', "EOF inside string"),
     ],
 )
@@ -92,15 +106,113 @@ def test_duplicate_names(write):
         load(write("t.csv", "a,b,a\n1,2,3\n"))
 
 
-def test_a_file_without_names_is_noticed(write):
-    with pytest.warns(TableWarning, match="numbers for names of columns: '5.1', '3.5'.*header=None"):
-        load(write("t.csv", "5.1,3.5,setosa\n4.9,3.0,setosa\n4.7,3.2,other\n"))
+# ---- names in the first row --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("delimiter", "shown"), [(";", "';'"), ("\t", r"'\\t'")])
-def test_another_delimiter(write, delimiter, shown):
-    with pytest.raises(FileFormatError, match=f"separated by ',', got {shown}.*sep={shown}"):
-        load(write("t.csv", "a,b\n1,2\n".replace(",", delimiter)))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5.1,3.5,setosa\n4.9,3.0,setosa\n4.7,3.2,other\n",
+        "1e3,1e2,1e1\n1,2,5\n7,8,1\n",
+        "5.1,3.5\n4.9,3.0\n",
+        "7\n6\n9\n",
+        "1,2,3\n4,5,6\n7,8,9\n",  # every row rises by equal steps, so the first is none of its own
+        "1,1,2\n4,7,6\n7,8,9\n",
+        "5.1,,3.5\n4.9,2,3.0\n1,2,3\n",
+    ],
+)
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_a_first_row_of_data_is_read_as_data(write, tmp_path, text, suffix):
+    rows = [line.split(",") for line in text.split()]
+    path = write("t.csv", text) if suffix == "csv" else sheet(tmp_path, rows)
+    with pytest.warns(TableWarning, match=r"first row of t\.(csv|xlsx) holds data.*'x0', 'x1'.*header=True"):
+        frame = read_file(path, None, frozenset()).frame
+    assert list(frame.columns) == [f"x{j}" for j in range(len(rows[0]))]
+    assert frame.astype(object).where(frame.notna(), None).values.tolist() == [
+        [None if cell == "" else float(cell) if cell[0].isdigit() else cell for cell in row] for row in rows
+    ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["1990,1991,1992", "1990,2000,2005", "0,1,2", "1,2,3", "400,410,420", "country,1990,1985", ",0,1"],
+)
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_years_and_evenly_spaced_numbers_are_names(write, tmp_path, names, suffix):
+    rows = [names.split(","), ["7", "3.5", "2.5"], ["8", "1", "9"], ["6", "0.5", "4"]]
+    text = "\n".join(map(",".join, rows))
+    path = write("t.csv", text) if suffix == "csv" else sheet(tmp_path, rows)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        frame = read_file(path, None, frozenset()).frame
+    assert list(frame.columns) == [name or "Unnamed: 0" for name in rows[0]]
+    assert frame.astype(float).values.tolist() == [[float(cell) for cell in row] for row in rows[1:]]
+    (said,) = [str(one.message) for one in caught]
+    assert "numbers for names of columns" in said
+    assert "header=False" in said
+
+
+def test_years_beside_words_are_names_without_a_notice(write):
+    path = write("t.csv", "country,1990,1991,1993\nA,1,3,2\nB,4,5,1\nC,2,2,2\n")
+    assert list(read_file(path, None, frozenset()).frame.columns) == ["country", "1990", "1991", "1993"]
+
+
+@pytest.mark.parametrize("names", ["1990,1991", "a,b"])
+def test_the_caller_says_whether_there_are_names(write, names):
+    path = write("t.csv", f"{names}\n1,2\n3,4\n5,7\n")
+    assert load(path, header=True).feature_names == tuple(names.split(","))
+    assert read_file(path, None, frozenset(), Layout(header=False)).frame.shape == (4, 2)
+
+
+# ---- separators --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_another_separator_is_found_and_said(write, separator):
+    path = write("t.csv", "a,b\n1,2\n3,5\n".replace(",", separator))
+    with pytest.warns(TableWarning, match="separated by .*, 2 in each line, and is read so. separator=','"):
+        assert load(path).feature_names == ("a", "b")
+    assert load(path, separator=separator).feature_names == ("a", "b")
+    assert load(path, separator="tab" if separator == "\t" else separator).feature_names == ("a", "b")
+
+
+def test_the_separator_that_cuts_all_lines_into_more_fields(write):
+    """A comma in a name and in the numbers below it: by semicolons there are three columns."""
+    path = write("t.csv", "name;size, m;weight\nA;1,5;70\nB;2,5;71\n")
+    with pytest.warns(TableWarning, match="separated by ';', 3 in each line"):
+        frame = read_file(path, None, frozenset()).frame
+    assert list(frame.columns) == ["name", "size, m", "weight"]
+
+
+def test_separators_that_cannot_be_told(write):
+    path = write("t.csv", "a;b\n1\n2\n")
+    with pytest.raises(
+        FileFormatError, match=r"separated by ',', got ';' in its first line. .*separator=';', or"
+    ):
+        load(path)
+    assert load(path, separator=",").feature_names == ("a;b",)
+
+
+def test_text_with_other_separators_stays_text(write):
+    frame = read_file(write("t.csv", "a,tags\n1,x|y\n2,z\n3,x;y;z\n"), None, frozenset()).frame
+    assert frame["tags"].tolist() == ["x|y", "z", "x;y;z"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"separator": ";;"}, {"separator": '"'}, {"separator": 3}, {"header": 1}]
+)
+def test_choices_of_layout_are_checked(write, options):
+    with pytest.raises(InvalidInputError, match=f"{next(iter(options))} must be"):
+        load(write("t.csv", "a,b\n1,2\n"), **options)
+
+
+def test_layout_is_a_matter_of_text(tmp_path):
+    for source in ("builtin:iris", pd.DataFrame({"a": [1.0, 2.0]}), sparse.eye_array(4, format="csr")):
+        with pytest.raises(InvalidInputError, match="separator must be None for"):
+            load(source, separator=";")
+    np.save(tmp_path / "t.npy", np.eye(3))
+    with pytest.raises(InvalidInputError, match=r"header must be None for a .npy file"):
+        load(tmp_path / "t.npy", header=False)
 
 
 def test_wrong_encoding(write):

@@ -168,3 +168,15 @@ def test_mnist_by_name(data_folder):
     table = load("openml:mnist_784")
     assert table.X.shape == (70000, 784)
     assert table.y[:5].tolist() == [5, 0, 4, 1, 9]  # the training part comes first
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [(5, "must be a list of sets"), ("/tmp/*", "a pattern of files"), ("**a/*", "a pattern of files")],
+)
+def test_files_of_a_manifest_that_are_none(tmp_path, monkeypatch, file, said):
+    entry = {"name": "odd", "file": file, "n_samples": 1, "n_features": 1, "n_classes": 2}
+    (tmp_path / "manifest.json").write_text(json.dumps([entry]))
+    monkeypatch.setenv("ISENTROPIC_DATA", str(tmp_path))
+    with pytest.raises(FileFormatError, match=said):
+        load("odd")

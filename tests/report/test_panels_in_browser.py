@@ -267,3 +267,21 @@ def test_names_with_markup_are_saved_as_text(open_page, tmp_path):
     assert found.name == "script-alert-made-script-method-0.svg"
     words = [text.text for text in ElementTree.parse(found).getroot().iter(f"{SVG}text")]
     assert words[0] == "<script>alert('made')</script>: method-0"
+
+
+def test_names_that_xml_does_not_know_are_saved_well_formed(open_page, tmp_path):
+    """Control characters, halves of characters and the two code points that are none."""
+    odd = "a\x00\x01\x0b\x1b\ud800\ufffe\uffffb"
+    plain = make_table()
+    table = replace(plain, name=odd, class_names=tuple(odd + name for name in plain.class_names))
+    runs = [replace(run, method=odd) for run in make_runs(table, 1)]
+    path = tmp_path / "odd.html"
+    path.write_bytes(page(table, runs, make_verdict(runs), FACTS).encode(errors="backslashreplace"))
+    tab = open_page(path.as_uri())
+    tab.evaluate("isentropic.data.table += '\\ud800\\uffff'")  # as a name may come from another script
+    for panel in (".multiples figure", "#curves > div", "#pictures > div"):
+        words = [
+            text.text for text in ElementTree.parse(saved(tab, panel, "SVG", tmp_path)).iter(f"{SVG}text")
+        ]
+        assert any("\ufffd" in (word or "") for word in words)
+        assert saved(tab, panel, "PNG", tmp_path).read_bytes()[:4] == b"\x89PNG"

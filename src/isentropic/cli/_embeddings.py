@@ -23,8 +23,17 @@ class Embedding:
     """Coordinates in columns, and the names of the rows where the file has them."""
 
     coordinates: pd.DataFrame
-    row_names: tuple[str, ...] | None
+    row_names: tuple[str, ...] | None  # without the quotes that stop formulas
+    written_names: tuple[str, ...] | None  # as the file has them
     named_by: str  # the column that they come from
+
+    def names_in(self, table: Table) -> tuple[str, ...] | None:
+        """The names as the table has them, whether the file was written with ``--raw-text`` or not.
+
+        A quote before a formula makes longer names, so that both ways cannot give those of the table.
+        """
+        is_raw = self.written_names is not None and set(self.written_names) == set(table.row_names)
+        return self.written_names if is_raw else self.row_names
 
 
 def coordinates_of(table: Table, path: Path, called: str = "EMBEDDING") -> pd.DataFrame:
@@ -42,11 +51,15 @@ def read_embedding(
     """
     import numpy as np
 
-    from ..datasets.files import read_file
+    from ..datasets.files import DELIMITERS, kind_of_file, read_file
+    from ..datasets.formulas import escape_formula, unescape_formula
     from ..datasets.raw import checked
 
     require_suffix(called, path, TABLES)
-    frame = checked(read_file(path, None, frozenset({index or "row"}))).frame
+    named = index or "row"
+    frame = checked(read_file(path, None, frozenset({named, escape_formula(named)}))).frame
+    plain = [unescape_formula(name) for name in frame.columns]
+    frame = frame.set_axis(plain, axis=1) if len(set(plain)) == len(plain) else frame
     columns = list(frame.columns)
     no_coordinate = {target or "target", f"{target}_"}
     numeric = [name for name in columns if frame[name].dtype.kind in "iuf" and name not in no_coordinate]
@@ -59,8 +72,22 @@ def read_embedding(
     coordinates = frame[chosen].astype(float)
     lost = int(np.count_nonzero(~np.isfinite(coordinates)))
     require(lost == 0, f"the coordinates in {called}", "finite everywhere", f"{lost} that are not")
-    names = None if columns[0] in chosen else tuple(map(str, frame[columns[0]]))
-    return Embedding(coordinates, names, columns[0])
+    if columns[0] in chosen:
+        return Embedding(coordinates, None, None, columns[0])
+    written = _written_names(path, frame[columns[0]])
+    is_text = kind_of_file(path) in DELIMITERS
+    names = tuple(map(unescape_formula, written)) if is_text else written
+    return Embedding(coordinates, names, written, columns[0])
+
+
+def _written_names(path: Path, column: pd.Series) -> tuple[str, ...]:
+    """Names of rows to the letter, where text leaves a choice: NA, spaces, 007."""
+    from ..datasets.delimited import first_fields
+    from ..datasets.files import DELIMITERS, kind_of_file
+
+    kind = kind_of_file(path)
+    fields = first_fields(path, DELIMITERS[kind]) if kind in DELIMITERS else []
+    return tuple(fields if len(fields) == len(column) else map(str, column))
 
 
 def _numbered(columns: Sequence[str], numeric: Sequence[str]) -> list[str]:
@@ -92,7 +119,7 @@ def _numbers(frame: pd.DataFrame, numeric: Sequence[str]) -> list[str]:
 
 def matched(embedding: Embedding, table: Table, called: str = "EMBEDDING") -> pd.DataFrame:
     """The coordinates in the order of the table's rows, by name where both have names."""
-    coordinates, names, n = embedding.coordinates, embedding.row_names, len(table.row_names)
+    coordinates, names, n = embedding.coordinates, embedding.names_in(table), len(table.row_names)
     must_be = f"a map of the {n} rows of DATA"
     hint = "Were rows left out? Give the options that DATA was embedded with."
     require(len(coordinates) == n, called, must_be, f"{len(coordinates)} rows", hint)

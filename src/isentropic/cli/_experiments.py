@@ -75,6 +75,7 @@ class Asked:
     minutes: float | None = None
     rope: float = 0.01  # scores that differ by less are level
     force: bool = False  # replace files that are not of an earlier run
+    raw_text: bool = False  # cells of the tables of numbers as they are, formulas included
 
     @property
     def numbers(self) -> Output:
@@ -102,7 +103,7 @@ class Asked:
 def _starts_with(columns: Sequence[str]) -> Callable[[bytes], bool]:
     """Whether a file begins with the names of our columns."""
     line = f"{','.join(columns)}\n".encode()
-    return lambda head: head.startswith(line)
+    return lambda head: head.replace(b'"', b"").startswith(line)  # names are quoted where a cell must be
 
 
 def set_data_folder(data: Path | None) -> None:
@@ -168,27 +169,33 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
     for output in (asked.numbers, asked.ranks):  # what came there meanwhile is kept, too
         require_replaceable(output, force=asked.force)
     with written_together():
-        _write_csv(asked.numbers.path, COLUMNS, numbers)
+        _write_csv(asked.numbers.path, COLUMNS, numbers, raw_text=asked.raw_text)
         if ranks:
-            _write_csv(asked.ranks.path, RANK_COLUMNS, ranks)
+            _write_csv(asked.ranks.path, RANK_COLUMNS, ranks, raw_text=asked.raw_text)
         with atomic_write(asked.out) as file:
             file.write(tables_page(asked.title, chapters, facts).encode(errors="backslashreplace"))
     if not ranks and is_of_earlier_run(asked.ranks):
         asked.ranks.path.unlink()  # it would pass for this one's
 
 
-def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+def _write_csv(
+    path: Path, columns: Sequence[str], rows: Sequence[Sequence[object]], *, raw_text: bool
+) -> None:
     import csv
     import io
+    from itertools import chain
 
     from .._files import atomic_write
+    from ..datasets.formulas import escape_formula
+    from ..datasets.written import quoting_of
 
+    cells = rows if raw_text else [[escape_formula(cell) for cell in row] for row in rows]
     text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
+    lines = csv.writer(text, lineterminator="\n", quoting=quoting_of(chain(columns, *cells)))
     lines.writerow(columns)
-    lines.writerows(rows)
+    lines.writerows(cells)
     with atomic_write(path) as file:
-        file.write(text.getvalue().encode())
+        file.write(text.getvalue().encode(errors="backslashreplace"))
 
 
 def _test(ranking: Ranking) -> dict[str, object]:

@@ -51,6 +51,13 @@ Force = Annotated[
         "--force", help="Replace files under names that were not given, though isentropic did not write them."
     ),
 ]
+RawText = Annotated[
+    bool,
+    typer.Option(
+        "--raw-text",
+        help="Write text to CSV as it is: no quote before what a spreadsheet would run as a formula.",
+    ),
+]
 Jobs = Annotated[int | None, typer.Option(metavar="N", help="Threads; all cores by default.")]
 Memory = Annotated[
     str | None,
@@ -99,6 +106,14 @@ Metric = Annotated[
 Rank = Annotated[
     int | None, typer.Option(metavar="N", help="Principal components of a sparse table; 50 by default.")
 ]
+Separator = Annotated[
+    str | None,
+    typer.Option(metavar="CHAR", help="Between fields of CSV and TSV, as ';' or tab; found by default."),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="Whether the first row names the columns; found by default."),
+]
 Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
 ]
@@ -123,9 +138,12 @@ MostRows = Annotated[
 _CALLS = {
     "isentropic.datasets.catalogue()": "'isentropic datasets'",
     "isentropic.config_context(memory_limit=...)": "--memory SIZE",
+    "header=False": "--no-header",
+    "header=True": "--header",
 }
 _TABLE_OPTIONS = (
     "target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "metric", "rank",
+    "separator",
 )  # fmt: skip
 # name='value', name='value' or 'other', name=['value'], name=50, name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(

@@ -168,21 +168,29 @@ def named_frame(
 
 
 def write_map(
-    frame: pd.DataFrame, columns: Sequence[str], path: Path, method: str, table: Table | None = None
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    path: Path,
+    method: str,
+    table: Table | None = None,
+    *,
+    raw_text: bool,
 ) -> None:
     """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the table's features too."""
     from .._sparse_rows import is_sparse
     from ..datasets.written import MapsFrame, write_maps
 
     X, features = (None, ()) if table is None or is_sparse(table.X) else (table.X, table.feature_names)
-    write_maps(MapsFrame(frame, {method: list(columns)}, X, features, {"first": method}), path)
+    write_maps(
+        MapsFrame(frame, {method: list(columns)}, X, features, {"first": method}), path, raw_text=raw_text
+    )
 
 
-def write_frame(frame: pd.DataFrame, path: Path) -> None:
+def write_frame(frame: pd.DataFrame, path: Path, *, raw_text: bool) -> None:
     """Write CSV, TSV, Parquet or Feather, by the suffix; numbers keep every bit."""
     from ..datasets.written import write_frame
 
-    write_frame(frame, path)
+    write_frame(frame, path, raw_text=raw_text)
 
 
 def write_figure(figure: Any, path: Path) -> None:

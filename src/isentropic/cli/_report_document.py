@@ -37,6 +37,7 @@ class Told:
     preset: str
     by_preset: bool  # whether the methods are those of the preset
     seed: int
+    raw_text: bool = False  # cells of the maps as they are, formulas included
 
     @property
     def command(self) -> str:
@@ -44,6 +45,9 @@ class Told:
         words = ["isentropic", "report", quote(self.source)]
         for name, value in self.options.items():
             if value is None or value == _DEFAULTS.get(name):
+                continue
+            if isinstance(value, bool):
+                words.append(f"--{name}" if value else f"--no-{name}")
                 continue
             for item in value if isinstance(value, list) else [value]:
                 words += [f"--{name}", quote(str(item))]

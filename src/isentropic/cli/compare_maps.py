@@ -15,6 +15,7 @@ from ._options import (
     AsJson,
     Dates,
     Drop,
+    Header,
     Index,
     Jobs,
     Keep,
@@ -24,8 +25,10 @@ from ._options import (
     Nominal,
     Quiet,
     Rank,
+    RawText,
     Samples,
     Scaling,
+    Separator,
     Source,
     Target,
     input_path,
@@ -88,6 +91,7 @@ def main(  # long, with a line for each option
     k: Neighbors = 10,
     out: Out = None,
     plot: Plot = None,
+    raw_text: RawText = False,
     target: Target = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -98,6 +102,8 @@ def main(  # long, with a line for each option
     scaling: Scaling = "auto",
     metric: Metric = "euclidean",
     rank: Rank = None,
+    separator: Separator = None,
+    header: Header = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -125,7 +131,8 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
+                header=header, n_samples=samples,
             )  # fmt: skip
             maps = [
                 coordinates_of(table, path, printable(f"{word} ({path})")).to_numpy()
@@ -134,7 +141,7 @@ def main(  # long, with a line for each option
         agreement, quality = _compared(table, maps, k, seed, jobs)
         with written_together():
             if out is not None:
-                _write(table, agreement, out)
+                _write(table, agreement, out, raw_text=raw_text)
             if plot is not None:
                 _draw(maps, agreement, (first.name, second.name), plot)
     result = _Result(table, agreement, quality, out, plot, warned)
@@ -159,14 +166,14 @@ def _compared(
         )
 
 
-def _write(table: Table, agreement: MapAgreement, out: Path) -> None:
+def _write(table: Table, agreement: MapAgreement, out: Path, *, raw_text: bool) -> None:
     import pandas as pd
 
     from ..datasets.written import free_name
 
     columns = {"agreement": agreement.shares, "moved": agreement.moved}
     named = free_name(table.preparation.index or "row", columns)
-    write_frame(pd.DataFrame({named: table.row_names} | columns), out)
+    write_frame(pd.DataFrame({named: table.row_names} | columns), out, raw_text=raw_text)
 
 
 def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path: Path) -> None:
@@ -174,11 +181,12 @@ def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path
     from matplotlib.figure import Figure
 
     from ..plot import scatter
+    from ..plot.surface import plain_text
 
     figure = Figure(figsize=(12, 5.4), layout="constrained")
     shares = pd.Series(agreement.shares, name="agreement")
     for axes, Z, name in zip(figure.subplots(1, 2), maps, names, strict=True):
-        scatter(Z, shares, title=printable(name), ax=axes)
+        scatter(Z, shares, title=plain_text(name), ax=axes)
     write_figure(figure, path)
 
 

@@ -15,6 +15,7 @@ from ._options import (
     AsJson,
     Dates,
     Drop,
+    Header,
     Index,
     Jobs,
     Keep,
@@ -26,8 +27,10 @@ from ._options import (
     Plot,
     Quiet,
     Rank,
+    RawText,
     Samples,
     Scaling,
+    Separator,
     Source,
     Target,
     output_path,
@@ -73,6 +76,7 @@ def main(  # long, with a line for each option
     param: Parameters = None,
     save: Save = None,
     plot: Plot = None,
+    raw_text: RawText = False,
     target: Target = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -83,6 +87,8 @@ def main(  # long, with a line for each option
     scaling: Scaling = "auto",
     metric: Metric = "euclidean",
     rank: Rank = None,
+    separator: Separator = None,
+    header: Header = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -111,10 +117,11 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
+                header=header, n_samples=samples,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
-        _write(Z, method, estimator, table, files)
+        _write(Z, method, estimator, table, files, raw_text=raw_text)
     summary = Summary(method, given, table, Z.shape[1], seconds, files, warned, facts_of(estimator, method))
     show_summary(summary, quiet=quiet, as_json=as_json)
 
@@ -155,13 +162,13 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
     return Z, time.perf_counter() - began
 
 
-def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files) -> None:
+def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files, *, raw_text: bool) -> None:
     from .._files import written_together
 
     columns = estimator.get_feature_names_out()
     frame = coordinates_frame(Z, columns, table)
     with written_together():
-        write_map(frame, columns, files.out, method, table)
+        write_map(frame, columns, files.out, method, table, raw_text=raw_text)
         if files.save is not None:
             witness = witness_of(estimator, table.X)
             SavedModel(estimator, method, table.preparation, Rows.of(table), witness).write(files.save)
@@ -173,6 +180,7 @@ def _draw(coordinates: pd.DataFrame, title: str, table: Table, path: Path) -> No
     import pandas as pd
 
     from ..plot import scatter
+    from ..plot.surface import plain_text
 
     y = None if table.y is None else pd.Series(table.y, name=table.preparation.target)
-    write_figure(scatter(coordinates, y, class_names=table.class_names, title=title), path)
+    write_figure(scatter(coordinates, y, class_names=table.class_names, title=plain_text(title)), path)

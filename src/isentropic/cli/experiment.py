@@ -12,7 +12,20 @@ import typer
 
 from .._errors import printable, require, require_count, require_number, require_one_of
 from ._experiments import RESULTS, Asked, Folder, Minutes, Processes, page_option, run_and_write
-from ._options import AsJson, Dates, Force, Memory, Nominal, Quiet, Rank, Target, input_path
+from ._options import (
+    AsJson,
+    Dates,
+    Force,
+    Header,
+    Memory,
+    Nominal,
+    Quiet,
+    Rank,
+    RawText,
+    Separator,
+    Target,
+    input_path,
+)
 from ._output import inputs_of, require_outputs
 from ._summary import count
 from ._terminal import reporting
@@ -76,8 +89,11 @@ def main(  # long, with a line for each option
     nominal: Nominal = "coded",
     dates: Dates = "number",
     rank: Rank = None,
+    separator: Separator = None,
+    header: Header = None,
     out: Page = None,
     force: Force = False,
+    raw_text: RawText = False,
     folder: Folder = None,
     jobs: Processes = None,
     minutes: Minutes = None,
@@ -100,7 +116,7 @@ def main(  # long, with a line for each option
     """
     require_count("--repeats", repeats, least=2)
     page = out or Path(_PAGE)
-    asked = Asked("", "", page, folder or page.parent / RESULTS, jobs, None, minutes, rope, force)
+    asked = Asked("", "", page, folder or page.parent / RESULTS, jobs, None, minutes, rope, force, raw_text)
     _require_outputs(asked, tables, target, typed=out is not None)
     with reporting(bars=False, memory=memory):
         from ..experiments.own_tables import own_experiment, tables_in
@@ -108,11 +124,13 @@ def main(  # long, with a line for each option
         given = {"methods": methods, "protocol": protocol, "target": target, "measure": measure,
                  "classifiers": classifiers, "components": components, "defaults": defaults,
                  "repeats": repeats, "test-share": test_share, "seed": seed, "rope": rope,
-                 "nominal": nominal, "dates": dates, "rank": rank}  # fmt: skip
+                 "nominal": nominal, "dates": dates, "rank": rank,
+                 "separator": separator, "header": header}  # fmt: skip
         study, paths = _study(given), tables_in(tables)
         chosen = {name: _parameters(name, components) for name in _methods(methods)}
         found = own_experiment(paths, chosen, study)
         title = f"{len(chosen) + 1} methods on {count(len(paths), 'table')}"
+        given |= {"raw-text": raw_text}
         asked = replace(asked, title=title, command=_command(tables, given, page))
         tasks = [task for table in found for task in table.tasks(False)]
         run_and_write(found, tasks, asked, quiet=quiet, as_json=as_json)
@@ -136,8 +154,12 @@ def _require_outputs(asked: Asked, tables: Path, target: str | None, *, typed: b
 
 _DEFAULTS: dict[str, object] = {
     "protocol": "honest", "measure": "accuracy", "repeats": 10, "test-share": 0.5, "seed": 0, "rope": 0.01,
-    "nominal": "coded", "dates": "number", "rank": None, "defaults": False,
+    "nominal": "coded", "dates": "number", "rank": None,
+    "separator": None, "header": None, "defaults": False, "raw-text": False,
 }  # fmt: skip
+
+
+_READING = ("nominal", "dates", "rank", "separator", "header")
 
 
 def _study(given: Mapping[str, Any]) -> Study:
@@ -159,7 +181,7 @@ def _study(given: Mapping[str, Any]) -> Study:
         test_share=share,
         seed=given["seed"],
         choose=not given["defaults"],
-        reading={n: given[n] for n in ("nominal", "dates", "rank") if given[n] != _DEFAULTS[n]},
+        reading={n: given[n] for n in _READING if given[n] != _DEFAULTS[n]},
     )
 
 
@@ -193,5 +215,6 @@ def _command(tables: Path, given: Mapping[str, object], out: Path) -> str:
     words = ["isentropic", "experiment", quote(str(tables))]
     for name, value in given.items():
         if value is not None and value != _DEFAULTS.get(name):
-            words += [f"--{name}"] if value is True else [f"--{name}", quote(str(value))]
+            flags = {True: [f"--{name}"], False: [f"--no-{name}"]}
+            words += flags[value] if isinstance(value, bool) else [f"--{name}", quote(str(value))]
     return printable(" ".join([*words, "--out", quote(str(out))]))

@@ -15,6 +15,7 @@ from ._options import (
     AsJson,
     Dates,
     Drop,
+    Header,
     Index,
     Jobs,
     Keep,
@@ -26,6 +27,7 @@ from ._options import (
     Rank,
     Samples,
     Scaling,
+    Separator,
     Source,
     Target,
     output_path,
@@ -71,6 +73,8 @@ def main(  # long, with a line for each option
     scaling: Scaling = "auto",
     metric: Metric = "euclidean",
     rank: Rank = None,
+    separator: Separator = None,
+    header: Header = None,
     samples: Samples = None,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -95,7 +99,8 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
+                header=header, n_samples=samples,
             )  # fmt: skip
         began = time.perf_counter()
         with computing("path"):
@@ -103,8 +108,9 @@ def main(  # long, with a line for each option
         seconds = time.perf_counter() - began
         if plot is not None:
             from ..plot import path_curves
+            from ..plot.surface import plain_text
 
-            write_figure(path_curves(found, title=f"{table.name}, ISOMAP"), plot)
+            write_figure(path_curves(found, title=plain_text(f"{table.name}, ISOMAP")), plot)
     if as_json:
         facts = {"table": table.name, "rows": len(table.X), "components": components}
         drawn = {} if plot is None else {"plot": str(plot)}

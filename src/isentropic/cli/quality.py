@@ -19,6 +19,7 @@ from ._options import (
     AsJson,
     Dates,
     Drop,
+    Header,
     Index,
     Jobs,
     Keep,
@@ -28,8 +29,10 @@ from ._options import (
     Nominal,
     Quiet,
     Rank,
+    RawText,
     Samples,
     Scaling,
+    Separator,
     Source,
     Target,
     input_path,
@@ -58,9 +61,7 @@ Neighbors = Annotated[
 ]
 Figure = Annotated[
     Path | None,
-    typer.Option(
-        "--plot", metavar="FILE", parser=output_path, help="Draw curves and damage: .png, .svg or .pdf."
-    ),
+    typer.Option("--plot", metavar="FILE", parser=output_path, help="Curves and damage: .png, .svg or .pdf."),
 ]
 Out = Annotated[
     Path | None,
@@ -69,7 +70,7 @@ Out = Annotated[
         "-o",
         metavar="FILE",
         parser=output_path,
-        help="Coordinates and scores of each row: .csv, .parquet, .h5ad.",
+        help="Places and scores of rows: .csv, .parquet, .h5ad.",
     ),
 ]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where rows or pairs are drawn.")]
@@ -95,6 +96,7 @@ def main(  # long, with a line for each option
     k: Neighbors = None,
     out: Out = None,
     plot: Figure = None,
+    raw_text: RawText = False,
     target: Target = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -105,6 +107,8 @@ def main(  # long, with a line for each option
     scaling: Scaling = "auto",
     metric: Metric = "euclidean",
     rank: Rank = None,
+    separator: Separator = None,
+    header: Header = None,
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -132,7 +136,8 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
+                header=header, n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()
@@ -142,7 +147,7 @@ def main(  # long, with a line for each option
         figure = None if plot is None else _figure(result, jobs)
         with written_together():
             if out is not None:
-                _write(result, out)
+                _write(result, out, raw_text=raw_text)
             if plot is not None:
                 write_figure(figure, plot)
     if as_json:
@@ -168,7 +173,7 @@ def _assessed(
         )  # fmt: skip
 
 
-def _write(result: _Result, out: Path) -> None:
+def _write(result: _Result, out: Path, *, raw_text: bool) -> None:
     """The map, and the scores of its rows; NaN for those that were not drawn."""
     import numpy as np
 
@@ -179,7 +184,7 @@ def _write(result: _Result, out: Path) -> None:
         spread = np.full(quality.n, np.nan)
         spread[quality.rows] = scores[:, 0]
         frame[f"{name}({k})"] = spread
-    write_map(frame, columns, out, result.embedding.stem, result.table)
+    write_map(frame, columns, out, result.embedding.stem, result.table, raw_text=raw_text)
 
 
 # ---- for programs ------------------------------------------------------------------------------
@@ -273,6 +278,7 @@ def _ties(quality: Quality) -> list[str]:
 
 def _figure(result: _Result, jobs: int | None) -> Any:
     from ..plot import quality_sheet
+    from ..plot.surface import plain_text
     from ..quality import coranking_matrix
     from ..quality.measures import drawn_curves
 
@@ -288,11 +294,11 @@ def _figure(result: _Result, jobs: int | None) -> Any:
         result.coordinates, curves, matrix.counts, quality.false_neighbors[:, 0], quality.tears[:, 0],
         k=quality.n_neighbors[0], edges=matrix.edges, rows=rows,
         half_widths={name: (quality.grid[: len(half)], half) for name, half in widths.items()},
-        title=_title(result),
+        title=plain_text(_title(result)),
     )  # fmt: skip
 
 
 def _title(result: _Result) -> str:
-    title = f"{result.table.name}, {printable(result.embedding.name)}"
+    title = f"{result.table.name}, {result.embedding.name}"
     quality = result.quality
     return title if quality.exact else f"{title}: {len(quality.rows):,} rows drawn of {quality.n:,}"

@@ -20,6 +20,7 @@ from ._options import (
     Dates,
     Drop,
     Force,
+    Header,
     Index,
     Jobs,
     Keep,
@@ -30,8 +31,10 @@ from ._options import (
     Nominal,
     Quiet,
     Rank,
+    RawText,
     Samples,
     Scaling,
+    Separator,
     Source,
     Target,
     output_path,
@@ -126,6 +129,7 @@ def main(  # long, with a line for each option
     out: Page = None,
     force: Force = False,
     maps: Maps = None,
+    raw_text: RawText = False,
     folder: Folder = None,
     drop: Drop = None,
     keep: Keep = None,
@@ -136,6 +140,8 @@ def main(  # long, with a line for each option
     scaling: Scaling = "auto",
     metric: Metric = "auto",
     rank: Rank = None,
+    separator: Separator = None,
+    header: Header = None,
     samples: Samples = None,
     most_rows: MostRows = None,
     budget: Budget = None,
@@ -179,7 +185,7 @@ def main(  # long, with a line for each option
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric_for(metric, asked.methods),
-                rank=rank, n_samples=samples,
+                rank=rank, separator=separator, header=header, n_samples=samples,
             )  # fmt: skip
         require_table(table)
         require_color("--color", table, color)
@@ -187,10 +193,12 @@ def main(  # long, with a line for each option
         given = {
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "metric": metric, "samples": samples, "most-rows": most_rows,
+            "scaling": scaling, "metric": metric, "rank": rank, "separator": separator, "header": header,
+            "samples": samples, "most-rows": most_rows,
             "budget": budget, "seed": seed,
         }  # fmt: skip
-        told = Told(source, outputs[0].path, maps, folder, given, asked.preset, methods is None, seed)
+        page, by_preset = outputs[0].path, methods is None
+        told = Told(source, page, maps, folder, given, asked.preset, by_preset, seed, raw_text)
         with config_context(memory_in_all=memory is not None):  # from here on the table is part of it
             found, resumed = _compared(table, asked, shown=not quiet)
             require_replaceable(outputs[0], force=force)
@@ -226,7 +234,8 @@ def _finish(
             file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
         if maps is not None:
             of_all = found.whole is not None and not found.whole.failed
-            save_maps(maps, *((table, [found.whole]) if of_all else (compared, runs, judged)))
+            written = (table, [found.whole]) if of_all else (compared, runs, judged)
+            save_maps(maps, *written, raw_text=told.raw_text)
     if as_json:
         show_json(document(table, found, judged, drawn, facts, told))
     elif not quiet:

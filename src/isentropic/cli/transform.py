@@ -6,7 +6,7 @@ import time
 
 from ._computation import computing, prompt_interrupt
 from ._models import Model, read_model
-from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source
+from ._options import AsJson, Header, Memory, NewMissing, Out, Quiet, RawText, Separator, Source
 from ._output import Files, coordinates_frame, inputs_of, map_outputs, require_outputs, write_map
 from ._summary import Summary, show_summary
 from ._terminal import reporting
@@ -16,7 +16,10 @@ def main(
     model: Model,
     source: Source,
     out: Out,
+    raw_text: RawText = False,
     missing: NewMissing = "raise",
+    separator: Separator = None,
+    header: Header = None,
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -34,12 +37,15 @@ def main(
         with prompt_interrupt():
             saved = read_model(model)
             saved.require_rule(missing)
-            table = load(source, preparation=saved.preparation, missing=missing)
+            table = load(
+                source, preparation=saved.preparation, missing=missing, separator=separator, header=header
+            )
         began = time.perf_counter()
         with computing(saved.method):
             Z = saved.estimator.transform(table.X)
         seconds = time.perf_counter() - began
         columns = saved.estimator.get_feature_names_out()
-        write_map(coordinates_frame(Z, columns, table), columns, out, saved.method, table)
+        frame = coordinates_frame(Z, columns, table)
+        write_map(frame, columns, out, saved.method, table, raw_text=raw_text)
     summary = Summary(saved.method, {}, table, Z.shape[1], seconds, Files(out), warned)
     show_summary(summary, quiet=quiet, as_json=as_json)

@@ -12,7 +12,7 @@ import typer
 from .._errors import InvalidInputError, printable, require
 from ._computation import computing, prompt_interrupt
 from ._models import Model, Rows, SavedModel, read_model
-from ._options import AsJson, Memory, NewMissing, Out, Quiet, Source, output_path
+from ._options import AsJson, Header, Memory, NewMissing, Out, Quiet, RawText, Separator, Source, output_path
 from ._output import Files, inputs_of, map_outputs, named_frame, require_outputs, write_map
 from ._summary import Summary, count, document_of
 from ._terminal import reporting, show_json
@@ -45,8 +45,11 @@ def main(
     source: Source,
     out: Out,
     save: Save = None,
+    raw_text: RawText = False,
     refine: Refine = 50,
     missing: NewMissing = "raise",
+    separator: Separator = None,
+    header: Header = None,
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -73,14 +76,22 @@ def main(
             _require_growth(saved)
             saved.require_rule(missing)
             prepared = saved.preparation  # its index must be there: rows of a map have names, or none has
-            table = load(source, index=prepared.index, preparation=prepared, missing=missing)
+            table = load(
+                source,
+                index=prepared.index,
+                preparation=prepared,
+                missing=missing,
+                separator=separator,
+                header=header,
+            )
         names, labels = _all_rows(saved, table, model)
         n = len(saved.estimator.embedding_)
         with computing(saved.method):
             found = append_rows(saved.estimator, table.X, refine=refine)
         Z, columns = saved.estimator.embedding_, saved.estimator.get_feature_names_out()
+        frame = named_frame(Z, columns, names, labels, saved.preparation)
         with written_together():
-            write_map(named_frame(Z, columns, names, labels, saved.preparation), columns, out, saved.method)
+            write_map(frame, columns, out, saved.method, raw_text=raw_text)
             if save is not None:
                 _grown(saved, table, Rows(names, labels)).write(save)
     facts = {

@@ -45,11 +45,19 @@ def maps_frame(table: Table, runs: Sequence[Run], judged: Verdict | None = None)
     return _maps(table, runs, judged).frame
 
 
-def save_maps(path: str | Path, table: Table, runs: Sequence[Run], judged: Verdict | None = None) -> None:
+def save_maps(
+    path: str | Path,
+    table: Table,
+    runs: Sequence[Run],
+    judged: Verdict | None = None,
+    *,
+    raw_text: bool = False,
+) -> None:
     """Write :func:`maps_frame` as a file: CSV, TSV, Parquet, Feather, h5ad, or JSON for DataMapPlot.
 
     An h5ad file holds each map as ``obsm["X_isentropic_NAME"]`` and the scores as columns of ``obs``, as
-    scanpy expects. For JSON see :func:`data_map`. The file is written whole or not at all.
+    scanpy expects. For JSON see :func:`data_map`. The file is written whole or not at all. In CSV and
+    TSV, text that a spreadsheet would run as a formula has a quote before it, unless ``raw_text``.
     """
     from ..datasets.written import write_maps
 
@@ -59,7 +67,7 @@ def save_maps(path: str | Path, table: Table, runs: Sequence[Run], judged: Verdi
     )
     require_file_extra(path.name)
     if path.suffix.lower() != ".json":
-        write_maps(_maps(table, runs, judged), path)
+        write_maps(_maps(table, runs, judged), path, raw_text=raw_text)
         return
     text = json.dumps(data_map(table, runs, judged), allow_nan=False)
     with atomic_write(path) as file:

@@ -91,14 +91,20 @@ def array_table(
             f"target must be labels, numbers or text, got dtype {labels.dtype}. Convert it."
         )
     require_distinct([*frame.columns, TARGET], path.name)
-    frame[TARGET] = labels.astype(labels.dtype.newbyteorder("="), copy=False)
+    frame[TARGET] = _column(labels, path)
     return RawTable(frame, name, TARGET, one_unit, has_labels=True)
 
 
 def _frame(X: npt.NDArray[Any], path: Path, prefix: str) -> pd.DataFrame:
     if X.dtype.names is not None:
         _require_columns(X, path)
-        return pd.DataFrame({field: X[field] for field in X.dtype.names})
+        try:
+            return pd.DataFrame({field: _column(X[field], path) for field in X.dtype.names})
+        except (pd.errors.OutOfBoundsDatetime, TypeError) as error:  # TypeError: of no unit
+            raise InvalidInputError(
+                f"{path} must hold dates that fit 64 bits of seconds, got one that does not ({error}). "
+                "Write the years as numbers."
+            ) from error
     if X.ndim < 2:
         raise InvalidInputError(
             f"{path} must hold rows and features, got an array of shape {X.shape}. "
@@ -108,8 +114,23 @@ def _frame(X: npt.NDArray[Any], path: Path, prefix: str) -> pd.DataFrame:
         raise InvalidInputError(
             f"{path} must hold numbers, got dtype {X.dtype}. Convert it: X.astype(float)."
         )
-    native = X.astype(X.dtype.newbyteorder("="), copy=False)
-    return pd.DataFrame(native.reshape(len(X), math.prod(X.shape[1:])), columns=_names(X, prefix))
+    return pd.DataFrame(_native(X).reshape(len(X), math.prod(X.shape[1:])), columns=_names(X, prefix))
+
+
+def _native(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
+def _column(values: npt.NDArray[Any], path: Path) -> npt.NDArray[Any]:
+    """Numbers, dates or text in the byte order of the machine; raises for text that is none."""
+    native = _native(values)
+    if native.dtype.kind == "U" and native.dtype.itemsize:
+        codes = np.ascontiguousarray(native).view(np.uint32)
+        if ((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF))).any():
+            raise FileFormatError(
+                f"{path} must hold text, got characters that do not exist. Write it again as UTF-8 text."
+            )
+    return native
 
 
 def _require_columns(X: npt.NDArray[Any], path: Path) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from .._errors import FileFormatError
+from .._errors import FileFormatError, InvalidInputError
 from .._extras import require_extra
 from .._runtime import require_memory
-from .parquet import frame_of_table
+from .parquet import frame_of_table, with_index_columns
 from .raw import RawTable
 from .streams import opened, read_as
 
@@ -27,8 +27,7 @@ def read_arrow(path: Path, name: str) -> RawTable:
         table = _table(stream, start, path)
         table.validate(full=True)  # offsets of damaged text would lead out of its bytes
         frame = frame_of_table(table)
-    is_column = frame.index.name is not None
-    return RawTable(frame.reset_index() if is_column else frame, name)
+    return RawTable(with_index_columns(frame, path.name), name)
 
 
 def frame_of_stream(source: Any) -> pd.DataFrame:
@@ -36,8 +35,36 @@ def frame_of_stream(source: Any) -> pd.DataFrame:
     require_extra("parquet", f"A frame of {type(source).__module__.partition('.')[0]}")
     import pyarrow
 
-    table = pyarrow.table(source)
-    return frame_of_table(table)
+    try:
+        return frame_of_table(pyarrow.table(source))
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise _unknown_columns(error) from error
+
+
+def without_arrow_types(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame whose columns of Arrow's types are pandas' own: these hold dates of any year, and lists."""
+    places = [j for j, dtype in enumerate(frame.dtypes) if isinstance(dtype, pd.ArrowDtype)]
+    if not places:
+        return frame
+    import pyarrow
+
+    columns = [frame.iloc[:, j].array.__arrow_array__() for j in places]
+    try:
+        plain = frame_of_table(pyarrow.table(columns, names=list(map(str, places))))
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise _unknown_columns(error) from error
+    every = [frame.iloc[:, j].set_axis(range(len(frame))) for j in range(frame.shape[1])]
+    for j in places:
+        every[j] = plain[str(j)]
+    return pd.concat(every, axis=1).set_axis(frame.index).set_axis(frame.columns, axis=1)
+
+
+def _unknown_columns(error: Exception) -> InvalidInputError:
+    reason = str(error).partition("\n")[0]
+    return InvalidInputError(
+        f"source must have columns that pandas can hold, got one that it cannot: {reason}. Convert the "
+        "column to numbers, text or dates."
+    )
 
 
 def _table(stream: Any, start: bytes, path: Path) -> Any:

@@ -9,12 +9,13 @@ from numbers import Number
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from pandas.api import types
 
 from .._errors import InvalidInputError
 from .._values import Floats
-from .dates import are_dates, days
+from .dates import are_dates, days, texts_of
 from .notices import listed, notice
 
 Kind = Literal["number", "date", "nominal"]
@@ -26,6 +27,15 @@ UNSEEN = -1.0  # code of a level that the fitted table did not have
 _NUMBERS = ("boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty")
 _DATES = ("date", "datetime", "datetime64")
 _MIXTURES = ("mixed-integer", "mixed")
+_NEARLY = 0.95  # share of amounts that makes a text column one of them
+_CODES = "USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|KRW|MXN|ZAR|TRY|RUB"
+_MONEY = rf"(?:[$€£¥₹₽₩₺₴฿]|{_CODES}|R[$]|kr[.]?|zł|Kč)"
+_SPACE = r"[ \u00a0\u202f]"
+_GROUPED = rf"\d{{1,3}}(?:(?:[,']|{_SPACE})\d{{3}})+|\d{{1,3}}(?:[.]\d{{3}}){{2,}}"
+_AMOUNT = re.compile(
+    rf"[(+-]?{_SPACE}*{_MONEY}?{_SPACE}*[+-]?(?:{_GROUPED}|\d+)(?:[.,]\d+)?{_SPACE}*(?:{_MONEY}|[%‰])?[)]?"
+)
+_AMOUNT_SIGN = re.compile(rf"{_MONEY}|[%‰(]|{_GROUPED}")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
 
@@ -113,17 +123,42 @@ def _describe_text(series: pd.Series, name: str, nominal: str) -> Column:
     if are_dates(words, counts.to_numpy(), name):
         return Column(name, "date")
     _refuse_comma(words, name)
-    share = counts.to_numpy()[is_numeric].sum() / counts.sum()
-    _question_levels(words, is_numeric, share, name, nominal)
+    if not _are_amounts(words, counts.to_numpy(), name, nominal):
+        share = counts.to_numpy()[is_numeric].sum() / counts.sum()
+        _question_levels(words, is_numeric, share, name, nominal)
     return Column(name, "nominal", tuple(sorted(words)))
 
 
 def _refuse_comma(words: pd.Series, name: str) -> None:
     if words.str.fullmatch(_DECIMAL_COMMA).all():
         raise InvalidInputError(
-            f"column {name!r} must hold numbers with a decimal point, got {words[0]!r}. "
-            "Read the file with pandas.read_csv(path, decimal=',') and load the frame."
+            f"column {name!r} must hold numbers with a decimal point, got {words[0]!r}. Read the file with "
+            "pandas.read_csv(path, decimal=',') and load the frame, or thousands=',' where it means those."
         )
+
+
+def _are_amounts(words: pd.Series, counts: np.ndarray, name: str, nominal: str) -> bool:
+    """Whether words are numbers with a sign for percent, money or thousands: levels, and named so."""
+    signed = words[words.str.contains(_AMOUNT_SIGN).to_numpy(dtype=bool) & look_like_amounts(words)]
+    share = counts[look_like_amounts(words)].sum() / max(counts.sum(), 1)
+    if not len(signed) or share < _NEARLY:
+        return False
+    remedy = "For numbers, write them without %, signs of money and separators of thousands, as 1234.5."
+    if nominal == "onehot" and len(words) > MAX_LEVELS:
+        raise InvalidInputError(
+            f"column {name!r} must be numbers or have at most {MAX_LEVELS} levels, got {len(words)} amounts "
+            f"written as text, as {signed.iloc[0]!r}. {remedy} Or leave it out: drop=[{name!r}]."
+        )
+    notice(
+        f"column {name!r} holds amounts written as text, as {signed.iloc[0]!r}, and is read as levels. "
+        f"{remedy}"
+    )
+    return True
+
+
+def look_like_amounts(words: pd.Series) -> npt.NDArray[np.bool_]:
+    """Which words are numbers, also with a sign for percent, money or thousands."""
+    return words.str.fullmatch(_AMOUNT).to_numpy(dtype=bool)
 
 
 def _question_levels(words: pd.Series, is_numeric: pd.Series, share: float, name: str, nominal: str) -> None:
@@ -173,15 +208,19 @@ def encode(series: pd.Series, column: Column) -> Floats:
 
 
 def _codes(series: pd.Series, levels: tuple[str, ...]) -> Floats:
-    codes, uniques = pd.factorize(series)
+    with np.errstate(over="ignore"):  # of long doubles
+        codes, uniques = pd.factorize(series)
     position = {level: float(code) for code, level in enumerate(levels)}
-    texts = [level_text(value) for value in uniques]
+    is_dates = types.is_datetime64_any_dtype(series.dtype)
+    texts = texts_of(uniques) if is_dates else [level_text(value) for value in uniques]
     known = [np.nan if text == "" else position.get(text, UNSEEN) for text in texts]
     by_code: Floats = np.array([*known, np.nan])  # factorize codes a missing value as -1: the last one
     return np.asarray(by_code[codes])
 
 
 def _parsed_numbers(series: pd.Series, name: str) -> Floats:
+    if types.infer_dtype(series, skipna=True) == "complex":
+        raise _not_of_kind(name, "numbers", series)  # to be cut to their real parts without a word
     values = np.full(len(series), np.nan)
     present = series.notna().to_numpy() & (series.astype(object) != "").to_numpy(dtype=bool)
     try:
@@ -196,6 +235,6 @@ def _parsed_numbers(series: pd.Series, name: str) -> Floats:
 
 def _not_of_kind(name: str, must_be: str, strays: pd.Series) -> InvalidInputError:
     return InvalidInputError(
-        f"column {name!r} must be {must_be}, got {listed(strays.dropna().unique())}. "
+        f"column {name!r} must be {must_be}, got {listed(texts_of(strays.dropna().unique()))}. "
         "Correct the values, or leave them empty and choose missing='drop' or 'median'."
     )

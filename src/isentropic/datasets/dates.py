@@ -15,6 +15,7 @@ from .notices import listed, notice, plural
 DATES = ("number", "cycle")
 CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # in days
 _NEARLY = 0.95  # share of dates that makes a text column one of dates; the rest counts as missing
+_PER_SECOND = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # the units of pandas
 _MONTH = 31.0  # days: dates within one say nothing of a year
 
 _TIME = r"([ T]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
@@ -37,6 +38,14 @@ def are_dates(words: pd.Series, counts: np.ndarray, name: str) -> bool:
     return False
 
 
+def texts_of(values: pd.Series | pd.Index) -> list[str]:
+    """Values as text, dates of any year included: pandas writes those that Python knows."""
+    try:
+        return list(map(str, values))
+    except (OverflowError, ValueError, NotImplementedError):
+        return list(np.datetime_as_string(pd.Series(values).to_numpy()))
+
+
 def look_like_dates(words: pd.Series) -> pd.Series:
     """Which words are dates, written in whatever way."""
     return words.str.fullmatch(_ISO) | words.str.fullmatch(_WORDY) | words.str.fullmatch(_EITHER_WAY)
@@ -46,8 +55,13 @@ def days(series: pd.Series, name: str) -> Floats:
     """Days since 1970, with fractions; NaN where missing, or with a notice where a few words are no dates."""
     if types.is_numeric_dtype(series.dtype):
         raise not_dates(name, series)
-    moments = _moments(series)
-    lost = (moments.isna() & series.notna() & (series.astype(str).str.strip() != "")).to_numpy(dtype=bool)
+    try:
+        moments = _moments(series)
+    except (pd.errors.OutOfBoundsDatetime, OverflowError):
+        return _distant_days(series)
+    lost = (moments.isna() & series.notna()).to_numpy(dtype=bool)
+    if lost.any():
+        lost = lost & (series.astype(str).str.strip() != "").to_numpy(dtype=bool)
     if lost.sum() > (1 - _NEARLY) * series.notna().sum():
         raise not_dates(name, series[lost])
     if lost.any():
@@ -59,9 +73,17 @@ def days(series: pd.Series, name: str) -> Floats:
     try:
         since = moments - epoch
     except (pd.errors.OutOfBoundsDatetime, OverflowError):  # nanoseconds end in the years 1677 and 2262
-        since = moments.dt.as_unit("us") - epoch.as_unit("us")
+        return _distant_days(moments)
     numbers = since / pd.Timedelta(days=1)
     return np.asarray(numbers.to_numpy(dtype=np.float64))
+
+
+def _distant_days(moments: pd.Series) -> Floats:
+    """Days of moments of any year, by their own unit: pandas would have them all in the finest."""
+    clock = moments.dt.tz_convert(None) if moments.dt.tz is not None else moments
+    counts = clock.to_numpy()
+    per_day = 86_400.0 * _PER_SECOND[np.datetime_data(counts.dtype)[0]]
+    return np.where(np.isnat(counts), np.nan, counts.view(np.int64) / per_day)
 
 
 def _moments(series: pd.Series) -> pd.Series:
@@ -72,7 +94,9 @@ def _moments(series: pd.Series) -> pd.Series:
     moments = pd.to_datetime(text, format="ISO8601", utc=True, errors="coerce")
     wordy = (moments.isna() & text.str.fullmatch(_WORDY, na=False)).to_numpy(dtype=bool)
     if wordy.any():
-        moments = moments.where(~wordy, pd.to_datetime(text.where(wordy), format="mixed", utc=True))
+        moments = moments.where(
+            ~wordy, pd.to_datetime(text.where(wordy), format="mixed", utc=True, errors="coerce")
+        )
     return moments
 
 

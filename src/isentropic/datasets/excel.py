@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from .._errors import FileFormatError, InvalidInputError, nearest
 from .._extras import require_extra
 from .._runtime import require_memory
 from .cells import frame_of
-from .delimited import MISSING_MARKS
+from .excel_merges import MOST_COLUMNS, MOST_ROWS, Range, Sheet, fill_merged, name_merged, split_header
+from .layout import AUTO, MISSING_MARKS, SAMPLE, Layout, has_header
 from .notices import listed, notice, plural
 from .raw import RawTable, require_distinct
 from .streams import opened, read_as
@@ -23,10 +25,11 @@ _ERRORS = frozenset({"#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!",
 _PER_CELL = 80  # bytes of a value of Python and its place in a row
 _ROWS = 5_000  # after which the budget is asked again
 _OLD = b"\xd0\xcf\x11\xe0"  # how .xls files begin, and .xlsx files with a password
+_EXACT = 10**15  # Excel keeps 15 digits of a number
 _HINT = "Keep fewer columns or rows in the sheet."
 
 
-def read_excel(path: Path, sheet: str | None, name: str) -> RawTable:
+def read_excel(path: Path, sheet: str | None, name: str, layout: Layout = AUTO) -> RawTable:
     """The table in a sheet, the first if none is named; rows with nothing in them are no rows."""
     require_extra("excel", "An Excel workbook")
     again = "Save it again as .xlsx."
@@ -38,13 +41,21 @@ def read_excel(path: Path, sheet: str | None, name: str) -> RawTable:
         with closing(openpyxl.load_workbook(stream, read_only=True, data_only=True)) as book:
             titles = [one.title for one in book.worksheets]
             title = _chosen(titles, sheet, path)
-            rows = list(_filled(book[title], path))
+            cells = _cells(book[title], path)
     if sheet is None and len(titles) > 1:
         notice(
             f"{path.name} has {len(titles)} sheets, and {title!r}, the first, is read. {path.name}#NAME "
             f"reads another: {listed(titles[1:])}."
         )
-    return RawTable(frame_of(_columns(rows, path)), name)
+    fill_merged(cells, path.name)
+    if cells.n_formulas:
+        notice(
+            f"{path.name} has {plural(cells.n_formulas, 'formula')} saved without a value; they count as "
+            "missing. Open the file in Excel and save it again."
+        )
+    columns = _columns(cells, path, layout)
+    _name_long_numbers(columns, path)
+    return RawTable(frame_of(columns), name)
 
 
 def _require_archive(stream: Any, path: Path) -> None:
@@ -73,28 +84,77 @@ def _chosen(titles: list[str], sheet: str | None, path: Path) -> str:
     return titles[0] if sheet is None else sheet
 
 
-def _filled(sheet: Any, path: Path) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """The rows that hold anything, with their numbers."""
-    sheet.reset_dimensions()  # what a file says of its size may be wrong
-    n_cells = 0
-    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
-        n_cells += len(row)
-        if number % _ROWS == 0:
-            require_memory(_PER_CELL * n_cells, f"the sheet {sheet.title!r} of {path.name}", _HINT)
-        if any(cell is not None for cell in row):
-            yield number, row
+def _cells(sheet: Any, path: Path) -> Sheet:
+    """The rows that hold anything, and the merged cells, which openpyxl leaves out where it only reads."""
+    from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
+
+    found, n_cells, last = Sheet(), 0, 0
+
+    class Parser(WorkSheetParser):
+        def parse_cell(self, element: Any) -> Any:
+            cell = super().parse_cell(element)
+            found.n_formulas += cell["value"] is None and element.find(FORMULA_TAG) is not None
+            return cell
+
+    book = sheet.parent
+    with sheet._get_source() as source:
+        parser = Parser(
+            source,
+            sheet._shared_strings,
+            data_only=True,
+            epoch=book.epoch,
+            date_formats=book._date_formats,
+            timedelta_formats=book._timedelta_formats,
+        )
+        for number, cells in parser.parse():
+            places = [cell["column"] for cell in cells]
+            _require_order(last, number, places, path)
+            last = number
+            if any(cell["value"] is not None for cell in cells):
+                width = places[-1]
+                n_cells += width
+                if len(found.rows) % _ROWS == 0 or width > _ROWS:
+                    require_memory(_PER_CELL * n_cells, f"the sheet {sheet.title!r} of {path.name}", _HINT)
+                found.numbers.append(number)
+                found.rows.append(_row(cells, width))
+    merged = parser.merged_cells.mergeCell if parser.merged_cells is not None else ()
+    found.merged = [Range(part.min_row, part.min_col, part.max_row, part.max_col) for part in merged]
+    return found
 
 
-def _columns(rows: list[tuple[int, tuple[Any, ...]]], path: Path) -> dict[str, list[Any]]:
-    _, header = rows[0] if rows else (0, ())
+def _require_order(last: int, number: int, places: list[int], path: Path) -> None:
+    """Raise for rows and cells that come twice or lie beyond a sheet: values would be lost, or time."""
+    in_order = last < number <= MOST_ROWS and all(a < b for a, b in pairwise([0, *places]))
+    if not in_order or places[-1:] > [MOST_COLUMNS]:
+        raise FileFormatError(
+            f"{path} must have rows and cells in their order, up to {MOST_ROWS:,} rows and {MOST_COLUMNS:,} "
+            f"columns, got row {number:,} after row {last:,}. Save it again in Excel."
+        )
+
+
+def _row(cells: Iterable[dict[str, Any]], width: int) -> list[Any]:
+    row = [None] * width
+    for cell in cells:
+        row[cell["column"] - 1] = cell["value"]
+    return row
+
+
+def _columns(sheet: Sheet, path: Path, layout: Layout) -> dict[str, list[Any]]:
+    header, n_header = split_header(sheet, path.name)
     if not header:
         raise FileFormatError(
             f"{path} must have names of columns in the first row of the sheet, got an empty sheet. Name "
             f"another: {path.name}#SHEET."
         )
+    name_merged(sheet, n_header, path.name)
+    rows = sheet.rows[n_header:]
+    if n_header == 1 and not has_header(
+        _texts(header), [_texts(row) for row in rows[:SAMPLE]], layout, path.name
+    ):
+        rows, header = sheet.rows, [f"x{j}" for j in range(len(header))]
     cells: list[list[Any]] = [[] for _ in header]
     n_errors = 0
-    for number, row in rows[1:]:
+    for number, row in zip(sheet.numbers[len(sheet.rows) - len(rows) :], rows, strict=True):
         beyond = next((j for j in range(len(header), len(row)) if row[j] is not None), None)
         if beyond is not None:
             raise FileFormatError(
@@ -108,6 +168,10 @@ def _columns(rows: list[tuple[int, tuple[Any, ...]]], path: Path) -> dict[str, l
             column.append(None if is_text and (word in _MISSING or word in _ERRORS) else word)
     if n_errors:
         notice(f"{path.name} has {plural(n_errors, 'cell')} whose formula failed; they count as missing.")
+    return _named(header, cells, path)
+
+
+def _named(header: Sequence[Any], cells: Sequence[list[Any]], path: Path) -> dict[str, list[Any]]:
     names = [str(name).strip() if name is not None else "" for name in header]
     named = {
         name or f"Unnamed: {j}": column
@@ -116,3 +180,21 @@ def _columns(rows: list[tuple[int, tuple[Any, ...]]], path: Path) -> dict[str, l
     }
     require_distinct([name for name in names if name], path.name)
     return named
+
+
+def _texts(row: Sequence[Any]) -> list[str]:
+    """Cells as a CSV file has them."""
+    return ["" if cell is None else repr(cell) if type(cell) in (int, float) else str(cell) for cell in row]
+
+
+def _name_long_numbers(columns: dict[str, list[Any]], path: Path) -> None:
+    long = [name for name, cells in columns.items() if any(map(_is_long, cells))]
+    if long:
+        notice(
+            f"{path.name} has whole numbers of more than 15 digits: {listed(long)}. Excel keeps 15, so that "
+            "the last ones may be lost already. Keep such numbers as text in the sheet."
+        )
+
+
+def _is_long(cell: Any) -> bool:
+    return type(cell) in (int, float) and abs(cell) >= _EXACT and cell == cell // 1

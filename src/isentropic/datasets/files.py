@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from .._errors import InvalidInputError, printable
+from .layout import AUTO, Layout
 from .packing import PACKINGS, packing_of
 from .raw import RawTable
 from .streams import require_file
@@ -14,7 +15,7 @@ DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _JSON, _EXCEL, _ARROW = (".jsonl", ".ndjson"), (".xlsx", ".xlsm"), (".feather", ".arrow", ".ipc")
 _OTHERS = (".parquet", ".pq", ".arff", ".npy", ".npz", ".idx")
 SUFFIXES = (*DELIMITERS, *_JSON, *_EXCEL, *_ARROW, *_OTHERS)
-_PACKED = (*DELIMITERS, *_JSON, ".arff", ".idx")  # what may also come packed
+PACKED = (*DELIMITERS, *_JSON, ".arff", ".idx")  # what may also come packed
 _IDX_NAME = re.compile(r".*(idx\d*|idx\d*-\w+|ubyte)")  # train-images-idx3-ubyte, digits.idx
 
 
@@ -24,7 +25,7 @@ def kind_of_file(path: Path) -> str | None:
     packing = packing_of(Path(name))
     plain = name.removesuffix(packing or "")
     suffix = ".idx" if _IDX_NAME.fullmatch(plain) else Path(plain).suffix
-    known = SUFFIXES if packing is None else _PACKED
+    known = SUFFIXES if packing is None else PACKED
     return suffix if suffix in known else None
 
 
@@ -44,15 +45,19 @@ def table_name(path: Path) -> str:
     return printable(Path(plain).stem if Path(plain).suffix.lower() in SUFFIXES else plain)
 
 
-def read_file(path: Path, target: str | None, text_columns: frozenset[str]) -> RawTable:
+def read_file(
+    path: Path, target: str | None, text_columns: frozenset[str], layout: Layout = AUTO
+) -> RawTable:
     """The table in a file; ``text_columns`` are kept to the letter where the format leaves a choice."""
     kind, name = kind_of_file(path), table_name(path)
     path, sheet = without_sheet(path)
     require_file(path)
+    if kind not in DELIMITERS:
+        layout.require_none(f"a {kind} file", but_header=kind in _EXCEL)
     if kind in DELIMITERS:
         from .delimited import read_delimited
 
-        return RawTable(read_delimited(path, DELIMITERS[kind], text_columns), name)
+        return RawTable(read_delimited(path, DELIMITERS[kind], text_columns, layout=layout), name)
     if kind in (".parquet", ".pq"):
         from .parquet import read_parquet
 
@@ -64,7 +69,7 @@ def read_file(path: Path, target: str | None, text_columns: frozenset[str]) -> R
     if kind in _EXCEL:
         from .excel import read_excel
 
-        return read_excel(path, sheet, name)
+        return read_excel(path, sheet, name, layout)
     if kind in _ARROW:
         from .arrow import read_arrow
 

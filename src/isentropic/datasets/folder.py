@@ -16,6 +16,7 @@ from .._files import path_of
 from .delimited import read_delimited
 from .files import DELIMITERS, kind_of_file
 from .idx import read_pairs
+from .layout import Layout
 from .notices import listed
 from .raw import RawTable
 from .streams import require_file
@@ -24,6 +25,7 @@ from .targets import in_order
 SETTING = "ISENTROPIC_DATA"
 _TARGET = "target"
 _MANIFEST = "manifest.json"
+_WITH_NAMES = Layout(header=True)
 _OPENML = re.compile(r"(?P<name>\S+)( v(?P<version>\d+))?( \(id (?P<id>\d+)\))?( / .*)?")
 
 
@@ -79,6 +81,8 @@ def folder_sets() -> tuple[FolderSet, ...]:
 
 
 def _folder_set(entry: dict[str, Any], known: dict[str, Any], folder: Path) -> FolderSet:
+    if not isinstance(entry["file"], str | None):
+        raise TypeError(f"a file called {entry['file']!r}")
     nominal = entry.get("nominal_features") or {}
     if isinstance(nominal, str):  # "see NAME"
         nominal = dict.fromkeys(known[nominal.removeprefix("see ")]["nominal_features"], "see data")
@@ -123,13 +127,13 @@ def read_set(entry: FolderSet) -> RawTable:
             "Give the path of its file, or openml:NAME."
         )
     if "*" in entry.file:
-        return read_pairs(sorted(entry.folder.glob(entry.file)), entry.name)
+        return read_pairs(_matching(entry), entry.name)
     path = entry.folder / entry.file
     require_file(path)
     kind = kind_of_file(path)
     if kind not in DELIMITERS:
         raise FileFormatError(f"{path} must be a CSV or TSV file, got {path.name!r}. Correct the manifest.")
-    frame = read_delimited(path, DELIMITERS[kind], frozenset({*entry.nominal, _TARGET}), missing_marks=("",))
+    frame = read_delimited(path, DELIMITERS[kind], frozenset({*entry.nominal, _TARGET}), ("",), _WITH_NAMES)
     absent = [column for column in (*entry.nominal, _TARGET) if column not in frame.columns]
     if absent:
         raise FileFormatError(
@@ -140,6 +144,16 @@ def read_set(entry: FolderSet) -> RawTable:
     for column, values in declared.items():
         frame[column] = values
     return RawTable(frame, entry.name, _TARGET, declared=True)
+
+
+def _matching(entry: FolderSet) -> list[Path]:
+    try:
+        return sorted(entry.folder.glob(str(entry.file)))
+    except (NotImplementedError, ValueError) as error:
+        raise FileFormatError(
+            f"{entry.name} must have a pattern of files in the data folder, got {entry.file!r} ({error}). "
+            "Correct the manifest."
+        ) from error
 
 
 def _categories(column: pd.Series, levels: Any, path: Path) -> pd.Categorical:

@@ -10,29 +10,33 @@ from typing import Any
 from .._errors import FileFormatError
 from .._runtime import require_memory
 from .cells import frame_of
-from .raw import RawTable, require_few
+from .raw import HALF, RawTable, require_few
 from .streams import opened, require_text
 
-_PER_CELL = 80  # bytes of a value of Python and its place in a list
-_ROWS = 10_000  # after which the budget is asked again
+_PER_VALUE = 80  # bytes of a value of Python and its places in lists
+_PER_COLUMN = 2_000  # bytes of an empty one
+_PER_CELL = 16  # bytes of a cell of the frame, and of the list that it is made from
+_STEP = 16 * 2**20  # bytes after which the budget is asked again
 
 
 def read_jsonl(path: Path, name: str) -> RawTable:
     """The records of a file, columns in the order in which they come up; what a record lacks is missing."""
     require_text(path, ",")
     columns: dict[str, list[Any]] = {}
-    count = 0
+    count = n_values = asked = 0
     try:
         with opened(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    _add(columns, _record(line, number, path), count)
-                    count += 1
-                if count % _ROWS == 0:
+                if not line.strip():
+                    continue
+                _add(columns, _record(line, number, path), count)
+                count, n_values = count + 1, n_values + line.count(":")
+                # a cell that no record has takes room, too, so the product is what counts
+                size = _PER_CELL * count * len(columns) + _PER_VALUE * n_values + _PER_COLUMN * len(columns)
+                if size > asked:
                     require_few(len(columns), path)
-                    require_memory(
-                        _PER_CELL * count * len(columns), f"reading {path.name}", "Keep fewer columns."
-                    )
+                    require_memory(size, f"reading {path.name}", "Keep fewer columns.")
+                    asked = size + _STEP
     except UnicodeDecodeError as error:
         raise FileFormatError(
             f"{path} must be UTF-8 text, got byte 0x{error.object[error.start]:02x}. Save it as UTF-8."
@@ -59,6 +63,12 @@ def _record(line: str, number: int, path: Path) -> dict[str, Any]:
         raise FileFormatError(
             f"{path} must hold flat records, got {got} in line {number}. Flatten it with "
             "pandas.json_normalize(records) and load the frame."
+        )
+    halves = [text for pair in pairs for text in pair if isinstance(text, str) and HALF.search(text)]
+    if halves:
+        raise FileFormatError(
+            f"{path} must hold whole characters, got half a pair of surrogates in line {number}: "
+            f"{halves[0]!r}. Write the text again as UTF-8."
         )
     record = dict(pairs)
     if len(record) < len(pairs):

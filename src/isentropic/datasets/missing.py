@@ -155,15 +155,25 @@ def _fill(encoded: Encoded, gaps: npt.NDArray[np.bool_], missing: str) -> Floats
     """What takes the place of a missing value: the mean, or the median and no level."""
     X = encoded.X
     if missing == "median":
-        fill: Floats = np.array([np.median(x[~gap]) for x, gap in zip(X.T, gaps.T, strict=True)])
+        fill: Floats = np.array([_median(x[~gap]) for x, gap in zip(X.T, gaps.T, strict=True)])
         for part in (part for parts in encoded.groups() for part in parts if part.kind != "number"):
             fill[part.span] = 0.0
         return fill
     if not gaps.any():
         return column_means(X)
     # means of what is there: zeros do not count, and n / present corrects for their number
-    means: Floats = column_means(np.where(gaps, 0.0, X)) * (len(X) / (len(X) - gaps.sum(axis=0)))
+    with np.errstate(over="ignore"):
+        means: Floats = column_means(np.where(gaps, 0.0, X)) * (len(X) / (len(X) - gaps.sum(axis=0)))
+    for j in np.flatnonzero(np.isinf(means)):
+        means[j] = column_means(X[~gaps[:, j], j : j + 1])[0]
     return means
+
+
+def _median(values: Floats) -> float:
+    """The median, finite for finite values: the mean of two in the middle may overflow."""
+    with np.errstate(over="ignore"):
+        middle = float(np.median(values))
+    return middle if np.isfinite(middle) else 2.0 * float(np.median(values / 2.0))
 
 
 def _name_unflagged(encoded: Encoded, gaps: npt.NDArray[np.bool_]) -> None:

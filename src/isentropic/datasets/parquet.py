@@ -10,7 +10,7 @@ import pandas as pd
 from .._extras import require_extra
 from .._runtime import require_memory
 from .precision import LARGEST
-from .raw import RawTable
+from .raw import RawTable, require_distinct
 from .streams import opened, read_as
 
 _BATCH = 16_384  # rows that are unpacked before the budget is asked again
@@ -23,9 +23,19 @@ def read_parquet(path: Path, name: str) -> RawTable:
 
     with read_as(path, "a Parquet file"), opened(path) as stream:
         file = pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True)
-        frame = frame_of_table(_table(file, path))
-    is_column = frame.index.name is not None
-    return RawTable(frame.reset_index() if is_column else frame, name)
+        table = _table(file, path)
+        table.validate(full=True)  # text that is none would fail later, wherever it is first looked at
+        frame = frame_of_table(table)
+    return RawTable(with_index_columns(frame, path.name), name)
+
+
+def with_index_columns(frame: pd.DataFrame, file: str) -> pd.DataFrame:
+    """The frame with each part of its index that has a name as a column."""
+    named = [level for level, name in enumerate(frame.index.names) if name is not None]
+    if not named:
+        return frame
+    require_distinct([str(name) for name in (*frame.index.names, *frame.columns) if name is not None], file)
+    return frame.reset_index(level=named)
 
 
 def _table(file: Any, path: Path) -> Any:
@@ -47,7 +57,7 @@ def frame_of_table(table: Any) -> pd.DataFrame:
     """As pandas has it, but for whole numbers beside missing ones: pandas would round those beyond 2^53."""
     import pyarrow
 
-    frame: pd.DataFrame = table.to_pandas()
+    frame: pd.DataFrame = table.to_pandas(date_as_object=False)  # which ends in the year 9999
     for field in table.schema:
         column = table[field.name] if table.schema.names.count(field.name) == 1 else None
         if column is None or not (pyarrow.types.is_integer(field.type) and column.null_count):

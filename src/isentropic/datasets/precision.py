@@ -34,7 +34,10 @@ def name_rounded(frame: pd.DataFrame, columns: Sequence[Column]) -> None:
     rounded: dict[str, int] = {}
     kinds = dict(zip(frame.columns, frame.dtypes, strict=True))
     for column in columns:
-        if column.kind == "number" and not types.is_float_dtype(kinds[column.name]):
+        kind = kinds[column.name]
+        if column.kind == "number" and not (
+            types.is_float_dtype(kind) or types.is_datetime64_any_dtype(kind)
+        ):
             count = sum(map(_is_rounded, _large(frame[column.name])))
             rounded |= {column.name: count} if count else {}
     if rounded:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype
 
 from .._errors import InvalidInputError
 from .notices import listed
 
+HALF = re.compile("[\ud800-\udfff]")
 _MOST_COLUMNS = 200_000  # of a text file
 
 
@@ -35,14 +39,31 @@ class RawTable:
 
 def checked(raw: RawTable) -> RawTable:
     """The table with text for column names; raises unless they differ and there is a row."""
-    frame = raw.frame.set_axis([str(name) for name in raw.frame.columns], axis=1)
+    names = [str(name) for name in raw.frame.columns]
+    require_whole(names, f"the names of the columns of {raw.name}")
+    frame = raw.frame.set_axis(names, axis=1)
     require_distinct(list(frame.columns), raw.name)
+    require_whole(frame.index if is_object_dtype(frame.index) else (), f"the names of the rows of {raw.name}")
+    for name, dtype in zip(frame.columns, frame.dtypes, strict=True):
+        cells = dtype.categories if isinstance(dtype, pd.CategoricalDtype) else frame[name]
+        if is_object_dtype(cells.dtype):  # text of pandas itself is whole
+            require_whole(cells, f"column {name!r}")
     if not len(frame):
         raise InvalidInputError(
             f"{raw.name} must have at least one row, got none. Check that the source holds more than column "
             "names."
         )
     return replace(raw, frame=frame)
+
+
+def require_whole(cells: Iterable[Any], what: str) -> None:
+    """Raise for text with half of a pair of surrogates: no file and no figure could hold it."""
+    half = next((cell for cell in cells if isinstance(cell, str) and HALF.search(cell)), None)
+    if half is not None:
+        raise InvalidInputError(
+            f"{what} must be text of whole characters, got half of one in {half!r}. Decode it again, or "
+            "replace it: text.encode('utf-8', 'replace').decode()."
+        )
 
 
 def require_few(n_columns: int, path: Path) -> None:
@@ -60,6 +81,5 @@ def require_distinct(names: list[str], table: str) -> None:
         unique, counts = np.unique(np.array(names, dtype=object), return_counts=True)
         raise InvalidInputError(
             f"{table} must have column names that differ, got {listed(unique[counts > 1])} more than once. "
-            "Rename them; if the first line holds data and no names, read the file with "
-            "pandas.read_csv(path, header=None) and load the frame."
+            "Rename them. If the first row of a file holds data and no names, choose header=False."
         )

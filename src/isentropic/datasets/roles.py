@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_object_dtype
 
 from .._errors import InvalidInputError, require
 from .columns import is_number
+from .dates import texts_of
 from .notices import listed, no_such_column, notice, plural
 from .preparation import Preparation
 from .raw import RawTable
 from .suspects import empty_columns, names_every_row, row_naming_columns
+
+_NESTED_WORDS = {list: "lists", tuple: "lists", np.ndarray: "lists", dict: "records"}
+_NESTED = (*_NESTED_WORDS, set, frozenset, pd.Series, pd.DataFrame)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,19 @@ def require_columns(raw: RawTable, roles: Roles) -> None:
                 raise no_such_column(what, raw.name, name, raw.frame.columns)
 
 
+def require_flat(raw: RawTable, left_out: Sequence[str]) -> None:
+    """Raise for a column that is used and whose cells are lists or records."""
+    for name, dtype in zip(raw.frame.columns, raw.frame.dtypes, strict=True):
+        values = raw.frame[name] if is_object_dtype(dtype) and name not in left_out else ()
+        odd = next((value for value in values if isinstance(value, _NESTED)), None)
+        if odd is not None:
+            raise InvalidInputError(
+                f"column {name!r} must be numbers, booleans, dates or text, one in each row, got "
+                f"{_NESTED_WORDS.get(type(odd), type(odd).__name__)}. Write each of their values as a column "
+                f"of its own, or leave it out: drop=[{name!r}]."
+            )
+
+
 def without_empty_columns(raw: RawTable, roles: Roles) -> Roles:
     """The roles, with columns left out that hold no value at all; those that have another role stay."""
     if raw.one_unit:
@@ -168,6 +187,8 @@ def fitted_parts(raw: RawTable, roles: Roles, preparation: Preparation) -> Parts
             "that its rows go by their numbers. index=... says which column names them."
         )
     known = {*needed, *preparation.drop, preparation.target, target, index, raw.target}
+    used = {*needed, target, index}
+    require_flat(raw, [name for name in frame.columns if name not in used])
     extra = [name for name in frame.columns if name not in known]
     if extra:
         notice(
@@ -200,4 +221,4 @@ def _row_names(raw: RawTable, index: str | None) -> tuple[str, ...]:
             f"index must name every row, got {plural(int(names.isna().sum()), 'row')} without a name in "
             f"{index!r}. Fill them in, or choose another column."
         )
-    return tuple(map(str, names))
+    return tuple(texts_of(names))

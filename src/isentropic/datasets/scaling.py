@@ -19,6 +19,7 @@ from .._errors import InvalidInputError
 from .._values import Floats
 from .notices import listed, notice
 
+_SMALL = 2.0**-100  # exact as a factor: sums of numbers times it are finite
 SCALINGS = ("standard", "minmax", "robust", "none")
 
 
@@ -38,8 +39,15 @@ class Scale:
 
     def apply(self, X: Floats) -> Floats:
         """Scale the rows in place, and return them."""
-        X -= self.centre
-        X /= self.scale
+        try:
+            with np.errstate(over="raise"):
+                X -= self.centre
+                X /= self.scale
+        except FloatingPointError:
+            raise InvalidInputError(
+                "features must span a finite range once they are scaled, got values beyond 1e308 times their "
+                "spread. Give them in other units, or choose scaling='none'."
+            ) from None
         return X
 
 
@@ -57,7 +65,9 @@ def fit_scale(X: Floats, rule: str, names: Sequence[str], groups: Sequence[tuple
         return Scale(np.zeros(m), np.ones(m))
     if groups:
         return _with_groups(X, rule, names, groups)
-    if np.isnan(X.sum()):  # values that are missing: each feature by those that are there
+    with np.errstate(over="ignore", invalid="ignore"):
+        has_holes = bool(np.isnan(X.sum()))
+    if has_holes:  # values that are missing: each feature by those that are there
         there = (column[~np.isnan(column)][:, None] for column in X.T)
         parts = [fit_scale(part, rule, [name]) for part, name in zip(there, names, strict=True)]
         return Scale(
@@ -169,5 +179,7 @@ def column_means(X: Floats) -> Floats:
     with np.errstate(over="ignore", invalid="ignore"):
         means: Floats = X.mean(axis=0)
     huge = ~np.isfinite(means)
-    means[huge] = (X[:, huge] / len(X)).sum(axis=0)
+    if huge.any():
+        shares = X[:, huge] * _SMALL  # a mean that is rounded may lie above all values, and overflow
+        means[huge] = np.clip(shares.mean(axis=0), shares.min(axis=0), shares.max(axis=0)) / _SMALL
     return means

@@ -13,10 +13,12 @@ import pandas as pd
 from .._errors import FileFormatError, InvalidInputError, nearest
 from .._files import path_of
 from .arrays import label_candidates
+from .arrow import without_arrow_types
 from .builtin import BUILTIN, read_builtin, require_fixed_size
 from .files import kind_of_file, read_file, without_sheet
 from .folder import SETTING, FolderSet, find_openml, find_set, folder_sets, manifest_path, read_set
 from .idx import labels_beside
+from .layout import AUTO, Layout
 from .openml import read_openml
 from .raw import RawTable, checked
 
@@ -60,15 +62,19 @@ def read_source(
     text_columns: frozenset[str],
     n_samples: int | None,
     random_state: int,
+    layout: Layout = AUTO,
 ) -> RawTable:
     """The columns of any source, checked: names that differ, at least one row."""
-    if isinstance(source, str) and source.startswith("builtin:"):
+    is_builtin = isinstance(source, str) and source.startswith("builtin:")
+    if is_builtin or not isinstance(source, str | os.PathLike):
+        layout.require_none("a source that is no text file")
+    if is_builtin:
         return checked(read_builtin(source.removeprefix("builtin:"), n_samples, random_state))
     require_fixed_size(n_samples, repr(source) if isinstance(source, str | os.PathLike) else "a table")
     if isinstance(source, pd.DataFrame):
-        return checked(RawTable(source, "table"))
+        return checked(RawTable(without_arrow_types(source), "table"))
     if isinstance(source, os.PathLike):
-        return checked(read_file(path_of(source), target, text_columns))
+        return checked(read_file(path_of(source), target, text_columns, layout))
     # polars, Arrow and others speak it; a Series too, which has no columns
     if hasattr(source, "__arrow_c_stream__") and hasattr(source, "columns"):
         from .arrow import frame_of_stream
@@ -80,25 +86,27 @@ def read_source(
             f"{type(source).__name__}. Give an array as pandas.DataFrame(X), a lazy frame once it is "
             "collected."
         )
-    return checked(_read_named(source, target, text_columns))
+    return checked(_read_named(source, target, text_columns, layout))
 
 
-def _read_named(source: str, target: str | None, text_columns: frozenset[str]) -> RawTable:
+def _read_named(source: str, target: str | None, text_columns: frozenset[str], layout: Layout) -> RawTable:
     match = _PREFIX.fullmatch(source)
     entry = _set_of(source)
     if entry is not None:
+        layout.require_none("a set of the data folder")
         return read_set(entry)
     if match is not None and match["prefix"] == "openml":
+        layout.require_none("a set of OpenML")
         return read_openml(match["name"])
     path = path_of(source)
     is_bare = path.name == source and kind_of_file(path) is None
     if os.path.exists(path):  # pathlib's raises where a folder is closed or a name too long
-        return read_file(path, target, text_columns)
+        return read_file(path, target, text_columns, layout)
     if match is not None:
         raise _unknown_prefix(source, match["prefix"])
     if is_bare:
         raise _unknown_name(source)
-    return read_file(path, target, text_columns)  # says why the file cannot be read
+    return read_file(path, target, text_columns, layout)  # says why the file cannot be read
 
 
 def input_files(source: str, target: str | None = None) -> list[Path]:

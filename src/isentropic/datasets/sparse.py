@@ -15,6 +15,7 @@ import pandas as pd
 from .._errors import FileFormatError, InvalidInputError, require, require_count
 from .._files import path_of
 from .._runtime import require_memory
+from .._sparse_rows import LARGEST
 from .._values import Floats
 from .files import table_name
 from .notices import notice, plural
@@ -125,6 +126,8 @@ def _checked(matrix: Any, what: str) -> Any:
         raise InvalidInputError(
             f"{what} must be finite, got {plural(n, 'value')} that are not. Correct them in X.data."
         )
+    largest = float(np.abs(rows.data).max(initial=0.0))
+    require(largest < LARGEST, what, f"of magnitude below {LARGEST:.0e}", largest, "Rescale it.")
     return rows
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._values import Floats
-from .columns import FEW_WORDS, is_number
+from .columns import FEW_WORDS, is_number, look_like_amounts
 from .dates import CYCLES, look_like_dates
 from .encoding import Encoded
 from .notices import listed, notice
@@ -20,6 +20,7 @@ _MANY = 20  # so many texts that occur less than twice on average are names too,
 _IDENTIFIER_NAME = re.compile(
     r"(?i:(^|.*[\W_])(id|uuid|guid|key|nbr|nr|number|index))|.*[a-z](Id|ID)|Unnamed: \d+"
 )
+_LONG_NUMBER = r"\s*\d{16,}\s*"  # of an account, a device: no measure has so many digits
 _DATE_NAME = re.compile(r"(?i:(^|.*[\W_])(date|datetime|timestamp))|.*[a-z](Date|Timestamp)")
 
 
@@ -56,7 +57,8 @@ def _names_rows(values: pd.Series, name: str) -> bool:
         return is_text and _hardly_repeats(values) and not _is_measured(values)
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     called_so = _IDENTIFIER_NAME.fullmatch(name) is not None
-    spread = numbers.max() - numbers.min()
+    with np.errstate(over="ignore"):
+        spread = numbers.max() - numbers.min()
     if not called_so and spread != n - 1:  # NaN, and so no name, where a value is missing
         return False
     return _whole(numbers) and len(np.unique(numbers)) >= (_NEARLY * n if called_so else n)
@@ -70,7 +72,9 @@ def _hardly_repeats(words: pd.Series) -> bool:
 def _is_measured(words: pd.Series) -> bool:
     """Text that is numbers or dates but for a few words: a feature, or for its reader to refuse."""
     some = words.dropna().astype(str).head(1_000)
-    measured = some.str.fullmatch(r"\s*[+-]?[\d.,:/T Z-]+([eE][+-]?\d+)?\s*") | look_like_dates(some)
+    plain = some.str.fullmatch(r"\s*[+-]?[\d.,:/T Z-]+([eE][+-]?\d+)?\s*")
+    measured = plain | look_like_dates(some) | look_like_amounts(some.str.strip())
+    measured &= ~some.str.fullmatch(_LONG_NUMBER)
     return bool(measured.mean() > 0.5) and some[~measured].nunique() <= FEW_WORDS
 
 

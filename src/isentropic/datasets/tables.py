@@ -15,12 +15,21 @@ from .._values import Floats, Table
 from .dates import DATES
 from .encoding import Encoded, encode_columns
 from .factors import fit_factors
+from .layout import Layout
 from .missing import complete_rows
 from .mixed import Choices
 from .notices import listed, notice
 from .preparation import MISSING, NOMINAL, Preparation, feature_names
 from .raw import RawTable
-from .roles import Roles, fitted_parts, require_columns, split, without_empty_columns, without_names_of_rows
+from .roles import (
+    Roles,
+    fitted_parts,
+    require_columns,
+    require_flat,
+    split,
+    without_empty_columns,
+    without_names_of_rows,
+)
 from .scaling import SCALINGS, fit_scale
 from .sources import read_source
 from .sparse import reduced, sparse_source
@@ -42,6 +51,8 @@ def load(
     scaling: str = "auto",
     metric: str = "euclidean",
     rank: int | None = None,
+    separator: str | None = None,
+    header: bool | None = None,
     n_samples: int | None = None,
     random_state: int = 0,
     preparation: Preparation | None = None,
@@ -96,6 +107,14 @@ def load(
         reduced to: 50, or one less than its rows or columns. They are centred and not scaled, and a notice
         says how much of the variance they keep; for ``metric="cosine"`` they are those of rows of length 1,
         and not centred. Such a table is never made dense.
+    separator
+        What stands between the fields of a CSV or TSV file, as ``";"`` or ``"|"``. By default it is the comma
+        or the tab that the suffix says, unless another of ``,``, ``;``, tab and ``|`` cuts all of the first
+        lines into more fields, which a notice says.
+    header
+        Whether the first row of a CSV, TSV or Excel file names the columns. By default it does, unless it
+        looks like a row of data: numbers over numbers, which are neither years nor evenly spaced. A notice
+        says so then, and columns are called ``x0``, ``x1`` ...
     n_samples, random_state
         Size and seed of a generated set.
     preparation
@@ -132,13 +151,16 @@ def load(
     require_one_of("missing", missing, MISSING)
     require_one_of("dates", dates, DATES)
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
-    roles = Roles.of(target, drop, keep, index)
+    roles, layout = Roles.of(target, drop, keep, index), Layout.of(separator, header)
     if preparation is not None:
         _require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
     sparse = sparse_source(source)
     _require_source(sparse is not None, rank, roles, preparation)
+    if sparse is not None:
+        layout.require_none("a sparse table")
     if sparse is None:
-        raw = read_source(source, roles.target, roles.text_columns(preparation), n_samples, random_state)
+        texts = roles.text_columns(preparation)
+        raw = read_source(source, roles.target, texts, n_samples, random_state, layout)
     elif stays_sparse(metric, rank, preparation):
         return sparse_table(*sparse, roles, preparation)
     else:
@@ -183,6 +205,7 @@ def _require_no_second_choice(
 def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
+    require_flat(raw, roles.drop)
     roles = without_names_of_rows(raw, without_empty_columns(raw, roles))
     parts = split(raw, roles)
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)

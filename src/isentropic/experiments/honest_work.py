@@ -6,6 +6,7 @@ Each is called with what JSON can say, so that tasks of any table, and of a user
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from .._errors import require_count, require_one_of
 from .._values import Floats
 from ..comparison.presets import grid_of
 from ..datasets import load
+from ..datasets.layout import Layout
 from ..datasets.sources import read_source
 from ..methods.random_projection import RandomProjection
 from .protocols import Protocol, Scores, honest_scores, permuted_null
@@ -112,7 +114,7 @@ def _table(
     source: str, target: str | None, reading: dict[str, Any] | None = None
 ) -> tuple[Floats, Any, bool]:
     """Rows as they are, NaN where a value is missing, and a target; whether that is a number."""
-    found = target or usual_target(source)
+    found = target or usual_target(source, reading)
     table = load(
         source, found, **{"nominal": "coded", "missing": "keep", "scaling": "none", **(reading or {})}
     )
@@ -121,11 +123,13 @@ def _table(
     return table.X, table.y, not table.class_names
 
 
-def usual_target(source: str) -> str | None:
+def usual_target(source: str, reading: Mapping[str, Any] | None = None) -> str | None:
     """Of a file that knows none: the column that is called so, else the last; None where the source knows."""
     if not Path(source).is_file():
         return None
-    raw = read_source(Path(source), None, frozenset(), None, 0)
+    given = reading or {}
+    layout = Layout.of(given.get("separator"), given.get("header"))
+    raw = read_source(Path(source), None, frozenset(), None, 0, layout)
     if raw.target is not None:
         return None
     columns = [str(name) for name in raw.frame.columns]

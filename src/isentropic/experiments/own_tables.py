@@ -137,7 +137,7 @@ def _looked_at(path: Path, study: Study) -> tuple[str | None, bool, tuple[str, .
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", IsentropicWarning)
         with suppress(IsentropicError):
-            found = found or usual_target(str(path))
+            found = found or usual_target(str(path), study.reading)
             numeric = has_numbers(str(path), found, dict(study.reading))
     said = dict.fromkeys(str(one.message).partition(". ")[0] for one in caught)  # not how else it is read
     return found, numeric, tuple(said)

@@ -10,6 +10,7 @@ import numpy as np
 from .._errors import require, require_count
 from . import palette
 from .maps import scatter
+from .surface import plain_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +80,9 @@ def _draw_arrows(axes: Axes, points: np.ndarray, arrows: np.ndarray, names: list
         side = "left" if tip[0] >= 0 else "right"
         style: dict[str, Any] = {"ha": side, "va": "center", "fontsize": "small", "color": palette.INK}
         offset = (3 if side == "left" else -3, 0)
-        axes.annotate(names[feature], tip, offset, textcoords="offset points", path_effects=halo, **style)
+        axes.annotate(
+            plain_text(names[feature]), tip, offset, textcoords="offset points", path_effects=halo, **style
+        )
     axes.update_datalim(scale * arrows[shown])
     axes.autoscale_view()
     if len(shown) < len(names):

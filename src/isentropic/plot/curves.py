@@ -9,7 +9,7 @@ import numpy as np
 
 from .._errors import require
 from . import palette
-from .surface import new_axes, quiet_axes
+from .surface import new_axes, plain_text, quiet_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,7 +54,7 @@ def quality_curves(
         require(one_curve, name, "finite values, one for each k", values.shape)
         lowest, longest = min(lowest, float(values.min())), max(longest, len(values))
         color = palette.color(number)
-        axes.plot(np.arange(1, len(values) + 1), values, color=color, linewidth=1.8, label=name)
+        axes.plot(np.arange(1, len(values) + 1), values, color=color, linewidth=1.8, label=plain_text(name))
         if half_widths and name in half_widths:
             grid, half = (np.asarray(each, float) for each in half_widths[name])
             grid, half = grid[grid <= len(values)], half[grid <= len(values)]

@@ -11,7 +11,7 @@ from .._errors import require
 from . import palette
 from .curves import quality_curves
 from .densities import coranking
-from .surface import fading, new_axes, new_figure, quiet_axes, quiet_colorbar
+from .surface import fading, new_axes, new_figure, plain_text, quiet_axes, quiet_colorbar, title_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -68,7 +68,7 @@ def distortion(
         x[order], y[order], c=np.sort(scores, kind="stable"), cmap=fading(color, "#DADADA"), vmin=0.0,
         vmax=full or 1.0, s=size, linewidths=0, rasterized=len(rows) > _RASTER_ABOVE,
     )  # fmt: skip
-    names = [str(name) for name in getattr(Z, "columns", ("coordinate 1", "coordinate 2"))]
+    names = [plain_text(name) for name in getattr(Z, "columns", ("coordinate 1", "coordinate 2"))]
     quiet_axes(axes, names[0], "row" if flat else names[1], title)
     if not flat:
         axes.set_aspect("equal", adjustable="datalim")
@@ -104,5 +104,7 @@ def quality_sheet(
     distortion(Z, false_neighbors, rows=rows, title=f"false neighbours, k = {k}", ax=below_left)
     distortion(Z, tears, rows=rows, color=TORN, title=f"tears, k = {k}", ax=below_right)
     if title:
-        figure.suptitle(title, x=0.01, ha="left", color=palette.INK, fontsize="x-large", fontweight="bold")
+        figure.suptitle(
+            title_text(title), x=0.01, ha="left", color=palette.INK, fontsize="x-large", fontweight="bold"
+        )
     return figure

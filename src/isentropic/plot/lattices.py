@@ -9,7 +9,7 @@ import numpy as np
 
 from .._errors import require, require_count
 from . import palette
-from .surface import fading, new_axes, new_figure, quiet_colorbar
+from .surface import fading, new_axes, new_figure, plain_text, quiet_colorbar, title_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ def lattice(places: Any, values: Any, *, title: str = "", label: str = "", ax: A
     places, values = _checked(places, values)
     axes = new_axes() if ax is None else ax
     drawn = _draw_cells(axes, places, values)
-    axes.set_title(title, loc="left", color=palette.INK)
+    axes.set_title(title_text(title), loc="left", color=palette.INK)
     quiet_colorbar(axes, drawn, label)
     return cast("Figure", axes.figure)
 
@@ -59,14 +59,14 @@ def component_planes(
     codebook = np.asarray(codebook, dtype=float)
     require(codebook.ndim == 2, "codebook", "a row of features for each node", codebook.shape)
     count = codebook.shape[1]
-    names = list(map(str, feature_names)) or [f"feature {number}" for number in range(1, count + 1)]
+    names = list(map(plain_text, feature_names)) or [f"feature {number}" for number in range(1, count + 1)]
     require(len(names) == count, "feature_names", f"a name for each of the {count} features", len(names))
     require_count("most", most)
     shown = np.sort(np.argsort(-codebook.std(axis=0), kind="stable")[:most])
     columns = min(4, len(shown))
     rows = -(-len(shown) // columns)
     figure = new_figure(_PANEL * columns, _PANEL * rows)
-    figure.suptitle(title, color=palette.INK)
+    figure.suptitle(title_text(title), color=palette.INK)
     for place, feature in enumerate(shown, 1):
         axes = figure.add_subplot(rows, columns, place)
         drawn = _draw_cells(axes, *_checked(places, codebook[:, feature]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._errors import require
 from . import palette
-from .surface import new_axes, quiet_axes, quiet_colorbar
+from .surface import new_axes, plain_text, quiet_axes, quiet_colorbar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,18 +78,18 @@ def _require_points(points: np.ndarray) -> None:
 def _coloring(y: Any, class_names: Sequence[str], n_rows: int) -> _Coloring:
     if y is None:
         return _Coloring()
-    title = str(getattr(y, "name", None) or "")
+    title = plain_text(getattr(y, "name", None) or "")
     y = np.asarray(y)
     require(y.shape == (n_rows,), "y", f"one value for each of the {n_rows} rows", y.shape)
     if len(class_names) > 0:
         codes = y.astype(int)
         in_range = codes.min() >= 0 and codes.max() < len(class_names)
         require(in_range, "y", f"codes 0 to {len(class_names) - 1}", (codes.min(), codes.max()))
-        return _Coloring(codes, tuple(map(str, class_names)), title=title)
+        return _Coloring(codes, tuple(map(_legend_text, class_names)), title=title)
     if y.dtype.kind == "f":
         return _Coloring(values=y, title=title)
     levels, codes = np.unique(y if y.dtype.kind in "iu" else y.astype(str), return_inverse=True)
-    return _Coloring(codes, tuple(map(str, levels)), title=title)
+    return _Coloring(codes, tuple(map(_legend_text, levels)), title=title)
 
 
 # ---- points ------------------------------------------------------------------------------------
@@ -158,6 +158,11 @@ def _color_map() -> Any:
 # ---- words -------------------------------------------------------------------------------------
 
 
+def _legend_text(name: object) -> str:
+    text = plain_text(name)
+    return f" {text}" if text.startswith("_") else text  # matplotlib leaves such names out
+
+
 def _draw_legend(axes: Axes, coloring: _Coloring) -> None:
     from matplotlib.lines import Line2D
 
@@ -180,7 +185,7 @@ def _draw_legend(axes: Axes, coloring: _Coloring) -> None:
 
 def _label(axes: Axes, Z: Any, n_coordinates: int, title: str) -> None:
     numbered = [f"coordinate {number}" for number in range(1, n_coordinates + 1)]
-    names = [str(name) for name in getattr(Z, "columns", numbered)]
+    names = [plain_text(name) for name in getattr(Z, "columns", numbered)]
     more = f"   (the first two of {n_coordinates} coordinates)" if n_coordinates > 2 else ""
     y = names[1] if n_coordinates > 1 else axes.get_ylabel()
     quiet_axes(axes, names[0] + more, y, title)

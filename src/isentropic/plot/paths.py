@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import palette
-from .surface import new_figure, quiet_axes
+from .surface import new_figure, quiet_axes, title_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def path_curves(path: Path, *, title: str = "") -> Figure:
             "radius" if not isinstance(path.neighbors[0], int) else "neighbours k", color=palette.INK
         )
     if title:
-        figure.suptitle(title, x=0.01, ha="left", color=palette.INK)
+        figure.suptitle(title_text(title), x=0.01, ha="left", color=palette.INK)
     return figure
 
 

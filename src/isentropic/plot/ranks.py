@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .._errors import require
 from ..experiments.rank_layout import RankMark, rank_layout
 from . import palette
-from .surface import new_axes
+from .surface import new_axes, plain_text, title_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,7 +57,7 @@ def critical_difference_diagram(
     words = f"critical difference {difference:.2f}"
     axes.set_xlim(-0.45, 1.45)
     axes.set_ylim(below - _ROW * (layout.n_rows + 0.5), 2.6)
-    axes.set_title(title, loc="left", color=palette.INK)
+    axes.set_title(title_text(title), loc="left", color=palette.INK)
     axes.text(layout.difference + 0.02, 1.9, words, va="center", color=palette.INK, fontsize="small")
     return axes.get_figure()  # type: ignore[return-value]
 
@@ -65,9 +65,9 @@ def critical_difference_diagram(
 def _draw_mark(axes: Axes, mark: RankMark, below: float) -> None:
     """A line from the place on the axis down to the row of the name, and to its side."""
     height, side = below - _ROW * mark.row, -0.03 if mark.left else 1.03
-    color = palette.FAINT
+    color, name = palette.FAINT, plain_text(mark.name)
     axes.plot([mark.place, mark.place, side], [0, height, height], color=color, linewidth=0.9, zorder=0)
-    text = f"{mark.name}  {mark.rank:.2f}" if mark.left else f"{mark.rank:.2f}  {mark.name}"
+    text = f"{name}  {mark.rank:.2f}" if mark.left else f"{mark.rank:.2f}  {name}"
     where = "right" if mark.left else "left"
     shift = -0.01 if mark.left else 0.01
     axes.text(side + shift, height, text, ha=where, va="center", color=palette.INK, fontsize="small")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._errors import printable
 from .._extras import require_extra
 from . import palette
 
@@ -23,6 +24,20 @@ def new_figure(width: float = 6.4, height: float = 4.8) -> Figure:
     return figure
 
 
+def plain_text(name: object) -> str:
+    r"""A name as it stands, drawn by any font and well-formed in SVG: no control characters, no formulas.
+
+    >>> print(plain_text("$5\x01"))
+    \$5\x01
+    """
+    return printable(name).replace("$", r"\$")
+
+
+def title_text(title: str) -> str:
+    """A title, of lines that may hold formulas, as any font draws it."""
+    return "\n".join(map(printable, str(title).split("\n")))
+
+
 def new_axes() -> Axes:
     """The axes of a new figure."""
     return new_figure().add_subplot()
@@ -33,7 +48,7 @@ def quiet_axes(axes: Axes, x: str, y: str, title: str = "") -> None:
     axes.set_xlabel(x, color=palette.INK)
     axes.set_ylabel(y, color=palette.INK)
     if title:
-        axes.set_title(title, loc="left", color=palette.INK)
+        axes.set_title(title_text(title), loc="left", color=palette.INK)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -49,7 +64,7 @@ def quiet_colorbar(axes: Axes, drawn: Any, title: str = "") -> None:
         bar.solids.set_alpha(1.0)
     bar.outline.set_visible(False)
     bar.ax.tick_params(which="both", colors=palette.INK, labelsize="small", length=2)
-    bar.ax.set_title(title, fontsize="small", color=palette.INK)
+    bar.ax.set_title(title_text(title), fontsize="small", color=palette.INK)
 
 
 def fading(color: str, start: str = "#F4F4F4") -> Any:

@@ -8,7 +8,10 @@ const SAVE_SCALE = 2; // pixels of a PNG to one of the SVG
 const SAVE_FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif";
 const STYLED = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-weight", "text-anchor", "paint-order"];
 
-const escaped = (text) => String(text).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+/* Text of SVG: XML has no control characters, no halves of characters, and two code points less. */
+const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu;
+const wellFormed = (text) => text.replace(UNWRITABLE, "\ufffd");
+const escaped = (text) => wellFormed(String(text)).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
 const fileName = (...parts) => parts.join("-").replace(/[^\p{L}\p{N}._]+/gu, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "panel";
 
 const asFile = (canvas) => new Promise((done) => canvas.toBlob(done, "image/png"));
@@ -192,7 +195,7 @@ class Saver {
   placed(svg, x, y) {
     svg.setAttribute("x", x);
     svg.setAttribute("y", y);
-    return new XMLSerializer().serializeToString(svg);
+    return wellFormed(new XMLSerializer().serializeToString(svg));
   }
 
   curvePanel(cell, chart) {
