@@ -83,6 +83,20 @@ def test_agreement_has_no_unit(maps, size, other):
     assert found.correlation == pytest.approx(expected.correlation, abs=1e-12)
 
 
+@pytest.mark.parametrize("place", [0.1, 1e-310, 1e30, -1.7e308])
+def test_a_map_of_one_place_agrees_with_none_but_its_like(place):
+    """Its mean may be rounded, which is no spread."""
+    one, other = np.full((7, 2), place), np.random.default_rng(0).normal(size=(7, 2))
+    for maps, correlation in (
+        ((one, other), 0.0),
+        ((other, one), 0.0),
+        ((one, 3 * other[:1] + 0 * one), 1.0),
+    ):
+        found = map_agreement(*maps, n_neighbors=2)
+        assert found.correlation == correlation
+        assert np.isfinite(found.moved).all()
+
+
 @pytest.mark.parametrize(
     ("first", "second", "k", "message"),
     [

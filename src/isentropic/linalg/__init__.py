@@ -7,7 +7,7 @@ from .eigen import generalized_eigenpairs, top_eigenpairs
 from .filtered import leading_eigenvectors
 from .krylov import block_eigenpairs
 from .laplacians import normalized_adjacency
-from .procrustes import aligned, procrustes_correlation
+from .procrustes import aligned, around_mean, procrustes_correlation
 from .scaling import (
     Scaling,
     classical_scaling,
@@ -27,6 +27,7 @@ __all__ = [
     "Scaling",
     "additive_constant",
     "aligned",
+    "around_mean",
     "block_eigenpairs",
     "bottom_eigenpairs",
     "bottom_squared_eigenpairs",

@@ -20,7 +20,7 @@ def aligned(Z: np.ndarray, onto: np.ndarray, rows: np.ndarray | slice | None = N
     """
     chosen = Z if rows is None else Z[rows]
     require(chosen.shape == onto.shape, "onto", f"a map of shape {chosen.shape}", f"shape {onto.shape}")
-    middle, there = chosen.mean(axis=0), onto.mean(axis=0)
+    middle, there = _mean(chosen), _mean(onto)
     left, _, right = np.linalg.svd(_in_unit(chosen - middle).T @ _in_unit(onto - there))
     return (Z - middle) @ (left @ right) + there
 
@@ -36,7 +36,7 @@ def procrustes_correlation(Z: np.ndarray, other: np.ndarray) -> float:
     >>> round(procrustes_correlation(Z, 3 * Z[:, ::-1] + 1), 9)
     1.0
     """
-    Z, other = _in_unit(Z - Z.mean(axis=0)), _in_unit(other - other.mean(axis=0))
+    Z, other = _in_unit(around_mean(Z)), _in_unit(around_mean(other))
     sizes = float(np.linalg.norm(Z)), float(np.linalg.norm(other))
     if 0.0 in sizes:
         return float(sizes[0] == sizes[1])
@@ -44,6 +44,16 @@ def procrustes_correlation(Z: np.ndarray, other: np.ndarray) -> float:
     return float(min(singular.sum(), 1.0))
 
 
-def _in_unit(centred: np.ndarray) -> np.ndarray:
+def around_mean(Z: np.ndarray) -> np.ndarray:
+    """Rows around their mean; exactly 0 where all are at one place."""
+    return Z - _mean(Z)
+
+
+def _mean(Z: np.ndarray) -> np.ndarray:
+    """The mean of the rows, which is that of equal ones only up to rounding."""
+    return Z[0] if (Z == Z[0]).all() else Z.mean(axis=0)
+
+
+def _in_unit(rows: np.ndarray) -> np.ndarray:
     """Centred rows in a unit in which they can be squared; it matters to no angle."""
-    return np.ldexp(centred, -unit_exponent(float(np.abs(centred).max(initial=0.0))))
+    return np.ldexp(rows, -unit_exponent(float(np.abs(rows).max(initial=0.0))))

@@ -10,7 +10,7 @@ import numpy as np
 from .._errors import require, require_count
 from .._values import Floats
 from ..distances import euclidean_rows
-from ..linalg import procrustes_correlation
+from ..linalg import around_mean, procrustes_correlation
 from ..neighbors import nearest_among
 from .movement import aligned_distance
 
@@ -97,7 +97,7 @@ def _shared(near: np.ndarray, there: np.ndarray) -> Floats:
 def _moved(A: Floats, B: Floats) -> tuple[Floats, float]:
     d = max(A.shape[1], B.shape[1])
     wide, other = (np.pad(Z, ((0, 0), (0, d - Z.shape[1]))) for Z in (A, B))
-    size, its_size = (float(np.linalg.norm(Z - Z.mean(axis=0))) for Z in (wide, other))
+    size, its_size = (float(np.linalg.norm(around_mean(Z))) for Z in (wide, other))
     best = procrustes_correlation(wide, other) * size / its_size if its_size > 0 else 1.0  # the least squares
     movement = aligned_distance(wide, best * other)
     return movement.shares, procrustes_correlation(wide, other)

@@ -64,7 +64,7 @@ def _shepard(pairs: ShepardPairs) -> dict[str, Any]:
     counts, _, _ = np.histogram2d(
         pairs.mapped, pairs.given, bins=_SHEPARD_CELLS, range=((0, mapped), (0, given))
     )
-    # The line z = d / scale from the origin, in shares of either side of the picture, whose squares are numbers.
+    # The line z = d / scale from the origin, in shares of either side of the picture: no square overflows.
     d, z = pairs.given / given, pairs.mapped / mapped
     both = float((d * z).sum())
     slope = float((z * z).sum()) / both if both > 0 else None
