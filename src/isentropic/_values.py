@@ -118,6 +118,9 @@ class Geodesic:
     )
 
 
+MOST_STEPS = 10_000  # of walks: each is a product with the graph, for every row that is placed
+
+
 @dataclass(frozen=True, slots=True)
 class Diffusion:
     """A metric: how differently walks of ``t`` steps over the neighbour graph spread from two rows.
@@ -135,7 +138,7 @@ class Diffusion:
     on_disconnected: str = "bridge"
     _state = State(
         neighbors=OneOf(Whole(1), Value(Knn), Value(Radius), Value(Percentile)),
-        t=Whole(1),
+        t=Whole(1, below=MOST_STEPS + 1),
         sigma=OneOf(Number(above=0, infinite=True), Text("auto")),
         alpha=Number(0, most=1),
         metric=OneOf(Text(), Value(Gower)),

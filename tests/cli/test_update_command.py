@@ -194,3 +194,20 @@ def test_rows_without_names_do_not_meet_whole_numbers_that_are_names(run, flats,
     assert done.exit_code == 0, done.stderr
     pd.read_csv(more).drop(columns="flat").to_csv(more, index=False)
     assert "index must be a column of" in refused(run, path, more, tmp_path / "all.csv")
+
+
+@pytest.mark.parametrize(
+    "stage", ["meta.appending.aligned_distance", "cli.update.write_map", "_io.write_checksum"]
+)
+def test_an_interrupt_leaves_the_saved_model_as_it_was(run, model, more, tmp_path, monkeypatch, stage):
+    path = model("isomap")
+    held = path.read_bytes()
+
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"isentropic.{stage}", interrupt)
+    result = run("update", path, more, "-o", tmp_path / "grown.csv", "--save", path)
+    assert (result.exit_code, result.stderr) == (130, "Interrupted. No file is half-written.\n")
+    assert path.read_bytes() == held
+    assert not [entry for entry in tmp_path.iterdir() if entry.suffix == ".tmp"]

@@ -93,6 +93,7 @@ def test_new_rows_are_placed_again_after_saving(tmp_path):
         (Diffusion(sigma=-1.0), "sigma must be 'auto' or a positive number, got -1"),
         (Diffusion(alpha=2), "alpha must be a number from 0 to 1, got 2"),
         (Diffusion(Pnn(5)), "neighbors must be Knn, Radius or Percentile"),
+        (Diffusion(t=2**31), "t must be at most 10,000 steps, got 2147483648. Take DiffusionMaps"),
         (Diffusion(on_disconnected="largest"), "on_disconnected must be one of bridge, raise for diffusion"),
     ],
 )

@@ -310,3 +310,18 @@ def test_lists_longer_than_the_table_are_refused_before_a_kernel_follows_them(tm
     )
     with pytest.raises(isentropic.InvalidInputError, match=f"neighbours must be at most {rows}, got"):
         isentropic.load(path).transform(np.random.default_rng(5).normal(size=(3, model.n_features_in_)))
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "value"), [("rankvisu", "_k", 2**31), ("rankvisu", "_k", 240)], ids=str
+)
+def test_a_number_of_neighbours_beyond_the_rows_is_refused(name, attribute, value, tmp_path):
+    path = tampered(tmp_path / "model.skops", own(name), attribute, lambda _: value)
+    assert f"its {attribute} must be below" in refusal(path)
+
+
+def test_a_walk_without_end_is_refused(tmp_path):
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    model = isentropic.MetricMDS(metric=isentropic.Diffusion(4, t=2)).fit(X)
+    path = tampered(tmp_path / "model.skops", model, "_fit_metric.t", lambda t: 2**31)
+    assert "it is damaged (its metric must be" in refusal(path)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._errors import require, require_count, require_number
-from .._values import Diffusion, Geodesic, GraphMetric, Knn, NeighborGraph
+from .._values import MOST_STEPS, Diffusion, Geodesic, GraphMetric, Knn, NeighborGraph
 from ..affinities import checked_heat, heat_walk, heat_width, step_weights
 from ..distances import Walks, store_distances
 from ..geodesics import all_pairs, from_neighbors, from_rows
@@ -102,7 +102,9 @@ def built(X: np.ndarray, metric: GraphMetric, *, random_state, n_jobs: int | Non
     """Distances over the neighbour graph of a table, or of given distances."""
     kind = kind_of(metric)
     if isinstance(metric, Diffusion):
-        require_count("t", metric.t, "a number of steps, an integer of at least 1")
+        steps = require_count("t", metric.t, "a number of steps, an integer of at least 1")
+        hint = "Take DiffusionMaps for more: it takes powers of eigenvalues."
+        require(steps <= MOST_STEPS, "t", f"at most {MOST_STEPS:,} steps", steps, hint)
         checked_heat(metric.sigma, "sigma")
         require_number("alpha", metric.alpha, "a number from 0 to 1", most=1.0)
     must_be = f"one of {', '.join(_POLICIES)} for {kind.name} distances"

@@ -91,7 +91,7 @@ class RankVisu(PairsEmbedder):
     True
     """
 
-    _state = State(start_cost_=Number(0), _k=Whole(1))
+    _state = State(start_cost_=Number(0), _k=Whole(1, below="n"))
     pairs, optimizer = "all", None
 
     def __init__(
