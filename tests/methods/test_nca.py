@@ -1,13 +1,15 @@
 """NCA: scikit-learn's, in a unit of the table; what it makes large, pair by pair."""
 
+import time
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from assertions import assert_same_up_to_sign
-from isentropic import NCA, PCA, IsentropicWarning, datasets
-from isentropic._errors import InvalidInputError
+from isentropic import NCA, PCA, IsentropicWarning, config_context, datasets
+from isentropic._errors import DeadlineError, InvalidInputError
 from isentropic.methods.nca import expected_accuracy
 
 WINE = datasets.load("builtin:wine")  # every feature has the variance 1
@@ -53,3 +55,12 @@ def test_the_rank_is_said(rng):
 def test_what_is_refused(estimator, y, message):
     with pytest.raises(InvalidInputError, match=message):
         estimator.fit(WINE.X, y)
+
+
+def test_rounds_are_reported_and_a_deadline_stops_between_them():
+    told = []
+    with config_context(progress=lambda *step: told.append(step)):
+        NCA(max_iter=5).fit(WINE.X, WINE.y)
+    assert [done for what, done, _ in told if what == "descent steps"] == [0, 1, 2, 3, 4, 5]
+    with config_context(deadline=time.perf_counter() + 1e-9), pytest.raises(DeadlineError):
+        NCA(max_iter=5).fit(WINE.X, WINE.y)

@@ -84,7 +84,11 @@ class NCA(LinearEmbedder):
         axes = centred.axes()[1]
         start = padded(axes, n_components, f"X has a rank of {len(axes)}")
         unit = np.sqrt((centred.rows**2).mean()) or 1.0  # in which the variance of a feature is 1 on average
-        nca = NeighborhoodComponentsAnalysis(n_components, init=start, max_iter=self.max_iter)
+        rounds = row_blocks(self.max_iter, "descent steps", size=1)
+        next(rounds)
+        nca = NeighborhoodComponentsAnalysis(
+            n_components, init=start, max_iter=self.max_iter, callback=lambda *_: next(rounds, None)
+        )
         nca.fit(centred.rows / unit, classes)
         self.n_iter_ = int(nca.n_iter_)
         self._project(X, centred.mean, nca.components_ / unit / centred.unit)
