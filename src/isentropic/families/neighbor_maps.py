@@ -109,6 +109,8 @@ class NeighborEmbedder(WarmStarter):
         else:
             Z = landmark_start(distances, d, random)
         spread = Z.std(axis=0)
+        if not spread.any() and are_all_equal(distances.X):  # _keep warns of that
+            return random.standard_normal((n, d))
         Z[:, spread <= _FLAT * spread.max()] = 0.0
         return roughened(Z, random, _ROUGH * float(spread.max()) or 1.0)
 

@@ -3,7 +3,7 @@
 from .additive import additive_constant, positive_scaling
 from .blocks import sum_of_blocks
 from .bottom import bottom_eigenpairs
-from .eigen import generalized_eigenpairs, top_eigenpairs
+from .eigen import eigenpairs_by_rank, generalized_eigenpairs, top_eigenpairs
 from .filtered import leading_eigenvectors
 from .krylov import block_eigenpairs
 from .laplacians import normalized_adjacency
@@ -29,6 +29,7 @@ __all__ = [
     "bottom_eigenpairs",
     "bottom_squared_eigenpairs",
     "classical_scaling",
+    "eigenpairs_by_rank",
     "euclidean_defect",
     "fixed_signs",
     "generalized_eigenpairs",

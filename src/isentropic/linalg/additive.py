@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._errors import InvalidInputError, IsentropicWarning, message, warn
 from .._runtime import one_blas_thread
 from ..kernels._jit import threads
 from ..kernels.condensed import squared_times
-from .eigen import DENSE, SEED, start_vector
+from .eigen import DENSE, SEED, eigenpairs_by_rank, start_vector
 from .scaling import WORTH_THREADS, Scaling, classical_scaling, laid_out, lifted
 
 _COARSE, _FINE = 1e-2, 1e-5  # of an eigenvalue: the error of a vector, whose root has twice the digits
@@ -65,7 +64,7 @@ def _lowest(entries: np.ndarray, n: int, near: np.ndarray, error: float) -> np.n
     """The eigenvector of the lowest eigenvalue, up to an error relative to that."""
     if n <= DENSE:
         matrix = np.column_stack([_gram(entries, column) for column in np.eye(n)])
-        return np.asarray(eigh(matrix, subset_by_index=(0, 0))[1][:, 0])
+        return np.asarray(eigenpairs_by_rank(matrix, 0, 0)[1][:, 0])
     none = _NONE * n * float(entries.max()) ** 2  # where all are zero but a few, no iteration would end
 
     def times(x: np.ndarray) -> np.ndarray:

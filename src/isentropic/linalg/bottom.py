@@ -12,7 +12,15 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from .._errors import require
 from .._runtime import one_blas_thread, require_memory
-from .eigen import AFFORDABLE, DENSE, SEED, TOLD_APART, inverse_lanczos, start_vector
+from .eigen import (
+    AFFORDABLE,
+    DENSE,
+    SEED,
+    TOLD_APART,
+    eigenpairs_by_rank,
+    inverse_lanczos,
+    start_vector,
+)
 from .factors import Profile, factored
 from .signs import fixed_signs
 from .walks import MOST_PRODUCTS, filtered_eigenpairs
@@ -48,7 +56,7 @@ def bottom_eigenpairs(
         require(n <= AFFORDABLE, "n_components", TOLD_APART, count, "Take fewer components.")
         dense = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
         with one_blas_thread():  # as in parallel workers: equal bits there
-            found = eigh(dense, subset_by_index=(0, wanted - 1))
+            found = eigenpairs_by_rank(dense, 0, wanted - 1)
     order = np.argsort(found[0], kind="stable")
     values, vectors = found[0][order], found[1][:, order]
     if known is not None and np.linalg.norm(vectors[:, 1:].T @ known) > _MIXED * np.linalg.norm(known):

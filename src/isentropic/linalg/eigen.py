@@ -58,9 +58,25 @@ def top_eigenpairs(
     return values[order], fixed_signs(vectors[:, order])
 
 
+def eigenpairs_by_rank(
+    A: np.ndarray, first: int, last: int, B: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenpairs ``first`` to ``last``, smallest first, of a dense symmetric matrix (``A z = lambda B z``).
+
+    Where many eigenvalues are equal (all distances of the rows are, say), LAPACK may find none of them by
+    their rank, with or without an error: the whole spectrum is solved then.
+    """
+    with suppress(LinAlgError):
+        values, vectors = eigh(A, B, subset_by_index=(first, last))
+        if len(values) == last - first + 1:
+            return values, vectors
+    values, vectors = eigh(A, B)
+    return values[first : last + 1], vectors[:, first : last + 1]
+
+
 def _whole(times, n: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     matrix = np.column_stack([times(column) for column in np.eye(n)])
-    return eigh((matrix + matrix.T) / 2, subset_by_index=(n - count, n - 1))
+    return eigenpairs_by_rank((matrix + matrix.T) / 2, n - count, n - 1)
 
 
 def _by_lanczos(times, n: int, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -97,7 +113,7 @@ def generalized_eigenpairs(A, B, count: int, *, largest: bool = False) -> tuple[
     require(1 <= count <= n, "n_components", f"between 1 and {n}", count)
     chosen = (n - count, n - 1) if largest else (0, count - 1)
     try:
-        values, vectors = eigh(A, B, subset_by_index=chosen)
+        values, vectors = eigenpairs_by_rank(A, *chosen, B)
     except LinAlgError as error:
         raise InvalidInputError(
             "B must be positive definite, got a singular or indefinite matrix. "
