@@ -96,7 +96,8 @@ def compare(  # long, with a line for each option
         trusted only where permuted ones score less: see :func:`isentropic.label_permutation_test`.
     methods : list of names, or mapping, optional
         Names of the registry; names with parameters, ``{"isomap": {"n_neighbors": 15}}``; or labels with
-        estimators or functions of X, ``{"mine": lambda X: X[:, :2]}``. Default: those of the preset.
+        objects of any library whose ``fit_transform(X)`` or ``fit(X)`` returns the map, or functions of X,
+        ``{"mine": lambda X: X[:, :2]}``. Default: those of the preset.
     metric : str, callable or Gower
         By which rows are compared, fitted and measured: ``table.metric`` of a loaded table. Methods that know
         nothing but columns of numbers are then no part of a preset, and fail where they are named.
