@@ -55,24 +55,22 @@ def as_numbers(
         f"a sparse one of shape {getattr(value, 'shape', '')}",
         "Give X.toarray().",
     )
-    must_be = "an array of numbers"
+    must_be = "an array of real numbers"
     try:
         array = np.asarray(value)
         known = array.dtype.kind in "fiubO"
-        array = np.ascontiguousarray(array, dtype=np.float64) if known else array
+        array = np.asarray(array, dtype=np.float64, order="C") if known else array
     except (TypeError, ValueError) as error:
         raise InvalidInputError(message(name, must_be, type(value).__name__, f"{error}.")) from error
     require(known, name, must_be, f"{array.dtype} values", "Convert or leave out what is no number.")
     if ndim is not None:
         reshape = "Use reshape(-1, 1) for a single column." if ndim == 2 else ""
         require(array.ndim == ndim, name, _DIMENSIONS[ndim], array.shape, reshape)
-    amiss = np.isnan(array) & (not holes)
-    amiss |= np.isinf(array) & (not infinite)
-    count = int(np.count_nonzero(amiss))
-    require(count == 0, name, "finite everywhere", f"{count} entries that are not", hint)
-    if least is not None and array.size:
-        smallest = float(np.nanmin(array))
-        require(not smallest < least, name, f"at least {least:g} everywhere", smallest)
+    smallest, largest = float(array.min(initial=0.0)), float(array.max(initial=0.0))  # NaN if any entry is
+    if not (np.isfinite(smallest) and np.isfinite(largest)):
+        count = int(np.count_nonzero((np.isnan(array) & (not holes)) | (np.isinf(array) & (not infinite))))
+        require(count == 0, name, "finite everywhere", f"{count} entries that are not", hint)
+    require(least is None or not smallest < least, name, f"at least {least} everywhere", smallest)
     return array
 
 
@@ -84,8 +82,9 @@ def as_positions(name: str, value: Any, n: int, ndim: int = 1) -> Integers:
     whole = array.ndim == ndim and array.dtype.kind in "iu"
     kind = "positions of rows" if ndim == 1 else "lists of positions of rows, (n, k)"
     require(whole, name, kind, f"{array.dtype} of shape {array.shape}")
-    inside = array.size == 0 or (0 <= int(array.min()) and int(array.max()) < n)
-    require(inside, name, f"positions from 0 to {n - 1}", "others")
+    if array.size:
+        first, last = int(array.min()), int(array.max())
+        require(0 <= first and last < n, name, f"positions from 0 to {n - 1}", f"{first} to {last}")
     return array.astype(np.int64, copy=False)
 
 
@@ -103,8 +102,13 @@ def require_neighbors(found: Any, name: str = "neighbors") -> Neighbors:
     return found
 
 
-def _require_value(value: Any, kind: type, name: str, hint: str) -> None:
+def require_kind(name: str, value: Any, kind: type, hint: str = "") -> None:
+    """Raise unless it is a value of this class."""
     require(isinstance(value, kind), name, f"a {kind.__name__}", type(value).__name__, hint)
+
+
+def _require_value(value: Any, kind: type, name: str, hint: str) -> None:
+    require_kind(name, value, kind, hint)
     try:
         Value(kind).check(value, name, {})
     except StateError as error:

@@ -137,12 +137,12 @@ FAILURES = {
     "one axis": (lambda X: X[:, 0], "must have 40 rows of coordinates"),
     "no column": (lambda X: X[:, :0], "must have 40 rows of coordinates"),
     "nothing": (lambda X: None, "must have 40 rows of coordinates"),
-    "complex": (lambda X: X[:, :2] + 1j, "must be an array of numbers, got 'complex128 values'"),
-    "text": (lambda X: X[:, :2].astype(str), "must be an array of numbers"),
+    "complex": (lambda X: X[:, :2] + 1j, "must be an array of real numbers, got 'complex128 values'"),
+    "text": (lambda X: X[:, :2].astype(str), "must be an array of real numbers"),
     "masked": (lambda X: np.ma.masked_less(X[:, :2], 0), "must be finite, got 40 coordinates"),
-    "two results": (lambda X: (X[:, :2], X[0]), "must be an array of numbers"),
+    "two results": (lambda X: (X[:, :2], X[0]), "must be an array of real numbers"),
     "raises": (lambda X: 1 / 0, "ZeroDivisionError: division by zero"),
-    "itself": (lambda X: Bare(), "must be an array of numbers"),
+    "itself": (lambda X: Bare(), "must be an array of real numbers"),
 }
 
 

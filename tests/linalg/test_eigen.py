@@ -82,7 +82,7 @@ def test_an_operator_of_rank_one_gives_the_same_bits():
 
 @pytest.mark.parametrize("count", [0, -1, 8])
 def test_top_pairs_are_at_most_as_many_as_rows(count):
-    with pytest.raises(InvalidInputError, match="between 1 and 7") as caught:
+    with pytest.raises(InvalidInputError, match="an integer between 1 and 7") as caught:
         top_eigenpairs(lambda x: x, 7, count)
     assert_grammar(caught.value, "n_components", count)
 
@@ -215,7 +215,7 @@ def test_a_singular_or_indefinite_metric_is_refused(B):
 
 @pytest.mark.parametrize("count", [0, 4])
 def test_generalized_pairs_are_at_most_as_many_as_rows(count):
-    with pytest.raises(InvalidInputError, match="between 1 and 3") as caught:
+    with pytest.raises(InvalidInputError, match="an integer between 1 and 3") as caught:
         generalized_eigenpairs(np.eye(3), np.eye(3), count)
     assert_grammar(caught.value, "n_components", count)
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import column_or_1d
 
+from .._arguments import unmasked
 from .._errors import require
 from .._gower import Gower
 from .._sparse_rows import SPARSE_METRIC
@@ -76,7 +77,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         hint = f"{name} requires y to be passed, but the target y is None."  # as scikit-learn has it
         require(y is not None, "y", f"given, because {name} learns from it", y, hint)
         X = checked_rows(self, X, metric=metric)
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(unmasked("y", y, holes=True), warn=True)
         lost = 0 if y.dtype.kind == "f" else int(np.count_nonzero(missing_classes(y)))
         hint = f"Leave these rows out, or take a method that places them: {name} needs all classes."
         require(lost == 0, "y", "a class for every row", f"{lost} without one", hint)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from .._arguments import unmasked
 from .._errors import InvalidInputError, IsentropicError, require, require_count
 from .._sparse_rows import SPARSE_METRIC, SparseRows, is_sparse
 from .._state import Array, Maybe, OneOf, State, StateError, Value
@@ -43,7 +44,7 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
     holes = estimator.__sklearn_tags__().input_tags.allow_nan or is_gower(metric)
     as_it_is = getattr(estimator, "_in_batches", False)
     X = validate_data(
-        estimator, X, dtype=[np.float64, np.float32] if as_it_is else np.float64,
+        estimator, unmasked("X", X, holes=holes), dtype=[np.float64, np.float32] if as_it_is else np.float64,
         order=None if as_it_is else "C", reset=fitting, ensure_min_samples=2 if fitting else 1,
         ensure_all_finite="allow-nan" if holes else True,
     )  # fmt: skip

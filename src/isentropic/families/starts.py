@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial.distance import squareform
 from sklearn.utils import check_array
 
+from .._arguments import unmasked
 from .._errors import NegativeEigenvalueWarning, TableWarning, require, warn
 from .._runtime import row_blocks
 from ..linalg import classical_scaling, top_eigenpairs
@@ -92,7 +93,7 @@ def given_start(init, n: int, n_components: int, names: tuple[str, ...]) -> np.n
     shape = (n, n_components)
     must_be = f"{', '.join(map(repr, names))} or finite coordinates of shape {shape}"
     require(np.shape(init) == shape, "init", must_be, np.shape(init) or init)
-    Z = check_array(init, dtype=np.float64, ensure_all_finite=False, copy=True)
+    Z = check_array(unmasked("init", init), dtype=np.float64, ensure_all_finite=False, copy=True)
     require(bool(np.isfinite(Z).all()), "init", must_be, "infinite or missing numbers")
     return Z
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
+from .._arguments import unmasked
 from .._errors import IsentropicWarning, is_real, require, require_one_of, warn
 from .._state import Absent, Array, State, StateError, Text, Value, Whole
 from ..dissimilarities import ClassGaussians, ClassIndex, class_gaussians, posterior, votes
@@ -155,6 +156,8 @@ def half_labelled(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     >>> half_labelled(["b", None, "a"], 3)[1].tolist()
     [1, -1, 0]
     """
+    y = unmasked("y", y, holes=True)
+    require(np.ndim(y) < 2 or np.shape(y)[1:] == (1,), "y", "one class a row", np.shape(y))
     y = column_or_1d(y, warn=True)
     require(len(y) == n_rows, "y", f"one class, or a missing one, for each of the {n_rows} rows", y.shape)
     missing = missing_classes(y)

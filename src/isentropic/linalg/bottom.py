@@ -10,7 +10,8 @@ from scipy.linalg import eigh, lu_factor, lu_solve, qr
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .._errors import require
+from .._arguments import as_numbers
+from .._errors import require, require_count
 from .._runtime import one_blas_thread, require_memory
 from .eigen import (
     AFFORDABLE,
@@ -41,9 +42,11 @@ def bottom_eigenpairs(
     solved whole, if that is affordable. A sparse matrix whose factors are too large is not factored, but
     filtered (:func:`filtered_bottom_eigenpairs`).
     """
-    n, skip = matrix.shape[0], skip if known is None else 1
+    matrix = matrix if issparse(matrix) else as_numbers("matrix", matrix)
+    n, skip = matrix.shape[0], require_count("skip", skip, least=0) if known is None else 1
+    require(matrix.shape == (n, n), "matrix", "square", matrix.shape)
+    count = require_count("n_components", count, f"an integer between 1 and {n - skip}", most=n - skip)
     wanted = count + skip
-    require(count >= 1 and wanted <= n, "n_components", f"between 1 and {n - skip}", count)
     found, by_factors = None, n > DENSE and wanted <= n // 2
     if by_factors and issparse(matrix):
         pattern = Profile.of(csr_array(matrix))

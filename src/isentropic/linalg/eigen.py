@@ -10,7 +10,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .._errors import InvalidInputError, message, require
+from .._arguments import as_numbers
+from .._errors import InvalidInputError, message, require, require_count
 from .._runtime import one_blas_thread, require_memory
 from .signs import fixed_signs
 
@@ -47,7 +48,8 @@ def top_eigenpairs(
 
     Lanczos; each iteration calls ``times`` once. Small operators are formed and solved whole.
     """
-    require(1 <= count <= n, "n_components", f"between 1 and {n}", count)
+    n = require_count("n", n)
+    count = require_count("n_components", count, f"an integer between 1 and {n}", most=n)
     if n <= DENSE or count > n // 2:
         values, vectors = _whole(times, n, count)
     elif not times(start_vector(n)).any():  # the operator is zero, which Lanczos cannot start on
@@ -109,8 +111,11 @@ def generalized_eigenpairs(A, B, count: int, *, largest: bool = False) -> tuple[
 
     Dense, ``O(n^3)``; the vectors are B-orthonormal.
     """
+    A, B = as_numbers("A", A), as_numbers("B", B)
     n = len(A)
-    require(1 <= count <= n, "n_components", f"between 1 and {n}", count)
+    for name, matrix in (("A", A), ("B", B)):
+        require(matrix.shape == (n, n), name, f"a square matrix of {n} rows", matrix.shape)
+    count = require_count("n_components", count, f"an integer between 1 and {n}", most=n)
     chosen = (n - count, n - 1) if largest else (0, count - 1)
     try:
         values, vectors = eigenpairs_by_rank(A, *chosen, B)

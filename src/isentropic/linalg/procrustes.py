@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._arguments import as_numbers, as_positions
 from .._errors import require
 
 
@@ -17,6 +18,8 @@ def aligned(Z: np.ndarray, onto: np.ndarray, rows: np.ndarray | slice | None = N
     >>> bool(np.allclose(aligned(Z[:, ::-1] + 5.0, Z), Z))
     True
     """
+    Z, onto = as_numbers("Z", Z), as_numbers("onto", onto)
+    rows = rows if rows is None or isinstance(rows, slice) else as_positions("rows", rows, len(Z))
     chosen = Z if rows is None else Z[rows]
     require(chosen.shape == onto.shape, "onto", f"a map of shape {chosen.shape}", f"shape {onto.shape}")
     middle, there = chosen.mean(axis=0), onto.mean(axis=0)
@@ -35,6 +38,8 @@ def procrustes_correlation(Z: np.ndarray, other: np.ndarray) -> float:
     >>> round(procrustes_correlation(Z, 3 * Z[:, ::-1] + 1), 9)
     1.0
     """
+    Z, other = as_numbers("Z", Z), as_numbers("other", other)
+    require(len(Z) == len(other) > 0, "other", f"a map of the same {len(Z)} rows", other.shape)
     Z, other = Z - Z.mean(axis=0), other - other.mean(axis=0)
     sizes = float(np.linalg.norm(Z)), float(np.linalg.norm(other))
     if 0.0 in sizes:

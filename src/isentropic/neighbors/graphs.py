@@ -8,28 +8,16 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils import check_array
 
 from .._errors import is_whole, require, require_number
 from .._runtime import row_blocks
-from .._sparse_rows import is_sparse
 from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
-from ..distances import (
-    Metric,
-    checked_distance_matrix,
-    checked_magnitude,
-    checked_metric,
-    checked_sparse,
-    distances_to,
-    in_units,
-    is_gower,
-    rows_per_block,
-)
+from ..distances import Metric, distances_to, measurable_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.unions import joined_rows, joined_sizes
 from .components import checked_policy, component_labels, repaired
 from .index import has_tree
-from .search import nearest_neighbors, require_edge_memory
+from .search import require_edge_memory, searched_neighbors
 from .tree import within_radius_by_tree
 
 
@@ -56,22 +44,13 @@ def distance_graph(
     if isinstance(rule, Radius | Percentile):
         return joined_graph(X, directed_within(X, rule, metric, n_jobs), rule.kind, **options)
     assert isinstance(rule, Knn)
-    found = nearest_neighbors(X, rule, metric=metric, random_state=random_state, n_jobs=n_jobs)
+    found = searched_neighbors(X, rule, metric=metric, random_state=random_state, n_jobs=n_jobs)
     return listed_graph(X, found, **options)
 
 
 def checked_table(X: Any, rule: NeighborRule, metric: Metric, *, fewest: int = 2) -> Any:
     """Rows, or all distances between them, that a graph can be made of."""
-    checked_metric(metric)
-    if is_sparse(X):
-        X = checked_sparse(X, metric)
-    else:
-        holes = "allow-nan" if is_gower(metric) else True
-        X = check_array(X, dtype=np.float64, order="C", ensure_all_finite=holes)
-        checked_magnitude(X, metric=metric)
-        X = in_units(X, metric)
-    if metric == "precomputed":
-        checked_distance_matrix(X)
+    X = measurable_rows(X, metric)
     must_be = f"a table of at least {fewest} rows for a graph of kind {rule.kind}"
     require(len(X) >= fewest, "X", must_be, len(X))
     return X

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._arguments import unmasked
 from .._errors import InvalidInputError, message, require, require_count
 from .._runtime import row_blocks
 from .._values import DistanceRows, Floats, Integers
@@ -89,7 +90,7 @@ def label_measures(
 
 def class_codes(y: Any, n_rows: int) -> Integers:
     """Classes as 0, 1, 2, ... in sorted order."""
-    y = np.asarray(y)
+    y = np.asarray(unmasked("y", y))
     require(y.shape == (n_rows,), "y", f"one class for each of the {n_rows} rows", y.shape)
     if y.dtype.kind == "f":
         whole = bool(np.isfinite(y).all() and (y == np.round(y)).all())
