@@ -11,7 +11,8 @@ from ._sparse_rows import is_sparse
 from ._state import StateError, Value
 from ._values import Floats, Integers, NeighborGraph, Neighbors
 
-_FILL = "Fill in or leave out those rows, or take metric='gower' for missing values."
+_FILL = "Fill in or leave out those rows."
+FILL_OR_GOWER = "Fill in or leave out those rows, or take metric='gower' for missing values."
 _UNMASK = "Fill them (X.filled(...), or datasets.load(pandas.DataFrame(X), missing='median').X)."
 _DIMENSIONS = {1: "a list of numbers", 2: "a table with rows and columns"}
 

@@ -19,7 +19,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._errors import DeadlineError, MemoryBudgetError, is_whole, require, require_flag, require_number
+from ._errors import (
+    DeadlineError,
+    InvalidInputError,
+    MemoryBudgetError,
+    is_whole,
+    message,
+    require,
+    require_flag,
+    require_number,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,7 +159,11 @@ def generator(random_state: Any) -> np.random.RandomState:
     """A generator; None is a fixed seed, so that the same call gives the same result."""
     from sklearn.utils import check_random_state  # here, so that the command line starts at once
 
-    random: np.random.RandomState = check_random_state(0 if random_state is None else random_state)
+    try:
+        random: np.random.RandomState = check_random_state(0 if random_state is None else random_state)
+    except (TypeError, ValueError):
+        must_be = "None, a whole number from 0 to 2**32 - 1, or a numpy.random.RandomState"
+        raise InvalidInputError(message("random_state", must_be, random_state)) from None
     return random
 
 

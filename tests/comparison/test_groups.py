@@ -117,7 +117,7 @@ def test_bad_input_says_what_to_give():
         ((Z[:, 0],), "Z must be a table with rows and columns"),
         ((np.where(Z > 9, np.nan, Z),), "Z must be finite"),
         ((1e300 * Z,), "Z must be a table whose columns span between"),
-        (([["a", "b"]] * 30,), "Z must be an array of numbers"),
+        (([["a", "b"]] * 30,), "Z must be an array of real numbers"),
         ((Z, Z[:9]), "table must be a table of the 270 rows of Z, got 9"),
     ):
         with pytest.raises(InvalidInputError, match=said):

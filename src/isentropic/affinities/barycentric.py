@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._arguments import as_numbers, as_positions
-from .._errors import require, require_number
+from .._errors import InvalidInputError, message, require, require_number
 from .._runtime import row_blocks
 
 _NUMBERS_AT_ONCE = 2**22  # in the differences of a block of rows
@@ -40,6 +40,12 @@ def barycentric_weights(
         C[:, np.arange(k), np.arange(k)] += np.where(trace > 0, regularization * trace, 1.0)[:, None]
         # in units of their own: the scale of a table is none of the weights
         C /= np.where(trace > 0, trace, 1.0)[:, None, None]
-        found = np.linalg.solve(C, np.ones((len(C), k, 1)))[:, :, 0]
+        try:
+            found = np.linalg.solve(C, np.ones((len(C), k, 1)))[:, :, 0]
+        except np.linalg.LinAlgError as error:
+            must_be = "large enough that the weights are unique"
+            hint = "Take 1e-3 where there are more neighbours than dimensions."
+            text = message("regularization", must_be, regularization, hint)
+            raise InvalidInputError(text) from error
         weights[block] = found / found.sum(axis=1, keepdims=True)
     return weights

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import as_numbers
+from .._arguments import FILL_OR_GOWER, as_numbers
 from .._errors import InvalidInputError, message, require
 from .._runtime import checked_jobs
 from .._sparse_rows import SparseRows, is_sparse
@@ -142,7 +142,7 @@ def distance_rows(
         return _checked(X)
     if is_sparse(X):
         return measured_rows(checked_sparse(X, metric, name=name), metric, n_jobs)
-    X = as_numbers(name, X, None, holes=is_gower(metric))
+    X = as_numbers(name, X, None, holes=is_gower(metric), hint=FILL_OR_GOWER)
     if isinstance(metric, str) and metric == "precomputed":
         return _checked(_condensed(X, name) if X.ndim == 1 else _matrix(X, name))
     _require_table(X, name)
@@ -186,7 +186,7 @@ def measurable_rows(X: Any, metric: Metric) -> Any:
     checked_metric(metric)
     if is_sparse(X):
         return checked_sparse(X, metric)
-    X = as_numbers("X", X, holes=is_gower(metric))
+    X = as_numbers("X", X, holes=is_gower(metric), hint=FILL_OR_GOWER)
     require(X.size > 0, "X", "a table with at least one row and one column", X.shape)
     checked_magnitude(X, metric=metric)
     return checked_distance_matrix(X) if metric == "precomputed" else in_units(X, metric)
@@ -198,7 +198,7 @@ def euclidean_rows(X: Any, name: str = "X", *, fewest: int = 1) -> Floats:
     >>> euclidean_rows([[1, 2], [3, 4]]).dtype
     dtype('float64')
     """
-    array = as_numbers(name, X, None, hint="Fill in or leave out those rows.")
+    array = as_numbers(name, X, None)
     _require_table(array, name)
     require(len(array) >= fewest, name, f"a table of at least {fewest} rows", len(array))
     _require_squares(array, name)

@@ -120,7 +120,7 @@ def fisher_rao_distance(mean1: Array, deviation1: Array, mean2: Array, deviation
 
 
 def _matrices(covariance: Array) -> np.ndarray:
-    S = as_numbers("A covariance", covariance, None, hint="")
+    S = as_numbers("A covariance", covariance, None)
     S = S.reshape(1, 1) if S.ndim == 0 else S
     is_square = S.ndim >= 2 and S.shape[-1] == S.shape[-2]
     require(is_square, "A covariance", "a number, or of shape (..., m, m)", S.shape)
@@ -134,7 +134,7 @@ def _between(formula, mean1: Array, covariance1: Array, mean2: Array, covariance
     """The pairs of Gaussians side by side in one form; a plain number for a single pair."""
     S1, S2 = _matrices(covariance1), _matrices(covariance2)
     given = (("mean1", mean1), ("mean2", mean2))
-    mu1, mu2 = (np.atleast_1d(as_numbers(name, mu, None, hint="")) for name, mu in given)
+    mu1, mu2 = (np.atleast_1d(as_numbers(name, mu, None)) for name, mu in given)
     m = S1.shape[-1]
     for name, array in (("mean1", mu1), ("mean2", mu2), ("covariance2", S2)):
         require(array.shape[-1] == m, name, f"of dimension {m}, as covariance1", array.shape)

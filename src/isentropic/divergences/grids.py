@@ -65,7 +65,7 @@ def _log(p: np.ndarray) -> np.ndarray:
 
 
 def _densities(p: npt.ArrayLike, q: npt.ArrayLike, step: float) -> tuple[np.ndarray, np.ndarray, float]:
-    p, q = as_numbers("p", p, None, hint=""), as_numbers("q", q, None, hint="")
+    p, q = as_numbers("p", p, None), as_numbers("q", q, None)
     for name, values in (("p", p), ("q", q)):
         is_density = values.ndim >= 1 and values.min(initial=0.0) >= 0
         require(is_density, name, "densities of at least 0 on a grid", values)

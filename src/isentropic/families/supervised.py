@@ -156,8 +156,8 @@ def half_labelled(y: Any, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
     >>> half_labelled(["b", None, "a"], 3)[1].tolist()
     [1, -1, 0]
     """
-    y = unmasked("y", y, holes=True)
-    require(np.ndim(y) < 2 or np.shape(y)[1:] == (1,), "y", "one class a row", np.shape(y))
+    y = np.asarray(unmasked("y", y, holes=True))
+    require(y.ndim < 2 or y.shape[1:] == (1,), "y", "one class a row", y.shape)
     y = column_or_1d(y, warn=True)
     require(len(y) == n_rows, "y", f"one class, or a missing one, for each of the {n_rows} rows", y.shape)
     missing = missing_classes(y)

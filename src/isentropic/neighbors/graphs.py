@@ -81,19 +81,19 @@ def directed_within(
     """Edges to all rows within the radius, block by block, so that no n×n array is held."""
     if isinstance(rule, Radius):
         hint = "Give a distance in the units of the data."
-        require_number("eps", rule.eps, "a positive radius", above=0, most=math.inf, hint=hint)
+        bound = require_number("eps", rule.eps, "a positive radius", above=0, most=math.inf, hint=hint)
     else:
-        require_number("p", rule.p, "a percentile in (0, 100]", above=0, most=100)
+        bound = require_number("p", rule.p, "a percentile in (0, 100]", above=0, most=100)
     if isinstance(rule, Radius) and has_tree(X.shape[1], metric):
-        return csr_array(within_radius_by_tree(X, rule.eps, n_jobs), shape=(len(X), len(X)))
+        return csr_array(within_radius_by_tree(X, bound, n_jobs), shape=(len(X), len(X)))
     counts, indices, weights, n_edges = [], [], [], 0
     measured = distances_to(X, metric, n_jobs)
     for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(X))):
         D = measured(X[block])
         if isinstance(rule, Radius):
-            near = rule.eps > D
+            near = bound > D
         else:
-            near = np.percentile(D, rule.p, axis=1)[:, None] >= D
+            near = np.percentile(D, bound, axis=1)[:, None] >= D
         near[np.arange(len(D)), np.arange(block.start, block.stop)] = False
         row, column = np.nonzero(near)
         counts.append(np.bincount(row, minlength=len(D)))

@@ -76,7 +76,8 @@ def clipped_neighbors(
 def use_approximate(rule: Knn, X: np.ndarray, metric: Metric) -> bool:
     """Whether ``rule`` searches these rows approximately."""
     asked = rule.approximate
-    require(asked in (True, False, "auto"), "approximate", "True, False or 'auto'", asked)
+    is_choice = isinstance(asked, bool | np.bool_) or (isinstance(asked, str) and asked == "auto")
+    require(is_choice, "approximate", "True, False or 'auto'", asked)
     require_count("exact_below", rule.exact_below, least=0)
     if asked == "auto" and isinstance(X, SparseRows):
         return False

@@ -86,7 +86,7 @@ def _map_of(given: Any, name: str) -> tuple[Floats, Names | None]:
     names = getattr(given, "_row_names", None) if Z is not given else row_names(given)
     must_be = "a fitted estimator, a DataFrame of coordinates or an array (n, d)"
     require(not isinstance(Z, str), name, must_be, given)
-    Z = as_numbers(name, Z, None, hint="")
+    Z = as_numbers(name, Z, None)
     require(Z.ndim == 2 and Z.size > 0, name, must_be, Z.shape if Z.ndim else given)
     return Z.copy(), names
 
