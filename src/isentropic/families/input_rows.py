@@ -146,7 +146,9 @@ def require_units(model, metric: Metric) -> None:
 
 
 def checked_components(n_components: int) -> int:
-    return require_count("n_components", n_components, "a positive integer, at most a million", most=10**6)
+    n_components = require_count("n_components", n_components)
+    require(n_components <= 10**6, "n_components", "at most a million", n_components)
+    return n_components
 
 
 def metric_of_rows(metric: Metric | GraphMetric) -> Metric:
