@@ -349,7 +349,7 @@ def a_degenerate_table_has_a_map(case, table):
     except IsentropicError as error:
         refused = str(error)
     else:
-        new = np.abs(rows).max() * NEW[:2]
+        new = np.abs(rows).max() * np.resize(NEW[:2], (2, rows.shape[1]))
         assert_finite(fitted.embedding_, case.place(fitted, new, rows), len(rows))
         assert_fitted_rows_stay(fitted, cdist(rows, rows) if case.given else rows)
         return
@@ -422,6 +422,7 @@ def degenerate_tables():
         "two rows": np.vstack([row, 2 * row]),
         "one row apart": np.vstack([np.repeat(row, 250, axis=0), 5 * row]),
         "a constant column": rng.normal(size=(250, 3)) * [1, 1, 0],
+        "regular simplex": np.eye(30),  # all distances are equal, and so are all eigenvalues but one
         "tiny": rng.normal(size=(40, 3)) * 1e-12,
         "huge": rng.normal(size=(40, 3)) * 1e12,
     }

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from scipy.sparse import random as random_sparse
 
-import isentropic
-from isentropic import Knn, datasets, nearest_neighbors, quality
+from isentropic import datasets
+from processes import in_fresh_process, run_blocks
 
 PROJECT = Path(__file__).parents[1]
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs" / "guide").glob("*.md"))]
@@ -41,7 +41,6 @@ def blocks(page: Path) -> list[str]:
 def names(tmp_path, monkeypatch) -> dict[str, Any]:
     """What the pages call their tables, rows and maps, and the files that they read."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "my_module.py").write_text("def measured(k):\n    return {'accuracy': 1 / k}\n")
     draws = np.random.default_rng(0)
     X = draws.normal(size=(60, 6)) * [3.0, 2.0, 1.0, 0.5, 0.5, 0.5]
@@ -57,29 +56,32 @@ def names(tmp_path, monkeypatch) -> dict[str, Any]:
     scores = draws.normal(size=(12, 3))
     counts = random_sparse(60, 60, 0.2, "csr", random_state=0)
     return {
-        "np": np, "isentropic": isentropic, "datasets": datasets, "quality": quality, "X": X, "y": y,
-        "one_map": X[:, :2], "another": X[:, 1:3], "scores": scores, "methods": ("isomap", "pca", "lle"),
-        "isomap_scores": scores[:, 0], "pca_scores": scores[:, 1], "counts": counts,
-        "more_counts": counts[:9], "UMAP": isentropic.UMAP, "Knn": Knn,
-        "nearest_neighbors": nearest_neighbors,
+        "X": X, "y": y, "one_map": X[:, :2], "another": X[:, 1:3], "scores": scores,
+        "methods": ("isomap", "pca", "lle"), "isomap_scores": scores[:, 0], "pca_scores": scores[:, 1],
+        "counts": counts, "more_counts": counts[:9],
     }  # fmt: skip
 
 
 WITH_CODE = [page for page in PAGES if blocks(page)]
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
-def test_what_a_page_shows_runs(page, names):
-    """Block after block, as a reader would type them; rows to place are the first of the table at hand."""
+def test_what_a_page_shows_runs(page, names, tmp_path):
+    """Block after block, as a reader would type them into a fresh process: data are given, imports are not.
+
+    Rows to place are the first of the table at hand.
+    """
+    typed = []
     for block in blocks(page):
         if any(word in block for word in _ELSEWHERE):
             continue
         for much, less in _LESS.items():
             block = block.replace(much, less)
+        more = {} if typed else names
         if "rows" in block:
-            names |= dict.fromkeys(("rows", "new_rows"), _rows_at_hand(block, names))
-        exec(compile(block, page.name, "exec"), names)
+            more = more | dict.fromkeys(("rows", "new_rows"), _rows_at_hand(block, names))
+        typed.append((block, more))
+    in_fresh_process(run_blocks, typed, page.name, tmp_path)
 
 
 def _rows_at_hand(block: str, names: dict[str, Any]) -> Any:

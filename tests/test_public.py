@@ -11,6 +11,7 @@ import pytest
 
 import isentropic
 from isentropic.registry import METHODS, methods_table
+from processes import in_fresh_process, reached
 
 PACKAGE = Path(isentropic.__file__).parent
 PROJECT = PACKAGE.parents[1]
@@ -23,6 +24,17 @@ def test_every_public_name_loads_and_no_other_is_exported():
     assert dir(isentropic) == sorted(isentropic.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'Isomup'"):
         _ = isentropic.Isomup
+
+
+@pytest.mark.parametrize("name", isentropic._SUBMODULES)
+def test_a_public_subpackage_is_reached_by_its_name_alone(name):
+    assert in_fresh_process(reached, f"isentropic.{name}") == f"isentropic.{name}"
+
+
+def test_all_that_has_public_functions_is_a_public_subpackage():
+    inner = {"catalogue", "cli", "dissimilarities", "families", "kernels", "methods", "objectives", "optim"}
+    folders = {path.parent.name for path in PACKAGE.glob("[!_]*/__init__.py")}
+    assert set(isentropic._SUBMODULES) == (folders - inner) | {"registry"}
 
 
 def test_importing_the_package_is_light():

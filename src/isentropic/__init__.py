@@ -59,15 +59,20 @@ _PUBLIC = {
     "set_config": "_runtime",
 }
 _SUBMODULES = (
+    "affinities",
     "comparison",
     "datasets",
     "distances",
     "divergences",
+    "experiments",
     "geodesics",
     "linalg",
+    "meta",
     "neighbors",
+    "plot",
     "quality",
     "registry",
+    "report",
     "selection",
 )
 

@@ -173,7 +173,7 @@ def require_flag(name: str, value: object) -> None:
 def require_one_of(name: str, value: object, options: Iterable[str], hint: str = "") -> None:
     """Raise unless ``value`` is one of ``options``; the error offers the nearest of them."""
     known = list(options)
-    if value in known:
+    if isinstance(value, str) and value in known:  # an array would be compared element by element
         return
     more = f" and {len(known) - _MOST_OPTIONS} more" if len(known) > _MOST_OPTIONS else ""
     must_be = f"one of {', '.join(known[:_MOST_OPTIONS])}{more}"

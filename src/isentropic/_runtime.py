@@ -7,6 +7,7 @@ Ctrl-C in between two blocks.
 from __future__ import annotations
 
 import logging
+import math
 import os
 import sys
 import time
@@ -18,7 +19,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._errors import DeadlineError, MemoryBudgetError, is_whole, require, require_number
+from ._errors import (
+    DeadlineError,
+    InvalidInputError,
+    MemoryBudgetError,
+    is_whole,
+    message,
+    require,
+    require_flag,
+    require_number,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,7 +87,14 @@ def _changed(config: Config, changes: dict[str, Any]) -> Config:
     for name in changes:
         require(name in known, "setting", f"one of {', '.join(known)}", name)
     config = replace(config, **changes)
-    require(0 < config.memory_fraction <= 1, "memory_fraction", "in (0, 1]", config.memory_fraction)
+    require_number("memory_fraction", config.memory_fraction, "a number in (0, 1]", above=0, most=1)
+    require_flag("memory_in_all", config.memory_in_all)
+    must_be = "a function of (what, done, total), or None"
+    hint = "Give progress=lambda what, done, total: print(what, done, total)."
+    require(config.progress is None or callable(config.progress), "progress", must_be, config.progress, hint)
+    if config.deadline is not None:
+        must_be = "None, or a time of time.perf_counter()"
+        require_number("deadline", config.deadline, must_be, least=-math.inf)
     if config.memory_limit is None:
         return config
     must_be = "a positive number of bytes or None"
@@ -104,14 +121,21 @@ def config_context(**changes: Any) -> Iterator[Config]:
         _of_context.reset(token)
 
 
+def checked_jobs(n_jobs: int | None) -> int | None:
+    """Raise unless it is a number of threads, or None."""
+    fits = n_jobs is None or (is_whole(n_jobs) and n_jobs != 0)
+    require(fits, "n_jobs", "a non-zero integer or None", n_jobs)
+    return n_jobs
+
+
 def worker_threads(n_jobs: int | None) -> int:
     """How many threads ``n_jobs`` means: None is all cores, or one inside a parallel worker.
 
     Negative numbers count back from all cores, as in joblib: -1 is all of them.
     """
-    if n_jobs is None:
+    if checked_jobs(n_jobs) is None:
         return 1 if _inside_parallel_worker() else _usable_cores()
-    require(is_whole(n_jobs) and n_jobs != 0, "n_jobs", "a non-zero integer or None", n_jobs)
+    assert n_jobs is not None
     n_jobs = int(n_jobs)
     if n_jobs == 1:  # asking the system takes longer than a short computation
         return 1
@@ -135,7 +159,11 @@ def generator(random_state: Any) -> np.random.RandomState:
     """A generator; None is a fixed seed, so that the same call gives the same result."""
     from sklearn.utils import check_random_state  # here, so that the command line starts at once
 
-    random: np.random.RandomState = check_random_state(0 if random_state is None else random_state)
+    try:
+        random: np.random.RandomState = check_random_state(0 if random_state is None else random_state)
+    except (TypeError, ValueError):
+        must_be = "None, a whole number from 0 to 2**32 - 1, or a numpy.random.RandomState"
+        raise InvalidInputError(message("random_state", must_be, random_state)) from None
     return random
 
 

@@ -262,7 +262,7 @@ def test_parameters_that_json_does_not_know_are_written_out(X):
         ({"methods": ["isomup"]}, "Did you mean 'isomap'"),
         ({"methods": []}, "at least one"),
         ({"methods": "pca"}, r"Say \['pca'\]"),
-        ({"methods": {"mine": 3}}, "an estimator or a function"),
+        ({"methods": {"mine": 3}}, "an object with fit_transform"),
         ({"preset": "fast"}, "preset"),
         ({"criterion": "rnx"}, "Did you mean 'rnx_auc'"),
         ({"budget": 0}, "budget"),

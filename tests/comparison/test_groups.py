@@ -123,7 +123,7 @@ def test_bad_input_says_what_to_give():
     for given, said in (
         ((Z[:, 0],), "Z must be a table with rows and columns"),
         ((np.where(Z > 9, np.nan, Z),), "Z must be finite"),
-        (([["a", "b"]] * 30,), "Z must be an array of numbers"),
+        (([["a", "b"]] * 30,), "Z must be an array of real numbers"),
         ((Z, Z[:9]), "table must be a table of the 270 rows of Z, got 9"),
     ):
         with pytest.raises(InvalidInputError, match=said):

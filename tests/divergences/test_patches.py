@@ -211,5 +211,5 @@ def test_pairs_outside_the_patches_are_refused():
         EDGE_DIVERGENCES["kl"](patches, np.array([0]), np.array([2]))
     with pytest.raises(InvalidInputError, match="in pairs"):
         EDGE_DIVERGENCES["bhattacharyya"](patches, np.array([0, 1]), np.array([1]))
-    with pytest.raises(InvalidInputError, match="members must be numbers of rows of X"):
+    with pytest.raises(InvalidInputError, match="members must be positions from 0 to 9"):
         patch_gaussians(curved(10, 2), np.array([[0, 10]]))

@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 
+import isentropic
 import laws
 from isentropic import METHODS, Diffusion, Geodesic, Knn, Neighbors
 from isentropic._errors import InvalidInputError, NeighborsClippedWarning, TableWarning
@@ -214,3 +215,15 @@ def test_an_interrupted_refit_changes_nothing(name, monkeypatch):
     after = vars(fitted)
     assert after.keys() == before.keys()
     assert all(after[part] is before[part] for part in before)
+
+
+def test_a_start_without_extent_is_a_random_one_and_warned_of():
+    """Classical scaling of 500 drawn rows that are all equal, though one of the others is not."""
+    rows = np.ones((600, 3))
+    rows[7] = [1, 2, 3]
+    estimator = isentropic.TSNE(metric="cosine", perplexity=5, max_iter=2, random_state=1)
+    with pytest.warns(TableWarning, match="initialization has no extent.*seeded by random_state"):
+        Z = estimator.fit_transform(rows)
+    assert np.ptp(Z, axis=0).all()
+    with pytest.warns(TableWarning, match="no extent"):
+        assert_array_equal(estimator.fit_transform(rows), Z)

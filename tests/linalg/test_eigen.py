@@ -9,7 +9,13 @@ from scipy.sparse import block_diag, csr_array, diags_array
 from assertions import assert_grammar, assert_same_bits, assert_same_up_to_sign
 from isentropic import config_context
 from isentropic._errors import InvalidInputError, MemoryBudgetError
-from isentropic.linalg import bottom_eigenpairs, generalized_eigenpairs, top_eigenpairs
+from isentropic.linalg import (
+    bottom_eigenpairs,
+    classical_scaling,
+    eigenpairs_by_rank,
+    generalized_eigenpairs,
+    top_eigenpairs,
+)
 from naive import naive_fixed_signs
 
 # 200 rows and fewer are solved whole; so are larger ones of which more than half is asked for.
@@ -76,7 +82,7 @@ def test_an_operator_of_rank_one_gives_the_same_bits():
 
 @pytest.mark.parametrize("count", [0, -1, 8])
 def test_top_pairs_are_at_most_as_many_as_rows(count):
-    with pytest.raises(InvalidInputError, match="between 1 and 7") as caught:
+    with pytest.raises(InvalidInputError, match="an integer between 1 and 7") as caught:
         top_eigenpairs(lambda x: x, 7, count)
     assert_grammar(caught.value, "n_components", count)
 
@@ -209,6 +215,32 @@ def test_a_singular_or_indefinite_metric_is_refused(B):
 
 @pytest.mark.parametrize("count", [0, 4])
 def test_generalized_pairs_are_at_most_as_many_as_rows(count):
-    with pytest.raises(InvalidInputError, match="between 1 and 3") as caught:
+    with pytest.raises(InvalidInputError, match="an integer between 1 and 3") as caught:
         generalized_eigenpairs(np.eye(3), np.eye(3), count)
     assert_grammar(caught.value, "n_components", count)
+
+
+# ---- equal eigenvalues -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [3, 29, 30, 50, 100, 150, 200])
+def test_equal_eigenvalues_are_all_found(n):
+    """LAPACK finds none of them by their rank for some sizes, and reports no error."""
+    simplex = np.eye(n) - 1 / n  # of centred rows at equal distances: n - 1 times 1, and 0
+    for count in (1, 2, 3):
+        values, vectors = eigenpairs_by_rank(simplex, n - count, n - 1)
+        assert_allclose(values, np.linalg.eigvalsh(simplex)[n - count :], atol=1e-12)
+        assert_orthonormal(vectors)
+        assert vectors.shape == (n, count)
+    lowest, vectors = eigenpairs_by_rank(-simplex, 0, 1)
+    assert_allclose(lowest, [-1, -1], atol=1e-12)
+    values, vectors = generalized_eigenpairs(simplex, 2 * np.eye(n), 2, largest=True)
+    assert_allclose(values, [0.5, 0.5], atol=1e-12)
+    assert vectors.shape == (n, 2)
+
+
+@pytest.mark.parametrize("n", [29, 30, 100])
+def test_rows_at_equal_distances_have_coordinates(n):
+    scaling = classical_scaling(np.full(n * (n - 1) // 2, np.sqrt(2)), n, 2)
+    assert_allclose(scaling.eigenvalues, [1, 1], rtol=1e-10)
+    assert_allclose((scaling.embedding**2).sum(axis=0), [1, 1], rtol=1e-10)

@@ -75,9 +75,9 @@ def test_it_draws_where_it_is_told_to():
             np.ones((5, 2)),
             np.ones((3, 3)),
             {},
-            "components must be the loadings of 2 coordinates, all finite",
+            "components must be the loadings of 2 coordinates, got",
         ),
-        (np.ones((5, 2)), np.full((2, 3), np.nan), {}, "components must be the loadings of 2 coordinates"),
+        (np.ones((5, 2)), np.full((2, 3), np.nan), {}, "components must be finite everywhere"),
         (
             np.ones((5, 2)),
             np.ones((2, 3)),

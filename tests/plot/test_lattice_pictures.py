@@ -27,8 +27,10 @@ def test_the_planes_that_vary_most():
 
 
 def test_bad_arrays():
-    with pytest.raises(InvalidInputError, match="values must be a finite number for each of the 4 nodes"):
+    with pytest.raises(InvalidInputError, match="values must be finite everywhere"):
         lattice(lattice_places((2, 2)), [1.0, np.nan, 0.0, 0.0])
+    with pytest.raises(InvalidInputError, match="values must be a finite number for each of the 4 nodes"):
+        lattice(lattice_places((2, 2)), [1.0, 0.0, 0.0])
     with pytest.raises(InvalidInputError, match="places must be one or two coordinates"):
         lattice(np.zeros((2, 3)), [1.0, 2.0])
     with pytest.raises(InvalidInputError, match="a name for each of the 2 features"):

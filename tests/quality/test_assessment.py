@@ -159,7 +159,7 @@ def test_tables_must_be_tables(pair):
 
     X, Z = pair
     refused("Z must be a table with rows and columns", X, Z[:, 0])
-    refused("X must be an array of numbers", [["a", "b"]] * 50, Z)
+    refused("X must be an array of real numbers", [["a", "b"]] * 50, Z)
     refused("X must be a dense array", csr_array(X), Z)
     refused("X must be a table of at least one column", X[:, :0], Z)
     refused("metric must be one of", X, Z, metric="euclidian")

@@ -92,7 +92,7 @@ def test_maps_of_one_point():
         (np.ones((3, 2)), np.ones((3, 3)), "a map of as many dimensions as the first, 2, got 3"),
         (np.ones(3), np.ones((3, 2)), "previous must be a fitted estimator"),
         ("map.csv", np.ones((3, 2)), "previous must be a fitted estimator"),
-        (np.eye(2), np.full((2, 2), np.nan), "current must be finite everywhere, got '4 coordinates"),
+        (np.eye(2), np.full((2, 2), np.nan), "current must be finite everywhere, got '4 entries"),
         (pd.DataFrame(np.eye(2), index=["a", "a"]), pd.DataFrame(np.eye(2), index=["a", "b"]),
          "names of rows must be different for every row, got \"'a' 2 times\""),
         (pd.DataFrame(np.eye(2), index=["a", "b"]), pd.DataFrame(np.eye(2), index=["c", "d"]),

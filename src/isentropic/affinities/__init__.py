@@ -7,25 +7,16 @@ from .heat import bridged_heat, bridging_edges, checked_heat, heat, heat_walk, h
 from .inner_products import InnerProduct
 from .perplexity import checked_perplexity, conditional_affinities, joint_affinities, listed_for
 
+# What is checked at its door, for users; the other names are for our own modules, which have checked.
 __all__ = [
     "InnerProduct",
     "barycentric_weights",
-    "bridged_heat",
-    "bridging_edges",
     "can_weights",
-    "checked_heat",
-    "checked_perplexity",
-    "class_intersection",
     "conditional_affinities",
-    "fitted_curve",
     "fuzzy_graph",
     "heat",
-    "heat_walk",
-    "heat_width",
     "joint_affinities",
-    "listed_for",
     "memberships",
     "neighbor_graph",
     "pnn_weights",
-    "step_weights",
 ]

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from .._errors import require_number
+from .._arguments import require_neighbors
+from .._errors import require, require_number
 from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Pnn
 from ..distances import Metric
 from ..neighbors import (
@@ -17,7 +18,7 @@ from ..neighbors import (
     directed_lists,
     distance_graph,
     joined_graph,
-    nearest_neighbors,
+    searched_neighbors,
 )
 
 
@@ -56,7 +57,7 @@ def neighbor_graph(
     X = checked_table(X, rule, metric, fewest=3)
     # The next neighbour after the k-th sets the scale of the weights.
     search = Knn(clipped_neighbors(rule.k, len(X) - 2, "the other rows but one") + 1)
-    found = nearest_neighbors(X, search, metric=metric, random_state=random_state, n_jobs=n_jobs)
+    found = searched_neighbors(X, search, metric=metric, random_state=random_state, n_jobs=n_jobs)
     weights = can_weights(found) if isinstance(rule, Can) else pnn_weights(found, rule.t)
     return joined_graph(X, directed_lists(found.indices[:, :-1], weights), rule.kind, metric=metric,
                         on_disconnected=on_disconnected, average=True, exact=found.exact,
@@ -65,7 +66,7 @@ def neighbor_graph(
 
 def can_weights(found: Neighbors) -> np.ndarray:
     """``(d_{k+1} - d_j) / (k d_{k+1} - sum d_l)`` over the k nearest, d squared; equally far ones share 1."""
-    squared = found.distances**2
+    squared = _of_two(found).distances ** 2
     nearest, after = squared[:, :-1], squared[:, -1:]
     total = (after - nearest).sum(axis=1, keepdims=True)
     return _ratio(after - nearest, total, otherwise=1 / nearest.shape[1])
@@ -77,14 +78,23 @@ def pnn_weights(found: Neighbors, t: float | None = None) -> np.ndarray:
     With ``t`` it is ``(h_j - h_{k+1}) / (h_1 - h_{k+1})`` for the heat ``h = exp(-d / t)``, which for a large
     t is the same; written so that no heat vanishes.
     """
-    squared = found.distances**2
+    squared = _of_two(found).distances ** 2
     nearest, after = squared[:, :-1], squared[:, -1:]
+    if t is not None:
+        t = require_number("t", t, "a positive number or None", above=0, most=math.inf)
     if t is not None and t < math.inf:
         first = nearest[:, :1]
         left, most = (np.abs(np.expm1((near - after) / t)) for near in (nearest, first))
         falls = _ratio(left, most, otherwise=1.0)
         return np.exp((first - nearest) / t) * falls
     return _ratio(after - nearest, after - nearest[:, :1], otherwise=1.0)
+
+
+def _of_two(found: Neighbors) -> Neighbors:
+    """Lists of at least two neighbours: the last one sets the scale of the weights."""
+    k = require_neighbors(found, "found").indices.shape[1]
+    require(k >= 2, "found", "lists of at least two neighbours", k)
+    return found
 
 
 def _ratio(numerator: np.ndarray, denominator: np.ndarray, otherwise: float) -> np.ndarray:

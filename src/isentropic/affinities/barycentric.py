@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._arguments import as_numbers, as_positions
+from .._errors import InvalidInputError, message, require, require_number
 from .._runtime import row_blocks
 
 _NUMBERS_AT_ONCE = 2**22  # in the differences of a block of rows
@@ -22,6 +24,12 @@ def barycentric_weights(
     >>> barycentric_weights(np.array([[1.0]]), np.array([[0, 1]]), X, 1e-9).round(3).tolist()
     [[0.75, 0.25]]
     """
+    X, rows = as_numbers("X", X), as_numbers("rows", rows)
+    require(rows.shape[1] == X.shape[1], "rows", f"of {X.shape[1]} columns, as X", rows.shape)
+    indices = as_positions("indices", indices, len(X), ndim=2)
+    fits = len(indices) == len(rows) and indices.shape[1] > 0
+    require(fits, "indices", f"a list of rows of X for each of {len(rows)} rows", indices.shape)
+    regularization = require_number("regularization", regularization, "a number of at least 0")
     n, k = indices.shape
     weights = np.empty((n, k))
     size = max(1, _NUMBERS_AT_ONCE // (k * max(X.shape[1], k)))
@@ -32,6 +40,12 @@ def barycentric_weights(
         C[:, np.arange(k), np.arange(k)] += np.where(trace > 0, regularization * trace, 1.0)[:, None]
         # in units of their own: the scale of a table is none of the weights
         C /= np.where(trace > 0, trace, 1.0)[:, None, None]
-        found = np.linalg.solve(C, np.ones((len(C), k, 1)))[:, :, 0]
+        try:
+            found = np.linalg.solve(C, np.ones((len(C), k, 1)))[:, :, 0]
+        except np.linalg.LinAlgError as error:
+            must_be = "large enough that the weights are unique"
+            hint = "Take 1e-3 where there are more neighbours than dimensions."
+            text = message("regularization", must_be, regularization, hint)
+            raise InvalidInputError(text) from error
         weights[block] = found / found.sum(axis=1, keepdims=True)
     return weights

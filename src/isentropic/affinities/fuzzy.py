@@ -6,6 +6,7 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.sparse import csr_array
 
+from .._arguments import as_numbers, require_neighbors
 from .._errors import require, require_number
 from .._values import Neighbors
 from ..kernels._jit import threads
@@ -26,6 +27,8 @@ def memberships(distances: np.ndarray, *, n_jobs: int | None = None) -> np.ndarr
     >>> memberships(np.array([[1.0, 2.0, 3.0, 4.0]])).sum().round(6).item()
     2.0
     """
+    distances = as_numbers("distances", distances, least=0)
+    require(distances.shape[1] > 0, "distances", "lists of at least one neighbour", distances.shape)
     out = np.empty(distances.shape)
     with threads(n_jobs):
         smooth_memberships(np.ascontiguousarray(distances), out)
@@ -37,6 +40,7 @@ def fuzzy_graph(found: Neighbors, *, n_jobs: int | None = None) -> csr_array:
 
     Symmetric, columns in order. ``O(n k)`` time and memory.
     """
+    require_neighbors(found, "found")
     # 1 - (1 - a)(1 - b): logarithms add where the union averages, and a missing side counts as 0
     with np.errstate(divide="ignore"):  # a weight of 1 is at -inf
         logs = np.log1p(-memberships(found.distances, n_jobs=n_jobs))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array
 
+from .._arguments import require_graph
 from .._errors import is_real, require
 from .._values import NeighborGraph
 from ..linalg import normalized_adjacency
@@ -32,7 +33,8 @@ def heat(graph: NeighborGraph, t: float | str = "auto") -> csr_array:
     >>> heat(neighbor_graph(line, 1), t=np.inf).toarray().tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
     """
-    weights = graph.weights
+    weights = require_graph(graph).weights
+    checked_heat(t)
     if graph.is_distance:
         longest = float(weights.max(initial=0.0)) or 1.0
         squared = (weights / longest) ** 2  # no number beyond 1, in any unit

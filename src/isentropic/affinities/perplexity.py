@@ -8,7 +8,8 @@ import warnings
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import PerplexityWarning, require_number
+from .._arguments import as_numbers, require_neighbors
+from .._errors import PerplexityWarning, require, require_number
 from .._runtime import require_memory, row_blocks
 from .._values import Neighbors
 from ..kernels._jit import threads
@@ -53,6 +54,9 @@ def conditional_affinities(
     >>> float(np.exp(-(P * np.log(P)).sum()).round(9))
     2.0
     """
+    distances = as_numbers("distances", distances, least=0)
+    perplexity = require_number("perplexity", perplexity, "a number of at least 1", least=1.0)
+    require(distances.shape[1] > 0, "distances", "lists of at least one neighbour", distances.shape)
     P, widths = np.empty(distances.shape), np.empty(len(distances))
     for block in row_blocks(len(distances), "affinities", size=_ROWS, adapt=True):
         with threads(n_jobs):
@@ -66,7 +70,9 @@ def joint_affinities(found: Neighbors, P: np.ndarray, *, n_jobs: int | None = No
 
     CSR, indices sorted, no diagonal.
     """
-    n, k = found.indices.shape
+    n, k = require_neighbors(found, "found").indices.shape
+    P = as_numbers("P", P, least=0)
+    require(P.shape == (n, k), "P", f"affinities of shape {(n, k)}, as the lists", P.shape)
     require_memory(_EDGE_BYTES * n * k, f"Affinities of {n:,} rows to {k:,} others each",
                    "Take a smaller perplexity.")  # fmt: skip
     indptr, indices, weights = union(directed_lists(found.indices, P), average=True, n_jobs=n_jobs)

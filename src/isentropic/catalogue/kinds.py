@@ -8,6 +8,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal
 
+from .._errors import require
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -82,4 +84,5 @@ _UNKNOWN = "Axes, gaps and sizes of clusters need not mean anything."
 
 def family_of(method: Method) -> Family:
     """That of a method; one that another package brings need not be known here."""
+    require(isinstance(method, Method), "method", "a line of METHODS", method)
     return FAMILIES.get(method.family) or Family(method.family, _UNKNOWN)

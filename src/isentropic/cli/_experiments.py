@@ -14,7 +14,7 @@ import typer
 from .._errors import printable
 from ._bar import one_bar
 from ._computation import computing, ending
-from ._options import input_path, output_path
+from ._options import input_path, out_option, output_path
 from ._output import PAGES, Output, is_of_earlier_run, is_page, require_replaceable, require_suffix
 from ._summary import count
 from ._terminal import show_json
@@ -52,14 +52,7 @@ DataFolder = Annotated[
 
 def page_option(default: str) -> Any:
     """``--out`` of a command that writes a page, and its name where none is given."""
-    return typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        parser=output_path,
-        show_default=default,
-        help="The page: .html; numbers and ranks as .csv beside it.",
-    )
+    return out_option("The page: .html; numbers and ranks as .csv beside it.", default)
 
 
 @dataclass(frozen=True, slots=True)

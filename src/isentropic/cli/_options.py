@@ -6,7 +6,7 @@ import math
 import re
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -27,20 +27,16 @@ def output_path(text: str | Path) -> Path:
     return path_of(text)
 
 
+def out_option(help: str, default: str | bool = True) -> Any:
+    """``--out`` of a command, and its name where none is given."""
+    return typer.Option("--out", "-o", metavar="FILE", parser=output_path, show_default=default, help=help)
+
+
 Source = Annotated[
     str,
     typer.Argument(metavar="SOURCE", help="A file (CSV, Excel, Parquet, ...), builtin:NAME or openml:NAME."),
 ]
-Out = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        parser=output_path,
-        help="Coordinates: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .h5ad.",
-    ),
-]
+Out = Annotated[Path, out_option("Coordinates: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .h5ad.")]
 Plot = Annotated[
     Path | None,
     typer.Option(metavar="FILE", parser=output_path, help="Draw the map: .png, .svg or .pdf."),

@@ -32,6 +32,7 @@ from ._options import (
     Source,
     Target,
     input_path,
+    out_option,
     output_path,
     require_complete,
     require_metric,
@@ -51,16 +52,7 @@ Second = Annotated[
     Path, typer.Argument(metavar="SECOND", parser=input_path, help="Another map of the same rows.")
 ]
 Neighbors = Annotated[int, typer.Option("--k", metavar="N", help="Size of the neighbourhoods.")]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        parser=output_path,
-        help="Agreement and movement of each row: .csv, .parquet.",
-    ),
-]
+Out = Annotated[Path | None, out_option("Agreement and movement of each row: .csv, .parquet.")]
 Plot = Annotated[
     Path | None,
     typer.Option(

@@ -36,6 +36,7 @@ from ._options import (
     Source,
     Target,
     input_path,
+    out_option,
     output_path,
     require_complete,
     require_metric,
@@ -63,16 +64,7 @@ Figure = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE", parser=output_path, help="Curves and damage: .png, .svg or .pdf."),
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        parser=output_path,
-        help="Places and scores of rows: .csv, .parquet, .h5ad.",
-    ),
-]
+Out = Annotated[Path | None, out_option("Coordinates and scores of each row: .csv, .parquet, .h5ad.")]
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where rows or pairs are drawn.")]
 
 

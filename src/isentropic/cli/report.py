@@ -37,6 +37,7 @@ from ._options import (
     Separator,
     Source,
     Target,
+    out_option,
     output_path,
     require_complete,
     require_metric,
@@ -67,12 +68,7 @@ PresetName = Annotated[
 Color = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Colour the maps by it at first; the target by default.")
 ]
-Page = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", "-o", metavar="FILE", parser=output_path, show_default=_PAGE, help="The page: .html."
-    ),
-]
+Page = Annotated[Path | None, out_option("The page: .html.", _PAGE)]
 Maps = Annotated[
     Path | None,
     typer.Option(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._errors import require, require_count, require_number, require_one_of
+from .._errors import require_count, require_flag, require_number, require_one_of
 from .._runtime import config_context, get_config, worker_threads
 from .._values import Integers
 from ..distances import Metric, checked_metric
@@ -96,7 +96,8 @@ def compare(  # long, with a line for each option
         trusted only where permuted ones score less: see :func:`isentropic.label_permutation_test`.
     methods : list of names, or mapping, optional
         Names of the registry; names with parameters, ``{"isomap": {"n_neighbors": 15}}``; or labels with
-        estimators or functions of X, ``{"mine": lambda X: X[:, :2]}``. Default: those of the preset.
+        objects of any library whose ``fit_transform(X)`` or ``fit(X)`` returns the map, or functions of X,
+        ``{"mine": lambda X: X[:, :2]}``. Default: those of the preset.
     metric : str, callable or Gower
         By which rows are compared, fitted and measured: ``table.metric`` of a loaded table. Methods that know
         nothing but columns of numbers are then no part of a preset, and fail where they are named.
@@ -241,7 +242,7 @@ def _with(preset: Preset, **changes: Any) -> Preset:
     given = {name: value for name, value in changes.items() if value is not None}
     for name in ("budget", "n_seeds"):
         require_count(name, given.get(name, 1))
-    require(given.get("tune", True) in (True, False), "tune", "True or False", given.get("tune"))
+    require_flag("tune", given.get("tune", True))
     if given.get("tune") and "budget" not in given and preset.budget == 1:
         given["budget"] = PRESETS["standard"].budget  # a preset without tuning has no budget of its own
     return replace(preset, **given)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import as_numbers
 from .._errors import InvalidInputError, IsentropicError, message, require
 from .._sparse_rows import is_sparse
 from .._values import Floats, Integers
@@ -50,7 +51,7 @@ class Data:
                 "Give rank=50 when it is loaded: its rows are compared by the cosines of so many components."
             )
             raise InvalidInputError(message("X", "dense to be compared", f"a sparse table {X.shape}", hint))
-        X = np.ascontiguousarray(X, float)
+        X = as_numbers("X", X, None, holes=True, infinite=True)
         require(X.ndim == 2 and X.shape[1] >= 1, "X", "a table of rows and columns", X.shape)
         require(len(X) >= 4, "X", "a table of at least 4 rows", len(X), "Fewer have nothing to compare.")
         finite = not np.isinf(X).any() if is_gower(metric) else np.isfinite(X).all()

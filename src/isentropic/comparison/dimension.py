@@ -9,7 +9,7 @@ import numpy as np
 
 from .._errors import require, require_count
 from .._values import Floats
-from ..distances import Metric, in_units
+from ..distances import Metric, measurable_rows
 from ..neighbors import nearest_among
 
 _ROWS = 5_000  # whose neighbours are read, of more rows
@@ -48,10 +48,10 @@ def intrinsic_dimension(
     >>> round(intrinsic_dimension(plane).maximum_likelihood, 1)  # one line, in fact
     1.0
     """
-    X = np.ascontiguousarray(X, float)
-    require(X.ndim == 2, "X", "a table", X.shape)
+    must_be = "a metric of rows, of which the equal ones count once"
+    require(not isinstance(metric, str) or metric != "precomputed", "metric", must_be, metric)
     n_neighbors = require_count("n_neighbors", n_neighbors, least=2)
-    X = np.unique(in_units(X, metric), axis=0)
+    X = np.unique(measurable_rows(X, metric), axis=0)
     k = min(n_neighbors, len(X) - 1)
     if k < 3:
         return Dimensions(None, None)

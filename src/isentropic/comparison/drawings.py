@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._arguments import require_kind
 from .._errors import LowRecallWarning
 from .._values import Floats, Integers, Knn, Neighbors, Table
 from ..distances import in_units
@@ -24,7 +25,7 @@ from .criticisms import Fact
 from .groups import Groups, find_groups
 from .lenses import EXACT_ROWS, Lens, landmark_count, lens
 from .regions import Region, damaged_region
-from .runs import Run
+from .runs import Run, require_runs
 from .strata import strata_of, stratified_rows
 from .verdicts import Verdict
 
@@ -93,6 +94,8 @@ def drawing(
     ``everything``, and ``whole`` is the map of all its rows, that map is shown with up to 50,000 of them.
     ``O(n m)`` beside the true neighbours of the drawn rows.
     """
+    require_runs(table, runs)
+    require_kind("verdict", verdict, Verdict, "Give comparison.verdict(runs).")
     rows, few = drawn_rows(table), drawn_rows(table, PICTURE_ROWS)
     shown = None if verdict.shown is None else runs[verdict.shown]
     hero = None if whole is None or everything is None else _whole_map(whole, runs, rows, everything)

@@ -15,7 +15,7 @@ from .._errors import require
 from .._extras import require_file_extra
 from .._files import atomic_write, path_of
 from .._values import Floats, Table
-from .runs import Run, run_names
+from .runs import Run, require_runs, run_names
 from .verdicts import Verdict, verdict
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def maps_frame(table: Table, runs: Sequence[Run], judged: Verdict | None = None)
     >>> list(frame.columns)[:5]
     ['row', 'target', 'pca_0', 'pca_1', 'pca_false_neighbors']
     """
+    require_runs(table, runs)
     return _maps(table, runs, judged).frame
 
 
@@ -61,6 +62,7 @@ def save_maps(
     """
     from ..datasets.written import write_maps
 
+    require_runs(table, runs)
     path = path_of(path)
     require(
         path.name.lower().endswith(MAP_FILES), "path", f"a file ending in {', '.join(MAP_FILES)}", str(path)
@@ -80,6 +82,7 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
     ``data_map_coords`` (n, 2) and ``labels`` (n,) are its arguments, ``hover_text`` (n,) that of
     ``create_interactive_plot``; ``maps`` has the coordinates of all maps by name.
     """
+    require_runs(table, runs)
     names, order = run_names(runs), _order(runs, judged)
     first = runs[order[0]]
     assert first.embedding is not None

@@ -14,12 +14,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
+from .._arguments import as_numbers
 from .._errors import InvalidInputError
 from .._runtime import held_memory, row_blocks
 from .._values import Floats, Integers
 from ..distances import Metric
 from ..neighbors import nearest_among
 from ..quality.intervals import wilson
+from ..selection.choosing import embedding_of
 
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured
 _ENOUGH = 200  # rows held out, in several splits of a small table
@@ -48,10 +50,11 @@ def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:
         warnings.simplefilter("always")
         before = _peak_from_now()
         began = time.perf_counter()
-        Z = np.asarray(mapped(), float)
+        found = mapped()
         seconds = time.perf_counter() - began
         memory = None if before is None else _memory_since(before)
-    if Z.ndim != 2 or len(Z) != n_rows:
+    Z = as_numbers("The map", found, None, holes=True, infinite=True)
+    if Z.ndim != 2 or len(Z) != n_rows or Z.shape[1] == 0:
         raise InvalidInputError(f"The map must have {n_rows} rows of coordinates, got the shape {Z.shape}.")
     lost = int(np.count_nonzero(~np.isfinite(Z)))
     if lost:
@@ -62,7 +65,7 @@ def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:
 
 def placed_map(estimator: Any, X: Floats, y: Any, rows: Integers) -> Floats:
     """The map of all of X: ``rows`` are fitted, and the others placed by ``transform``, each by itself."""
-    known = np.asarray(estimator.fit_transform(X[rows], None if y is None else y[rows]), float)
+    known = as_numbers("The map", embedding_of(estimator, X[rows], None if y is None else y[rows]))
     others = np.setdiff1d(np.arange(len(X)), rows)
     Z = np.empty((len(X), known.shape[1]))
     Z[rows] = known
@@ -141,7 +144,7 @@ def held_out_accuracy(
     """
     train, test = split.train, split.test
     model = clone(estimator)
-    known = model.fit_transform(X[train], classes[train]) if needs_y else model.fit_transform(X[train])
+    known = embedding_of(model, X[train], classes[train] if needs_y else None)
     return accuracy_between(known, classes[train], model.transform(X[test]), classes[test])
 
 

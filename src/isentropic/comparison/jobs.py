@@ -165,7 +165,7 @@ class Job:
         if self.task.make is not None:
             with suppress(Exception):  # what is wrong with the method will show on all rows
                 X, y = self.data.X[:_WARM_UP], self.data.y[:_WARM_UP] if self.task.needs_y else None
-                fitted(lambda: self._estimator({}, 0).fit_transform(X, y), len(X))
+                fitted(lambda: self.task.embed(self._estimator({}, 0), X, y), len(X))
 
     def _selection(self) -> Selection | None:
         sets = grid_for(self.task, self.preset, len(self.data.X))
@@ -180,8 +180,11 @@ class Job:
             return self._selected(X, y, sets, names)
 
     def _selected(self, X: Floats, y: Any, sets: list[dict[str, Any]], names: list[str]) -> Selection:
+        def mapped(X: Floats, **params: Any) -> Any:
+            return self.task.embed(self._estimator(params, 0), X, y)
+
         return select(
-            self._estimator({}, 0),
+            mapped if self.task.foreign else self._estimator({}, 0),
             X,
             sets,
             y=y if self.task.needs_y else None,
@@ -203,13 +206,9 @@ class Job:
         return self.task.estimator(params, self.seed + repeat, self.n_jobs)
 
     def _fit(self, params: Mapping[str, Any], repeat: int) -> Fit:
-        X = self.data.X
-        if self.task.function is not None:
-            function = self.task.function
-            return fitted(lambda: function(X), len(X))
-        y = self.data.y if self.task.needs_y else None
-        model = self._estimator(params, repeat)
-        fit = fitted(lambda: model.fit_transform(X, y), len(X))
+        X, y = self.data.X, self.data.y
+        model = None if self.task.make is None else self._estimator(params, repeat)
+        fit = fitted(lambda: self.task.embed(model, X, y), len(X))
         return replace(fit, place=getattr(model, "transform", None))
 
     def _run_seed(self, repeat: int) -> int | None:

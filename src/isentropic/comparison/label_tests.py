@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_count, require_one_of
+from .._arguments import as_numbers
+from .._errors import require_count, require_one_of
 from .._fields import is_number, require_fields, several
 from .._runtime import config_context, get_config, worker_threads
+from ..distances import is_gower
 from ..quality.class_labels import compared_classes
 from .label_scores import PROTOCOLS, SCORES, LabelTrial, Scores, trial_scores
 from .label_values import LabelTest
@@ -80,8 +82,7 @@ def label_permutation_test(
     n_permutations = require_count("n_permutations", n_permutations)
     seed = require_count("random_state", random_state, "a whole number", least=0)
     worker_threads(n_jobs)  # raises now
-    X = np.ascontiguousarray(X, float)
-    require(X.ndim == 2, "X", "a table of rows and columns", X.shape)
+    X = as_numbers("X", X, holes=is_gower(getattr(estimator, "metric", None)))
     classes = compared_classes(y, len(X))[1]
     trial = LabelTrial.of(estimator, X, classes, protocol=protocol, score=score, seed=seed)
     progress = get_config().progress

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import FileFormatError
+from .._arguments import require_kind
+from .._errors import FileFormatError, require
 from .._fields import (
     is_count,
     is_flag,
@@ -23,7 +24,7 @@ from .._fields import (
     several,
 )
 from .._kept import SEAL
-from .._values import Floats, Integers
+from .._values import Floats, Integers, Table
 from ..quality import Quality
 from ..selection import Trial
 from .label_values import LabelTest, is_label_test
@@ -200,6 +201,18 @@ class Run:
             raise ValueError(f"it has {len(shares)} shares for {len(quality.rows)} rows")
         if self.row_trust is not None:
             self.row_trust.require_sound(quality)
+
+
+def require_runs(table: Any, runs: Any) -> None:
+    """Raise unless these are a table and the runs of a comparison of it."""
+    require_kind("table", table, Table, "Give datasets.load(source).")
+    require_all_runs(runs)
+
+
+def require_all_runs(runs: Any) -> None:
+    """Raise unless all of them are runs, at least one."""
+    are_runs = isinstance(runs, Sequence) and len(runs) > 0 and all(isinstance(run, Run) for run in runs)
+    require(are_runs, "runs", "a list of at least one Run", runs, "Give what isentropic.compare returns.")
 
 
 def run_names(runs: Sequence[Run]) -> list[str]:

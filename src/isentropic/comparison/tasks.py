@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from .. import registry
-from .._errors import InvalidInputError, message, require, require_one_of
+from .._errors import message, require, require_one_of
 from ..distances import is_gower
+from ..selection.choosing import embedding_of, embeds
 
+_KINDS = "parameters of a method, an object with fit_transform(X) or fit(X), or a function of X"
 _BY_COLUMNS = "Leave it out, or compare by metric='euclidean'."
 Methods = Iterable[str] | Mapping[str, Any]
 
@@ -30,6 +35,7 @@ class Task:
     draws_above: int | None = None  # rows beyond which another seed gives another map; None: never
     max_rows: int | None = None
     kind: str = ""  # the class, as two may be given under one label
+    foreign: bool = False  # not of the registry: it may write into what it is given
     refusal: str = ""  # why it cannot be fitted, where that is known beforehand
 
     @property
@@ -59,11 +65,23 @@ class Task:
         """All parameters with their values."""
         return {} if self.make is None else dict(self.make().get_params(deep=False))
 
+    def embed(self, model: Any, X: Any, y: Any) -> Any:
+        """What the function makes of X, or the estimator of X and, where it learns from it, y."""
+        if self.foreign:
+            X, y = X.copy(), copy.copy(y)
+        if self.function is not None:
+            return self.function(X)
+        return embedding_of(model, X, y if self.needs_y else None)
+
     def estimator(self, params: Mapping[str, Any], seed: int, n_jobs: int | None) -> Any:
-        """With these parameters, and the seed and the threads where it takes them."""
+        """With these parameters, and the seed and the threads where it takes them.
+
+        Without a number of threads it keeps its own: those of other libraries need not know None.
+        """
         assert self.make is not None
         accepted = self.defaults()
-        given = {"random_state": seed, "n_jobs": n_jobs, **params}
+        threads = {} if n_jobs is None else {"n_jobs": n_jobs}
+        given = {"random_state": seed, **threads, **params}
         return self.make(
             **{name: value for name, value in given.items() if name in accepted or name in params}
         )
@@ -98,7 +116,9 @@ def _task(label: str, given: Any) -> Task:
             max_rows=method.max_rows,
             kind=method.target,
         )
-    if hasattr(given, "fit_transform") and hasattr(given, "get_params"):
+    name, is_class = f"methods[{label!r}]", isinstance(given, type)
+    require(not is_class, name, _KINDS, given, f"Give an instance: {getattr(given, '__name__', '')}().")
+    if embeds(given) and _can_be_cloned(given):
         return Task(
             label,
             make=lambda **params: clone(given).set_params(**params),
@@ -106,12 +126,26 @@ def _task(label: str, given: Any) -> Task:
             needs_y=_learns_from_y(given),
             draws_above=_estimator_draws_above(given),
             kind=_target(given),
+            foreign=not _target(given).startswith("isentropic."),
         )
-    if callable(given):
-        return Task(label, make=None, function=given)
-    raise InvalidInputError(
-        f"methods[{label!r}] must be parameters, an estimator or a function, got {given!r}."
-    )
+    require(embeds(given) or callable(given), name, _KINDS, given)
+    function = partial(_embedding_by_copy, given) if embeds(given) else given
+    return Task(label, make=None, function=function, foreign=True)
+
+
+def _can_be_cloned(estimator: Any) -> bool:
+    """Whether scikit-learn can make another one of the same parameters, and set others."""
+    with suppress(Exception):  # whatever its own methods raise
+        clone(estimator).set_params().get_params(deep=False)
+        return True
+    return False
+
+
+def _embedding_by_copy(estimator: Any, X: Any) -> Any:
+    """Of an object without parameters; one that cannot be copied is fitted itself."""
+    with suppress(Exception):
+        estimator = copy.deepcopy(estimator)
+    return embedding_of(estimator, X)
 
 
 def _changed(estimator: Any) -> dict[str, Any]:

@@ -15,12 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .._errors import require
 from .class_verdicts import about_classes
 from .criticisms import Fact, worst_facts
 from .reasons import headline, reasons
 from .rivals import best, best_first, in_question, keeping, settled
-from .runs import Run
+from .runs import Run, require_all_runs
 from .standings import Standing, standing
 from .whole_verdicts import parted, with_whole
 
@@ -73,7 +72,7 @@ def verdict(runs: Sequence[Run]) -> Verdict:
     >>> found.best_local, found.best_global, found.recommended
     (1, 0, 1)
     """
-    require(len(runs) > 0, "runs", "at least one", len(runs))
+    require_all_runs(runs)
     runs, whole = parted(runs)
     return with_whole(_judged(runs), runs, whole)
 

@@ -41,7 +41,11 @@ def checked_magnitude(X: np.ndarray, *, metric: Metric = "euclidean", fitting: b
 
 def checked_metric(metric: Metric) -> Metric:
     """Refuse a name that is no metric; a function is taken as one."""
-    if not callable(metric) and metric not in EUCLIDEAN and not is_gower(metric):
+    if (
+        not callable(metric)
+        and not is_gower(metric)
+        and not (isinstance(metric, str) and metric in EUCLIDEAN)
+    ):
         require_one_of("metric", metric, metric_names(), hint="Or give a function of two rows.")
     return metric
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import FILL_OR_GOWER, as_numbers
 from .._errors import InvalidInputError, message, require
+from .._runtime import checked_jobs
 from .._sparse_rows import SparseRows, is_sparse
 from .._values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
@@ -16,7 +18,15 @@ from ..linalg import rows_in_unit, unit_exponent
 from .blocks import distances_between
 from .directions import DIRECTIONS
 from .gower import GowerRows, in_units, is_gower
-from .metrics import BY_DIFFERENCES, EUCLIDEAN, Metric, checked_metric, metric_name
+from .metrics import (
+    BY_DIFFERENCES,
+    EUCLIDEAN,
+    Metric,
+    checked_distance_matrix,
+    checked_magnitude,
+    checked_metric,
+    metric_name,
+)
 from .pairs import pair_distances
 from .precomputed import DistanceMatrix, precomputed_rows
 from .sparse import SparseDirections, checked_sparse
@@ -157,6 +167,7 @@ def distance_rows(
     >>> distance_rows(np.array([3.0, 4.0, 1.0]), "precomputed").rows(np.array([2])).tolist()
     [[4.0, 1.0, 0.0]]
     """
+    checked_jobs(n_jobs)
     if isinstance(X, DistanceRows):
         return _checked(X)
     return in_data_units(scaled_distance_rows(X, metric, name=name, n_jobs=n_jobs))
@@ -175,7 +186,7 @@ def scaled_distance_rows(
         return _of_caller(X)
     if is_sparse(X):
         return measured_rows(checked_sparse(X, metric, name=name), metric, n_jobs)
-    X = _array(X, name, holes=is_gower(metric))
+    X = as_numbers(name, X, None, holes=is_gower(metric), hint=FILL_OR_GOWER)
     if isinstance(metric, str) and metric == "precomputed":
         return _checked(precomputed_rows(X, name))
     _require_table(X, name)
@@ -223,32 +234,21 @@ def all_equal(side: DistanceRows) -> bool:
     return not side.rows(np.zeros(1, np.int64)).any()
 
 
-_FILL = "Fill in or leave out those rows, or take metric='gower' for missing values."
-
-
-def _array(X: Any, name: str, *, holes: bool = False, hint: str = _FILL) -> Floats:
-    require(not np.iscomplexobj(X), name, "an array of real numbers", "complex ones")
-    try:
-        array = np.ascontiguousarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            message(name, "an array of numbers", type(X).__name__, f"{error}.")
-        ) from error
-    amiss = int((np.isinf(array) if holes else ~np.isfinite(array)).sum())
-    require(
-        amiss == 0,
-        name,
-        "finite everywhere",
-        f"{amiss} entries that are not",
-        hint,
-    )
-    return array
-
-
 def _require_table(X: Floats, name: str) -> None:
     hint = "Use reshape(-1, 1) for a single column."
     require(X.ndim == 2, name, "a table with rows and columns", X.shape, hint)
     require(X.shape[1] > 0, name, "a table of at least one column", X.shape)
+
+
+def measurable_rows(X: Any, metric: Metric) -> Any:
+    """Rows of a table as searches and graphs need them, checked: of doubles in Gower's units, or sparse."""
+    checked_metric(metric)
+    if is_sparse(X):
+        return checked_sparse(X, metric)
+    X = as_numbers("X", X, holes=is_gower(metric), hint=FILL_OR_GOWER)
+    require(X.size > 0, "X", "a table with at least one row and one column", X.shape)
+    checked_magnitude(X, metric=metric)
+    return checked_distance_matrix(X) if metric == "precomputed" else in_units(X, metric)
 
 
 def finite_rows(X: Any, name: str = "X", *, fewest: int = 1) -> Floats:
@@ -257,7 +257,7 @@ def finite_rows(X: Any, name: str = "X", *, fewest: int = 1) -> Floats:
     >>> finite_rows([[1, 2], [3, 4]]).dtype
     dtype('float64')
     """
-    array = _array(X, name, hint="Fill in or leave out those rows.")
+    array = as_numbers(name, X, None)
     _require_table(array, name)
     require(len(array) >= fewest, name, f"a table of at least {fewest} rows", len(array))
     return array

@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import require
+from .._arguments import as_numbers
+from .._errors import require, require_number
 from . import formulas
 from .forms import FullForm
 from .grids import number_or_array
@@ -88,7 +89,7 @@ def renyi_divergence(mean1: Array, covariance1: Array, mean2: Array, covariance2
     >>> round(renyi_divergence(0.0, 1.0, 1.0, 1.0, order=0.5), 6)
     0.25
     """
-    require(np.isfinite(order), "order", "a finite number", order)
+    order = require_number("order", order, "a finite number", above=-np.inf)
     return _between(partial(formulas.renyi, order=order), mean1, covariance1, mean2, covariance2)
 
 
@@ -110,7 +111,8 @@ def fisher_rao_distance(mean1: Array, deviation1: Array, mean2: Array, deviation
     >>> round(fisher_rao_distance([0.0, 5.0], [1.0, 2.0], [0.0, 5.0], [2.718281828459045, 2.0]), 6)
     1.414214
     """
-    deviations = [np.atleast_1d(np.asarray(s, float)) for s in (deviation1, deviation2)]
+    given = (("deviation1", deviation1), ("deviation2", deviation2))
+    deviations = [np.atleast_1d(as_numbers(name, s, None)) for name, s in given]
     for s in deviations:
         require(bool((s > 0).all()), "A standard deviation", "positive", float(s.min()))
     S1, S2 = (s[..., None] ** 2 * np.eye(s.shape[-1]) for s in deviations)
@@ -118,11 +120,10 @@ def fisher_rao_distance(mean1: Array, deviation1: Array, mean2: Array, deviation
 
 
 def _matrices(covariance: Array) -> np.ndarray:
-    S = np.asarray(covariance, float)
+    S = as_numbers("A covariance", covariance, None)
     S = S.reshape(1, 1) if S.ndim == 0 else S
     is_square = S.ndim >= 2 and S.shape[-1] == S.shape[-2]
     require(is_square, "A covariance", "a number, or of shape (..., m, m)", S.shape)
-    require(bool(np.isfinite(S).all()), "A covariance", "finite", "infinite or missing numbers")
     asymmetry = float(np.abs(S - S.swapaxes(-1, -2)).max(initial=0.0))
     require(asymmetry <= 1e-8 * float(np.abs(S).max(initial=0.0)), "A covariance", "symmetric",
             f"differences up to {asymmetry:.3g}", "Use (S + S.T) / 2 if that is rounding.")  # fmt: skip
@@ -132,9 +133,8 @@ def _matrices(covariance: Array) -> np.ndarray:
 def _between(formula, mean1: Array, covariance1: Array, mean2: Array, covariance2: Array):
     """The pairs of Gaussians side by side in one form; a plain number for a single pair."""
     S1, S2 = _matrices(covariance1), _matrices(covariance2)
-    mu1, mu2 = (np.atleast_1d(np.asarray(mu, float)) for mu in (mean1, mean2))
-    for name, mu in (("mean1", mu1), ("mean2", mu2)):
-        require(bool(np.isfinite(mu).all()), name, "finite", "infinite or missing numbers")
+    given = (("mean1", mean1), ("mean2", mean2))
+    mu1, mu2 = (np.atleast_1d(as_numbers(name, mu, None)) for name, mu in given)
     m = S1.shape[-1]
     for name, array in (("mean1", mu1), ("mean2", mu2), ("covariance2", S2)):
         require(array.shape[-1] == m, name, f"of dimension {m}, as covariance1", array.shape)

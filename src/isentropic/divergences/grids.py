@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import require
+from .._arguments import as_numbers
+from .._errors import require, require_number
 
 SMALLEST_DENSITY = 1e-300
 
@@ -20,7 +21,7 @@ def grid_kl(p: npt.ArrayLike, q: npt.ArrayLike, *, step: float = 1.0):
     >>> round(grid_kl([0.5, 0.5], [0.25, 0.75]), 4)
     0.1438
     """
-    p, q = _densities(p, q)
+    p, q, step = _densities(p, q, step)
     return number_or_array(step * (p * (_log(p) - _log(q))).sum(axis=-1))
 
 
@@ -30,7 +31,7 @@ def grid_symmetrised_kl(p: npt.ArrayLike, q: npt.ArrayLike, *, step: float = 1.0
     >>> round(grid_symmetrised_kl([0.5, 0.5], [0.25, 0.75]), 4)
     0.1373
     """
-    p, q = _densities(p, q)
+    p, q, step = _densities(p, q, step)
     return number_or_array(step / 2 * ((p - q) * (_log(p) - _log(q))).sum(axis=-1))
 
 
@@ -40,7 +41,7 @@ def total_variation(p: npt.ArrayLike, q: npt.ArrayLike, *, step: float = 1.0):
     >>> total_variation([0.5, 0.5], [0.25, 0.75])
     0.25
     """
-    p, q = _densities(p, q)
+    p, q, step = _densities(p, q, step)
     return number_or_array(step / 2 * np.abs(p - q).sum(axis=-1))
 
 
@@ -50,7 +51,7 @@ def grid_hellinger(p: npt.ArrayLike, q: npt.ArrayLike, *, step: float = 1.0):
     >>> round(grid_hellinger([1.0, 0.0], [0.0, 1.0]), 4)
     1.0
     """
-    p, q = _densities(p, q)
+    p, q, step = _densities(p, q, step)
     return number_or_array(np.sqrt(step / 2 * ((np.sqrt(p) - np.sqrt(q)) ** 2).sum(axis=-1)))
 
 
@@ -63,10 +64,10 @@ def _log(p: np.ndarray) -> np.ndarray:
     return np.log(np.maximum(p, SMALLEST_DENSITY))
 
 
-def _densities(p: npt.ArrayLike, q: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    p, q = np.asarray(p, float), np.asarray(q, float)
+def _densities(p: npt.ArrayLike, q: npt.ArrayLike, step: float) -> tuple[np.ndarray, np.ndarray, float]:
+    p, q = as_numbers("p", p, None), as_numbers("q", q, None)
     for name, values in (("p", p), ("q", q)):
-        is_density = values.ndim >= 1 and bool(np.isfinite(values).all()) and values.min(initial=0.0) >= 0
+        is_density = values.ndim >= 1 and values.min(initial=0.0) >= 0
         require(is_density, name, "densities of at least 0 on a grid", values)
     require(p.shape[-1] == q.shape[-1], "q", f"on the grid of p, {p.shape[-1]} points", q.shape[-1])
-    return p, q
+    return p, q, require_number("step", step, "a positive distance between grid points", above=0)

@@ -14,8 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
+from .._arguments import as_numbers, as_positions
 from .._errors import require, require_one_of
-from .._runtime import memory_budget, require_memory, row_blocks
+from .._runtime import checked_jobs, memory_budget, require_memory, row_blocks
 from ..kernels._jit import threads
 from ..kernels.lowrank import patch_blocks
 from .forms import FullForm, LowRankForm
@@ -46,7 +47,10 @@ class RowProducts:
 
 def patch_members(indices: np.ndarray, first: np.ndarray | None = None) -> np.ndarray:
     """The rows of each patch, ``(n, k + 1)``: the row itself (``first``), then its neighbours."""
-    first = np.arange(len(indices)) if first is None else first
+    most = np.iinfo(np.int64).max  # of which table they are is not known here
+    indices = as_positions("indices", indices, most, ndim=2)
+    first = np.arange(len(indices)) if first is None else as_positions("first", first, most)
+    require(len(first) == len(indices), "first", f"a row for each of {len(indices)} lists", len(first))
     return np.column_stack([first, indices]).astype(np.int64)
 
 
@@ -76,10 +80,16 @@ def patch_gaussians(
     (1,)
     """
     checked_regularization(regularization)
+    checked_jobs(n_jobs)
     require_one_of("form", form, FORMS)
-    inside = members.size > 0 and members.min() >= 0 and members.max() < len(X)
-    require(inside, "members", "numbers of rows of X, at least two a patch", members)
-    sizes = np.full(len(members), members.shape[1]) if sizes is None else sizes
+    X = as_numbers("X", X)
+    members = as_positions("members", members, len(X), ndim=2)
+    must_be = "numbers of rows of X, at least two a patch"
+    require(members.size > 0 and members.shape[1] >= 2, "members", must_be, members.shape)
+    n_patches, most = members.shape
+    sizes = np.full(n_patches, most) if sizes is None else as_positions("sizes", sizes, most + 1)
+    right = len(sizes) == n_patches and int(sizes.min()) >= 2
+    require(right, "sizes", f"a number from 2 to {most} for each of {n_patches} patches", sizes)
     floor = noise_floor(X) if floor is None else floor
     if form == "auto":
         form = cheapest_form(len(members), members.shape[1], X.shape[1], n_edges, regularization)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
@@ -21,6 +20,7 @@ from sklearn.neighbors import kneighbors_graph
 from .._values import Inflate
 from ..affinities import conditional_affinities
 from ..divergences import bandwidth_floors, kde_divergences, reweighted
+from ..linalg import eigenpairs_by_rank
 from ..methods.entropic_isomap import EntropicIsomap
 from ..methods.isomap import Isomap
 from .values import Refused
@@ -86,7 +86,7 @@ def _scaled(n: int, heads: np.ndarray, tails: np.ndarray, weights: np.ndarray) -
     D = shortest_path(graph, method="D", directed=False)
     B = -0.5 * np.where(np.isfinite(D), D, 0.0) ** 2
     B += B.mean() - B.mean(axis=0) - B.mean(axis=1)[:, None]
-    values, vectors = eigh(B, subset_by_index=[n - 2, n - 1])
+    values, vectors = eigenpairs_by_rank(B, n - 2, n - 1)
     return vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0))
 
 

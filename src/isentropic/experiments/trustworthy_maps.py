@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
 from .._class_choices import Dis1, Dis2, Dis3
 from .._values import Floats, Integers
 from ..dissimilarities import fitted_dissimilarity
-from ..linalg import normalized_adjacency
+from ..linalg import eigenpairs_by_rank, normalized_adjacency
 from ..quality import kendall_tau
 from ..registry import METHODS, make
 from .limits import cpu_limit
@@ -66,7 +65,7 @@ def _dissimilar_eigenmaps(X: Floats, y: Integers, parameters: dict[str, Any], se
     np.fill_diagonal(W, 0.0)
     operator, degrees = normalized_adjacency(csr_array(W))
     n = len(W)
-    _, vectors = eigh(operator.toarray(), subset_by_index=(n - 3, n - 2))  # every pair is an edge: dense
+    _, vectors = eigenpairs_by_rank(operator.toarray(), n - 3, n - 2)  # every pair is an edge: dense
     return np.asarray(vectors[:, ::-1] / np.sqrt(degrees)[:, None])
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from .._errors import IsentropicWarning, warn
 from .._state import Array, State, Whole
+from ..linalg import eigenpairs_by_rank
 from ..linalg.centred import CentredRows
 from .linear import LinearEmbedder, padded
 from .spectral import standing_still
@@ -32,7 +32,7 @@ class AlignedEmbedder(LinearEmbedder):
         components = axes[:0]
         if count:
             U = centred.rows @ (axes.T / spreads)
-            values, vectors = eigh(U.T @ (operator @ U), subset_by_index=(0, count - 1))
+            values, vectors = eigenpairs_by_rank(U.T @ (operator @ U), 0, count - 1)
             self.eigenvalues_[:count] = values
             components = (vectors / spreads[:, None]).T @ axes * (np.sqrt(n) / centred.unit)
             self.n_separating_ = standing_still(np.sqrt(n) * (U @ vectors), operator)

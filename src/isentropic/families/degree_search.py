@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require_number
+from .._errors import require, require_number
 
 DEGREES = tuple(range(1, 16))
 _COARSE = 4  # places between the degrees that are tried first
@@ -30,6 +30,7 @@ Fit = Callable[[tuple[float, ...], Any], Trial]  # degrees and the trial to star
 def checked_degrees(degrees: Iterable[Any], name: str, must_be: str) -> list[float]:
     """Positive numbers, as Python has them."""
     plain = []
+    require(np.iterable(degrees), name, must_be, degrees)
     for degree in degrees:
         require_number(name, degree, must_be, above=0)
         plain.append(degree.item() if isinstance(degree, np.number) else degree)

@@ -124,9 +124,10 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._learns_from_y
         metric = getattr(self, "metric", None)
-        precomputed = metric == "precomputed"
+        precomputed = isinstance(metric, str) and metric == "precomputed"
         tags.input_tags.allow_nan = is_gower(metric_of_rows(metric))
-        tags.input_tags.sparse = takes_sparse(self) and metric_of_rows(metric) == SPARSE_METRIC
+        rows = metric_of_rows(metric)
+        tags.input_tags.sparse = takes_sparse(self) and isinstance(rows, str) and rows == SPARSE_METRIC
         tags.input_tags.pairwise = precomputed
         tags.input_tags.positive_only = precomputed  # distances are
         tags.transformer_tags.preserves_dtype = ["float64"]

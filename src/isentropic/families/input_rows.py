@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from .._arguments import unmasked
 from .._errors import InvalidInputError, IsentropicError, require, require_count
 from .._sparse_rows import SPARSE_METRIC, SparseRows, is_sparse
 from .._state import Array, Maybe, OneOf, State, StateError, Value
@@ -42,11 +45,13 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
         return _sparse_rows(estimator, X, metric, fitting)
     holes = estimator.__sklearn_tags__().input_tags.allow_nan or is_gower(metric)
     as_it_is = getattr(estimator, "_in_batches", False)
-    X = validate_data(
-        estimator, X, dtype=[np.float64, np.float32] if as_it_is else np.float64,
-        order=None if as_it_is else "C", reset=fitting, ensure_min_samples=2 if fitting else 1,
-        ensure_all_finite="allow-nan" if holes else True,
-    )  # fmt: skip
+    with _of_numbers(X):
+        X = validate_data(
+            estimator, unmasked("X", X, holes=holes),
+            dtype=[np.float64, np.float32] if as_it_is else np.float64, order=None if as_it_is else "C",
+            reset=fitting, ensure_min_samples=2 if fitting else 1,
+            ensure_all_finite="allow-nan" if holes else True,
+        )  # fmt: skip
     alike = fitting or not holds_sparse(estimator)
     require(alike, "X", "sparse, as the fitted rows", "a dense array", "Give scipy.sparse.csr_array(X).")
     checked_magnitude(X[~np.isnan(X)] if holes else X, metric=metric, fitting=fitting)
@@ -54,6 +59,21 @@ def checked_rows(estimator, X, *, metric: Metric = "euclidean", fitting: bool = 
         check = checked_distance_matrix if fitting else checked_distance_rows
         check(X)
     return _in_units(estimator, X, metric, fitting)
+
+
+@contextmanager
+def _of_numbers(X: Any) -> Iterator[None]:
+    """Refuse dates, and say what to do about text; scikit-learn's checks say what else is wrong."""
+    hint = "Use isentropic.datasets.load(X).X, which makes numbers of text, categories and dates."
+    found = getattr(X, "dtypes", getattr(X, "dtype", None))  # of a frame, or an array
+    kinds = {getattr(one, "kind", "") for one in (found if np.iterable(found) else [found])}
+    require(not kinds & {"m", "M"}, "X", "a table of numbers", "dates or spans of time", hint)
+    try:
+        yield
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise InvalidInputError(f"X must be a table of numbers: {error}. {hint}") from error
 
 
 def holds_sparse(model) -> bool:
@@ -126,7 +146,9 @@ def require_units(model, metric: Metric) -> None:
 
 
 def checked_components(n_components: int) -> int:
-    return require_count("n_components", n_components)
+    n_components = require_count("n_components", n_components)
+    require(n_components <= 10**6, "n_components", "at most a million", n_components)
+    return n_components
 
 
 def metric_of_rows(metric: Metric | GraphMetric) -> Metric:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.linalg import pinv
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from .._arguments import unmasked
 from .._errors import IsentropicWarning, require
 from .._state import Array, State
 from ..kernels._jit import threads
@@ -31,7 +32,7 @@ class LinearEmbedder(Placer):
         It lies in the span of the directions; where they are orthonormal, the inverse is their transpose.
         """
         check_is_fitted(self)
-        Z = check_array(Z, dtype=np.float64, order="C")
+        Z = check_array(unmasked("Z", Z), dtype=np.float64, order="C")
         d = self._n_features_out
         require(Z.shape[1] == d, "Z", f"rows of {d} coordinates", Z.shape)
         with threads(self.n_jobs):

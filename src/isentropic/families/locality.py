@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, svd
+from scipy.linalg import svd
 from scipy.sparse import csr_array
 
+from ..linalg import eigenpairs_by_rank
 from ..linalg.centred import RANK
 from .spectral import separating
 
@@ -40,7 +41,7 @@ def locality_directions(
     if count:
         U = U[:, :rank]
         last = min(count, rank - 1)  # one more, to see the gap behind the last
-        values, vectors = eigh(np.eye(rank) - U.T @ (adjacency @ U), subset_by_index=(0, last))
+        values, vectors = eigenpairs_by_rank(np.eye(rank) - U.T @ (adjacency @ U), 0, last)
         eigenvalues[:count] = values[:count]
         components[:count] = (vectors[:, :count] / spreads[:rank, None]).T @ axes[:rank]
         n_separating = separating(values, count, size=1.0)

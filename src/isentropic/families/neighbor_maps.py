@@ -19,7 +19,7 @@ from .._values import GraphMetric, Knn, Neighbors
 from ..distances import EUCLIDEAN, Metric, are_all_equal, metric_name, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.row_descent import settle_rows
-from ..neighbors import RowIndex, clipped_neighbors, lists_in_rows, nearest_neighbors
+from ..neighbors import RowIndex, clipped_neighbors, lists_in_rows, searched_neighbors
 from .graph_distances import OverGraph, kind_of
 from .input_rows import (
     checked_components,
@@ -65,7 +65,7 @@ class NeighborEmbedder(WarmStarter):
             return _given_lists(self.neighbors, k, len(distances.X), self.metric)
         if distances.over is not None:
             return _lists_over_graph(distances.over, k, distances.n_jobs)
-        return nearest_neighbors(distances.X, Knn(k), metric=self.metric, random_state=seed,
+        return searched_neighbors(distances.X, Knn(k), metric=self.metric, random_state=seed,
                                  n_jobs=self.n_jobs)  # fmt: skip
 
     def _listed_among_fitted(self, X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -109,6 +109,8 @@ class NeighborEmbedder(WarmStarter):
         else:
             Z = landmark_start(distances, d, random)
         spread = Z.std(axis=0)
+        if not spread.any() and are_all_equal(distances.X):  # _keep warns of that
+            return random.standard_normal((n, d))
         Z[:, spread <= _FLAT * spread.max()] = 0.0
         return roughened(Z, random, _ROUGH * float(spread.max()) or 1.0)
 

@@ -20,7 +20,7 @@ from ..neighbors import (
     first_neighbors,
     joined_graph,
     listed_graph,
-    nearest_neighbors,
+    searched_neighbors,
     use_approximate,
 )
 
@@ -105,7 +105,7 @@ def _graphs(
     """The graph of each value, the last one first: one search finds the lists of all."""
     largest, metric, n_jobs = values[-1], options["metric"], options["n_jobs"]
     if isinstance(largest, Knn):
-        lists = nearest_neighbors(X, largest, metric=metric, random_state=random_state, n_jobs=n_jobs)
+        lists = searched_neighbors(X, largest, metric=metric, random_state=random_state, n_jobs=n_jobs)
         for value in reversed(values):
             yield listed_graph(X, first_neighbors(lists, value.k), **options)
         return

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from .._arguments import unmasked
 from .._errors import (
     IsentropicWarning,
     is_whole,
@@ -85,7 +86,7 @@ class DecodingEmbedder(Placer):
     def inverse_transform(self, Z) -> np.ndarray:
         """The rows that the decoder gives for coordinates."""
         check_is_fitted(self)
-        Z = check_array(Z, dtype=np.float64, order="C")
+        Z = check_array(unmasked("Z", Z), dtype=np.float64, order="C")
         d = self._n_features_out
         require(Z.shape[1] == d, "Z", f"rows of {d} coordinates", Z.shape)
         X = np.empty((len(Z), self.n_features_in_))

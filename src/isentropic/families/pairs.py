@@ -144,6 +144,7 @@ class PairsEmbedder(WarmStarter):
     def _problem(self, X, scale: float, *, merged: bool = False, warm: WarmStart | None = None) -> Problem:
         """Rows and parameters checked, distances, unit, start; equal rows ``merged`` into one, or not."""
         scale = require_number("scale", scale, "a positive number", above=0)
+        require(1e-100 <= scale <= 1e100, "scale", "from 1e-100 to 1e100", scale)
         checked_components(self.n_components)
         X = checked_rows(self, X, metric=metric_of_rows(self.metric))
         groups = distinct_rows(X) if merged else None

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.spatial.distance import squareform
 from sklearn.utils import check_array
 
-from .._errors import NegativeEigenvalueWarning, require
+from .._arguments import unmasked
+from .._errors import NegativeEigenvalueWarning, TableWarning, require, warn
 from .._runtime import row_blocks
 from ..linalg import classical_scaling, top_eigenpairs
 from ..objectives import AllPairs, DrawnPairs
@@ -17,6 +18,10 @@ from .pair_distances import Distances
 SPREAD = 1e-4  # of a start at random, as published for descent with momentum
 _WIDE_SPREAD = 0.1  # for L-BFGS, whose first steps in so small a cloud would be too short to matter
 _ROUNDING = 1e-9  # of the unit
+_WITHOUT_EXTENT = (
+    "The initialization has no extent: the rows it is computed from are all equal. A random one takes its "
+    "place, seeded by random_state. Look for duplicate rows, or give init='random'."
+)
 _REFERENCES = 500  # rows that the others are placed by, where there are too many for all distances
 
 
@@ -75,8 +80,13 @@ def landmark_start(distances: Distances, n_components: int, random: np.random.Ra
 
 
 def roughened(Z: np.ndarray, random: np.random.RandomState, spread: float = SPREAD) -> np.ndarray:
-    """Coordinates without extent, from which no descent could lead away, get a little noise; in place."""
+    """Coordinates without extent, from which no descent could lead away, get a little noise; in place.
+
+    Warns where that is all of them: the start is a random one then.
+    """
     flat = ~Z.any(axis=0)
+    if flat.all():
+        warn(_WITHOUT_EXTENT, TableWarning)
     Z[:, flat] = spread * random.standard_normal((len(Z), int(flat.sum())))
     return Z
 
@@ -86,7 +96,7 @@ def given_start(init, n: int, n_components: int, names: tuple[str, ...]) -> np.n
     shape = (n, n_components)
     must_be = f"{', '.join(map(repr, names))} or finite coordinates of shape {shape}"
     require(np.shape(init) == shape, "init", must_be, np.shape(init) or init)
-    Z = check_array(init, dtype=np.float64, ensure_all_finite=False, copy=True)
+    Z = check_array(unmasked("init", init), dtype=np.float64, ensure_all_finite=False, copy=True)
     require(bool(np.isfinite(Z).all()), "init", must_be, "infinite or missing numbers")
     return Z
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
+from .._arguments import unmasked
 from .._errors import require
 from .._state import Absent, Names, State, is_fitted
 from ..neighbors import nearest_among
@@ -109,7 +110,7 @@ class WarmStarter(DistanceKeeper):
 
 def _numbers(init: Any) -> np.ndarray:
     try:
-        return np.asarray(init, float)
+        return np.asarray(unmasked("init", init), float)
     except (TypeError, ValueError):
         require(False, "init", _KINDS, init)
         raise

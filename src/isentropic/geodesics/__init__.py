@@ -6,7 +6,11 @@ from .nearest import nearest_by_entries, nearest_in_graph
 from .paths import all_pairs, from_neighbors, from_rows
 from .sequences import PairSequence
 
+# What is checked at its door, for users; the other names are for our own modules, which have checked.
 __all__ = [
-    "GrowingPaths", "PairSequence", "all_pairs", "boundary_rows", "from_neighbors", "from_rows", "grown_rows",
-    "nearest_by_entries", "nearest_in_graph",
-]  # fmt: skip
+    "all_pairs",
+    "boundary_rows",
+    "from_neighbors",
+    "from_rows",
+    "nearest_in_graph",
+]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._errors import require, require_count
 from .._runtime import one_blas_thread, row_blocks
 from .._values import Knn
-from ..distances import Metric, distances_between
-from ..neighbors import nearest_neighbors
+from ..distances import Metric, distances_between, measurable_rows
+from ..neighbors import searched_neighbors
 
 _NEIGHBORS = 20
 _EMPTY_ANGLE = np.radians(110.0)
@@ -31,8 +32,10 @@ def boundary_rows(
     >>> np.flatnonzero(~boundary_rows(grid, 2)[:27]).tolist()
     [10, 11, 12, 13, 14, 15, 16, 19, 20, 21, 22, 23, 24, 25]
     """
-    n = len(X)
-    near = nearest_neighbors(X, Knn(min(_NEIGHBORS, n - 1)), metric=metric, n_jobs=n_jobs).indices
+    X = measurable_rows(X, metric)
+    n, n_dimensions = len(X), require_count("n_dimensions", n_dimensions)
+    require(n >= 2, "X", "a table of at least 2 rows", n)
+    near = searched_neighbors(X, Knn(min(_NEIGHBORS, n - 1)), metric=metric, n_jobs=n_jobs).indices
     at_edge = np.empty(n, bool)
     for block in row_blocks(n, "boundary", size=_AT_ONCE):
         patches = np.column_stack([np.arange(block.start, block.stop), near[block]])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._arguments import as_numbers, require_graph
+from .._errors import require, require_count
 from .._runtime import row_blocks
 from .._values import NeighborGraph, Neighbors
 from ..kernels._jit import threads
@@ -28,7 +30,13 @@ def nearest_in_graph(
     >>> found.indices.tolist(), found.distances.tolist()
     ([[1, 2], [0, 2], [1, 0], [2, 1]], [[1.0, 3.0], [1.0, 2.0], [2.0, 3.0], [3.0, 5.0]])
     """
-    extras = np.zeros(len(graph.weights)) if extras is None else extras
+    require_graph(graph, distances=True)
+    k = require_count("k", k, most=graph.n_rows - 1)
+    if extras is None:
+        extras = np.zeros(len(graph.weights))
+    extras = as_numbers("extras", extras, 1, least=0)
+    fits = len(extras) == len(graph.weights)
+    require(fits, "extras", f"a number for each of {len(graph.weights)} edges", len(extras))
     selves = np.arange(graph.n_rows)
     indices, distances = _listed(graph, graph.indptr, graph.indices, graph.weights, extras, selves, k, n_jobs)
     return Neighbors(indices, distances, "geodesic", exact=graph.exact, recall=graph.recall)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from .._arguments import as_numbers, as_positions, require_graph
 from .._errors import require
 from .._runtime import require_memory, row_blocks
 from .._values import NeighborGraph
@@ -34,13 +35,11 @@ class _Numbered:
     @classmethod
     def in_groups(cls, graph: NeighborGraph) -> _Numbered:
         """Groups of near rows that each fill the lanes of the kernel."""
-        _require_lengths(graph)
         return cls._permuted(graph, grouped_order(graph.indptr, graph.indices))
 
     @classmethod
     def in_bands(cls, graph: NeighborGraph) -> _Numbered:
         """Reverse Cuthill-McKee: a wave over the graph stays within a part of memory."""
-        _require_lengths(graph)
         n = graph.n_rows
         pattern = csr_array((np.ones(len(graph.indices)), graph.indices, graph.indptr), shape=(n, n))
         return cls._permuted(graph, reverse_cuthill_mckee(pattern, symmetric_mode=True).astype(np.int64))
@@ -76,11 +75,6 @@ class _Numbered:
                  self.numbers, at, columns_from, workers, out)  # fmt: skip
 
 
-def _require_lengths(graph: NeighborGraph) -> None:
-    must_be = "of kind knn, radius or percentile: paths add distances"
-    require(graph.is_distance, "graph", must_be, graph.kind)
-
-
 @dataclass(frozen=True, slots=True)
 class _Seeds:
     """Sources in CSR form: the nodes where each starts, and the distance it starts with."""
@@ -105,7 +99,7 @@ def all_pairs(graph: NeighborGraph, *, n_jobs: int | None = None) -> np.ndarray:
     >>> geodesics.all_pairs(graph).tolist()
     [1.0, 3.0, 2.0]
     """
-    n = graph.n_rows
+    n = require_graph(graph, distances=True).n_rows
     require_memory(4 * n * n, f"All geodesic distances of {n:,} rows", "Give n_landmarks, such as 500.")
     numbered = _Numbered.in_groups(graph)
     out = np.empty(n * (n - 1) // 2)
@@ -119,7 +113,8 @@ def from_rows(graph: NeighborGraph, sources: np.ndarray, *, n_jobs: int | None =
 
     ``O(s n (k + log n))`` time, ``8 s n`` bytes.
     """
-    n = graph.n_rows
+    n = require_graph(graph, distances=True).n_rows
+    sources = as_positions("sources", sources, n)
     require_memory(
         8 * len(sources) * n, f"Geodesics from {len(sources):,} of {n:,} rows", "Give fewer landmarks."
     )
@@ -139,6 +134,11 @@ def from_neighbors(
 
     ``indices`` and ``distances`` are the ``(b, k)`` neighbour lists of the new rows.
     """
+    require_graph(graph, distances=True)
+    indices = as_positions("indices", indices, graph.n_rows, ndim=2)
+    distances = as_numbers("distances", distances, infinite=True, least=0)
+    require(indices.shape == distances.shape, "distances", f"of shape {indices.shape}", distances.shape)
+    require(indices.shape[1] > 0, "indices", "lists of at least one neighbour", indices.shape)
     numbered = _Numbered.in_groups(graph)
     out = np.empty((len(indices), graph.n_rows))
     near = np.argsort(numbered.numbers[indices[:, 0]], kind="stable")  # neighbours share a group

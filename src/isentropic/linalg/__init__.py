@@ -3,7 +3,7 @@
 from .additive import additive_constant, positive_scaling
 from .blocks import sum_of_blocks
 from .bottom import bottom_eigenpairs
-from .eigen import generalized_eigenpairs, top_eigenpairs
+from .eigen import eigenpairs_by_rank, generalized_eigenpairs, top_eigenpairs
 from .filtered import leading_eigenvectors
 from .krylov import block_eigenpairs
 from .laplacians import normalized_adjacency
@@ -22,31 +22,18 @@ from .squares import bottom_squared_eigenpairs
 from .units import ROOM, rows_in_unit, unit_exponent
 from .walks import leading_eigenpairs, least_eigenvalue
 
+# What is checked at its door, for users; the other names are for our own modules, which have checked.
 __all__ = [
     "ROOM",
     "Scaling",
     "additive_constant",
     "aligned",
-    "around_mean",
-    "block_eigenpairs",
     "bottom_eigenpairs",
-    "bottom_squared_eigenpairs",
     "classical_scaling",
     "euclidean_defect",
-    "fixed_signs",
     "generalized_eigenpairs",
-    "laid_out",
-    "leading_eigenpairs",
-    "leading_eigenvectors",
-    "least_eigenvalue",
-    "normalized_adjacency",
     "positive_scaling",
     "procrustes_correlation",
     "residual_variance",
-    "rows_in_unit",
-    "sum_of_blocks",
     "top_eigenpairs",
-    "unexplained",
-    "unit_exponent",
-    "warm_scaling",
 ]

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .._errors import InvalidInputError, IsentropicWarning, message, warn
-from .._runtime import one_blas_thread
+from .._errors import InvalidInputError, IsentropicWarning, message, require_count, warn
+from .._runtime import checked_jobs, one_blas_thread
 from ..kernels._jit import threads
 from ..kernels.condensed import squared_times
-from .eigen import DENSE, SEED, start_vector
-from .scaling import WORTH_THREADS, Scaling, classical_scaling, laid_out, lifted
+from .eigen import DENSE, SEED, eigenpairs_by_rank, start_vector
+from .scaling import WORTH_THREADS, Scaling, checked_distances, classical_scaling, laid_out, lifted
 
 _COARSE, _FINE = 1e-2, 1e-5  # of an eigenvalue: the error of a vector, whose root has twice the digits
 _FAR = 1e-2  # relative growth of the constant above which a coarse vector will do
@@ -35,6 +34,9 @@ def additive_constant(distances: np.ndarray, n: int, *, n_jobs: int | None = Non
     >>> round(additive_constant(np.array([1.0, 3.0, 1.0]), 3), 6)  # 3 is further than 1 + 1
     1.0
     """
+    distances = checked_distances(distances)
+    laid_out(distances, require_count("n", n))
+    checked_jobs(n_jobs)
     largest = float(distances.max(initial=0.0))
     if n < 3 or largest == 0:
         return 0.0
@@ -65,7 +67,7 @@ def _lowest(entries: np.ndarray, n: int, near: np.ndarray, error: float) -> np.n
     """The eigenvector of the lowest eigenvalue, up to an error relative to that."""
     if n <= DENSE:
         matrix = np.column_stack([_gram(entries, column) for column in np.eye(n)])
-        return np.asarray(eigh(matrix, subset_by_index=(0, 0))[1][:, 0])
+        return np.asarray(eigenpairs_by_rank(matrix, 0, 0)[1][:, 0])
     none = _NONE * n * float(entries.max()) ** 2  # where all are zero but a few, no iteration would end
 
     def times(x: np.ndarray) -> np.ndarray:
@@ -89,6 +91,7 @@ def positive_scaling(
     Its matrix is ``K(D^2) + 2 c K(D) + c^2/2 H``. The last term only lifts all eigenvalues, so what is scaled
     are the roots of ``d (d + 2 c)``, with each axis stretched: a row near a fitted one then lies near it.
     """
+    distances = checked_distances(distances)
     constant = additive_constant(distances, n, n_jobs=n_jobs)
     if constant == 0:
         return classical_scaling(distances, n, n_components, n_jobs=n_jobs)

@@ -10,9 +10,18 @@ from scipy.linalg import eigh, lu_factor, lu_solve, qr
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .._errors import require
+from .._arguments import as_numbers
+from .._errors import require, require_count
 from .._runtime import one_blas_thread, require_memory
-from .eigen import AFFORDABLE, DENSE, SEED, TOLD_APART, inverse_lanczos, start_vector
+from .eigen import (
+    AFFORDABLE,
+    DENSE,
+    SEED,
+    TOLD_APART,
+    eigenpairs_by_rank,
+    inverse_lanczos,
+    start_vector,
+)
 from .factors import Profile, factored
 from .signs import fixed_signs
 from .walks import MOST_PRODUCTS, filtered_eigenpairs
@@ -33,9 +42,11 @@ def bottom_eigenpairs(
     solved whole, if that is affordable. A sparse matrix whose factors are too large is not factored, but
     filtered (:func:`filtered_bottom_eigenpairs`).
     """
-    n, skip = matrix.shape[0], skip if known is None else 1
+    matrix = matrix if issparse(matrix) else as_numbers("matrix", matrix)
+    n, skip = matrix.shape[0], require_count("skip", skip, least=0) if known is None else 1
+    require(matrix.shape == (n, n), "matrix", "square", matrix.shape)
+    count = require_count("n_components", count, f"an integer between 1 and {n - skip}", most=n - skip)
     wanted = count + skip
-    require(count >= 1 and wanted <= n, "n_components", f"between 1 and {n - skip}", count)
     found, by_factors = None, n > DENSE and wanted <= n // 2
     if by_factors and issparse(matrix):
         pattern = Profile.of(csr_array(matrix))
@@ -48,7 +59,7 @@ def bottom_eigenpairs(
         require(n <= AFFORDABLE, "n_components", TOLD_APART, count, "Take fewer components.")
         dense = matrix.toarray() if issparse(matrix) else np.asarray(matrix)
         with one_blas_thread():  # as in parallel workers: equal bits there
-            found = eigh(dense, subset_by_index=(0, wanted - 1))
+            found = eigenpairs_by_rank(dense, 0, wanted - 1)
     order = np.argsort(found[0], kind="stable")
     values, vectors = found[0][order], found[1][:, order]
     if known is not None and np.linalg.norm(vectors[:, 1:].T @ known) > _MIXED * np.linalg.norm(known):

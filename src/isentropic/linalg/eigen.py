@@ -10,7 +10,8 @@ import numpy as np
 from scipy.linalg import LinAlgError, eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .._errors import InvalidInputError, message, require
+from .._arguments import as_numbers
+from .._errors import InvalidInputError, message, require, require_count
 from .._runtime import one_blas_thread, require_memory
 from .signs import fixed_signs
 
@@ -47,7 +48,8 @@ def top_eigenpairs(
 
     Lanczos; each iteration calls ``times`` once. Small operators are formed and solved whole.
     """
-    require(1 <= count <= n, "n_components", f"between 1 and {n}", count)
+    n = require_count("n", n)
+    count = require_count("n_components", count, f"an integer between 1 and {n}", most=n)
     if n <= DENSE or count > n // 2:
         values, vectors = _whole(times, n, count)
     elif not times(start_vector(n)).any():  # the operator is zero, which Lanczos cannot start on
@@ -58,9 +60,25 @@ def top_eigenpairs(
     return values[order], fixed_signs(vectors[:, order])
 
 
+def eigenpairs_by_rank(
+    A: np.ndarray, first: int, last: int, B: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenpairs ``first`` to ``last``, smallest first, of a dense symmetric matrix (``A z = lambda B z``).
+
+    Where many eigenvalues are equal (all distances of the rows are, say), LAPACK may find none of them by
+    their rank, with or without an error: the whole spectrum is solved then.
+    """
+    with suppress(LinAlgError):
+        values, vectors = eigh(A, B, subset_by_index=(first, last))
+        if len(values) == last - first + 1:
+            return values, vectors
+    values, vectors = eigh(A, B)
+    return values[first : last + 1], vectors[:, first : last + 1]
+
+
 def _whole(times, n: int, count: int) -> tuple[np.ndarray, np.ndarray]:
     matrix = np.column_stack([times(column) for column in np.eye(n)])
-    return eigh((matrix + matrix.T) / 2, subset_by_index=(n - count, n - 1))
+    return eigenpairs_by_rank((matrix + matrix.T) / 2, n - count, n - 1)
 
 
 def _by_lanczos(times, n: int, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -93,11 +111,14 @@ def generalized_eigenpairs(A, B, count: int, *, largest: bool = False) -> tuple[
 
     Dense, ``O(n^3)``; the vectors are B-orthonormal.
     """
+    A, B = as_numbers("A", A), as_numbers("B", B)
     n = len(A)
-    require(1 <= count <= n, "n_components", f"between 1 and {n}", count)
+    for name, matrix in (("A", A), ("B", B)):
+        require(matrix.shape == (n, n), name, f"a square matrix of {n} rows", matrix.shape)
+    count = require_count("n_components", count, f"an integer between 1 and {n}", most=n)
     chosen = (n - count, n - 1) if largest else (0, count - 1)
     try:
-        values, vectors = eigh(A, B, subset_by_index=chosen)
+        values, vectors = eigenpairs_by_rank(A, *chosen, B)
     except LinAlgError as error:
         raise InvalidInputError(
             "B must be positive definite, got a singular or indefinite matrix. "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._arguments import as_numbers, as_positions
 from .._errors import require
 from .units import unit_exponent
 
@@ -18,6 +19,8 @@ def aligned(Z: np.ndarray, onto: np.ndarray, rows: np.ndarray | slice | None = N
     >>> bool(np.allclose(aligned(Z[:, ::-1] + 5.0, Z), Z))
     True
     """
+    Z, onto = as_numbers("Z", Z), as_numbers("onto", onto)
+    rows = rows if rows is None or isinstance(rows, slice) else as_positions("rows", rows, len(Z))
     chosen = Z if rows is None else Z[rows]
     require(chosen.shape == onto.shape, "onto", f"a map of shape {chosen.shape}", f"shape {onto.shape}")
     middle, there = _mean(chosen), _mean(onto)
@@ -36,6 +39,8 @@ def procrustes_correlation(Z: np.ndarray, other: np.ndarray) -> float:
     >>> round(procrustes_correlation(Z, 3 * Z[:, ::-1] + 1), 9)
     1.0
     """
+    Z, other = as_numbers("Z", Z), as_numbers("other", other)
+    require(len(Z) == len(other) > 0, "other", f"a map of the same {len(Z)} rows", other.shape)
     Z, other = _in_unit(around_mean(Z)), _in_unit(around_mean(other))
     sizes = float(np.linalg.norm(Z)), float(np.linalg.norm(other))
     if 0.0 in sizes:

@@ -15,8 +15,9 @@ from functools import partial
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .._errors import NegativeEigenvalueWarning, require, warn
-from .._runtime import one_blas_thread, require_memory
+from .._arguments import as_numbers
+from .._errors import NegativeEigenvalueWarning, require, require_count, warn
+from .._runtime import checked_jobs, one_blas_thread, require_memory
 from .._state import Absent, Array, Double, Number, State, Tuple
 from ..kernels._jit import threads
 from ..kernels.condensed import (
@@ -81,11 +82,15 @@ def classical_scaling(
     >>> np.round(scaling.embedding[:, 0], 6).tolist()
     [-1.333333, -0.333333, 1.666667]
     """
+    distances, n = checked_distances(distances), require_count("n", n)
+    n_components = require_count("n_components", n_components)
     entries = laid_out(distances, n)
+    checked_jobs(n_jobs)
     with threads(n_jobs if n > WORTH_THREADS else 1):
+        means = _mean_squares(entries, n)
         times = _centred(partial(squared_times, *entries))
         pairs = top_eigenpairs(times, n, min(n_components, n))
-    return _scaled(distances, n, n_components, pairs, n_jobs)
+    return _scaled(distances, means, n_components, pairs, n_jobs)
 
 
 def warm_scaling(
@@ -119,7 +124,7 @@ def warm_scaling(
     except NotSettled:
         return classical_scaling(distances, n, n_components, n_jobs=n_jobs), start
     pairs = values[:n_components], fixed_signs(vectors[:, :n_components])
-    return _scaled(distances, n, n_components, pairs, n_jobs), vectors
+    return _scaled(distances, _mean_squares(entries, n), n_components, pairs, n_jobs), vectors
 
 
 def _centred(product: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
@@ -132,11 +137,22 @@ def _centred(product: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarra
     return times
 
 
-def _scaled(distances: np.ndarray, n: int, n_components: int, pairs, n_jobs: int | None) -> Scaling:
+def _mean_squares(entries: tuple[np.ndarray, np.ndarray], n: int) -> np.ndarray:
+    """Mean squared distance of each row to all: what tells at no cost whether all distances are finite."""
+    means: np.ndarray = squared_times(*entries, np.ones(n)) / n
+    amiss = int(np.count_nonzero(~np.isfinite(means)))
+    hint = "Rows in separate components have no distance: join them, or map each component by itself."
+    require(amiss == 0, "distances", "finite", f"{amiss} rows with others", hint)
+    return means
+
+
+def _scaled(
+    distances: np.ndarray, means: np.ndarray, n_components: int, pairs, n_jobs: int | None
+) -> Scaling:
     """Coordinates and bounds from the leading eigenpairs."""
     values, vectors = pairs
+    n = len(means)
     with threads(n_jobs if n > WORTH_THREADS else 1):
-        means = squared_times(*laid_out(distances, n), np.ones(n)) / n
         exact = (euclidean_defect(distances, n),) * 2 if n <= _EXACT else None
         defect = exact or _defect_bounds(distances, means, values)
     values, vectors = _padded(values, n_components), _padded(vectors.T, n_components).T
@@ -164,6 +180,14 @@ def laid_out(distances: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     must_be = f"the {n_pairs:,} distances of {n:,} rows, in the order of scipy's pdist"
     require(distances.shape == (n_pairs,), "distances", must_be, f"shape {distances.shape}")
     return distances, condensed_starts(n)
+
+
+def checked_distances(distances: np.ndarray) -> np.ndarray:
+    """Condensed distances as finite doubles of at least 0; a square array as it is: half may be unset."""
+    is_plain = type(distances) is np.ndarray and distances.dtype == np.float64
+    if is_plain and distances.ndim == 2:
+        return distances
+    return as_numbers("distances", distances, None, least=0)
 
 
 def _padded(rows: np.ndarray, count: int) -> np.ndarray:
@@ -218,7 +242,8 @@ def euclidean_defect(distances: np.ndarray, n: int) -> float:
     from scipy.linalg import eigvalsh
     from scipy.spatial.distance import squareform
 
-    laid_out(distances, n)
+    distances = checked_distances(distances)
+    laid_out(distances, require_count("n", n))
     require_memory(32 * n * n, f"The whole spectrum of {n:,} rows", "Take a sample of them.")
     squared = (squareform(distances, checks=False) if distances.ndim == 1 else distances) ** 2
     centred = squared - squared.mean(axis=0) - squared.mean(axis=1)[:, None] + squared.mean()
@@ -231,7 +256,8 @@ def euclidean_defect(distances: np.ndarray, n: int) -> float:
 
 def residual_variance(distances: np.ndarray, Z: np.ndarray, *, n_jobs: int | None = None) -> float:
     """``1 - corr(d, d')^2`` over all pairs, d' the distances between the rows of ``Z``. ``O(n^2)`` time."""
-    entries = laid_out(distances, len(Z))
+    Z = as_numbers("Z", Z)
+    entries = laid_out(checked_distances(distances), len(Z))
     with threads(n_jobs):
         given, mapped, mixed = combined_comoments(comoments(*entries, np.ascontiguousarray(Z.T)))
     return unexplained(given, mapped, mixed)

@@ -12,7 +12,7 @@ from scipy.sparse.linalg import ArpackError, eigsh
 
 from .._errors import InvalidInputError, message
 from .._runtime import one_blas_thread, row_blocks
-from .eigen import TOLD_APART, inverse_lanczos, start_vector
+from .eigen import TOLD_APART, eigenpairs_by_rank, inverse_lanczos, start_vector
 from .factors import Profile, factored
 from .filtered import FIRST_BORDER, SPARE, orthogonal, polynomial
 from .signs import fixed_signs
@@ -56,7 +56,7 @@ def least_eigenvalue(A: csr_array) -> float:
     """The smallest eigenvalue of a symmetric A, to three digits (Lanczos)."""
     n = A.shape[0]
     if n <= _WHOLE:
-        return float(eigh(A.toarray(), subset_by_index=(0, 0), eigvals_only=True)[0])
+        return float(eigenpairs_by_rank(A.toarray(), 0, 0)[0][0])
     with one_blas_thread():
         return float(eigsh(A, 1, which="SA", tol=1e-3, v0=start_vector(n), return_eigenvectors=False)[0])
 
@@ -64,7 +64,7 @@ def least_eigenvalue(A: csr_array) -> float:
 def _whole(A: csr_array, count: int, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     dense = A.toarray() - 3.0 * np.outer(known, known)  # the known one goes to -2, below all others
     n = len(dense)
-    values, vectors = eigh((dense + dense.T) / 2, subset_by_index=(max(n - 1 - count, 1), n - 1))
+    values, vectors = eigenpairs_by_rank((dense + dense.T) / 2, max(n - 1 - count, 1), n - 1)
     return values[::-1], vectors[:, ::-1]
 
 

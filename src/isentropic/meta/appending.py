@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._arguments import as_numbers
 from .._errors import InvalidInputError, require, require_count
 from .._state import is_fitted
 from ..distances import is_gower
@@ -93,6 +94,7 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
     fixed = not is_gower(metric_of_rows(getattr(model, "_fit_metric", "euclidean")))
     require(fixed, "metric of the fitted rows", "one that more rows do not change", "gower", hint)
     require_dense_rows(model)
+    as_numbers("X", X)
     began, before = time.perf_counter(), model.embedding_.copy()
     kind: Literal["exact", "refined", "placed"] = "refined" if refine else "placed"
     n = len(before)

@@ -16,7 +16,7 @@ from ..families.radius_pairs import RadiusPairs
 from ..families.stress import StressEmbedder, with_their_own
 from ..kernels._jit import threads
 from ..kernels.curvilinear import curvilinear_epoch, settle_within
-from ..neighbors import nearest_neighbors
+from ..neighbors import searched_neighbors
 from ..objectives import AllPairs
 from ..optim import Minimum, lbfgs
 
@@ -150,7 +150,7 @@ class CurvilinearComponentAnalysis(StressEmbedder):
             return 0.0
         distances = problem.distances
         rule = Knn(min(_NEIGHBORS, len(distances.X) - 1))
-        near = nearest_neighbors(distances.X, rule, metric=distances.metric, random_state=problem.seed,
+        near = searched_neighbors(distances.X, rule, metric=distances.metric, random_state=problem.seed,
                                  n_jobs=self.n_jobs).distances[:, -1]  # fmt: skip
         apart = near[near > 0]  # of rows that have fewer equals
         return min(float(np.median(apart)), problem.unit) if len(apart) else problem.unit

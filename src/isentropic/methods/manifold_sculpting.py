@@ -125,7 +125,7 @@ class ManifoldSculpting(RowKeeper):
     def _check_parameters(self) -> None:
         checked_components(self.n_components)
         require_count("n_neighbors", self.n_neighbors, "an integer of at least 2", least=2)
-        require_count("n_tries", self.n_tries)
+        require_count("n_tries", self.n_tries, "a positive integer", most=10**6)
         require_count("max_iter", self.max_iter, "a number of passes", least=0)
 
     def _sculpted(self, X: np.ndarray, near: np.ndarray, unit: float) -> tuple[np.ndarray, np.ndarray, int]:

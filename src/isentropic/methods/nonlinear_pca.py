@@ -126,7 +126,7 @@ class NonlinearPCA(DecodingEmbedder):
     def _checked_hidden(self, d: int) -> int:
         if self.n_hidden is None:
             return 6 if d == 1 else 2 * d + 2
-        return require_count("n_hidden", self.n_hidden, "a number of units, or None", least=0)
+        return require_count("n_hidden", self.n_hidden, "a number of units, or None", least=0, most=10**6)
 
     def _place(self, X: np.ndarray) -> np.ndarray:
         _require_known(X)

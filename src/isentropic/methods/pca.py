@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.decomposition import PCA as _PCA
 
-from .._errors import require
+from .._errors import require, require_flag
 from .._state import Array, State
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder
@@ -63,6 +63,7 @@ class PCA(LinearEmbedder):
         X = checked_rows(self, X)
         n_components = checked_components(self.n_components)
         most = min(X.shape)
+        require_flag("whiten", self.whiten)
         require(n_components <= most, "n_components", f"at most min(rows, features) = {most}", n_components)
         # The solver is fixed: scikit-learn's choice by size would make results jump with n.
         solver = "covariance_eigh" if X.shape[1] <= 1000 and len(X) >= X.shape[1] else "full"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
         if isinstance(width, str):
             spread = mean_squared_distance
             width = spread(X, "euclidean") if measure is None else spread(D, "precomputed", self.n_jobs)
-        D /= np.sqrt(width)
+        D /= math.sqrt(width)
         return np.exp(-(D**2)), float(width), measure
 
     def _tell(self, n_components: int) -> None:

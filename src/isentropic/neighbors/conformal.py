@@ -28,7 +28,7 @@ def conformal_graph(graph: NeighborGraph, k: int | None) -> tuple[NeighborGraph,
     rank = np.arange(len(row)) - graph.indptr[row]
     nearest = np.ones(len(row), bool) if k is None else rank < k
     sums = np.bincount(row[nearest], graph.weights[order][nearest], minlength=graph.n_rows)
-    scales = sums / np.maximum(np.minimum(counts, len(row) if k is None else k), 1)
+    scales = sums / np.maximum(np.minimum(counts, len(row) if k is None else min(k, len(row))), 1)
     scales = _floored(scales)
     roots = np.sqrt(scales)
     return replace(graph, weights=graph.weights / (roots[row] * roots[graph.indices])), scales

@@ -8,28 +8,16 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils import check_array
 
 from .._errors import is_whole, require, require_number
 from .._runtime import row_blocks
-from .._sparse_rows import is_sparse
 from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
-from ..distances import (
-    Metric,
-    checked_distance_matrix,
-    checked_magnitude,
-    checked_metric,
-    checked_sparse,
-    distances_to,
-    in_units,
-    is_gower,
-    rows_per_block,
-)
+from ..distances import Metric, distances_to, measurable_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.unions import joined_rows, joined_sizes
 from .components import checked_policy, component_labels, repaired
 from .index import has_tree
-from .search import nearest_neighbors, require_edge_memory
+from .search import require_edge_memory, searched_neighbors
 from .tree import within_radius_by_tree
 
 
@@ -56,22 +44,13 @@ def distance_graph(
     if isinstance(rule, Radius | Percentile):
         return joined_graph(X, directed_within(X, rule, metric, n_jobs), rule.kind, **options)
     assert isinstance(rule, Knn)
-    found = nearest_neighbors(X, rule, metric=metric, random_state=random_state, n_jobs=n_jobs)
+    found = searched_neighbors(X, rule, metric=metric, random_state=random_state, n_jobs=n_jobs)
     return listed_graph(X, found, **options)
 
 
 def checked_table(X: Any, rule: NeighborRule, metric: Metric, *, fewest: int = 2) -> Any:
     """Rows, or all distances between them, that a graph can be made of."""
-    checked_metric(metric)
-    if is_sparse(X):
-        X = checked_sparse(X, metric)
-    else:
-        holes = "allow-nan" if is_gower(metric) else True
-        X = check_array(X, dtype=np.float64, order="C", ensure_all_finite=holes)
-        checked_magnitude(X, metric=metric)
-        X = in_units(X, metric)
-    if metric == "precomputed":
-        checked_distance_matrix(X)
+    X = measurable_rows(X, metric)
     must_be = f"a table of at least {fewest} rows for a graph of kind {rule.kind}"
     require(len(X) >= fewest, "X", must_be, len(X))
     return X
@@ -102,19 +81,19 @@ def directed_within(
     """Edges to all rows within the radius, block by block, so that no n×n array is held."""
     if isinstance(rule, Radius):
         hint = "Give a distance in the units of the data."
-        require_number("eps", rule.eps, "a positive radius", above=0, most=math.inf, hint=hint)
+        bound = require_number("eps", rule.eps, "a positive radius", above=0, most=math.inf, hint=hint)
     else:
-        require_number("p", rule.p, "a percentile in (0, 100]", above=0, most=100)
+        bound = require_number("p", rule.p, "a percentile in (0, 100]", above=0, most=100)
     if isinstance(rule, Radius) and has_tree(X.shape[1], metric):
-        return csr_array(within_radius_by_tree(X, rule.eps, n_jobs), shape=(len(X), len(X)))
+        return csr_array(within_radius_by_tree(X, bound, n_jobs), shape=(len(X), len(X)))
     counts, indices, weights, n_edges = [], [], [], 0
     measured = distances_to(X, metric, n_jobs)
     for block in row_blocks(len(X), "neighbours", size=rows_per_block(len(X))):
         D = measured(X[block])
         if isinstance(rule, Radius):
-            near = rule.eps > D
+            near = bound > D
         else:
-            near = np.percentile(D, rule.p, axis=1)[:, None] >= D
+            near = np.percentile(D, bound, axis=1)[:, None] >= D
         near[np.arange(len(D)), np.arange(block.start, block.stop)] = False
         row, column = np.nonzero(near)
         counts.append(np.bincount(row, minlength=len(D)))

@@ -12,9 +12,9 @@ import numpy as np
 
 from .._errors import NeighborsClippedWarning, require, require_count
 from .._runtime import require_memory
-from .._sparse_rows import SparseRows, is_sparse
+from .._sparse_rows import SparseRows
 from .._values import Knn, Neighbors
-from ..distances import Metric, checked_magnitude, checked_sparse, in_units, metric_name
+from ..distances import Metric, measurable_rows, metric_name
 from .approximate import approximate_neighbors
 from .descent import can_descend
 from .index import RowIndex, is_long, prefers_boxes
@@ -24,7 +24,7 @@ _SPARSER = "Take a smaller radius or percentile, or a number of neighbours."
 
 
 def nearest_neighbors(
-    X: Any, rule: Knn, *, metric: Metric = "euclidean", random_state=None, n_jobs: int | None = None
+    X: Any, rule: int | Knn, *, metric: Metric = "euclidean", random_state=None, n_jobs: int | None = None
 ) -> Neighbors:
     """The ``rule.k`` nearest other rows of every row of ``X`` (a distance matrix when precomputed).
 
@@ -34,11 +34,17 @@ def nearest_neighbors(
     Tree: ``O(n log n)`` for few features or levels. Brute force: ``O(n^2 m)``. Approximate: about
     ``O(n^1.1 m)``.
     """
-    if is_sparse(X):
-        X = checked_sparse(X, metric)
-    else:
-        checked_magnitude(X, metric=metric)
-        X = in_units(X, metric)
+    if not isinstance(rule, Knn):
+        rule = Knn(require_count("rule", rule, "Knn(k), or a number of neighbours"))
+    X = measurable_rows(X, metric)
+    require(len(X) >= 2, "X", "a table of at least 2 rows", len(X))
+    return searched_neighbors(X, rule, metric=metric, random_state=random_state, n_jobs=n_jobs)
+
+
+def searched_neighbors(
+    X: Any, rule: Knn, *, metric: Metric = "euclidean", random_state=None, n_jobs: int | None = None
+) -> Neighbors:
+    """As :func:`nearest_neighbors`, of rows that were checked and are in the units of the metric."""
     k = clipped_neighbors(rule.k, len(X) - 1)
     require_edge_memory(len(X) * k, "Take fewer neighbours.")
     if use_approximate(rule, X, metric):
@@ -70,7 +76,9 @@ def clipped_neighbors(
 def use_approximate(rule: Knn, X: np.ndarray, metric: Metric) -> bool:
     """Whether ``rule`` searches these rows approximately."""
     asked = rule.approximate
-    require(asked in (True, False, "auto"), "approximate", "True, False or 'auto'", asked)
+    is_choice = isinstance(asked, bool | np.bool_) or (isinstance(asked, str) and asked == "auto")
+    require(is_choice, "approximate", "True, False or 'auto'", asked)
+    require_count("exact_below", rule.exact_below, least=0)
     if asked == "auto" and isinstance(X, SparseRows):
         return False
     if asked == "auto":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._arguments import as_numbers
 from .._errors import require, require_count
 from . import palette
 from .maps import scatter
@@ -48,19 +49,19 @@ def biplot(
     most
         Arrows at most: the features with the longest ones.
     """
-    loadings = np.asarray(components, dtype=float)
-    shape = np.shape(Z)
+    loadings, points = as_numbers("components", components), as_numbers("Z", Z)
+    shape = points.shape
     is_plane = len(shape) == 2 and shape[1] >= 2
     require(is_plane, "Z", "a table of at least two coordinates", shape, "One coordinate has no arrows.")
-    fits = loadings.ndim == 2 and len(loadings) == shape[1] and bool(np.isfinite(loadings).all())
-    require(fits, "components", f"the loadings of {shape[1]} coordinates, all finite", loadings.shape)
+    fits = len(loadings) == shape[1]
+    require(fits, "components", f"the loadings of {shape[1]} coordinates", loadings.shape)
     count = loadings.shape[1]
     names = list(map(str, feature_names)) or [f"feature {number}" for number in range(1, count + 1)]
     require(len(names) == count, "feature_names", f"a name for each of the {count} features", len(names))
     require_count("most", most)
     figure = scatter(Z, y, class_names=class_names, title=title, ax=ax)
     axes = figure.axes[0] if ax is None else ax
-    _draw_arrows(axes, np.asarray(Z, dtype=float)[:, :2], loadings[:2].T, names, most)
+    _draw_arrows(axes, points[:, :2], loadings[:2].T, names, most)
     return figure
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import require
+from .._arguments import as_numbers
+from .._errors import require, require_count
 from . import palette
 from .surface import new_axes, plain_text, quiet_axes
 
@@ -39,9 +40,11 @@ def quality_curves(
     ax
         Draw here; by default a new figure is made, outside pyplot.
     """
-    require(len(curves) > 0, "curves", "at least one measure", {})
+    is_some = isinstance(curves, Mapping) and len(curves) > 0
+    require(is_some, "curves", "values of at least one measure, by name", curves)
+    marked = [require_count("n_neighbors", k) for k in n_neighbors]
     axes = new_axes() if ax is None else ax
-    for k in n_neighbors:
+    for k in marked:
         axes.axvline(k, color=palette.PALE, linewidth=1.0, zorder=0)
         axes.annotate(
             f"k = {k}", (k, 0.0), xycoords=("data", "axes fraction"), xytext=(3, 3),
@@ -49,14 +52,13 @@ def quality_curves(
         )  # fmt: skip
     lowest, longest = 0.0, 1
     for number, (name, values) in enumerate(curves.items()):
-        values = np.asarray(values, dtype=float)
-        one_curve = values.ndim == 1 and len(values) > 0 and bool(np.isfinite(values).all())
-        require(one_curve, name, "finite values, one for each k", values.shape)
+        values = as_numbers(name, values, 1)
+        require(len(values) > 0, name, "finite values, one for each k", values.shape)
         lowest, longest = min(lowest, float(values.min())), max(longest, len(values))
         color = palette.color(number)
         axes.plot(np.arange(1, len(values) + 1), values, color=color, linewidth=1.8, label=plain_text(name))
         if half_widths and name in half_widths:
-            grid, half = (np.asarray(each, float) for each in half_widths[name])
+            grid, half = (as_numbers("half_widths", each, 1, least=0) for each in half_widths[name])
             grid, half = grid[grid <= len(values)], half[grid <= len(values)]
             middle = values[grid.astype(int) - 1]
             axes.fill_between(grid, middle - half, middle + half, color=color, alpha=0.2, linewidth=0)

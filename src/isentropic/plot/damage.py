@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import require
+from .._arguments import as_numbers, as_positions
+from .._errors import require, require_number
 from . import palette
 from .curves import quality_curves
 from .densities import coranking
@@ -51,10 +52,13 @@ def distortion(
     ax
         Draw here; by default a new figure is made, outside pyplot.
     """
-    points, scores = np.asarray(Z, dtype=float), np.asarray(scores, dtype=float)
-    require(points.ndim == 2 and points.size > 0, "Z", "a table of coordinates with rows", points.shape)
-    rows = np.arange(len(points)) if rows is None else np.asarray(rows)
+    points, scores = as_numbers("Z", Z), as_numbers("scores", scores, 1)
+    require(points.size > 0, "Z", "a table of coordinates with rows", points.shape)
+    rows = np.arange(len(points)) if rows is None else as_positions("rows", rows, len(points))
+    require(len(rows) > 0, "rows", "at least one row", "none")
     require(scores.shape == rows.shape, "scores", f"one for each of {len(rows)} rows", scores.shape)
+    if greatest is not None:
+        greatest = require_number("greatest", greatest, "a positive score", above=0)
     flat = points.shape[1] == 1
     x = points[:, 0]
     y = np.arange(len(points)) if flat else points[:, 1]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._arguments import as_numbers
 from .._errors import require
 from . import palette
 from .surface import new_axes, quiet_axes, quiet_colorbar
@@ -34,10 +35,10 @@ def coranking(counts: Any, edges: Any = None, *, title: str = "", ax: Axes | Non
     ax
         Draw here; by default a new figure is made, outside pyplot.
     """
-    counts = np.asarray(counts)
-    square = counts.ndim == 2 and counts.shape[0] == counts.shape[1] and counts.sum() > 0
+    counts = as_numbers("counts", counts, least=0)
+    square = counts.shape[0] == counts.shape[1] and counts.sum() > 0
     require(square, "counts", "a square matrix with some pairs", counts.shape)
-    edges = np.arange(1, len(counts) + 2) if edges is None else np.asarray(edges)
+    edges = np.arange(1, len(counts) + 2) if edges is None else as_numbers("edges", edges, 1)
     require(edges.shape == (len(counts) + 1,), "edges", f"{len(counts) + 1} ranks", edges.shape)
     axes = new_axes() if ax is None else ax
     from matplotlib.colors import LogNorm
@@ -84,8 +85,8 @@ def shepard(given: Any, mapped: Any, *, title: str = "", ax: Axes | None = None)
     ax
         Draw here; by default a new figure is made, outside pyplot.
     """
-    given, mapped = np.asarray(given, float), np.asarray(mapped, float)
-    same = given.ndim == 1 and given.shape == mapped.shape and len(given) > 0
+    given, mapped = as_numbers("given", given, 1, least=0), as_numbers("mapped", mapped, 1, least=0)
+    same = given.shape == mapped.shape and len(given) > 0
     require(same, "mapped", "as many distances as given", mapped.shape)
     axes = new_axes() if ax is None else ax
     if len(given) <= _POINTS:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._errors import require
 from ..comparison import LabelTest
 from . import palette
 from .surface import new_figure, quiet_axes
@@ -34,6 +35,10 @@ def label_null(test: LabelTest, *, title: str = "", ax: Axes | None = None) -> F
     ax
         Draw here; by default a new figure is made, outside pyplot.
     """
+    is_test = isinstance(test, LabelTest)
+    require(
+        is_test, "test", "a LabelTest", type(test).__name__, "Give label_permutation_test(estimator, X, y)."
+    )
     axes = new_figure(6.4, 3.2).add_subplot() if ax is None else ax
     scored = "held-out rows" if test.protocol == "honest" else "scored rows,\nwhich it saw too"
     _row(axes, 1.0, test.observed, test.null, palette.COLORS[0])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from .._arguments import as_numbers
 from .._errors import require, require_count
 from . import palette
 from .surface import fading, new_axes, new_figure, plain_text, quiet_colorbar, title_text
@@ -56,8 +57,8 @@ def component_planes(
     most
         Planes at most.
     """
-    codebook = np.asarray(codebook, dtype=float)
-    require(codebook.ndim == 2, "codebook", "a row of features for each node", codebook.shape)
+    codebook = as_numbers("codebook", codebook)
+    require(codebook.size > 0, "codebook", "a row of features for each node", codebook.shape)
     count = codebook.shape[1]
     names = list(map(plain_text, feature_names)) or [f"feature {number}" for number in range(1, count + 1)]
     require(len(names) == count, "feature_names", f"a name for each of the {count} features", len(names))
@@ -76,10 +77,10 @@ def component_planes(
 
 
 def _checked(places: Any, values: Any) -> tuple[np.ndarray, np.ndarray]:
-    places, values = np.asarray(places, dtype=float), np.asarray(values, dtype=float)
-    flat = places.ndim == 2 and places.shape[1] in (1, 2)
+    places, values = as_numbers("places", places), as_numbers("values", values, 1)
+    flat = len(places) > 0 and places.shape[1] in (1, 2)
     require(flat, "places", "one or two coordinates for each node", places.shape)
-    fits = values.shape == (len(places),) and bool(np.isfinite(values).all())
+    fits = len(values) == len(places)
     require(fits, "values", f"a finite number for each of the {len(places)} nodes", values.shape)
     return np.hstack([places, np.zeros((len(places), 2 - places.shape[1]))]), values
 

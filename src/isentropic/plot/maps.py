@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._arguments import as_numbers, unmasked
 from .._errors import require
 from . import palette
 from .surface import new_axes, plain_text, quiet_axes, quiet_colorbar
@@ -57,8 +58,8 @@ def scatter(
     ax
         Draw here; by default a new figure is made, outside pyplot.
     """
-    points = np.asarray(Z, dtype=float)
-    _require_points(points)
+    points = as_numbers("Z", Z)
+    require(points.size > 0, "Z", "a table of coordinates with rows", points.shape)
     coloring = _coloring(y, class_names, len(points))
     axes = new_axes() if ax is None else ax
     if points.shape[1] == 1:
@@ -69,23 +70,19 @@ def scatter(
     return axes.get_figure()  # type: ignore[return-value]
 
 
-def _require_points(points: np.ndarray) -> None:
-    require(points.ndim == 2 and points.size > 0, "Z", "a table of coordinates with rows", points.shape)
-    lost = int(np.count_nonzero(~np.isfinite(points)))
-    require(lost == 0, "Z", "finite everywhere", f"{lost} values that are not")
-
-
 def _coloring(y: Any, class_names: Sequence[str], n_rows: int) -> _Coloring:
     if y is None:
         return _Coloring()
     title = plain_text(getattr(y, "name", None) or "")
-    y = np.asarray(y)
+    y = np.asarray(unmasked("y", y))
     require(y.shape == (n_rows,), "y", f"one value for each of the {n_rows} rows", y.shape)
     if len(class_names) > 0:
+        require(y.dtype.kind in "iub", "y", "codes of classes, whole numbers", f"{y.dtype} values")
         codes = y.astype(int)
         in_range = codes.min() >= 0 and codes.max() < len(class_names)
         require(in_range, "y", f"codes 0 to {len(class_names) - 1}", (codes.min(), codes.max()))
         return _Coloring(codes, tuple(map(_legend_text, class_names)), title=title)
+    require(y.dtype.kind != "c", "y", "classes or real numbers", "complex ones")
     if y.dtype.kind == "f":
         return _Coloring(values=y, title=title)
     levels, codes = np.unique(y if y.dtype.kind in "iu" else y.astype(str), return_inverse=True)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._errors import require
+from ..meta import Path
 from . import palette
 from .surface import new_figure, quiet_axes, title_text
 
@@ -13,14 +15,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..meta import Path
-
 
 def path_curves(path: Path, *, title: str = "") -> Figure:
     """Draw residual variance, R_NX area, shrinkage of geodesics and stability over the neighbours.
 
     The chosen value has a line, short circuits have red ones; hollow points are graphs in parts.
     """
+    require(isinstance(path, Path), "path", "a Path", type(path).__name__, "Give isomap_path(X).")
     figure = new_figure(8.0, 6.0)
     panels = figure.subplots(2, 2, sharex=True)
     curves = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .._errors import require
+from .._errors import require, require_number
 from ..experiments.rank_layout import RankMark, rank_layout
 from . import palette
 from .surface import new_axes, plain_text, title_text
@@ -40,7 +40,11 @@ def critical_difference_diagram(
     >>> [text.get_text() for text in figure.axes[0].texts][-1]
     'critical difference 0.80'
     """
-    require(len(average_ranks) > 1, "average_ranks", "of at least two methods", len(average_ranks))
+    is_some = isinstance(average_ranks, Mapping) and len(average_ranks) > 1
+    require(is_some, "average_ranks", "mean ranks of at least two methods, by name", average_ranks)
+    for name, rank in average_ranks.items():
+        require_number(f"average_ranks[{name!r}]", rank, "a rank of at least 1", least=1.0)
+    require_number("difference", difference, "a critical difference of at least 0")
     layout = rank_layout(tuple(average_ranks), tuple(average_ranks.values()), difference)
     axes = new_axes() if ax is None else ax
     axes.axis("off")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import unmasked
 from .._errors import InvalidInputError, require, require_one_of
 from .._runtime import config_context, generator
 from .._values import DistanceRows, Integers
@@ -114,6 +115,7 @@ def assess(
         given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
         ks = checked_neighbors(n_neighbors, given.n)
         if y is not None:
+            y = unmasked("y", y)
             require(np.shape(y) == (given.n,), "y", f"one class for each of {given.n} rows", np.shape(y))
         seed = int(generator(random_state).randint(2**31))
         reading = OrderReading(ks[0]) if measures == "all" else None

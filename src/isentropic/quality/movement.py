@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import as_numbers
 from .._errors import require
 from .._values import Floats, Integers
 from ..linalg import aligned, procrustes_correlation, unit_exponent
@@ -91,14 +92,10 @@ def _map_of(given: Any, name: str) -> tuple[Floats, Names | None]:
     Z = getattr(given, "embedding_", given)
     names = getattr(given, "_row_names", None) if Z is not given else row_names(given)
     must_be = "a fitted estimator, a DataFrame of coordinates or an array (n, d)"
-    try:
-        Z = np.array(Z, float)
-    except (TypeError, ValueError):
-        require(False, name, must_be, given)
+    require(not isinstance(Z, str), name, must_be, given)
+    Z = as_numbers(name, Z, None)
     require(Z.ndim == 2 and Z.size > 0, name, must_be, Z.shape if Z.ndim else given)
-    lost = int(np.count_nonzero(~np.isfinite(Z)))
-    require(lost == 0, name, "finite everywhere", f"{lost} coordinates that are not")
-    return Z, names
+    return Z.copy(), names
 
 
 def _shared(

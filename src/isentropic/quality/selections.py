@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._arguments import unmasked
 from .._errors import InvalidInputError, require
 from .._values import Integers, Neighbors
 
@@ -91,7 +92,7 @@ def corrected_selection(neighbors: Neighbors | Any, rows: Any) -> Integers:
 
 def row_flags(name: str, rows: Any, n: int) -> Flags:
     """``rows``, given as flags or as positions, as flags of ``n`` rows."""
-    given = np.asarray(rows)
+    given = np.asarray(unmasked(name, rows))
     if given.shape == (0,):
         return np.zeros(n, dtype=bool)  # an empty list, which numpy takes for floats
     if given.dtype == bool:
@@ -110,7 +111,8 @@ def row_flags(name: str, rows: Any, n: int) -> Flags:
 
 
 def _checked(neighbors: Any, rows: Any) -> tuple[Integers, Flags]:
-    indices = np.asarray(neighbors.indices if isinstance(neighbors, Neighbors) else neighbors)
+    given = neighbors.indices if isinstance(neighbors, Neighbors) else neighbors
+    indices = np.asarray(unmasked("neighbors", given))
     lists = indices.ndim == 2 and indices.shape[1] >= 1 and indices.dtype.kind in "iu"
     require(lists, "neighbors", "positions of rows (n, k)", f"{indices.dtype} of shape {indices.shape}")
     n = len(indices)

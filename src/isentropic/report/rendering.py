@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import require_kind
 from .._extras import require_extra
 from .._values import Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.bars import RELATED
 from ..comparison.drawings import WholeMap, plane
 from ..comparison.lenses import Lens
-from ..comparison.runs import parameters, run_names
+from ..comparison.runs import parameters, require_runs, run_names
 from ..registry import METHODS
 from .arrangement import family_name, shelves
 from .arrays import packed, packed_points, rounded
@@ -73,6 +74,9 @@ def page(
     color
         The column, or the target, that colours the maps at first; by default the classes, if there are some.
     """
+    require_runs(table, runs)
+    require_kind("verdict", verdict, Verdict, "Give comparison.verdict(runs).")
+    require_kind("drawing", drawing, Drawing, "Give comparison.drawing(table, runs, verdict).")
     rows, shown = drawing.rows, verdict.shown
     payload = _payload(table, runs, verdict, drawing, color)
     known = payload["rows"]

@@ -14,6 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
+from .._arguments import as_numbers
 from .._errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, require, require_count
 from .._runtime import config_context, get_config, memory_budget, worker_threads
 from ..quality import distance_rows
@@ -50,8 +51,8 @@ def select(
     Parameters
     ----------
     estimator : estimator or callable
-        An estimator with ``fit_transform`` and ``set_params``, which is cloned; or a function of X and of
-        parameters by name that returns the map.
+        An estimator with ``fit_transform`` or ``fit``, and ``set_params``, which is cloned; or a function of
+        X and of parameters by name that returns the map.
     X : array (n, m)
         The data; or all distances between them, with ``metric="precomputed"``.
     grid : mapping of names to lists of values, or list of mappings
@@ -87,7 +88,7 @@ def select(
     {'n_neighbors': 5}
     """
     chosen, sets = checked_criterion(criterion), as_grid(grid)
-    is_estimator = hasattr(estimator, "fit_transform") and hasattr(estimator, "set_params")
+    is_estimator = embeds(estimator) and hasattr(estimator, "set_params")
     require(is_estimator or callable(estimator), "estimator", "an estimator or a function", estimator)
     if metric is None:
         metric = getattr(estimator, "metric", "euclidean")
@@ -105,10 +106,27 @@ def select(
     return Selection(trials, _best(trials, chosen), chosen.name, chosen.better)
 
 
+def embeds(given: Any) -> bool:
+    """Whether it has ``fit_transform(X)`` or ``fit(X)``."""
+    return any(callable(getattr(given, name, None)) for name in ("fit_transform", "fit"))
+
+
+def embedding_of(estimator: Any, X: Any, y: Any = None) -> Any:
+    """What ``fit_transform`` returns; where there is none, what ``fit`` returns, or leaves in ``embedding_``.
+
+    Methods of other libraries may take no ``y`` at all, so that it is given only where there is one.
+    """
+    given = (X,) if y is None else (X, y)
+    if callable(getattr(estimator, "fit_transform", None)):
+        return estimator.fit_transform(*given)
+    found = estimator.fit(*given)
+    return getattr(found, "embedding_", found)
+
+
 def _mapped_by(estimator: Any) -> Mapper:
-    if not hasattr(estimator, "fit_transform"):
+    if not embeds(estimator):
         return lambda X, y, params: estimator(X, **params)
-    return lambda X, y, params: clone(estimator).set_params(**params).fit_transform(X, y)
+    return lambda X, y, params: embedding_of(clone(estimator).set_params(**params), X, y)
 
 
 class _SharedMaps:
@@ -146,7 +164,7 @@ def _tried(mapped: Mapper, X: Any, y: Any, params: dict[str, Any], score: Callab
     began = time.perf_counter()
     value: float | None
     try:
-        value, reason = float(score(np.asarray(mapped(X, y, params), float))), ""
+        value, reason = float(score(as_numbers("The map", mapped(X, y, params)))), ""
         if not np.isfinite(value):
             value, reason = None, f"its score is {value}"
     except Exception as error:  # whatever one set of parameters raises, the others are tried

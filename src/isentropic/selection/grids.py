@@ -31,6 +31,8 @@ def as_grid(grid: Grid) -> tuple[dict[str, Any], ...]:
         sets = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
     else:
         sets = []
+        several = isinstance(grid, Iterable) and not isinstance(grid, str)
+        require(several, "grid", "a mapping, or a list of mappings", grid)
         for item in grid:
             require(isinstance(item, Mapping), "grid", "a mapping, or a list of mappings", item)
             sets.append(dict(item))
@@ -76,7 +78,7 @@ def neighbor_grid(n_rows: int, count: int, default: int | None = None) -> tuple[
     >>> neighbor_grid(40, 3, default=8)
     (5, 8, 10)
     """
-    high = max(2, min(100, n_rows // 4))
+    high = max(2, min(100, require_count("n_rows", n_rows) // 4))
     values = geometric(min(5, high), high, count)
     if default is None or not min(values) < default < max(values) or default in values or len(values) < 3:
         return values
