@@ -325,3 +325,11 @@ def test_a_walk_without_end_is_refused(tmp_path):
     model = isentropic.MetricMDS(metric=isentropic.Diffusion(4, t=2)).fit(X)
     path = tampered(tmp_path / "model.skops", model, "_fit_metric.t", lambda t: 2**31)
     assert "it is damaged (its metric must be" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"), [("b_", 1e3), ("_spread", 1e300), ("_spread", 1e-300), ("a_", 1e9)]
+)
+def test_a_curve_that_no_fit_gives_is_refused(attribute, value, tmp_path):
+    path = tampered(tmp_path / "model.skops", own("umap"), attribute, lambda _: value)
+    assert f"it is damaged (its {attribute} must be" in refusal(path)

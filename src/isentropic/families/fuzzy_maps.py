@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from .._errors import require_count, require_number
 from .._runtime import generator, require_memory
-from .._state import Array, Number, State, Whole
+from .._state import Array, Number, State, StateError, Whole
 from .._values import Neighbors
 from ..affinities import fitted_curve, memberships
 from ..kernels.row_costs import FUZZY
@@ -29,6 +29,9 @@ _WIDTHS = (5.0, 200.0)  # of maps
 _SAMPLE = 512  # fitted rows that push a new one
 _EDGE_BYTES = 110  # of a listed neighbour: weights and the graph of both directions, in both precisions
 
+# Curves in units of the spread: b is 0.8 to 2, a 0.1 to 2. Far beyond, powers of distances are no numbers.
+_STEEPEST, _FAR_OFF = 10.0, 1e6
+
 
 class FuzzyEmbedder(NeighborEmbedder):
     """A map whose fuzzy neighbour graph is as near as possible to a given one.
@@ -40,8 +43,8 @@ class FuzzyEmbedder(NeighborEmbedder):
     _state = State(  # r fitted rows push new ones
         cost_=Number(0),
         a_=Number(above=0),
-        b_=Number(above=0),
-        _spread=Number(above=0),
+        b_=Number(above=0, most=_STEEPEST),
+        _spread=Number(1e-50, most=1e50),  # as fitted_curve takes it
         _push=Number(0),
         _n_nearest=Whole(1, below="n"),
         _far=Array("r", dtype=np.int64, below="n"),
@@ -117,6 +120,11 @@ class FuzzyEmbedder(NeighborEmbedder):
         Z = self.embedding_ / self._spread
         shape = np.array([*_in_spreads(self.a_, self.b_, self._spread), self._push, SOFTENING])
         return settled_among(FUZZY, Z, indices, weights, self._far, shape, self.n_jobs) * self._spread
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if not 1.0 / _FAR_OFF <= _in_spreads(self.a_, self.b_, self._spread)[0] <= _FAR_OFF:
+            raise StateError("a_", "must be that of a curve of this spread")
 
 
 def _is_map(Z: np.ndarray) -> bool:
