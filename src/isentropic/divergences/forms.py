@@ -14,10 +14,11 @@ import numpy as np
 
 from .._errors import require
 from .._runtime import row_blocks
+from ..kernels import gaussians
 from ..kernels._jit import threads
-from ..kernels.gaussians import log_determinants, mixed_terms, plain_terms, precisions
 from ..kernels.lowrank import terms_from_gram, terms_from_rows
 from ..kernels.near_gaussians import near_terms, near_terms_from_rows
+from . import large_covariances
 from .patch_rows import patch_means
 
 _WORTH_THREADS = 100_000  # operations: below that, waking threads costs more than the work
@@ -66,6 +67,8 @@ class FullForm:
         self.means = means
         self._covariances = covariances
         self._n_jobs = n_jobs if covariances.size > _WORTH_THREADS else 1
+        is_large = means.shape[1] > large_covariances.LARGE
+        self._factors = large_covariances if is_large else gaussians
 
     @property
     def n_features(self) -> int:
@@ -75,7 +78,7 @@ class FullForm:
     def log_dets(self) -> np.ndarray:
         found = np.empty(len(self.means))
         with threads(self._n_jobs):
-            log_determinants(self._covariances, found)
+            self._factors.log_determinants(self._covariances, found)
         return _positive_definite(found)
 
     @cached_property
@@ -83,7 +86,7 @@ class FullForm:
         found, log_dets = np.empty_like(self._covariances), np.empty(len(self.means))
         for block in row_blocks(len(found), "precisions", size=_matrices_at_once(found.shape[1]), adapt=True):
             with threads(self._n_jobs):
-                precisions(self._covariances[block], found[block], log_dets[block])
+                self._factors.precisions(self._covariances[block], found[block], log_dets[block])
         self.log_dets = _positive_definite(log_dets)
         return found
 
@@ -99,7 +102,9 @@ class FullForm:
         P, out = self._precisions, np.empty((len(heads), 4))
         for block in row_blocks(len(heads), "divergences", size=_EDGES_AT_ONCE, adapt=True):
             with threads(self._n_jobs):
-                plain_terms(self.means, self._covariances, P, heads[block], tails[block], out[block])
+                gaussians.plain_terms(
+                    self.means, self._covariances, P, heads[block], tails[block], out[block]
+                )
         return out
 
     def mixed(self, heads: np.ndarray, tails: np.ndarray, weight: float) -> np.ndarray:
@@ -109,8 +114,8 @@ class FullForm:
             len(heads), "divergences", size=_matrices_at_once(self.n_features), adapt=True
         ):
             with threads(self._n_jobs):
-                mixed_terms(self.means, self._covariances, log_dets, heads[block], tails[block], weight,
-                            out[block])  # fmt: skip
+                self._factors.mixed_terms(self.means, self._covariances, log_dets, heads[block], tails[block],
+                                          weight, out[block])  # fmt: skip
 
         def again(near: np.ndarray, part: np.ndarray) -> None:
             near_terms(self.means, self._covariances, heads[near], tails[near], part)
