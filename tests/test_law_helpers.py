@@ -36,7 +36,7 @@ class Map(BaseEstimator):
 
     def _error(self, X, Z, y):
         """Of the fitted map."""
-        moved = (X[0] != laws.X[0]).any()
+        moved = not np.array_equal(X[0], laws.X[0])
         return {
             "threads": 1e-12 * (self.n_jobs or 0),
             "fitted rows": 1e-9,

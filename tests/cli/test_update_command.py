@@ -203,7 +203,7 @@ def test_an_interrupt_leaves_the_saved_model_as_it_was(run, model, more, tmp_pat
     path = model("isomap")
     held = path.read_bytes()
 
-    def interrupt(*args):
+    def interrupt(*args, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(f"isentropic.{stage}", interrupt)
