@@ -179,7 +179,9 @@ def test_threads_are_set_where_a_number_is_given():
     assert runs[0].reason == ""
 
 
-@pytest.mark.parametrize("given", [LikeUMAP, 3, None, "pca", object()], ids=["class", "number", "None", "name", "object"])
+@pytest.mark.parametrize(
+    "given", [LikeUMAP, 3, None, "pca", object()], ids=["class", "number", "None", "name", "object"]
+)
 def test_what_can_return_no_map_is_refused_before_anything_is_fitted(given):
     with pytest.raises(InvalidInputError, match=r"fit_transform\(X\) or fit\(X\), or a function of X, got"):
         compare(X, methods={"mine": given})
