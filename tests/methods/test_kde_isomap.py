@@ -18,6 +18,7 @@ from isentropic._errors import (
     InvalidInputError,
     MemoryBudgetError,
     NegativeEigenvalueWarning,
+    TableWarning,
 )
 from naive_entropic import naive_kde_weight
 
@@ -34,6 +35,7 @@ def width(Z):
 def quiet(estimator, X):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        warnings.filterwarnings("ignore", "All neighbourhoods hold", TableWarning)
         warnings.simplefilter("ignore", NegativeEigenvalueWarning)
         return estimator.fit(X)
 
@@ -168,7 +170,8 @@ def test_odd_tables_have_finite_maps(n, rule, floor, table):
 
 
 def test_equal_patches_weigh_nothing():
-    isomap = KDEIsomap(100).fit(WINE)
+    with pytest.warns(TableWarning, match="All neighbourhoods hold the same rows"):
+        isomap = KDEIsomap(100).fit(WINE)
     assert_allclose(isomap.graph_.weights, 0.0, atol=1e-12)
     assert_array_equal(KDEIsomap(10).fit(np.ones((30, 3))).graph_.weights, 0.0)
 
@@ -200,3 +203,10 @@ def test_bad_parameters_are_refused(parameters, message):
 def test_a_grid_that_does_not_fit_the_memory_is_refused():
     with config_context(memory_limit=2**24), pytest.raises(MemoryBudgetError, match="a smaller n_bins"):
         quiet(KDEIsomap(20, n_bins=100_000), WINE[:60])
+
+
+def test_neighbourhoods_that_all_hold_the_same_rows_are_warned_of():
+    """Rows at equal distances are all within one radius of each other: no density differs."""
+    with pytest.warns(TableWarning, match="All neighbourhoods hold the same rows"):
+        found = KDEIsomap().fit(np.eye(12))
+    assert not found.embedding_.any()

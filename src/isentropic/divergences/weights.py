@@ -7,10 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._errors import require
+from .._errors import TableWarning, require, warn
 from .._values import NeighborGraph
 
 _LEAST, _MOST = 1e-140, 1e150  # whose squares are numbers: scaling takes those of whole paths
+_ROUNDING = 1e-10  # nats: patches of the same rows are so far apart, or less
+_ALL_ALIKE = (
+    "All neighbourhoods hold the same rows: every divergence is 0 up to rounding, and so is the extent of "
+    "the map. Take fewer neighbours, or a smaller percentile."
+)
 
 
 def reweighted(graph: NeighborGraph, weigh: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> NeighborGraph:
@@ -26,6 +31,8 @@ def reweighted(graph: NeighborGraph, weigh: Callable[[np.ndarray, np.ndarray], n
     must_be = f"0 on every edge, or between {_LEAST:g} and {_MOST:g} on the longest"
     hint = "Standardise the features, or set parameters in the units of the data."
     require(most == 0 or _LEAST < most < _MOST, "A divergence", must_be, most, hint)
+    if most < _ROUNDING and graph.weights.any():
+        warn(_ALL_ALIKE, TableWarning)
     weights = np.empty(len(rows))
     weights[upper] = values
     weights[~upper] = values[np.lexsort((heads, tails))]  # the same edges, in the order of their other end
