@@ -11,6 +11,7 @@ import pytest
 
 from isentropic import _cache
 from isentropic._cache import cache_folder, keep, read_cached
+from isentropic._files import written_together
 from processes import run
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no owners and modes of this kind")
@@ -158,6 +159,12 @@ def test_a_loose_mask_still_gives_files_of_our_own(folder):
     finally:
         os.umask(mask)
     assert read_cached(folder, "kernel") == b"code"
+
+
+def test_what_is_compiled_while_results_are_written_is_no_part_of_them(folder):
+    with written_together():
+        keep(folder, "kernel.cache", b"code")
+        assert read_cached(folder, "kernel.cache") == b"code"
 
 
 def test_writers_at_the_same_time_leave_a_whole_file(folder):

@@ -61,7 +61,7 @@ def keep(folder: Path, name: str, data: bytes) -> None:
     """Keep ``data`` under a name: whole or not at all, whoever else writes at the same time."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with atomic_write(folder / name) as file:
+        with atomic_write(folder / name, at_once=True) as file:  # no result of the command that compiles it
             (folder / file.name).chmod(0o600)  # others may not write, whatever the mask says
             file.write(_digest(name, data) + data)
     except OSError as error:

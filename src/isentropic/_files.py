@@ -105,11 +105,12 @@ _waiting: ContextVar[list[_Draft] | None] = ContextVar("waiting", default=None)
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | os.PathLike[str], *, at_once: bool = False) -> Iterator[IO[bytes]]:
     """A binary file that becomes ``path`` when the block ends well, and vanishes when it does not.
 
     The bytes go to a temporary file in the same folder, which then takes the name in one step: a
     reader sees the old file or the new one, also after a full disk or Ctrl-C. Mode and owner stay.
+    A file that is ``at_once`` does not wait for others within :func:`written_together`.
     """
     with ExitStack() as stack, _explained(path):
         draft = _Draft.of(path)
@@ -117,7 +118,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         yield draft.file
         draft.complete()
         waiting = _waiting.get()
-        if waiting is None:
+        if waiting is None or at_once:
             draft.publish()
         else:
             waiting.append(draft)
@@ -201,7 +202,9 @@ class _Draft:
 
 
 def _temporary(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    with suppress(FileNotFoundError):
+        os.lstat(target)  # raises for a name that is too long, of which only the end is in the other
+    return target.with_name(f".{target.name[-50:]}.{secrets.token_hex(4)}.tmp")
 
 
 def _keep_rights(temporary: Path, target: Path) -> None:
@@ -283,6 +286,7 @@ def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
         reason = error.strerror or str(error)
         if isinstance(error, FileNotFoundError):
             folder = path_of(path).parent
+            folder = real_path(path).parent if folder.is_dir() else folder  # a link may lead to none
             reason = "that folder takes no files" if folder.is_dir() else f"there is no folder {folder}"
         reason = reason[:1].lower() + reason[1:]
         text = f"{path} cannot be written: {reason}. Choose a folder with room where you may write."

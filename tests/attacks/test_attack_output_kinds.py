@@ -268,6 +268,24 @@ def test_the_old_file_stays_where_the_new_one_has_no_room(at, name, size):
     assert os.listdir(at) == [name]
 
 
+@pytest.mark.parametrize("name", ["a" * 251 + ".csv", "\u00e9" * 123 + ".csv.gz"])
+def test_a_name_as_long_as_the_file_system_takes_is_written(at, name):
+    require_writable(at / name)
+    write_frame(FRAME, at / name)
+    assert os.listdir(at) == [name]
+
+
+def test_a_longer_name_is_refused_before_the_work(at):
+    with pytest.raises(FileFormatError, match="cannot be written: file name too long"):
+        require_writable(at / ("a" * 252 + ".csv"))
+
+
+def test_a_link_to_a_folder_that_is_not_there_names_it(at):
+    (at / "a.csv").symlink_to(at / "nowhere" / "b.csv")
+    with pytest.raises(FileFormatError, match=r"a\.csv cannot be written: there is no folder .*nowhere"):
+        require_writable(at / "a.csv")
+
+
 def write_both(at):
     with written_together():
         write_frame(FRAME, at / "a.csv")

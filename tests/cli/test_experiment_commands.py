@@ -269,5 +269,9 @@ def test_an_experiment_that_cannot_be_is_refused(run, tables, tmp_path):
     )
     assert "--repeats must be" in run("experiment", tables, "--repeats", 1, *out).stderr
     assert "must be a folder of tables" in run("experiment", tmp_path / "none", *out).stderr
+    table = next(iter(sorted(tables.iterdir())))
+    refused = run("experiment", table, "--out", table.with_suffix(".html")).stderr
+    assert "the file of numbers beside --out must be" in refused
+    assert "give --out another name" in refused
     (tmp_path / "empty").mkdir()
     assert "got none" in run("experiment", tmp_path / "empty", *out).stderr

@@ -193,6 +193,15 @@ def test_separators_that_cannot_be_told(write):
     assert load(path, separator=",").feature_names == ("a;b",)
 
 
+def test_numbers_with_spaces_between_them_are_said_to_be_one_column(write):
+    path = write("t.csv", "a b c\n0.1 2 3\n-4 5e3  6\n")
+    with pytest.warns(TableWarning, match="read as one column of text, though each line holds 3 numbers"):
+        assert len(load(path).feature_names) == 2  # levels
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load(write("u.csv", "full name\nAnna 2\nBen 3\n"))
+
+
 def test_text_with_other_separators_stays_text(write):
     frame = read_file(write("t.csv", "a,tags\n1,x|y\n2,z\n3,x;y;z\n"), None, frozenset()).frame
     assert frame["tags"].tolist() == ["x|y", "z", "x;y;z"]

@@ -207,6 +207,15 @@ def test_a_target_of_minus_one_among_classes_is_told_of(values, told):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         table = load(frame, "kind")
-    said = "target 'kind' has -1 in 3 of 9 rows, which is read as a class. Leave these cells empty"
+    said = "target 'kind' has -1 in 3 of 9 rows, which is read as a class. If these rows are unlabelled"
     assert any(str(one.message).startswith(said) for one in caught) == told
     assert len(table.class_names) == len(set(values))
+
+
+def test_the_next_step_for_a_target_of_minus_one_can_be_taken():
+    frame = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9.0)[::-1] ** 2, "kind": [-1, 0, 1] * 3})
+    with pytest.warns(TableWarning, match="empty cells and missing='drop' do that"):
+        load(frame, "kind")
+    with pytest.warns(TableWarning, match="3 rows of 9 with missing values left out"):
+        table = load(frame.assign(kind=frame["kind"].replace(-1, np.nan)), "kind", missing="drop")
+    assert (len(table.X), table.class_names) == (6, ("0", "1"))

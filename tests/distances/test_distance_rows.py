@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
+from isentropic._errors import InvalidInputError
 from isentropic.quality import assess, distance_rows
 from naive import condensed, distances
 
@@ -55,6 +56,12 @@ def test_names_of_metrics(X):
 
     names = [distance_rows(X, metric).name for metric in ("euclidean", "l2", "cosine", mine)]
     assert names == ["euclidean", "euclidean", "cosine", "mine"]
+
+
+@pytest.mark.parametrize("metric", [np.zeros(3), ["l2"], None, 2.0])
+def test_what_is_no_metric_is_refused_by_name(X, metric):
+    with pytest.raises(InvalidInputError, match="metric must be one of"):
+        distance_rows(X, metric)
 
 
 def test_zero_has_no_sign(X):

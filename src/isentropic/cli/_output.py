@@ -95,7 +95,8 @@ def _require_no_input(outputs: Sequence[Output], inputs: Sequence[Path]) -> None
     for output in outputs:
         exempt = set() if output.replaces is None else {file_identity(output.replaces)}
         is_input = file_identity(output.path) in read - exempt
-        hint = "It would take the place of what is read: give it another name."
+        option = "it" if output.name.startswith("--") else "--out"  # its name follows from that
+        hint = f"It would take the place of what is read: give {option} another name."
         require(not is_input, output.name, "another file than its sources", str(output.path), hint)
 
 

@@ -85,7 +85,18 @@ def separator_of(lines: Sequence[str], usual: str, file: str) -> str:
             f"{file} must have fields separated by {usual!r}, got {' and '.join(map(repr, marks))} in its "
             f"first line. Say which it is: separator={marks[0]!r}, or separator={usual!r} for one column."
         )
+    _notice_of_spaces(lines, file)
     return usual
+
+
+def _notice_of_spaces(lines: Sequence[str], file: str) -> None:
+    """Say that lines are read as one column, though spaces cut them all into as many numbers."""
+    first, *below = (line.split() for line in lines if line.strip())
+    if len(first) > 1 and below and all(len(row) == len(first) and all(map(is_number, row)) for row in below):
+        notice(
+            f"{file} is read as one column of text, though each line holds {len(first)} numbers with spaces "
+            r"between them. For columns, read it with pandas.read_csv(path, sep=r'\s+') and load the frame."
+        )
 
 
 def _widths(lines: Sequence[str], separator: str) -> list[int]:

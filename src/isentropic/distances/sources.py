@@ -193,7 +193,7 @@ def scaled_distance_rows(
     if is_gower(metric):
         return measured_rows(in_units(X, metric), metric, n_jobs)
     X, exponent = _in_unit(X, metric)
-    if metric in EUCLIDEAN:
+    if isinstance(metric, str) and metric in EUCLIDEAN:
         points = Points.of(X, n_jobs)
         return DistanceRows(len(X), points, "euclidean", pair_distances(X, metric, n_jobs), exponent)
     side = _checked(_by_metric(X, metric, name, n_jobs))

@@ -66,7 +66,7 @@ class RowKeeper(Placer):
     """A placer that knows its fitted rows: by their values, or, where distances are given, at distance 0.
 
     A method that learns from classes gives them to :meth:`_remember`. Its equal rows may then have a place
-    for each class; such a row, whose class nobody tells, is placed as a new one.
+    for each class; such a row, which comes without its class, gets that of the class that most of them have.
     """
 
     _state = State(
