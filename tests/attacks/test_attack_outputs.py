@@ -466,18 +466,19 @@ def test_only_ranks_of_an_earlier_run_are_removed(world, monkeypatch):
     assert Path("new-ranks.csv").read_text(encoding="utf-8") == "mine\n"
 
 
-def test_a_file_that_came_meanwhile_is_not_replaced(world, monkeypatch):
+@pytest.mark.parametrize(("words", "name"), [(("-o", "new.html"), "new.csv"), ((), "experiment.html")])
+def test_a_file_that_came_meanwhile_is_not_replaced(world, monkeypatch, words, name):
     from isentropic.experiments import running
 
     def run_for_long(*given, **options):
-        a_file("new.csv")
+        a_file(name)
         return {}
 
     monkeypatch.setattr(running, "run", run_for_long)
     small_table("in.csv")
-    result = run("experiment", "in.csv", "-m", "pca", "-o", "new.html")
+    result = run("experiment", "in.csv", "-m", "pca", *words)
     assert result.exit_code == 2
-    assert Path("new.csv").read_text(encoding="utf-8") == "a,b\n1,2\n"
+    assert Path(name).read_text(encoding="utf-8") == "a,b\n1,2\n"
 
 
 # ---- outputs among each other, and where they go ---------------------------------------------------

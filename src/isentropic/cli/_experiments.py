@@ -69,6 +69,12 @@ class Asked:
     rope: float = 0.01  # scores that differ by less are level
     force: bool = False  # replace files that are not of an earlier run
     raw_text: bool = False  # cells of the tables of numbers as they are, formulas included
+    is_named: bool = True  # the page, by the user: else one is replaced only where an earlier run wrote it
+
+    @property
+    def page(self) -> Output:
+        extra, is_ours = ("report", "The page"), None if self.is_named else is_page
+        return Output("--out", self.out, PAGES, extra, _LEAST_PAGE, is_ours)
 
     @property
     def numbers(self) -> Output:
@@ -84,13 +90,11 @@ class Asked:
         path = self.out.with_name(f"{self.out.stem}-ranks.csv")
         return Output("the file of ranks beside --out", path, is_ours=_starts_with(RANK_COLUMNS))
 
-    def outputs(self, *, typed: bool) -> list[Output]:
-        """The page, whose name may be ``typed``, and the files and the folder beside it."""
+    @property
+    def outputs(self) -> list[Output]:
+        """The page, and the files and the folder beside it."""
         require_suffix("--out", self.out, PAGES)  # a path without a name has no names beside it
-        page = Output(
-            "--out", self.out, PAGES, ("report", "The page"), _LEAST_PAGE, None if typed else is_page
-        )
-        return [page, self.numbers, self.ranks, Output("--folder", self.folder, is_folder=True)]
+        return [self.page, self.numbers, self.ranks, Output("--folder", self.folder, is_folder=True)]
 
 
 def _starts_with(columns: Sequence[str]) -> Callable[[bytes], bool]:
@@ -159,7 +163,7 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
     }
     numbers = as_rows([result for chapter in chapters for result in chapter.results])
     ranks = rank_rows([ranking for chapter in chapters for ranking in chapter.rankings])
-    for output in (asked.numbers, asked.ranks):  # what came there meanwhile is kept, too
+    for output in (asked.page, asked.numbers, asked.ranks):  # what came there meanwhile is kept, too
         require_replaceable(output, force=asked.force)
     with written_together():
         _write_csv(asked.numbers.path, COLUMNS, numbers, raw_text=asked.raw_text)

@@ -116,8 +116,9 @@ def main(  # long, with a line for each option
     """
     require_count("--repeats", repeats, least=2)
     page = out or Path(_PAGE)
-    asked = Asked("", "", page, folder or page.parent / RESULTS, jobs, None, minutes, rope, force, raw_text)
-    _require_outputs(asked, tables, target, typed=out is not None)
+    asked = Asked("", "", page, folder or page.parent / RESULTS, jobs, None, minutes, rope, force, raw_text,
+                  out is not None)  # fmt: skip
+    _require_outputs(asked, tables, target)
     with reporting(bars=False, memory=memory):
         from ..experiments.own_tables import own_experiment, tables_in
 
@@ -136,13 +137,13 @@ def main(  # long, with a line for each option
         run_and_write(found, tasks, asked, quiet=quiet, as_json=as_json)
 
 
-def _require_outputs(asked: Asked, tables: Path, target: str | None, *, typed: bool) -> None:
+def _require_outputs(asked: Asked, tables: Path, target: str | None) -> None:
     """Refuse files that could not be written, are among the tables, or would be read as one next time."""
     from .._files import are_one_file, real_path
     from ..datasets.files import kind_of_file
     from ..experiments.own_tables import tables_in
 
-    outputs = asked.outputs(typed=typed)
+    outputs = asked.outputs
     inputs = [path for table in tables_in(tables) for path in inputs_of(str(table), target)]
     require_outputs(outputs, [tables, *inputs], force=asked.force)
     for output in outputs:

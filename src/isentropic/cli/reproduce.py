@@ -74,8 +74,9 @@ def main(
         _show_sources(as_json)
         return
     page = out or Path(_PAGE)
-    asked = Asked("", "", page, folder or page.parent / RESULTS, jobs, quick, minutes, force=force)
-    require_outputs(asked.outputs(typed=out is not None), data_files(), force=force)
+    asked = Asked("", "", page, folder or page.parent / RESULTS, jobs, quick, minutes, force=force,
+                  is_named=out is not None)  # fmt: skip
+    require_outputs(asked.outputs, data_files(), force=force)
     with reporting(bars=False, memory=memory):
         from ..experiments.catalogue import SOURCES, tables_of
         from ..experiments.values import HONEST, PUBLISHED, ROUNDED
