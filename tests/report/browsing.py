@@ -24,6 +24,7 @@ def place(tab, figure, row):
     view = tab.locator("figure.map").nth(figure)
     # In the middle: the tools stick to the top of the window, over what lies there.
     view.evaluate("(figure) => figure.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    has_size(tab, figure)
     box = view.locator("canvas.over").bounding_box()
     script = "([f, r]) => { const v = isentropic.views[f]; return [v.px[r] / v.ratio, v.py[r] / v.ratio]; }"
     x, y = tab.evaluate(script, [figure, row])
@@ -40,6 +41,11 @@ def drag(tab, start, end, steps=8):
 
 def selected(tab):
     return set(tab.evaluate("[...isentropic.selected.keys()].filter((i) => isentropic.selected[i])"))
+
+
+def has_size(tab, figure):
+    """Wait until one of the figures, which has come into view, knows where its rows are."""
+    tab.wait_for_function("(f) => isentropic.views[f].px.length > 0", arg=figure)
 
 
 def drawn(tab):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from browsing import drag, drawn, place, selected
+from browsing import drag, drawn, has_size, place, selected
 from made_comparisons import FACTS, make_runs, make_supervised, make_table, make_verdict, page
 from matplotlib.path import Path as MatplotlibPath
 
@@ -160,6 +160,7 @@ def test_a_click_holds_a_row_until_escape(open_page, address):
 def test_arrow_keys_move_from_row_to_row(open_page, address):
     tab = open_page(address)
     tab.locator("canvas.over").nth(1).focus()
+    has_size(tab, 1)
     tab.keyboard.press("ArrowRight")
     first = tab.evaluate("isentropic.hovered")
     tab.keyboard.press("ArrowRight")
@@ -168,6 +169,17 @@ def test_arrow_keys_move_from_row_to_row(open_page, address):
     assert first >= 0
     assert px[second] > px[first]
     assert tab.locator("#tip").is_visible()
+
+
+def test_keys_on_a_map_that_is_not_drawn_yet_find_no_row(open_page, address):
+    tab = open_page(address)
+    press = """() => {
+      const view = Object.create(isentropic.views[0]);  // of the same place, without a size
+      Object.assign(view, new (Object.getPrototypeOf(view.constructor))(isentropic, view.map));
+      view.key(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+      return [view.nearest(0, 0), isentropic.hovered];
+    }"""
+    assert tab.evaluate(press) == [-1, -1]
 
 
 @pytest.mark.parametrize("color", ["false", "tears", "column:2"])

@@ -199,7 +199,7 @@ class MapView extends Sheet {
 
   /* The rows inside the brush: a box, or the outline that was drawn with Alt held. */
   within() {
-    const corners = this.lasso ?? [this.brush.slice(0, 2), this.brush.slice(2)], found = new Uint8Array(this.px.length);
+    const corners = this.lasso ?? [this.brush.slice(0, 2), this.brush.slice(2)], found = new Uint8Array(this.app.n);
     const [xs, ys] = [0, 1].map((c) => Float32Array.from(corners, (corner) => corner[c])); // read for every row
     const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys);
     for (let i = 0; i < found.length; i++) {

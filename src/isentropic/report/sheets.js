@@ -69,7 +69,10 @@ function stamps(shape, radius, opacity, width) {
 
 /* A map on paper of some size: where its rows are, in pixels, and the picture of them. */
 class Sheet {
-  constructor(app, map) { Object.assign(this, { app, map, kept: {} }); }
+  constructor(app, map) {
+    const none = new Float32Array(0); // until it has a size: keys and pointers find no rows
+    Object.assign(this, { app, map, kept: {}, px: none, py: none });
+  }
 
   get points() { return this.app.points(this.map); } // when they are drawn: nobody may ask for this map
 
