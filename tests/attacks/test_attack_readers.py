@@ -125,9 +125,13 @@ def difference(path, suffix, columns):
             return None
     plain = made.plain_columns(path, suffix, columns)
     shift = len(frame) - len(plain[0]) if plain else 0  # 1 where the first row was read as data
-    for j, name in enumerate(frame.columns[: len(plain)]):
-        for cell, expected in zip(frame.iloc[max(shift, 0) :, j], plain[j], strict=False):
-            if len(frame.columns) == len(plain) and shift in (0, 1) and not made.same(cell, expected):
+    if shift == -1 and list(frame.columns) == [str(column[0]) for column in plain]:
+        plain, shift = [column[1:] for column in plain], 0  # a sheet without names: dates are names, too
+    if len(frame.columns) != len(plain) or shift not in (0, 1):
+        return f"{frame.shape} cells are read of {len(plain)} columns of {len(plain[0]) if plain else 0}"
+    for j, name in enumerate(frame.columns):
+        for cell, expected in zip(frame.iloc[shift:, j], plain[j], strict=True):
+            if not made.same(cell, expected):
                 return f"{name!r}: {cell!r} is not {expected!r}"
     return None
 

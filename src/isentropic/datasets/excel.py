@@ -173,13 +173,13 @@ def _columns(sheet: Sheet, path: Path, layout: Layout) -> dict[str, list[Any]]:
 
 def _named(header: Sequence[Any], cells: Sequence[list[Any]], path: Path) -> dict[str, list[Any]]:
     names = [str(name).strip() if name is not None else "" for name in header]
-    named = {
-        name or f"Unnamed: {j}": column
+    named = [
+        (name or f"Unnamed: {j}", column)
         for j, (name, column) in enumerate(zip(names, cells, strict=True))
         if name or any(cell is not None for cell in column)
-    }
-    require_distinct([name for name in names if name], path.name)
-    return named
+    ]
+    require_distinct([name for name, _ in named], path.name)  # a sheet may call a column Unnamed: 0
+    return dict(named)
 
 
 def _texts(row: Sequence[Any]) -> list[str]:
