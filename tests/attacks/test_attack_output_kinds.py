@@ -18,7 +18,7 @@ from isentropic import _files, cli
 from isentropic._errors import FileFormatError
 from isentropic._files import atomic_write, require_writable, written_together
 from isentropic.cli import _output
-from isentropic.datasets.written import MapsFrame, write_frame, write_maps
+from isentropic.tables.writers.written import MapsFrame, write_frame, write_maps
 
 FRAME = pd.DataFrame({"row": ["a", "b", "c"], "x0": [0.1, 0.2, 0.3], "x1": [1.0, 2.0, 3.0]})
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0

@@ -20,8 +20,8 @@ from isentropic import config_context
 from isentropic._errors import IsentropicError, MemoryBudgetError
 from isentropic._values import Table
 from isentropic.datasets import load
-from isentropic.datasets.files import PACKED, SUFFIXES, read_file
-from isentropic.datasets.packing import PACKINGS
+from isentropic.tables.readers.files import PACKED, SUFFIXES, read_file
+from isentropic.tables.readers.packing import PACKINGS
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("openpyxl")

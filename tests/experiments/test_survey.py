@@ -5,7 +5,6 @@ import os
 import pytest
 
 from isentropic._errors import FileFormatError
-from isentropic.datasets.folder import SETTING
 from isentropic.experiments.printed import records
 from isentropic.experiments.projection_measures import MEAN, MEASURES
 from isentropic.experiments.survey import QUICK, tables
@@ -15,6 +14,7 @@ from isentropic.experiments.survey_maps import published_map, unhelped_map
 from isentropic.experiments.survey_scores import printed_scores
 from isentropic.experiments.values import HONEST, PUBLISHED, Outcome, Refused
 from isentropic.registry import METHODS
+from isentropic.tables.folder import SETTING
 
 TABLES = {table.name: table for table in tables()}
 ALL = (*MEASURES, MEAN)

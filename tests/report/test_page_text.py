@@ -17,12 +17,12 @@ from isentropic._errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.class_verdicts import about_classes
 from isentropic.comparison.drawings import drawn_rows
 from isentropic.comparison.standings import standing
-from isentropic.datasets.columns import Column
-from isentropic.datasets.preparation import Preparation
-from isentropic.datasets.scaling import Scale
 from isentropic.quality import assess
 from isentropic.quality.map_differences import spread
 from isentropic.report.given_columns import given_columns
+from isentropic.tables.prepare.columns import Column
+from isentropic.tables.prepare.preparation import Preparation
+from isentropic.tables.prepare.scaling import Scale
 
 pytest.importorskip("jinja2")
 

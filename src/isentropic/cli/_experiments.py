@@ -111,7 +111,7 @@ def set_data_folder(data: Path | None) -> None:
 
 def data_files() -> list[Path]:
     """The data folder and every file in it."""
-    from ..datasets.folder import manifest_path
+    from ..tables.folder import manifest_path
 
     manifest = manifest_path()
     return [] if manifest is None else [manifest.parent, *manifest.parent.rglob("*")]
@@ -183,8 +183,8 @@ def _write_csv(
     from itertools import chain
 
     from .._files import atomic_write
-    from ..datasets.formulas import escape_formula
-    from ..datasets.written import quoting_of
+    from ..tables.writers.formulas import escape_formula
+    from ..tables.writers.written import quoting_of
 
     cells = rows if raw_text else [[escape_formula(cell) for cell in row] for row in rows]
     text = io.StringIO()

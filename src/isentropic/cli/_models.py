@@ -16,7 +16,7 @@ from ._witness import Witness, read_witness
 
 if TYPE_CHECKING:
     from .._values import Table
-    from ..datasets import Preparation
+    from ..tables import Preparation
 
 Model = Annotated[
     Path,
@@ -101,7 +101,7 @@ def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:
 
 def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparation:
     from .._io import refusal
-    from ..datasets import Preparation
+    from ..tables import Preparation
 
     if "preparation" not in extra:
         raise FileFormatError(

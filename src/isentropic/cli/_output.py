@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .._values import Table
-    from ..datasets import Preparation
+    from ..tables import Preparation
 
 TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 ROWS = (*TABLES, ".feather")  # that columns about rows are written to
@@ -136,7 +136,7 @@ def is_page(head: bytes) -> bool:
 
 def inputs_of(source: str, target: str | None = None, *others: Path) -> list[Path]:
     """Files that a command reads: those of its source, and others."""
-    from ..datasets.sources import input_files
+    from ..tables.sources import input_files
 
     return [*input_files(source, target), *others]
 
@@ -158,7 +158,7 @@ def named_frame(
     """As :func:`coordinates_frame`, of rows that may be those of several tables."""
     import pandas as pd
 
-    from ..datasets.written import free_name
+    from ..tables.writers.written import free_name
 
     frame = pd.DataFrame(Z, columns=list(columns))
     # a table that was embedded before may have a column of the same name, and a target may be called row
@@ -179,7 +179,7 @@ def write_map(
 ) -> None:
     """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the table's features too."""
     from .._sparse_rows import is_sparse
-    from ..datasets.written import MapsFrame, write_maps
+    from ..tables.writers.written import MapsFrame, write_maps
 
     X, features = (None, ()) if table is None or is_sparse(table.X) else (table.X, table.feature_names)
     write_maps(
@@ -189,7 +189,7 @@ def write_map(
 
 def write_frame(frame: pd.DataFrame, path: Path, *, raw_text: bool) -> None:
     """Write CSV, TSV, Parquet or Feather, by the suffix; numbers keep every bit."""
-    from ..datasets.written import write_frame
+    from ..tables.writers.written import write_frame
 
     write_frame(frame, path, raw_text=raw_text)
 

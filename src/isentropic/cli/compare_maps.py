@@ -118,7 +118,7 @@ def main(  # long, with a line for each option
     require_outputs(outputs, inputs_of(source, target, first, second))
     with reporting(bars=not quiet, memory=memory) as warned:
         from .._files import written_together
-        from ..datasets import load
+        from ..tables import load
 
         with prompt_interrupt():
             table = load(
@@ -161,7 +161,7 @@ def _compared(
 def _write(table: Table, agreement: MapAgreement, out: Path, *, raw_text: bool) -> None:
     import pandas as pd
 
-    from ..datasets.written import free_name
+    from ..tables.writers.written import free_name
 
     columns = {"agreement": agreement.shares, "moved": agreement.moved}
     named = free_name(table.preparation.index or "row", columns)

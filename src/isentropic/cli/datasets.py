@@ -15,7 +15,7 @@ def main(as_json: AsJson = False) -> None:
     Example:
       isentropic datasets
     """
-    from ..datasets import catalogue
+    from ..tables import catalogue
 
     entries = catalogue()
     if as_json:

@@ -112,7 +112,7 @@ def main(  # long, with a line for each option
     files = Files(out, save, plot)
     require_outputs(map_outputs(out, save, plot), inputs_of(source, target))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from ..datasets import load
+        from ..tables import load
 
         with prompt_interrupt():
             table = load(

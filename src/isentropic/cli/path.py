@@ -94,7 +94,7 @@ def main(  # long, with a line for each option
     numbers = _numbers("--k", k, int) if radius is None else _numbers("--radius", radius, float)
     require_outputs(map_outputs(None, plot=plot), inputs_of(source, target))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from ..datasets import load
+        from ..tables import load
 
         with prompt_interrupt():
             table = load(

@@ -123,7 +123,7 @@ def main(  # long, with a line for each option
     require_outputs(map_outputs(out, plot=plot), inputs_of(source, target, embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
         from .._files import written_together
-        from ..datasets import load
+        from ..tables import load
 
         with prompt_interrupt():
             table = load(

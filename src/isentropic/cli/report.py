@@ -174,8 +174,8 @@ def main(  # long, with a line for each option
     require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:
         from .._runtime import config_context
-        from ..datasets import load
         from ..report.drawn_rows import require_color
+        from ..tables import load
 
         with prompt_interrupt():
             table = load(

@@ -32,7 +32,7 @@ def main(
     """
     require_outputs(map_outputs(out), inputs_of(source, None, model))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from ..datasets import load
+        from ..tables import load
 
         with prompt_interrupt():
             saved = read_model(model)

@@ -68,8 +68,8 @@ def main(
     require_outputs(map_outputs(out, save, model=model), inputs_of(source, None, model))
     with reporting(bars=not quiet, memory=memory) as warned:
         from .._files import written_together
-        from ..datasets import load
         from ..meta import append_rows
+        from ..tables import load
 
         with prompt_interrupt():
             saved = read_model(model)

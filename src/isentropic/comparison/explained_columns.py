@@ -13,9 +13,9 @@ from scipy import sparse
 
 from .._errors import InvalidInputError, require
 from .._values import Floats, Table
-from ..datasets.arrow import frame_of_stream
-from ..datasets.columns import is_number, level_text
-from ..datasets.dates import days
+from ..tables.prepare.columns import is_number, level_text
+from ..tables.prepare.dates import days
+from ..tables.readers.arrow import frame_of_stream
 
 _ROUNDING = 1e-15  # of the centre: what is left of a zero that was centred, scaled and taken back
 _NUMBERS = (

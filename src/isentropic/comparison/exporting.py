@@ -21,7 +21,7 @@ from .verdicts import Verdict, verdict
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..datasets.written import MapsFrame
+    from ..tables.writers.written import MapsFrame
 
 MAP_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".h5ad", ".json")
 _OWN_ROWS = ("rows", "walked", "jumps")  # which rows, and what is known of other rows than the scored ones
@@ -60,7 +60,7 @@ def save_maps(
     scanpy expects. For JSON see :func:`data_map`. The file is written whole or not at all. In CSV and
     TSV, text that a spreadsheet would run as a formula has a quote before it, unless ``raw_text``.
     """
-    from ..datasets.written import write_maps
+    from ..tables.writers.written import write_maps
 
     require_runs(table, runs)
     path = path_of(path)
@@ -172,7 +172,7 @@ def _flat(embedding: Any) -> Floats:
 def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFrame:
     import pandas as pd
 
-    from ..datasets.written import MapsFrame, free_name
+    from ..tables.writers.written import MapsFrame, free_name
 
     names, order = run_names(runs), _order(runs, judged)
     columns: dict[str, Any] = {}

@@ -17,10 +17,10 @@ from .. import registry
 from .._errors import require_count, require_one_of
 from .._values import Floats
 from ..comparison.presets import grid_of
-from ..datasets import load
-from ..datasets.layout import Layout
-from ..datasets.sources import read_source
 from ..methods.random_projection import RandomProjection
+from ..tables import load
+from ..tables.readers.layout import Layout
+from ..tables.sources import read_source
 from .protocols import Protocol, Scores, honest_scores, permuted_null
 from .values import Refused
 

@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from .._values import Floats, Inflate
-from ..datasets import load
 from ..methods.isomap import Isomap
 from ..quality import kruskal_stress, neighborhood_stress
+from ..tables import load
 from .battery import nearest_score, old_grid_score
 
 SOURCES = {

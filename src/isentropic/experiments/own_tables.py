@@ -12,7 +12,7 @@ from typing import Any
 
 from .._errors import FileFormatError, IsentropicError, IsentropicWarning, require
 from .._files import path_of
-from ..datasets.files import SUFFIXES, kind_of_file, table_name
+from ..tables.readers.files import SUFFIXES, kind_of_file, table_name
 from .honest_work import RAW, has_numbers, usual_target
 from .printed import measured
 from .rankings import FEWEST_BLOCKS, FEWEST_METHODS, complete

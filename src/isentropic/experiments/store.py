@@ -148,7 +148,7 @@ def source_mark(source: str) -> str:
 def _paths(source: str) -> list[Path]:
     if source.startswith("builtin:"):
         return []
-    from ..datasets.folder import find_openml, find_set  # here: who waits for a worker waits for its imports
+    from ..tables.folder import find_openml, find_set  # here: who waits for a worker waits for its imports
 
     word = source.removeprefix("openml:")
     entry = find_set(source) if word == source else find_openml(word)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from .._errors import FileFormatError
 from .._values import Floats, Integers
-from ..datasets import load
-from ..datasets.folder import SETTING
+from ..tables import load
+from ..tables.folder import SETTING
 
 IRIS, CANCER, ROLL, DIGITS = "Iris", "Breast Cancer", "Swiss Roll", "MNIST"
 _BUILT_IN = {

@@ -1,0 +1,276 @@
+"""Tables ready to be embedded: a source in, a frozen :class:`Table` out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .._errors import require, require_one_of
+from .._sparse_rows import SPARSE_METRIC
+from .._values import Floats, Table
+from .notices import listed, notice
+from .prepare.dates import DATES
+from .prepare.encoding import Encoded, encode_columns
+from .prepare.factors import fit_factors
+from .prepare.missing import complete_rows
+from .prepare.mixed import Choices
+from .prepare.preparation import MISSING, NOMINAL, Preparation, feature_names
+from .prepare.roles import (
+    Roles,
+    fitted_parts,
+    require_columns,
+    require_flat,
+    split,
+    without_empty_columns,
+    without_names_of_rows,
+)
+from .prepare.scaling import SCALINGS, fit_scale
+from .prepare.sparse_tables import sparse_table, stays_sparse
+from .prepare.suspects import name_suspects
+from .prepare.targets import class_names, notice_of_minus_one, with_new_classes
+from .raw import RawTable
+from .readers.layout import Layout
+from .sources import read_source
+from .sparse import reduced, sparse_source
+
+
+def load(
+    source: Any,
+    target: str | os.PathLike[str] | None = None,
+    *,
+    drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    index: str | None = None,
+    nominal: str = "onehot",
+    missing: str = "raise",
+    dates: str = "number",
+    scaling: str = "auto",
+    metric: str = "euclidean",
+    rank: int | None = None,
+    separator: str | None = None,
+    header: bool | None = None,
+    n_samples: int | None = None,
+    random_state: int = 0,
+    preparation: Preparation | None = None,
+) -> Table:
+    """Read a table and make it numbers: complete, encoded and scaled.
+
+    Parameters
+    ----------
+    source
+        ``builtin:NAME``, ``openml:NAME``, ``openml:NAME@VERSION``, ``openml:ID``,
+        a file (CSV, TSV, JSON lines, ARFF and IDX, each
+        also .gz, .bz2, .xz or .zst; Excel, its first sheet or ``book.xlsx#Sheet``; Parquet, Feather, Arrow,
+        NPY, NPZ), a frame of pandas, polars or Arrow, a sparse matrix, or the name of a set in the data
+        folder that ``ISENTROPIC_DATA`` points at. The data folder also answers ``openml:`` when it has the
+        set.
+    target
+        Column of the classes or of a number to colour by; for IDX and NPY a file of labels, for NPZ
+        the name of an array. Built-in sets, the data folder and OpenML know theirs; an IDX file
+        of images finds the labels next to it; an NPZ file those called ``y``.
+    drop
+        Columns to leave out.
+    keep
+        Columns that count as features though they look like names of the rows.
+    index
+        Column that names the rows. Where none is named, one that looks like it is taken, with a notice.
+    nominal
+        Text and categories as one feature per level (``"onehot"``), or as ``"coded"`` numbers in the
+        order of the levels.
+    missing
+        ``"raise"`` an error that counts them; ``"drop"`` the rows that have one; take the ``"median"`` of the
+        feature (of levels: none), with one more 0/1 feature for each column that has holes, both of which
+        weigh together as one column; what a factor model of the other columns tells, ``"ppca"``; the
+        ``"mean"`` of the feature (of a level: its share); or ``"keep"`` them as NaN, for the method
+        ``probabilistic-pca``. Where they are kept, filled in by factors or flagged, scaling is by the values
+        that are there.
+    dates
+        Days since 1970 (``"number"``), or also the place in the year, the week and the day (``"cycle"``),
+        where dates differ in it: as sine and cosine, so that December lies beside January. The features of
+        one date weigh together as one column, its days and each cycle alike.
+    scaling
+        ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
+        ``"auto"`` is none where all features share one unit (generated sets and images) and
+        standard elsewhere.
+    metric
+        By what rows are to be compared, which ``table.metric`` says to those who do: ``"euclidean"``, or
+        ``"gower"`` for text beside numbers and missing values: levels are coded then, nothing is scaled, and
+        what is missing is kept as NaN. ``"auto"`` takes it for tables that have those, and says so. Any other
+        name is handed on. A sparse table stays sparse for ``"cosine"``, unless ``rank`` is given: methods
+        that work from distances, neighbours and all of quality take it so.
+    rank
+        How many principal components a sparse matrix, given or in a file of ``scipy.sparse.save_npz``, is
+        reduced to: 50, or one less than its rows or columns. They are centred and not scaled, and a notice
+        says how much of the variance they keep; for ``metric="cosine"`` they are those of rows of length 1,
+        and not centred. Such a table is never made dense.
+    separator
+        What stands between the fields of a CSV or TSV file, as ``";"`` or ``"|"``. By default it is the comma
+        or the tab that the suffix says, unless another of ``,``, ``;``, tab and ``|`` cuts all of the first
+        lines into more fields, which a notice says.
+    header
+        Whether the first row of a CSV, TSV or Excel file names the columns. By default it does, unless it
+        looks like a row of data: numbers over numbers, which are neither years nor evenly spaced. A notice
+        says so then, and columns are called ``x0``, ``x1`` ...
+    n_samples, random_state
+        Size and seed of a generated set.
+    preparation
+        ``table.preparation`` of another table: the rows are encoded and scaled as that one was, and
+        ``missing="raise"`` stands for its choice. They need its columns, but no target.
+
+    Notes
+    -----
+    In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Text counts as dates where
+    95% of it is written as YYYY-MM-DD, YYYY-MM or with the name of a month, with or without a time. Columns
+    that number or name the rows, text that hardly repeats (values occur less than twice on average) and
+    columns without any value are left out and named in a :class:`TableWarning`; dates, constant columns
+    and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100 of them.
+    The levels of one column weigh together as one column does: with shares p they are divided by
+    sqrt(sum p (1 - p)).
+
+    Examples
+    --------
+    >>> from isentropic.datasets import load
+    >>> iris = load("builtin:iris")
+    >>> iris.X.shape, iris.class_names, iris.scaling
+    ((150, 4), ('setosa', 'versicolor', 'virginica'), 'standard')
+
+    New rows are prepared as the first ones were:
+
+    >>> import pandas as pd
+    >>> flat = load(pd.DataFrame({"rooms": [2, 3, 4], "heating": ["gas", "oil", "gas"]}))
+    >>> flat.feature_names
+    ('rooms', 'heating=gas', 'heating=oil')
+    >>> load(pd.DataFrame({"rooms": [3], "heating": ["oil"]}), preparation=flat.preparation).X.round(2)
+    array([[ 0., -1.,  1.]])
+    """
+    require_one_of("nominal", nominal, NOMINAL)
+    require_one_of("missing", missing, MISSING)
+    require_one_of("dates", dates, DATES)
+    require_one_of("scaling", scaling, ("auto", *SCALINGS))
+    roles, layout = Roles.of(target, drop, keep, index), Layout.of(separator, header)
+    if preparation is not None:
+        _require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
+    sparse = sparse_source(source)
+    _require_source(sparse is not None, rank, roles, preparation)
+    if sparse is not None:
+        layout.require_none("a sparse table")
+    if sparse is None:
+        texts = roles.text_columns(preparation)
+        raw = read_source(source, roles.target, texts, n_samples, random_state, layout)
+    elif stays_sparse(metric, rank, preparation):
+        return sparse_table(*sparse, roles, preparation)
+    else:
+        fitted = None if preparation is None else preparation.reduction
+        raw = reduced(*sparse, rank, fitted, by_cosine=metric == SPARSE_METRIC)
+    if preparation is None:
+        return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling))
+    preparation.require_rule(missing)
+    return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
+
+
+def _require_source(is_sparse: bool, rank: int | None, roles: Roles, preparation: Preparation | None) -> None:
+    """Raise where a source is sparse and the fitted one was not, or the other way round."""
+    if preparation is not None:
+        was = preparation.reduction is not None or preparation.sparse_columns is not None
+        words = ("dense", "sparse")
+        must_be = f"{words[was]}, as the fitted table"
+        require(is_sparse == was, "source", must_be, words[is_sparse])
+        require(not was or rank is None, "rank", "left to the preparation", rank, "Give one or the other.")
+    hint = "It reduces sparse ones."
+    require(is_sparse or rank is None, "rank", "None for a table that is not sparse", rank, hint)
+    hint = "Give y to fit(X, y)."
+    require(not is_sparse or roles.target is None, "target", "None for a sparse table", roles.target, hint)
+
+
+def _require_no_second_choice(
+    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str, metric: str
+) -> None:
+    is_one = isinstance(preparation, Preparation)
+    require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
+    for name, is_left in (
+        ("drop", not roles.drop),
+        ("keep", not roles.keep),
+        ("nominal", nominal == "onehot"),
+        ("dates", dates == "number"),
+        ("scaling", scaling == "auto"),
+        ("metric", metric in ("euclidean", "auto", preparation.metric)),
+    ):
+        require(is_left, name, "left to the preparation", "both", "Give one or the other.")
+
+
+def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
+    """Decide how the columns become numbers, and make them so."""
+    require_columns(raw, roles)
+    require_flat(raw, roles.drop)
+    roles = without_names_of_rows(raw, without_empty_columns(raw, roles))
+    parts = split(raw, roles)
+    chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
+    nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
+    classes = () if parts.target is None else class_names(parts.target)
+    notice_of_minus_one(parts.target, classes)
+    encoded = encode_columns(parts.features, columns, nominal, raw.name)
+    if not raw.one_unit:
+        name_suspects(encoded)
+    if missing == "median":
+        encoded = encoded.flagged()
+    rows = complete_rows(encoded, parts, classes, missing, raw.name)
+    if scaling == "auto":
+        scaling = "none" if raw.one_unit else "standard"
+    names = feature_names(encoded.columns, nominal)
+    scale = fit_scale(rows.X, scaling, names, encoded.groups())
+    if scaling != "none":
+        _name_constants(rows.X, encoded, scaling)
+    preparation = Preparation(
+        columns=encoded.columns,
+        target=parts.target_name,
+        index=roles.index,
+        drop=roles.drop,
+        class_names=rows.class_names,
+        nominal=nominal,
+        missing=missing,
+        scaling=scaling,
+        fill=rows.fill,
+        scale=scale,
+        metric=chosen.metric,
+        reduction=raw.reduction,
+    )
+    rows = rows.scaled(scale)
+    if missing == "ppca":
+        preparation = replace(preparation, factors=fit_factors(rows.X, encoded.firsts, raw.name))
+    return rows.table(raw.name, preparation, missing)
+
+
+def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) -> Table:
+    """Make the columns numbers as they were made before."""
+    parts = fitted_parts(raw, roles, preparation)
+    classes: tuple[str, ...] = ()
+    if parts.target is not None:
+        is_fitted = parts.target_name == preparation.target
+        classes = (
+            with_new_classes(parts.target, preparation.class_names)
+            if is_fitted
+            else class_names(parts.target)
+        )
+    differ = preparation.metric == "gower"  # an unknown level is one that no fitted row has
+    encoded = encode_columns(
+        parts.features, preparation.columns, preparation.nominal, raw.name, unseen_differ=differ
+    )
+    rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation)
+    return rows.scaled(preparation.scale).table(raw.name, preparation, missing)
+
+
+def _name_constants(X: Floats, encoded: Encoded, scaling: str) -> None:
+    if len(X) == 1:
+        notice(
+            f"the table has one row, which scaling {scaling!r} makes 0 in every feature. Choose "
+            "scaling='none', or preparation=... of the table that it belongs to."
+        )
+        return
+    constant = np.logical_and.reduceat(np.nanmin(X, axis=0) == np.nanmax(X, axis=0), encoded.firsts)
+    names = [column.name for column, flag in zip(encoded.columns, constant, strict=True) if flag]
+    if names:
+        notice(f"constant columns tell no row from another and become 0: {listed(names)}.")

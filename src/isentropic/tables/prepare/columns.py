@@ -1,0 +1,240 @@
+"""Columns: what kind each is, and how it becomes numbers, alike for the fitted table and for new rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pandas.api import types
+
+from ..._errors import InvalidInputError
+from ..._values import Floats
+from ..notices import listed, notice
+from .dates import are_dates, days, texts_of
+
+Kind = Literal["number", "date", "nominal"]
+KINDS = get_args(Kind)
+MAX_LEVELS = 100  # a text column with more levels is not one-hot coded unless it was declared nominal
+FEW_WORDS = 20  # beside numbers: a column with more of them is text
+UNSEEN = -1.0  # code of a level that the fitted table did not have
+
+_NUMBERS = ("boolean", "integer", "floating", "mixed-integer-float", "decimal", "empty")
+_DATES = ("date", "datetime", "datetime64")
+_MIXTURES = ("mixed-integer", "mixed")
+_NEARLY = 0.95  # share of amounts that makes a text column one of them
+_CODES = "USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|KRW|MXN|ZAR|TRY|RUB"
+_MONEY = rf"(?:[$€£¥₹₽₩₺₴฿]|{_CODES}|R[$]|kr[.]?|zł|Kč)"
+_SPACE = r"[ \u00a0\u202f]"
+_GROUPED = rf"\d{{1,3}}(?:(?:[,']|{_SPACE})\d{{3}})+|\d{{1,3}}(?:[.]\d{{3}}){{2,}}"
+_AMOUNT = re.compile(
+    rf"[(+-]?{_SPACE}*{_MONEY}?{_SPACE}*[+-]?(?:{_GROUPED}|\d+)(?:[.,]\d+)?{_SPACE}*(?:{_MONEY}|[%‰])?[)]?"
+)
+_AMOUNT_SIGN = re.compile(rf"{_MONEY}|[%‰(]|{_GROUPED}")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table: a number, a date (in days since 1970) or one of the named levels."""
+
+    name: str
+    kind: Kind
+    levels: tuple[str, ...] = ()
+    flag: bool = False  # one more feature says whether the value was missing
+    cycles: tuple[str, ...] = ()  # of a date: two more features for each, its place on a circle
+    ordered: bool = False  # of levels: they were declared to rise in this order
+
+    def feature_names(self, nominal: str) -> tuple[str, ...]:
+        """Names of the features that the column becomes: itself, or ``column=level`` for each level.
+
+        A date with cycles adds ``column:year-sin``, ``column:year-cos`` and the like. The last is
+        ``column=(missing)`` where missing values have a flag.
+        """
+        mark = "(missing)" if "(missing)" not in self.levels else "(no value)"
+        flag = (f"{self.name}={mark}",) if self.flag else ()
+        if self.has_levels(nominal):
+            return (*(f"{self.name}={level}" for level in self.levels), *flag)
+        circles = (f"{self.name}:{cycle}-{axis}" for cycle in self.cycles for axis in ("sin", "cos"))
+        return (self.name, *circles, *flag)
+
+    def has_levels(self, nominal: str) -> bool:
+        """Whether it becomes one feature for each level."""
+        return self.kind == "nominal" and nominal == "onehot"
+
+
+def is_number(dtype: Any) -> bool:
+    """Whether a column of this type is numbers as it stands; booleans are 0 and 1."""
+    return types.is_numeric_dtype(dtype) and not types.is_complex_dtype(dtype)
+
+
+# ---- what kind a column is ---------------------------------------------------------------------
+
+
+def describe(series: pd.Series, name: str, nominal: str) -> Column:
+    """The kind of a column and its levels; raises where a next step is up to the analyst."""
+    if is_number(series.dtype):
+        return Column(name, "number")
+    if types.is_datetime64_any_dtype(series.dtype):
+        return Column(name, "date")
+    if isinstance(series.dtype, pd.CategoricalDtype) and len(series.cat.categories):
+        levels = _distinct(series.cat.categories, name)
+        return Column(name, "nominal", levels, ordered=bool(series.cat.ordered))
+    content = types.infer_dtype(series, skipna=True)
+    if content in _NUMBERS:
+        return Column(name, "number")
+    if content in _DATES:
+        return Column(name, "date")
+    is_mixture = content in _MIXTURES and all(isinstance(value, (str, Number)) for value in series.dropna())
+    if content == "string" or is_mixture:
+        return _describe_text(series, name, nominal)
+    raise InvalidInputError(
+        f"column {name!r} must be numbers, booleans, dates or text, got {content} ({series.dtype}). "
+        f"Convert it, or leave it out: drop=[{name!r}]."
+    )
+
+
+def _distinct(categories: Iterable[Any], name: str) -> tuple[str, ...]:
+    levels = tuple(map(level_text, categories))
+    if len(set(levels)) < len(levels):
+        raise InvalidInputError(
+            f"column {name!r} must have levels that differ as text, got {listed(levels)}. Rename its "
+            "categories."
+        )
+    return levels
+
+
+def _describe_text(series: pd.Series, name: str, nominal: str) -> Column:
+    counts = series.map(level_text, na_action="ignore").replace("", np.nan).value_counts()
+    words = pd.Series(counts.index.astype(object))
+    is_numeric = pd.to_numeric(words, errors="coerce").notna()
+    if is_numeric.all():
+        if len(words):
+            notice(
+                f"column {name!r} holds numbers written as text; they are read as numbers. "
+                "For levels, give the column pandas' dtype 'category'."
+            )
+        return Column(name, "number")
+    if are_dates(words, counts.to_numpy(), name):
+        return Column(name, "date")
+    _refuse_comma(words, name)
+    if not _are_amounts(words, counts.to_numpy(), name, nominal):
+        share = counts.to_numpy()[is_numeric].sum() / counts.sum()
+        _question_levels(words, is_numeric, share, name, nominal)
+    return Column(name, "nominal", tuple(sorted(words)))
+
+
+def _refuse_comma(words: pd.Series, name: str) -> None:
+    if words.str.fullmatch(_DECIMAL_COMMA).all():
+        raise InvalidInputError(
+            f"column {name!r} must hold numbers with a decimal point, got {words[0]!r}. Read the file with "
+            "pandas.read_csv(path, decimal=',') and load the frame, or thousands=',' where it means those."
+        )
+
+
+def _are_amounts(words: pd.Series, counts: np.ndarray, name: str, nominal: str) -> bool:
+    """Whether words are numbers with a sign for percent, money or thousands: levels, and named so."""
+    signed = words[words.str.contains(_AMOUNT_SIGN).to_numpy(dtype=bool) & look_like_amounts(words)]
+    share = counts[look_like_amounts(words)].sum() / max(counts.sum(), 1)
+    if not len(signed) or share < _NEARLY:
+        return False
+    remedy = "For numbers, write them without %, signs of money and separators of thousands, as 1234.5."
+    if nominal == "onehot" and len(words) > MAX_LEVELS:
+        raise InvalidInputError(
+            f"column {name!r} must be numbers or have at most {MAX_LEVELS} levels, got {len(words)} amounts "
+            f"written as text, as {signed.iloc[0]!r}. {remedy} Or leave it out: drop=[{name!r}]."
+        )
+    notice(
+        f"column {name!r} holds amounts written as text, as {signed.iloc[0]!r}, and is read as levels. "
+        f"{remedy}"
+    )
+    return True
+
+
+def look_like_amounts(words: pd.Series) -> npt.NDArray[np.bool_]:
+    """Which words are numbers, also with a sign for percent, money or thousands."""
+    return words.str.fullmatch(_AMOUNT).to_numpy(dtype=bool)
+
+
+def _question_levels(words: pd.Series, is_numeric: pd.Series, share: float, name: str, nominal: str) -> None:
+    others = words[~is_numeric]
+    mostly_numbers = share >= 0.5 and len(others) <= FEW_WORDS
+    noun = "word" if len(others) == 1 else "words"
+    strays = f"numbers in {share:.0%} of the rows, and the {noun} {listed(others)}"
+    if nominal == "onehot" and len(words) > MAX_LEVELS:
+        got = strays if mostly_numbers else f"{len(words)} levels ({listed(words[:3])} ...)"
+        remedy = f"For numbers, leave the {noun} empty. Else choose" if mostly_numbers else "Choose"
+        raise InvalidInputError(
+            f"column {name!r} must be numbers or have at most {MAX_LEVELS} levels, got {got}. {remedy} "
+            f"drop=[{name!r}], index={name!r} if it names the rows, nominal='coded', or pandas' dtype "
+            "'category' if every level counts."
+        )
+    if mostly_numbers:
+        notice(
+            f"column {name!r} looks numeric but is read as {len(words)} levels: it has {strays}. "
+            f"For numbers, leave the {noun} empty, which is a missing value."
+        )
+
+
+def level_text(value: Any) -> str:
+    """The name of a level: text as it is, 1.0 as ``1``."""
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value).strip()
+
+
+# ---- how it becomes numbers --------------------------------------------------------------------
+
+
+def encode(series: pd.Series, column: Column) -> Floats:
+    """Numbers, days or codes of levels; NaN where missing, ``UNSEEN`` for a level that is not known."""
+    if column.kind == "nominal":
+        return _codes(series, column.levels)
+    absent = series.isna().to_numpy()
+    if absent.all():
+        return np.full(len(series), np.nan)
+    if column.kind == "date":
+        return days(series, column.name)
+    if types.is_datetime64_any_dtype(series.dtype):
+        raise _not_of_kind(column.name, "numbers", series)
+    if is_number(series.dtype):
+        return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    return _parsed_numbers(series, column.name)
+
+
+def _codes(series: pd.Series, levels: tuple[str, ...]) -> Floats:
+    with np.errstate(over="ignore"):  # of long doubles
+        codes, uniques = pd.factorize(series)
+    position = {level: float(code) for code, level in enumerate(levels)}
+    is_dates = types.is_datetime64_any_dtype(series.dtype)
+    texts = texts_of(uniques) if is_dates else [level_text(value) for value in uniques]
+    known = [np.nan if text == "" else position.get(text, UNSEEN) for text in texts]
+    by_code: Floats = np.array([*known, np.nan])  # factorize codes a missing value as -1: the last one
+    return np.asarray(by_code[codes])
+
+
+def _parsed_numbers(series: pd.Series, name: str) -> Floats:
+    if types.infer_dtype(series, skipna=True) == "complex":
+        raise _not_of_kind(name, "numbers", series)  # to be cut to their real parts without a word
+    values = np.full(len(series), np.nan)
+    present = series.notna().to_numpy() & (series.astype(object) != "").to_numpy(dtype=bool)
+    try:
+        values[present] = series[present].astype(np.float64)
+    except OverflowError:
+        raise _not_of_kind(name, "numbers up to 1.8e308", series[present]) from None
+    except (ValueError, TypeError):
+        strays = pd.to_numeric(series[present].astype(str), errors="coerce").isna()
+        raise _not_of_kind(name, "numbers", series[present][strays.to_numpy()]) from None
+    return values
+
+
+def _not_of_kind(name: str, must_be: str, strays: pd.Series) -> InvalidInputError:
+    return InvalidInputError(
+        f"column {name!r} must be {must_be}, got {listed(texts_of(strays.dropna().unique()))}. "
+        "Correct the values, or leave them empty and choose missing='drop' or 'median'."
+    )

@@ -1,0 +1,126 @@
+"""Dates: recognised among text, and made days since 1970, and cycles of the year, the week and the day."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+from pandas.api import types
+
+from ..._errors import InvalidInputError
+from ..._values import Floats
+from ..notices import listed, notice, plural
+
+DATES = ("number", "cycle")
+CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # in days
+_NEARLY = 0.95  # share of dates that makes a text column one of dates; the rest counts as missing
+_PER_SECOND = {"s": 1e0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # the units of pandas
+_MONTH = 31.0  # days: dates within one say nothing of a year
+
+_TIME = r"([ T]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
+_ISO = re.compile(rf"\d{{4}}[-/]\d\d[-/]\d\d{_TIME}|\d{{4}}-(0[1-9]|1[0-2])")
+_NAMES = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[.]?"
+_WORDY = re.compile(rf"(?i:\d{{1,2}}[ -]{_NAMES}[ -]\d{{4}}{_TIME}|{_NAMES} (\d{{1,2}},? )?\d{{4}}{_TIME})")
+_EITHER_WAY = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d\d)([ T]\d{1,2}:\d\d.*)?")
+
+
+def are_dates(words: pd.Series, counts: np.ndarray, name: str) -> bool:
+    """Whether words, so many times each, are dates but for a few; raises where day and month may swap."""
+    written = words.str.fullmatch(_ISO) | words.str.fullmatch(_WORDY)
+    if len(words) and counts[written.to_numpy(dtype=bool)].sum() >= _NEARLY * counts.sum():
+        return True
+    if words.str.fullmatch(_EITHER_WAY).all():
+        raise InvalidInputError(
+            f"column {name!r} must hold dates as YYYY-MM-DD, got {words[0]!r}, where day and month may be "
+            f"either. Rewrite the dates, or leave the column out: drop=[{name!r}]."
+        )
+    return False
+
+
+def texts_of(values: pd.Series | pd.Index) -> list[str]:
+    """Values as text, dates of any year included: pandas writes those that Python knows."""
+    try:
+        return list(map(str, values))
+    except (OverflowError, ValueError, NotImplementedError):
+        return list(np.datetime_as_string(pd.Series(values).to_numpy()))
+
+
+def look_like_dates(words: pd.Series) -> pd.Series:
+    """Which words are dates, written in whatever way."""
+    return words.str.fullmatch(_ISO) | words.str.fullmatch(_WORDY) | words.str.fullmatch(_EITHER_WAY)
+
+
+def days(series: pd.Series, name: str) -> Floats:
+    """Days since 1970, with fractions; NaN where missing, or with a notice where a few words are no dates."""
+    if types.is_numeric_dtype(series.dtype):
+        raise not_dates(name, series)
+    try:
+        moments = _moments(series)
+    except (pd.errors.OutOfBoundsDatetime, OverflowError):
+        return _distant_days(series)
+    lost = (moments.isna() & series.notna()).to_numpy(dtype=bool)
+    if lost.any():
+        lost = lost & (series.astype(str).str.strip() != "").to_numpy(dtype=bool)
+    if lost.sum() > (1 - _NEARLY) * series.notna().sum():
+        raise not_dates(name, series[lost])
+    if lost.any():
+        notice(
+            f"column {name!r} holds dates, and {plural(int(lost.sum()), 'value')} that are none and count as "
+            f"missing: {listed(series[lost].unique())}."
+        )
+    epoch = pd.Timestamp(0, tz="UTC")
+    try:
+        since = moments - epoch
+    except (pd.errors.OutOfBoundsDatetime, OverflowError):  # nanoseconds end in the years 1677 and 2262
+        return _distant_days(moments)
+    numbers = since / pd.Timedelta(days=1)
+    return np.asarray(numbers.to_numpy(dtype=np.float64))
+
+
+def _distant_days(moments: pd.Series) -> Floats:
+    """Days of moments of any year, by their own unit: pandas would have them all in the finest."""
+    clock = moments.dt.tz_convert(None) if moments.dt.tz is not None else moments
+    counts = clock.to_numpy()
+    per_day = 86_400.0 * _PER_SECOND[np.datetime_data(counts.dtype)[0]]
+    return np.where(np.isnat(counts), np.nan, counts.view(np.int64) / per_day)
+
+
+def _moments(series: pd.Series) -> pd.Series:
+    """Moments in UTC; NaT for what is none, or missing."""
+    if types.infer_dtype(series) != "string":
+        return pd.to_datetime(series, format="ISO8601", utc=True, errors="coerce")
+    text = series.astype(str).str.strip().str.replace("/", "-").where(series.notna())
+    moments = pd.to_datetime(text, format="ISO8601", utc=True, errors="coerce")
+    wordy = (moments.isna() & text.str.fullmatch(_WORDY, na=False)).to_numpy(dtype=bool)
+    if wordy.any():
+        moments = moments.where(
+            ~wordy, pd.to_datetime(text.where(wordy), format="mixed", utc=True, errors="coerce")
+        )
+    return moments
+
+
+def not_dates(name: str, strays: pd.Series) -> InvalidInputError:
+    return InvalidInputError(
+        f"column {name!r} must be dates as YYYY-MM-DD, got {listed(strays.dropna().unique())}. "
+        "Correct the values, or leave them empty and choose missing='drop' or 'median'."
+    )
+
+
+def cycles_of(values: Floats) -> tuple[str, ...]:
+    """The cycles in which dates differ; of the year only if they span more than a month."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return ()
+    differ = {
+        "year": np.ptp(known) > _MONTH,
+        "week": len(np.unique(np.floor(known) % 7.0)) > 1,
+        "day": len(np.unique(known % 1.0)) > 1,
+    }
+    return tuple(name for name, is_one in differ.items() if is_one)
+
+
+def on_circle(values: Floats, cycle: str) -> Floats:
+    """``(sin, cos)`` of the place within a cycle, (n, 2): its end lies beside its beginning."""
+    angle = 2.0 * np.pi * (values / CYCLES[cycle])
+    return np.column_stack([np.sin(angle), np.cos(angle)])

@@ -1,0 +1,189 @@
+"""Missing values: an error that counts them, rows left out, values filled in, or kept as NaN."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..._errors import InvalidInputError
+from ..._values import Floats, Table
+from ..notices import counted, listed, notice, plural
+from .encoding import Encoded
+from .preparation import Preparation
+from .roles import Parts
+from .scaling import Scale, column_means
+from .targets import encode_target
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Complete rows, scaled or not yet."""
+
+    X: Floats  # (n, m), nothing missing but what is to be kept so
+    y: npt.NDArray[Any] | None
+    row_names: tuple[str, ...]
+    class_names: tuple[str, ...]
+    fill: Floats  # (m,) what takes the place of missing values, before scaling
+
+    def scaled(self, scale: Scale) -> Rows:
+        """The rows, scaled in place."""
+        return replace(self, X=scale.apply(self.X))
+
+    def table(self, name: str, preparation: Preparation, missing: str) -> Table:
+        """The table of scaled rows, the last holes filled in by the factors of the preparation."""
+        X = self.X
+        if missing == "ppca" and preparation.factors is not None:
+            X = preparation.factors.filled(X)
+        return Table(
+            X=X,
+            y=self.y,
+            feature_names=preparation.feature_names,
+            row_names=self.row_names,
+            class_names=self.class_names,
+            name=name,
+            scaling=preparation.scaling,
+            preparation=preparation,
+            metric=preparation.row_metric,
+        )
+
+
+def complete_rows(
+    encoded: Encoded,
+    parts: Parts,
+    class_names: tuple[str, ...],
+    missing: str,
+    table: str,
+    fitted: Preparation | None = None,
+) -> Rows:
+    """Rows with nothing missing but what is kept, or filled in when it is scaled; ``fitted`` says by what."""
+    fill = None if fitted is None else fitted.fill
+    X, row_names = encoded.X, parts.row_names
+    y = None if parts.target is None else encode_target(parts.target, class_names)
+    if np.isfinite(X).all() and (y is None or np.isfinite(y).all()):
+        fill = _fill(encoded, np.isnan(X), missing) if fill is None else fill
+        return Rows(X, _codes(y, class_names), row_names, class_names, fill)
+    encoded.require_finite(table)
+    gaps = np.isnan(X)
+    unlabelled = np.zeros(len(X), dtype=bool) if y is None else np.isnan(y)
+    if missing == "raise" or (missing != "drop" and unlabelled.any()):
+        _refuse(encoded, gaps.any(axis=1) | unlabelled, unlabelled, parts.target_name, missing, table, fitted)
+    if missing == "drop":
+        keep = ~(gaps.any(axis=1) | unlabelled)
+        _require_rows(keep, encoded, table)
+        notice(f"{plural(int((~keep).sum()), 'row')} of {len(keep)} with missing values left out.")
+        X, y = X[keep], None if y is None else y[keep]
+        row_names = tuple(name for name, kept in zip(row_names, keep, strict=True) if kept)
+        gaps = np.isnan(X)
+        y, class_names = (y, class_names) if fill is not None else _used_classes(y, class_names)
+    if fill is None:
+        _require_values(gaps, encoded, table, missing)
+        fill = _fill(replace(encoded, X=X), gaps, missing)
+    elif missing == "median":
+        _name_unflagged(encoded, gaps)
+    if missing not in ("keep", "ppca"):
+        X[gaps] = np.broadcast_to(fill, X.shape)[gaps]
+    return Rows(X, _codes(y, class_names), row_names, class_names, fill)
+
+
+def _codes(y: Floats | None, class_names: tuple[str, ...]) -> npt.NDArray[Any] | None:
+    return y.astype(np.int64) if y is not None and class_names else y
+
+
+def _used_classes(y: Floats | None, class_names: tuple[str, ...]) -> tuple[Floats | None, tuple[str, ...]]:
+    """The classes that still have rows."""
+    if y is None or not class_names:
+        return y, class_names
+    used, codes = np.unique(y, return_inverse=True)
+    return codes.astype(np.float64), tuple(class_names[int(code)] for code in used)
+
+
+def _refuse(
+    encoded: Encoded,
+    incomplete: npt.NDArray[np.bool_],
+    unlabelled: npt.NDArray[np.bool_],
+    target: str | None,
+    missing: str,
+    table: str,
+    fitted: Preparation | None,
+) -> None:
+    counts = encoded.missing_counts()
+    if target is not None and unlabelled.any():
+        counts[target] = int(unlabelled.sum())
+    dropped = f"missing='drop' to leave out {plural(int(incomplete.sum()), 'row')}"
+    got = counts
+    if unlabelled.any():
+        remedy = f"Choose {dropped}, which is the only remedy for the target {target!r}"
+        got = {str(target): counts[str(target)]} if missing != "raise" else counts
+    elif fitted is None:
+        remedy = (
+            "Choose missing='median' to fill in medians and flag what was missing, missing='ppca' to fill in "
+            f"what the other columns tell, missing='mean' to fill in means, {dropped}, metric='gower' to "
+            "compare rows by what both have, or missing='keep' and the method probabilistic-pca, which maps "
+            "rows with holes"
+        )
+    else:
+        remedy = f"Choose missing='mean' to fill in the means of the fitted table, or {dropped}"
+    total = plural(sum(got.values()), "missing value")
+    raise InvalidInputError(f"{table} must be complete, got {total}: {counted(got)}. {remedy}.")
+
+
+def _require_rows(keep: npt.NDArray[np.bool_], encoded: Encoded, table: str) -> None:
+    if not keep.any():
+        raise InvalidInputError(
+            f"{table} must have a row with nothing missing for missing='drop', got none: "
+            f"{counted(encoded.missing_counts())}. Choose missing='median', or drop=[...] the "
+            "emptiest columns."
+        )
+
+
+def _require_values(gaps: npt.NDArray[np.bool_], encoded: Encoded, table: str, missing: str) -> None:
+    present = len(gaps) - gaps.sum(axis=0)
+    empty = [
+        column.name for column, n in zip(encoded.columns, present[encoded.firsts], strict=True) if n == 0
+    ]
+    if empty:
+        raise InvalidInputError(
+            f"{table} must have a value in every column for missing={missing!r}, got none in "
+            f"{listed(empty)}. Leave them out: drop=[{listed(empty)}]."
+        )
+
+
+def _fill(encoded: Encoded, gaps: npt.NDArray[np.bool_], missing: str) -> Floats:
+    """What takes the place of a missing value: the mean, or the median and no level."""
+    X = encoded.X
+    if missing == "median":
+        fill: Floats = np.array([_median(x[~gap]) for x, gap in zip(X.T, gaps.T, strict=True)])
+        for part in (part for parts in encoded.groups() for part in parts if part.kind != "number"):
+            fill[part.span] = 0.0
+        return fill
+    if not gaps.any():
+        return column_means(X)
+    # means of what is there: zeros do not count, and n / present corrects for their number
+    with np.errstate(over="ignore"):
+        means: Floats = column_means(np.where(gaps, 0.0, X)) * (len(X) / (len(X) - gaps.sum(axis=0)))
+    for j in np.flatnonzero(np.isinf(means)):
+        means[j] = column_means(X[~gaps[:, j], j : j + 1])[0]
+    return means
+
+
+def _median(values: Floats) -> float:
+    """The median, finite for finite values: the mean of two in the middle may overflow."""
+    with np.errstate(over="ignore"):
+        middle = float(np.median(values))
+    return middle if np.isfinite(middle) else 2.0 * float(np.median(values / 2.0))
+
+
+def _name_unflagged(encoded: Encoded, gaps: npt.NDArray[np.bool_]) -> None:
+    """New rows may have holes where the fitted table had none, and so no flag for them."""
+    has_gap: npt.NDArray[np.bool_] = np.asarray(gaps[:, encoded.firsts].any(axis=0))
+    unflagged = [
+        column.name for column, gap in zip(encoded.columns, has_gap, strict=True) if gap and not column.flag
+    ]
+    if unflagged:
+        notice(
+            f"columns that were complete in the fitted table have missing values: {listed(unflagged)}. The "
+            "median takes their place, with no flag."
+        )

@@ -1,0 +1,1 @@
+"""Readers: files of each format become frames of named columns."""
