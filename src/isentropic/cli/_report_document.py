@@ -125,9 +125,8 @@ def document(
         **({} if told.folder is None else {"folder": str(told.folder)}),
         "verdict": {
             **asdict(judged),
+            "headline": judged.headline,
             "recommended": _name(runs, judged.recommended),
-            "best_local": _name(runs, judged.best_local),
-            "best_global": _name(runs, judged.best_global),
             "shown": _name(runs, judged.shown),
             "worthless": list(judged.worthless),
             "effects_of_labels": list(judged.effects),

@@ -12,25 +12,26 @@ from .label_values import LabelTest
 from .presets import PRESETS, Preset
 from .row_trust import RowTrust
 from .runs import Run, Trial
-from .standings import Standing
-from .verdicts import Fact, Verdict, verdict
+from .verdict import Caveat, Grade, GroupAnswer, Rating, Verdict, verdict
 
 __all__ = [
+    "Caveat",
     "Difference",
     "Dimensions",
     "Drawing",
     "Explanation",
-    "Fact",
+    "Grade",
     "Group",
+    "GroupAnswer",
     "Groups",
     "LabelTest",
     "Mark",
     "PRESETS",
     "Picture",
     "Preset",
+    "Rating",
     "RowTrust",
     "Run",
-    "Standing",
     "Trial",
     "Verdict",
     "compare",

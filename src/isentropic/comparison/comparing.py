@@ -22,7 +22,7 @@ from .steps import Steps
 from .store import Store
 from .tasks import Methods, Task
 from .timed import MakeJob, runs_in_time
-from .verdicts import verdict
+from .verdict import verdict
 from .whole_in_time import of_all_in_time
 from .whole_jobs import WholeJob
 from .work import MostRows, Work

@@ -21,13 +21,12 @@ from ..quality import (
     shared_neighbors,
     shepard_pairs,
 )
-from .criticisms import Fact
 from .groups import Groups, find_groups
 from .lenses import EXACT_ROWS, Lens, landmark_count, lens
 from .regions import Region, damaged_region
 from .runs import Run, require_runs
 from .strata import strata_of, stratified_rows
-from .verdicts import Verdict
+from .verdict import Caveat, Verdict
 
 MOST_ROWS = 50_000  # more are slow to brush, and cover each other
 PICTURE_ROWS = 2_000  # rows whose ranks are compared in a picture: n^2 pairs
@@ -104,7 +103,7 @@ def drawing(
         neighbors=_neighbors(table, rows),
         n_pictured=len(few),
         pictures=tuple(_picture(table, run, few) for run in runs),
-        marks=tuple(_mark(shown if hero is None else whole, fact) for fact in verdict.worst),
+        marks=tuple(_mark(shown if hero is None else whole, fact) for fact in verdict.caveats),
         agreed=agreed_neighbors(runs, verdict),
         lens=_lens(table, rows),
         groups=_groups(table, shown if hero is None else _seen(hero, rows), rows),
@@ -183,7 +182,7 @@ def _picture(table: Table, run: Run, rows: Integers) -> Picture | None:
     return Picture(matrix.counts, shepard_pairs(given, mapped, metric=metric, n_pairs=_SHEPARD_PAIRS))
 
 
-def _mark(run: Run | None, fact: Fact) -> Mark | None:
+def _mark(run: Run | None, fact: Caveat) -> Mark | None:
     """Where a fact is, in the map that is shown.
 
     A fact about more than half of all rows has no place; what is marked then are the worst tenth of them.
@@ -194,7 +193,7 @@ def _mark(run: Run | None, fact: Fact) -> Mark | None:
     points = plane(run.embedding)
     common = len(about) > len(run.quality.rows) / 2
     if common:
-        damage = _damage(run, run.quality, fact.kind)
+        damage = _damage(run.quality, fact.kind)
         about = run.quality.rows[np.argsort(-damage, kind="stable")[: max(1, len(damage) // 10)]]
     flags = np.zeros(len(points), bool)
     flags[about] = True
@@ -204,7 +203,7 @@ def _mark(run: Run | None, fact: Fact) -> Mark | None:
 
 def agreed_neighbors(runs: Sequence[Run], verdict: Verdict) -> SharedNeighbors | None:
     """The neighbours on which all maps that are trusted agree, of all rows; None of fewer than two maps."""
-    trusted = [runs[standing.run] for standing in verdict.standings if standing.trusted]
+    trusted = [runs[rating.run] for rating in verdict.ratings if rating.usable]
     maps = [run.embedding for run in trusted if run.embedding is not None]
     if len(maps) < 2:
         return None
@@ -219,9 +218,8 @@ def _groups(table: Table, run: Run | None, rows: Integers) -> Groups | None:
     return find_groups(run.embedding[rows, :2], drawn, random_state=_SEED)
 
 
-def _damage(run: Run, quality: Quality, kind: str) -> Floats:
+def _damage(quality: Quality, kind: str) -> Floats:
     """What the rows of a fact suffer from, for each of the compared rows."""
     strangers, torn = quality.false_neighbors[:, 0], quality.tears[:, 0]
-    if kind == "false" and run.false_share is not None:
-        return run.false_share + strangers / 1e3  # of equal shares the worse strangers
-    return {"strangers": strangers, "torn": torn}.get(kind, strangers + torn)
+    far = 1.0 - quality.near_neighbors[:, 0] + strangers / 1e3  # of equal shares the worse strangers
+    return {"doubtful": far, "torn": torn}.get(kind, strangers + torn)

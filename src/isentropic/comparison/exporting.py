@@ -16,7 +16,7 @@ from .._extras import require_file_extra
 from .._files import atomic_write, path_of
 from .._values import Floats, Table
 from .runs import Run, require_runs, run_names
-from .verdicts import Verdict, verdict
+from .verdict import Verdict, verdict
 
 if TYPE_CHECKING:
     import pandas as pd

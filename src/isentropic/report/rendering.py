@@ -15,10 +15,10 @@ from .._arguments import require_kind
 from .._extras import require_extra
 from .._values import Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
-from ..comparison.bars import RELATED
 from ..comparison.drawings import WholeMap, plane
 from ..comparison.lenses import Lens
 from ..comparison.runs import parameters, require_runs, run_names
+from ..comparison.verdict.thresholds import RELATED
 from ..registry import METHODS
 from .arrangement import family_name, shelves
 from .arrays import packed, packed_points, rounded

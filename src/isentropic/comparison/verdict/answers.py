@@ -1,0 +1,89 @@
+"""The third question, are there groups, and what the table itself says of a map."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from . import text
+from .thresholds import DOMINANT, ONE_DIRECTION
+
+_FEW_COLUMNS = 1 / 3
+
+
+class TestedGroup(Protocol):
+    """What the verdict reads of a group."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def made_by(self) -> str | None: ...
+
+
+class TestedGroups(Protocol):
+    """What the verdict reads of the test of groups by disjoint halves."""
+
+    @property
+    def answer(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def groups(self) -> Sequence[TestedGroup]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAnswer:
+    """Whether the groups of the shown map are real."""
+
+    level: Literal["yes", "no", "not tested"]
+    sentence: str
+    names: tuple[str, ...] = ()
+    made_by: tuple[tuple[str, tuple[str, ...]], ...] = ()  # columns, and the groups that each makes alone
+
+    @classmethod
+    def of(cls, test: TestedGroups | None) -> GroupAnswer:
+        """From the test; None where there was none."""
+        if test is None or test.answer == "not tested":
+            return cls("not tested", text.groups_not_tested("" if test is None else test.reason))
+        if test.answer == "none":
+            return cls("no", text.groups(0))
+        makers: dict[str, list[str]] = {}
+        for group in test.groups:
+            if group.made_by is not None:
+                makers.setdefault(group.made_by, []).append(group.name)
+        names = tuple(group.name for group in test.groups)
+        made_by = tuple((column, tuple(made)) for column, made in makers.items())
+        return cls("yes", text.groups(len(names)), names, made_by)
+
+
+class FeatureColumn(Protocol):
+    """What the verdict reads of a column of the table."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def role(self) -> str: ...
+    @property
+    def share(self) -> float | None: ...
+
+
+def about_columns(columns: Sequence[FeatureColumn]) -> Iterator[str]:
+    """A sentence where few columns make most of the difference between rows."""
+    features = [
+        (column.share, column.name) for column in columns if column.role == "feature" and column.share
+    ]
+    features.sort(key=lambda pair: -(pair[0] or 0.0))
+    total, names = 0.0, []
+    for share, name in features:
+        total, names = total + (share or 0.0), [*names, name]
+        if total > DOMINANT or len(names) + 1 > _FEW_COLUMNS * len(features):
+            break
+    if total > DOMINANT and len(names) <= _FEW_COLUMNS * len(features):
+        yield text.columns_share(total, names, len(features))
+
+
+def about_one_direction(share: float, same_sign: bool) -> Iterator[str]:
+    """A sentence where most of the variance is one direction in which all columns rise."""
+    if share >= ONE_DIRECTION and same_sign:
+        yield text.common_factor(share)

@@ -1,0 +1,86 @@
+"""Which map is recommended: the most useful one, the simpler of two that are the same in practice.
+
+How useful a map is: ``u = N + D / 5 - max(0, 1/2 - N)`` with N and D the scores of the two questions, from 0
+(chance) to 1. Neighbors count most: on real tables they say how much of a held-out label a map retains. A map
+that loses half of them is worth less for any reader. The measure is continuous, so no threshold makes the choice jump to another map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .grades import Rating
+from .thresholds import DISTANCE_WEIGHT, EXACT, NEIGHBORS_FAIR, SAME
+
+# of maps that are the same in practice, the one that most readers know; then in the order of the registry
+FAMILIAR = ("pca", "classical-mds", "metric-mds", "t-sne", "umap", "isomap", "pacmap")
+
+
+def usefulness(rating: Rating) -> float:
+    """By which maps are compared."""
+    neighbors = rating.score("neighbors")
+    lost = max(0.0, NEIGHBORS_FAIR - neighbors)
+    return neighbors + DISTANCE_WEIGHT * rating.score("distances") - lost
+
+
+def best_first(ratings: Sequence[Rating], shown: int | None = None) -> list[Rating]:
+    """All maps: the one that is shown, then those that may be used, the most useful first."""
+    in_question = {rating.run for rating in candidates(ratings)}
+
+    def place(rating: Rating) -> tuple[float, ...]:
+        return (
+            rating.run != shown,
+            rating.run not in in_question,
+            not rating.usable,
+            bool(rating.labels),
+            rating.worthless,
+            -usefulness(rating),
+            rating.run,
+        )
+
+    return sorted((rating for rating in ratings if not rating.failed), key=place)
+
+
+def candidates(ratings: Sequence[Rating]) -> list[Rating]:
+    """The maps in question: usable ones; those that saw the classes only where there is no other."""
+    usable = [rating for rating in ratings if rating.usable]
+    blind = [rating for rating in usable if not rating.labels]
+    return blind or usable
+
+
+def chosen(ratings: Sequence[Rating]) -> Rating | None:
+    """The map that is recommended; None where none may be used."""
+    maps = candidates(ratings)
+    if not maps:
+        return None
+    equal = same_in_practice(maps)
+    return min(equal, key=lambda rating: (_familiarity(rating), -usefulness(rating), rating.run))
+
+
+def same_in_practice(maps: Sequence[Rating]) -> list[Rating]:
+    """The most useful map and those that differ from it by less than matters, the dominated ones left out."""
+    best = max(map(usefulness, maps))
+    near = [rating for rating in maps if usefulness(rating) >= best - SAME]
+    return [rating for rating in near if not any(dominates(other, rating) for other in maps)]
+
+
+def dominates(one: Rating, other: Rating) -> bool:
+    """Whether a map is better on every score as it is shown.
+
+    Scores that were measured for neither do not count.
+    """
+    shown = [
+        (a.value, b.value)
+        for a, b in ((one.neighbors, other.neighbors), (one.distances, other.distances))
+        if a is not None and b is not None
+    ]
+    return bool(shown) and all(a > b for a, b in shown)
+
+
+def is_exact(rating: Rating) -> bool:
+    """A drawing so near to the data that it is right whatever it draws."""
+    return min(rating.score("neighbors"), rating.score("distances")) >= EXACT
+
+
+def _familiarity(rating: Rating) -> int:
+    return FAMILIAR.index(rating.method) if rating.method in FAMILIAR else len(FAMILIAR)
