@@ -12,6 +12,7 @@ from ._jit import kernel, parallel_kernel, rows
 from .euclidean import TILE, measure_rows
 from .radix import order_row, sorting_space
 
+_ROUNDING = 1.0 + 1e-9  # distances that differ by less are equal, whatever the unit
 _FLUSH = 256  # rows after which small sums move to large ones: enough up to 2^23 rows
 
 # Columns of what the two orders of a row say. The last ones are sums over listed rows, with the distances
@@ -19,6 +20,8 @@ _FLUSH = 256  # rows after which small sums move to large ones: enough up to 2^2
 # d^2, z^2, r^2 and r z.
 PRODUCT, SKIPPED, KONIG, GAPS, LISTED = range(5)
 N_ORDER_TERMS = LISTED + 5
+
+N_SUMS, N_TERMS = 5, 8  # per rank and side, and per row and k; see compare_rows
 
 
 @kernel
@@ -39,6 +42,7 @@ def _flush(small, sums):
             sums[side, 1, p] += small[side, 0, p] >> 16
             sums[side, 2, p] += small[side, 1, p]
             sums[side, 3, p] += small[side, 2, p]
+            sums[side, 4, p] += small[side, 3, p]
     small[:] = 0
 
 
@@ -71,17 +75,47 @@ def _fill_terms(given, mapped, ks, inverse, out):
 
 
 @kernel
+def _add_near(d, order, given, mapped, ks, radius, near_X, near_Z, out):
+    """Rows that are near in the data, and those of them among the k nearest in the map, as k grows by one.
+
+    The bound ``max(radius mean(d_1, ..., d_k), d_k)`` never falls, so that whatever is near stays near.
+    """
+    m, reach, near, c, p = len(order), 0, 0, 0, 0  # reach: how many rows are near
+    total = 0.0
+    while reach < m:
+        farthest = d[order[p]]
+        total += farthest
+        bound = max(radius * total / (p + 1), farthest) * _ROUNDING
+        before, found = reach, 0
+        while reach < m and d[order[reach]] <= bound:
+            found += mapped[reach] < p
+            reach += 1
+        found += given[p] < reach
+        near += found
+        near_X[p] += reach - before
+        near_Z[p] += found
+        p += 1
+        if c < len(ks) and ks[c] == p:
+            out[c, 6], out[c, 7] = near, reach
+            c += 1
+    for q in range(p, m):
+        near_Z[q] += 1
+    for rest in range(c, len(ks)):
+        out[rest, 6], out[rest, 7] = ks[rest], m
+
+
+@kernel
 def _workspace(n):
     """What a thread compares rows in: orders of both sides, what ordering needs, ranks, small sums, logs."""
     order_X, spare, low, high = sorting_space(n)
     ranks = np.empty((3, n), np.int32)
-    small = np.zeros((2, 3, n - 1), np.int32)
+    small = np.zeros((2, 4, n - 1), np.int32)
     logs = np.empty(n)
     return order_X, np.empty_like(order_X), spare, low, high, ranks, small, 1.0 / np.arange(1, n), logs
 
 
 @kernel
-def _compare_row(d_X, d_Z, own, ks, work, terms):
+def _compare_row(d_X, d_Z, own, ks, radius, work, terms):
     """Add one row to the small sums and fill its terms; -1 if amiss, 1 and 2 for possible ties in X and Z."""
     order_X, order_Z, spare, low, high, ranks, small, inverse, _ = work
     state = 0
@@ -102,6 +136,7 @@ def _compare_row(d_X, d_Z, own, ks, work, terms):
     _add_gaps(mapped, small[0, 0], small[0, 1], small[0, 2])
     _add_gaps(given, small[1, 0], small[1, 1], small[1, 2])
     _fill_terms(given, mapped, ks, inverse, terms)
+    _add_near(d_X, order_X, given, mapped, ks, radius, small[0, 3], small[1, 3], terms)
     return state
 
 
@@ -173,15 +208,18 @@ def _read_orders(d_X, d_Z, work, reading, places, out):
 
 
 @parallel_kernel
-def compare_rows(D_X, D_Z, own, ks, n_workers, sums, terms, states, reading, places, orders):
+def compare_rows(D_X, D_Z, own, ks, radius, n_workers, sums, terms, states, reading, places, orders):
     """Rank the rows on both sides, add up what every k needs, and tell each row's own terms.
 
     ``sums[w, side, :, p]`` grows by, over the neighbours of rank p in X (side 0) or in Z (side 1): how
     many have a higher rank on the other side, how many a lower one, and by how much in total, up and
-    down. ``terms[s, c]`` is set to, of row s at ``ks[c]``: the sum of ``rank - k`` in X beyond k over the
-    neighbours in Z, the same with X and Z exchanged, the number of shared neighbours, of those the ones
-    nearer in Z less the ones farther, and the sums of ``|rank - rank'| / rank`` over neighbours in Z, and
-    in X. ``states[s]``: -1 if a distance is negative or not finite, else 1, 2, 3: X, Z, both may be tied.
+    down; then by how many rows become near as k grows to p + 1, of all (side 0) and of the k nearest in Z
+    (side 1). Near is whoever is in X at most ``radius`` times as far as the k nearest there on average, or
+    no farther than the last of these. ``terms[s, c]`` is set to, of row s at ``ks[c]``: the sum of
+    ``rank - k`` in X beyond k over the neighbours in Z, the same with X and Z exchanged, the number of shared
+    neighbours, of those the ones nearer in Z less the ones farther, the sums of ``|rank - rank'| / rank`` over
+    neighbours in Z, and in X, and the number of near rows, among the neighbours in Z and among all.
+    ``states[s]``: -1 if a distance is negative or not finite, else 1, 2, 3: X, Z, both may be tied.
     ``orders[s]``, unless it has no columns, is set to what the orders of row s say: ``reading`` holds the
     weights of the topological product, König's two k, how many of the nearest rows in X are listed, a
     scale, and what brings both sides to one unit; ``places[s]`` are ranks in X of rows that are listed too,
@@ -190,7 +228,7 @@ def compare_rows(D_X, D_Z, own, ks, n_workers, sums, terms, states, reading, pla
     for worker in rows(n_workers):
         work = _workspace(D_X.shape[1])
         for s in range(worker, len(D_X), n_workers):
-            states[s] = _compare_row(D_X[s], D_Z[s], own[s], ks, work, terms[s])
+            states[s] = _compare_row(D_X[s], D_Z[s], own[s], ks, radius, work, terms[s])
             if orders.shape[1] > 0 and states[s] >= 0:
                 _read_orders(D_X[s], D_Z[s], work, reading, places[s], orders[s])
             if (s // n_workers) % _FLUSH == 0:
@@ -200,7 +238,7 @@ def compare_rows(D_X, D_Z, own, ks, n_workers, sums, terms, states, reading, pla
 
 @parallel_kernel
 def compare_points(
-    X, tiles_X, Z, tiles_Z, own, ks, group, n_workers, sums, terms, states, reading, places, orders
+    X, tiles_X, Z, tiles_Z, own, ks, radius, group, n_workers, sums, terms, states, reading, places, orders
 ):
     """As :func:`compare_rows`, for Euclidean distances that are forgotten after each group of rows."""
     for worker in rows(n_workers):
@@ -215,7 +253,7 @@ def compare_points(
                 measure_rows((X, Z)[side], mine, (tiles_X, tiles_Z)[side], squares, (D_X, D_Z)[side])
             for s in range(len(mine)):
                 r = start + s
-                states[r] = _compare_row(D_X[s], D_Z[s], mine[s], ks, work, terms[r])
+                states[r] = _compare_row(D_X[s], D_Z[s], mine[s], ks, radius, work, terms[r])
                 if orders.shape[1] > 0 and states[r] >= 0:
                     _read_orders(D_X[s], D_Z[s], work, reading, places[r], orders[r])
             done += len(mine)

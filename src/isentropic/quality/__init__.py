@@ -12,7 +12,18 @@ from .map_agreement import MapAgreement, map_agreement
 from .map_differences import QualityComparison, compare_quality
 from .measures import Measure
 from .movement import Movement, aligned_distance
-from .rank_measures import continuity, false_neighbors, lcmc, mrre, rnx_auc, rnx_curve, tears, trustworthiness
+from .rank_measures import (
+    NearNeighbors,
+    continuity,
+    false_neighbors,
+    lcmc,
+    mrre,
+    near_neighbor_share,
+    rnx_auc,
+    rnx_curve,
+    tears,
+    trustworthiness,
+)
 from .row_tests import RowTests, row_tests
 from .selections import SelectionCheck, check_selection, corrected_selection
 from .shared_neighbors import SharedNeighbors, shared_neighbors
@@ -56,6 +67,8 @@ __all__ = [
     "false_neighbors",
     "lcmc",
     "mrre",
+    "NearNeighbors",
+    "near_neighbor_share",
     "rnx_auc",
     "rnx_curve",
     "tears",

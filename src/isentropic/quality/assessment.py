@@ -160,6 +160,7 @@ def _of_ranks(
         rows=found.rows,
         false_neighbors=1.0 - rows["trustworthiness"][:, at],
         tears=1.0 - rows["continuity"][:, at],
+        near_neighbors=rows["near_share"][:, at],
         ties=_ties(found, ks, tied),
         grid=np.empty(0, np.int64) if found.exact else found.ks,
         half_widths=widths,

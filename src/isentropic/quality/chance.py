@@ -32,7 +32,7 @@ class Baseline:
 
     n_neighbors: tuple[int, ...]
     n_rows: int  # that were compared with all others
-    observed: Mapping[str, Floats]  # (n - 1,), r_nx (n - 2,)
+    observed: Mapping[str, Floats]  # (n - 1,), r_nx and near_neighbors (n - 2,)
     chance: Mapping[str, Floats]  # (n_permutations, n - 1)
     measures: Mapping[str, Floats]  # (n_permutations,) by chance: those by which maps are compared, by name
     p_values: Mapping[str, float]
@@ -58,7 +58,7 @@ def baseline(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Baseline:
-    """Trustworthiness, continuity and R_NX by chance: the rows of ``Z`` in random order, several times.
+    """Measures of neighbourhoods by chance: the rows of ``Z`` in random order, several times.
 
     ``O(p s n m)`` time for p permutations and s rows; ``sample`` is the number of rows that are compared with
     all others, None for all, ``"auto"`` for at most 1,000. With 19 permutations a map that beats

@@ -10,6 +10,11 @@ With R the ranks in X, r those in Z, n rows, and sums over all pairs of differen
 - ``MRRE_false(k) = 1 - 1/H_k sum_{r <= k} |R - r| / r``, ``MRRE_missing`` with R and r exchanged;
   ``H_k = n sum_{l <= k} |n - 2l + 1| / l``. H counts self among the ranks, as in the literature, so that
   the value of a very bad map can fall slightly below 0 for k near n/2
+- with d the distances in X, ``d_i(k)`` that of the k-th nearest row of i, and row j near row i where
+  ``d_ij <= max(1.5 mean(d_i(1), ..., d_i(k)), d_i(k))``: ``near_share(k) = #{r <= k and near} / (n k)``,
+  ``near_chance(k) = #near / (n (n - 1))``, the same for random neighbours, and
+  ``near_neighbors(k) = (near_share - near_chance) / (1 - near_chance)``, for k up to n - 2; 0 where every
+  row is near
 
 Estimated from sampled rows, n pairs a row are replaced by those of the sampled rows.
 """
@@ -17,7 +22,7 @@ Estimated from sampled rows, n pairs a row are replaced by those of the sampled 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -48,7 +53,7 @@ def kept_share(sums: Any, weight: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curves:
-    """Every curve, entry ``k - 1`` for k = 1, ..., n - 1; ``r_nx`` ends at n - 2.
+    """Every curve, entry ``k - 1`` for k = 1, ..., n - 1; ``r_nx`` and ``near_neighbors`` end at n - 2.
 
     >>> import numpy as np
     >>> from isentropic.quality import assess
@@ -64,12 +69,14 @@ class Curves:
     b_nx: Floats
     mrre_false: Floats
     mrre_missing: Floats
+    near_share: Floats = field(default_factory=lambda: np.empty(0))  # none of what was written without it
+    near_chance: Floats = field(default_factory=lambda: np.empty(0))
 
     @classmethod
     def of(cls, found: RankSums) -> Curves:
         """``O(n)`` from the sums of a pass."""
         n, count = found.n, len(found.rows)
-        (above_X, below_X, up_X, down_X), (above_Z, below_Z, up_Z, down_Z) = found.sums
+        (above_X, below_X, up_X, down_X, near), (above_Z, below_Z, up_Z, down_Z, near_Z) = found.sums
         k = np.arange(1, n)
         ranks, errors = count * rank_weight(n, k), count * error_weight(n, k)
         # A neighbour on one side only counts 1 less as k grows by 1.
@@ -82,6 +89,8 @@ class Curves:
             b_nx=np.cumsum(below_X - below_Z) / (count * k),
             mrre_false=1.0 - np.cumsum((up_Z + down_Z) / k) / errors,
             mrre_missing=1.0 - np.cumsum((up_X + down_X) / k) / errors,
+            near_share=np.cumsum(near_Z) / (count * k),
+            near_chance=np.cumsum(near) / (count * (n - 1)),
         )
 
     @property
@@ -99,6 +108,10 @@ class Curves:
     @property
     def r_nx(self) -> Floats:
         return rnx_of(self.q_nx[:-1], self.n, self.k[:-1])
+
+    @property
+    def near_neighbors(self) -> Floats:
+        return beyond_chance(self.near_share[:-1], self.near_chance[:-1])
 
     @property
     def k_max(self) -> int:
@@ -143,7 +156,7 @@ class Curves:
 
     def as_dict(self) -> dict[str, Floats]:
         """The stored curves by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {curve.name: getattr(self, curve.name) for curve in fields(self)}
 
 
 def _before(sums: Integers) -> Integers:
@@ -157,6 +170,12 @@ def lcmc_of(q_nx: Floats, n: int, k: Integers) -> Floats:
 
 def rnx_of(q_nx: Floats, n: int, k: Integers) -> Floats:
     return ((n - 1) * q_nx - k) / (n - 1 - k)
+
+
+def beyond_chance(share: Any, chance: Any) -> Floats:
+    """``(share - chance) / (1 - chance)``: 0 for chance, 1 for all; 0 where chance alone gives all."""
+    share, chance = np.asarray(share, float), np.asarray(chance, float)
+    return np.divide(share - chance, 1.0 - chance, out=np.zeros(share.shape), where=chance < 1.0)
 
 
 def rnx_area(r_nx: Floats, k: int | None = None) -> Floats:
@@ -175,11 +194,14 @@ def rnx_area(r_nx: Floats, k: int | None = None) -> Floats:
 def row_values(found: RankSums) -> dict[str, Floats]:
     """What each row contributes at each of ``found.ks``, (s, c): the mean over rows is the curve.
 
-    ``r_nx`` has no column for k = n - 1.
+    ``r_nx`` and ``near_neighbors`` have no column for k = n - 1. The latter is a ratio of means: a row's
+    contribution is its linear part, ``v + (share_i - 1 + (1 - v)(1 - chance_i)) / (1 - chance)`` for the
+    value v of all rows.
     """
     n, k, terms = found.n, found.ks, found.terms
     ranks, errors = rank_weight(n, k), error_weight(n, k)
     q_nx = terms[:, :, 2] / k
+    near_share, near_chance = terms[:, :, 6] / k, terms[:, :, 7] / (n - 1)
     inner = k < n - 1
     return {
         "trustworthiness": kept_share(terms[:, :, 0], ranks),
@@ -190,4 +212,14 @@ def row_values(found: RankSums) -> dict[str, Floats]:
         "b_nx": terms[:, :, 3] / k,
         "mrre_false": 1.0 - terms[:, :, 4] / errors,
         "mrre_missing": 1.0 - terms[:, :, 5] / errors,
+        "near_share": near_share,
+        "near_chance": near_chance,
+        "near_neighbors": _ratio_parts(near_share[:, inner], near_chance[:, inner]),
     }
+
+
+def _ratio_parts(share: Floats, chance: Floats) -> Floats:
+    """What each row adds to ``beyond_chance`` of the means, to first order; (s, c)."""
+    value, room = beyond_chance(share.mean(axis=0), chance.mean(axis=0)), 1.0 - chance.mean(axis=0)
+    parts = (share - 1.0) + (1.0 - value) * (1.0 - chance)
+    return value + np.divide(parts, room, out=np.zeros(parts.shape), where=room > 0)

@@ -143,23 +143,44 @@ def _range_of_r(n: int, k: int) -> tuple[float, float, float]:
     return -k / (n - 1 - k) if _fewest_shared(n, k) == 0 else -(n - 1 - k) / k, 1.0, 1.0
 
 
+def _range_of_near_share(n: int, k: int) -> tuple[float, float, float]:
+    return _range_of_q(n, k)  # the k nearest in the data are near
+
+
+def _range_of_near_chance(n: int, k: int) -> tuple[float, float, float]:
+    return k / (n - 1), 1.0, k / (n - 1)
+
+
+def _range_of_near(n: int, k: int) -> tuple[float, float, float]:
+    return -(n - 1 - k) / k, 1.0, 1.0
+
+
 _SIGNED, _BELOW_1, _LOSS = (-1.0, 1.0), (-math.inf, 1.0), (0.0, math.inf)
 
 # fmt: off
 _LINES = (
+    MeasureKind("near_neighbors", "Share of the {k} nearest points on the map that are close in the data "
+        "too, from 0, chance, to 1, all. Close: at most 1.5 times as far as the {k} nearest rows on average.",
+        "curve", _BELOW_1, at_k=_range_of_near, judged=True, column=(1, "near({k})"),
+        legend="near neighbours: close in the data too", aim="neighbours that are close in the data"),
+    MeasureKind("near_share", "Share of the k nearest points on the map that are close in the data too.",
+        "curve", at_k=_range_of_near_share, listed=False),
+    MeasureKind("near_chance", "Share of all rows that are close: what random neighbours on the map would "
+        "have. Near 1 the distances hardly differ, and no map can show which rows are alike.",
+        "curve", best=0.0, better="lower", at_k=_range_of_near_chance, listed=False),
     MeasureKind("trustworthiness",
         "Trustworthiness: 1 where no stranger is among the {k} nearest in the map.",
-        "curve", judged=True, column=(2, "T({k})"), legend="trustworthiness: few false neighbours",
+        "curve", judged=True, column=(3, "T({k})"), legend="trustworthiness: few false neighbours",
         aim="no false neighbours"),
     MeasureKind("continuity", "Continuity: 1 where none of the {k} nearest in the data is torn away.",
-        "curve", judged=True, column=(3, "C({k})"), legend="continuity: few tears", aim="no torn neighbours"),
+        "curve", judged=True, column=(4, "C({k})"), legend="continuity: few tears", aim="no torn neighbours"),
     MeasureKind("q_nx", "Share of the k nearest that are the same on both sides.",
         "curve", at_k=_range_of_q, listed=False),
     MeasureKind("lcmc", "Local continuity meta-criterion: the share of neighbours kept, less that by chance.",
         "curve", _SIGNED, at_k=_range_of_lcmc),
     MeasureKind("r_nx", "Share of the {k} nearest rows that are kept, from 0, chance, to 1, all. Maps that "
         "keep neighbourhoods are ranked by it.",
-        "curve", _SIGNED, at_k=_range_of_r, judged=True, column=(1, "R_NX({k})"),
+        "curve", _SIGNED, at_k=_range_of_r, judged=True, column=(2, "R_NX({k})"),
         legend="R_NX: neighbours kept beyond chance"),
     MeasureKind("b_nx", "Positive where the map draws strangers near, negative where it tears neighbours.",
         "curve", _SIGNED, 0.0, "nearer"),
@@ -171,14 +192,14 @@ _LINES = (
         "local area", _SIGNED),
     MeasureKind("rnx_auc",
         "The same for all sizes of neighbourhood: small and large structure in one number.",
-        "area", _SIGNED, judged=True, column=(5, "R_NX area"),
+        "area", _SIGNED, judged=True, column=(6, "R_NX area"),
         aim="neighbourhoods of all sizes, small ones most"),
     MeasureKind("q_local", "Mean share of neighbours kept in neighbourhoods up to that of the greatest LCMC.",
         "area"),
     MeasureKind("q_global", "Mean share of neighbours kept in neighbourhoods from there on.", "area"),
     MeasureKind("kendall_tau",
         "Kendall's tau between distances in the data and in the map: the large picture.",
-        "pair order", _SIGNED, judged=True, column=(4, "tau"), aim="the order of all distances"),
+        "pair order", _SIGNED, judged=True, column=(5, "tau"), aim="the order of all distances"),
     MeasureKind("spearman_rho", "Spearman's correlation of the distances on the two sides.",
         "pair order", _SIGNED),
     MeasureKind("pearson_r", "Pearson's correlation of the distances on the two sides.",
@@ -190,7 +211,7 @@ _LINES = (
     MeasureKind("normalized_stress", "Kruskal stress: the same, relative to the distances in the data.",
         "pair stress", _LOSS, 0.0, "lower"),
     MeasureKind("scaled_stress", "Kruskal stress at the best scale: 0 where all distances match.",
-        "pair stress", best=0.0, better="lower", column=(6, "stress")),
+        "pair stress", best=0.0, better="lower", column=(7, "stress")),
     MeasureKind("sammon_stress", "Sammon's stress, in which short distances weigh more.",
         "pair stress", _LOSS, 0.0, "lower"),
     MeasureKind("neighborhood_stress", "Kruskal stress of the nearest rows only.",
@@ -203,10 +224,10 @@ _LINES = (
     MeasureKind("retained_structure_error", "Sum of the magnitudes of all differences of ranks.",
         _TOPOLOGY, _LOSS, 0.0, "lower"),
     MeasureKind("silhouette", "How far apart the classes lie in the map, from -1 to 1. Pulling classes "
-        "apart that touch in the data raises it too.", OF_CLASSES, _SIGNED, column=(8, "silhouette")),
+        "apart that touch in the data raises it too.", OF_CLASSES, _SIGNED, column=(9, "silhouette")),
     MeasureKind("knn_accuracy", "Share of rows whose class is that of most of their neighbours in the "
         "map itself. The map has seen these rows: read the held-out accuracy first.",
-        OF_CLASSES, column=(7, "k-NN in map")),
+        OF_CLASSES, column=(8, "k-NN in map")),
     MeasureKind("kappa", "Cohen's kappa of the classes and those that the neighbours in the map vote for.",
         OF_CLASSES, _SIGNED),
 )

@@ -10,15 +10,17 @@ from a sample. Formulas are in :mod:`isentropic.quality.curves`. Ties are broken
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._errors import require_count, require_number
 from .._values import Floats
 from ..distances import Metric
-from .curves import Curves, row_values
+from .curves import Curves, beyond_chance, row_values
 from .inputs import both_sides
-from .rank_sums import RankSums, rank_sums
+from .rank_sums import NEAR, RankSums, rank_sums
 from .sampling import checked_neighbors
 
 
@@ -135,6 +137,78 @@ def tears(
     0.0
     """
     return _scores("continuity", X, Z, n_neighbors, metric, n_jobs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NearNeighbors:
+    """How many of the nearest points on a map are close in the data too, and how many would be by chance."""
+
+    n_neighbors: int
+    radius: float
+    share: float  # mean of the rows
+    chance: float  # mean for random neighbours
+    rows: Floats  # (n,) share of the k nearest points on the map that are close in the data
+    row_chance: Floats  # (n,) share of all other rows that are close
+
+    @property
+    def corrected(self) -> float:
+        """``(share - chance) / (1 - chance)``: 0 at chance level, 1 if all are near; 0 if chance is 1."""
+        return float(beyond_chance(self.share, self.chance))
+
+
+def near_neighbor_share(
+    X: Any,
+    Z: Any,
+    *,
+    n_neighbors: int = 10,
+    radius: float = NEAR,
+    metric: Metric = "euclidean",
+    n_jobs: int | None = None,
+) -> NearNeighbors:
+    """Share of near neighbors: points that are neighbors on the map and lie close to each other in the data.
+
+    A neighbor j of row i on the map is near if ``d_ij <= max(radius mean(d_i(1), ..., d_i(k)), d_i(k))``,
+    with ``d_i(l)`` the distance from i to its l-th nearest row in ``X``: at most 1.5 times as far as the k
+    nearest rows on average. The k nearest rows themselves are always near, so that a perfect map has a share
+    of 1. Other neighbors are far. Unlike for R_NX, a neighbor of rank k + 2 is no error. Random
+    neighbors are near with probability ``chance``, the mean share of all rows within that distance. Where
+    it is close to 1, the distances hardly differ, and no map can show which rows are alike.
+
+    One pass over all pairs: ``O(n^2 m)`` time, ``O(n)`` memory. :func:`~isentropic.quality.assess` gives the
+    same for every k (``curves.near_share``, ``near_chance``, ``near_neighbors``), and samples large tables.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        k, below the number of rows.
+    radius : float
+        How many times as far as the k nearest rows on average a near neighbor may be.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(200, 3)) * [3.0, 3.0, 0.5]
+    >>> found = near_neighbor_share(X, X[:, :2])
+    >>> round(found.share, 2), round(found.chance, 2), round(found.corrected, 2)
+    (0.93, 0.07, 0.93)
+    >>> near_neighbor_share(X, X).corrected
+    1.0
+    >>> found.rows.shape
+    (200,)
+    """
+    radius = require_number("radius", radius, "a positive number", above=0.0)
+    given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
+    (k,) = checked_neighbors(require_count("n_neighbors", n_neighbors), given.n)
+    found = rank_sums(given, mapped, k, radius=radius, n_jobs=n_jobs)
+    curves, rows = Curves.of(found), row_values(found)
+    return NearNeighbors(
+        n_neighbors=k,
+        radius=radius,
+        share=float(curves.near_share[k - 1]),
+        chance=float(curves.near_chance[k - 1]),
+        rows=rows["near_share"][:, 0],
+        row_chance=rows["near_chance"][:, 0],
+    )
 
 
 def _pass(

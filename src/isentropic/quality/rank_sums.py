@@ -16,9 +16,10 @@ from ..kernels._jit import threads
 from ..kernels.coranks import tie_extremes
 from ..kernels.euclidean import GROUP
 from ..kernels.radix import row_orders
-from ..kernels.row_ranks import N_ORDER_TERMS, compare_points, compare_rows
+from ..kernels.row_ranks import N_ORDER_TERMS, N_SUMS, N_TERMS, compare_points, compare_rows
 from .pair_sums import common_exponents, common_shifts, first_scale
 
+NEAR = 1.5  # times the mean distance of the k nearest rows: up to there a row is near
 MOST_ROWS = 2**23  # up to which the kernel's sums of 32 bits are exact
 _GROUP_ENTRIES = 2**20  # of distances that a thread holds on either side
 _FIRST_PAIRS = 2**22  # in the first block, some hundredths of a second
@@ -61,16 +62,19 @@ class RankSums:
     Ranks R in X and r in Z are by distance, then by row number, from 1 to n - 1, self excluded. With p
     a rank and the first axis the side (0: neighbours by R, 1: by r), ``sums`` holds how many of the
     neighbours of rank p have a higher rank on the other side, how many a lower one, and the sums of
-    these differences, up and down. ``terms`` holds, of each row at each k: false ``sum (R - k)`` over
-    r <= k < R, torn ``sum (r - k)`` over R <= k < r, the number of shared neighbours, of these those with
-    r < R less those with R < r, and ``sum |R - r| / r`` over r <= k and ``sum |R - r| / R`` over R <= k.
+    these differences, up and down; then how many rows become near as k grows to p: of all on the first
+    side, of the k nearest in Z on the second. ``terms`` holds, of each row at each k: false
+    ``sum (R - k)`` over r <= k < R, torn ``sum (r - k)`` over R <= k < r, the number of shared neighbours, of
+    these those with r < R less those with R < r, ``sum |R - r| / r`` over r <= k, ``sum |R - r| / R`` over
+    R <= k, and the number of near rows, among those with r <= k and among all. Row j is near row i if its distance in X
+    is at most ``radius`` times the mean of those of the k nearest, or at most that of the k-th.
     """
 
     n: int
     rows: Integers  # (s,) that were compared, increasing
     ks: Integers  # (c,) increasing
-    sums: Integers  # (2, 4, n - 1)
-    terms: Floats  # (s, c, 6)
+    sums: Integers  # (2, 5, n - 1)
+    terms: Floats  # (s, c, 8)
     close: Integers  # (s,) 1, 2, 3: distances in X, in Z, in both may be tied
     orders: Floats | None = None  # (s, N_ORDER_TERMS) what the orders of each row say, if they were read
 
@@ -93,6 +97,7 @@ def rank_sums(
     ks: Any,
     rows: Integers | None = None,
     *,
+    radius: float = NEAR,
     reading: OrderReading | None = None,
     n_jobs: int | None = None,
 ) -> RankSums:
@@ -105,16 +110,16 @@ def rank_sums(
     require(n < MOST_ROWS, "X", f"a table of less than {MOST_ROWS} rows", n, "Assess a part of the rows.")
     ks = np.unique(np.asarray(ks, np.int64))
     rows = np.arange(n) if rows is None else np.sort(np.asarray(rows, np.int64))
-    terms = np.empty((len(rows), len(ks), 6))
+    terms = np.empty((len(rows), len(ks), N_TERMS))
     states = np.empty(len(rows), np.int8)
     how, places, orders = _nothing_read(rows) if reading is None else reading.arguments(X, Z, rows)
     with threads(n_jobs) as n_workers:
-        each = 160 * n + 16 * _group(n) * n  # bytes of a thread: sums and orders, distances
+        each = 184 * n + 16 * _group(n) * n  # bytes of a thread: sums and orders, distances
         n_workers = max(1, min(n_workers, _THREAD_BYTES // each))
         needed = n_workers * each + 2 * 8 * n + terms.nbytes
         require_memory(needed, f"Curves of {n:,} rows", "Assess a part of the rows.")
-        sums = np.zeros((n_workers, 2, 4, n - 1), np.int64)
-        compare, size, adapt = _comparison(X, Z, n_workers)
+        sums = np.zeros((n_workers, 2, N_SUMS, n - 1), np.int64)
+        compare, size, adapt = _comparison(X, Z, radius, n_workers)
         for block in row_blocks(len(rows), "ranks", size=size, adapt=adapt):
             compare(rows[block], ks, sums, terms[block], states[block], how, places[block], orders[block])
             _require_distances(bool((states[block] >= 0).all()), X, Z)
@@ -126,7 +131,9 @@ def _group(n: int) -> int:
     return max(1, min(GROUP, _GROUP_ENTRIES // n))
 
 
-def _comparison(X: DistanceRows, Z: DistanceRows, n_workers: int) -> tuple[Callable[..., None], int, bool]:
+def _comparison(
+    X: DistanceRows, Z: DistanceRows, radius: float, n_workers: int
+) -> tuple[Callable[..., None], int, bool]:
     """What compares a block of rows, how many rows a block has, and whether that may grow."""
     if isinstance(X.rows, Points) and isinstance(Z.rows, Points):
         given, mapped = X.rows, Z.rows
@@ -134,13 +141,13 @@ def _comparison(X: DistanceRows, Z: DistanceRows, n_workers: int) -> tuple[Calla
 
         def compare_both(rows, ks, *rest):
             points = given.data, given.tiles, mapped.data, mapped.tiles
-            compare_points(*points, rows, ks, group, n_workers, *rest)
+            compare_points(*points, rows, ks, radius, group, n_workers, *rest)
 
         turns = max(1, _FIRST_PAIRS // (X.n * group * n_workers))
         return compare_both, turns * group * n_workers, True
 
     def compare(rows, ks, *rest):
-        compare_rows(X.rows(rows), Z.rows(rows), rows, ks, n_workers, *rest)
+        compare_rows(X.rows(rows), Z.rows(rows), rows, ks, radius, n_workers, *rest)
 
     return compare, rows_per_block(X.n), False
 

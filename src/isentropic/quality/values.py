@@ -49,6 +49,7 @@ _FIELDS = {
     "rows": maybe(several(is_count)),
     "false_neighbors": several(several(is_number)),
     "tears": several(several(is_number)),
+    "near_neighbors": several(several(is_number)),
     "grid": several(is_count),
     "half_widths": named(several(is_number)),
 }  # fmt: skip
@@ -77,7 +78,9 @@ class Quality:
 
     ``measures`` holds every single number by name, ``curves`` the measures that depend on k, for every k.
     ``false_neighbors[s, c]`` and ``tears[s, c]`` are the scores of ``rows[s]`` at ``n_neighbors[c]``, from
-    0 (nothing is wrong) to 1: trustworthiness and continuity are 1 less their means. If ``exact``, they
+    0 (nothing is wrong) to 1: trustworthiness and continuity are 1 less their means. ``near_neighbors[s, c]``
+    is the share of its k nearest points on the map that are close in the data too, not corrected for chance:
+    ``curves.near_share`` is their mean, ``curves.near_chance`` that of random neighbours. If ``exact``, they
     are those of all rows; if not, of sampled ones, and everything else is estimated from these, with 95%
     intervals: ``half_widths`` holds those of the curves at the values of k in ``grid``.
     """
@@ -93,6 +96,7 @@ class Quality:
     ties: Ties
     grid: Integers = field(default_factory=lambda: np.empty(0, np.int64))
     half_widths: Mapping[str, Floats] = field(default_factory=dict)
+    near_neighbors: Floats = field(default_factory=lambda: np.empty((0, 0)))  # (s, len(n_neighbors))
     notes: tuple[str, ...] = ()
 
     @property
@@ -110,7 +114,7 @@ class Quality:
         )
 
     def at(self, k: int) -> dict[str, Measure]:
-        """Every measure that depends on k, at this k; ``r_nx`` is missing at k = n - 1.
+        """Every measure that depends on k; ``r_nx`` and ``near_neighbors`` are missing at k = n - 1.
 
         >>> import numpy as np
         >>> from isentropic.quality import assess
@@ -169,6 +173,7 @@ class Quality:
             "rows": None if self.exact else self.rows.tolist(),
             "false_neighbors": self.false_neighbors.tolist(),
             "tears": self.tears.tolist(),
+            "near_neighbors": self.near_neighbors.tolist(),
             "grid": self.grid.tolist(),
             "half_widths": {name: widths.tolist() for name, widths in self.half_widths.items()},
         }
@@ -187,6 +192,7 @@ class Quality:
                 f"text must be JSON of format {_FORMAT}, got {found!r}. Write it by to_json()."
             )
         try:
+            data.setdefault("near_neighbors", [])  # written before this measure
             require_fields(data, _FIELDS)
             return cls._from_dict(data)
         except (KeyError, TypeError, ValueError) as error:
@@ -217,11 +223,16 @@ class Quality:
             grid=np.array(data["grid"], np.int64),
             half_widths={name: np.array(widths, float) for name, widths in data["half_widths"].items()},
             notes=tuple(data["notes"]),
+            near_neighbors=_by_row(data["near_neighbors"], len(rows), count),
         )
         if "rnx_local" in found.measures:
             return found
         # written when the curve alone was kept, of which this measure is a part
         return replace(found, measures={**found.measures, "rnx_local": local_area(found)})
+
+
+def _by_row(values: list[list[float]], n_rows: int, count: int) -> Floats:
+    return np.array(values, float).reshape(n_rows, count) if values else np.empty((0, 0))
 
 
 def _pairs(value: Any) -> tuple[tuple[float, float], ...]:
