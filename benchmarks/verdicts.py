@@ -123,6 +123,8 @@ def _of_run(run) -> dict:
     return {
         "k": k,
         "rnx_local": measures["rnx_local"].value,
+        "near": measures[f"near_neighbors({k})"].value,
+        "near_chance": curves.near_chance[k - 1],
         "rnx_k": curves.r_nx[k - 1],
         "rnx_near": curves.r_nx[large - 1],
         "area_near": curves.rnx_area(large),

@@ -74,7 +74,8 @@ def about_columns(columns: Sequence[FeatureColumn]) -> Iterator[str]:
         (column.share, column.name) for column in columns if column.role == "feature" and column.share
     ]
     features.sort(key=lambda pair: -(pair[0] or 0.0))
-    total, names = 0.0, []
+    total: float = 0.0
+    names: list[str] = []
     for share, name in features:
         total, names = total + (share or 0.0), [*names, name]
         if total > DOMINANT or len(names) + 1 > _FEW_COLUMNS * len(features):

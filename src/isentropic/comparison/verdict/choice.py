@@ -2,7 +2,8 @@
 
 How useful a map is: ``u = N + D / 5 - max(0, 1/2 - N)`` with N and D the scores of the two questions, from 0
 (chance) to 1. Neighbors count most: on real tables they say how much of a held-out label a map retains. A map
-that loses half of them is worth less for any reader. The measure is continuous, so no threshold makes the choice jump to another map.
+that loses half of them is worth less for any reader. The measure is continuous, so no threshold makes the
+choice jump to another map.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from .caveats import Caveat, caveats
 from .choice import best_first, candidates, chosen, is_exact, same_in_practice
 from .class_maps import about_classes
 from .grades import Rating, rate
-from .thresholds import ALIKE, RELATED, at_least
+from .thresholds import ALIKE, RELATED, RELATION, at_least
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +163,9 @@ def _obstacle(runs: Sequence[Run], ratings: Sequence[Rating]) -> str:
     if all(rating.worthless for rating in maps):
         return "chance"
     in_question = candidates(ratings)
-    p = p_of_columns(runs)
-    if p is not None and p > RELATED and not any(is_exact(rating) for rating in in_question):
-        return "unrelated"
+    unrelated = _unrelated(runs)
+    if unrelated and not any(is_exact(rating) for rating in in_question):
+        return unrelated
     if in_question:
         return ""
     graded = [
@@ -177,6 +177,12 @@ def _obstacle(runs: Sequence[Run], ratings: Sequence[Rating]) -> str:
     alike = max((rating.neighbors.chance for rating in maps if rating.neighbors is not None), default=0.0)
     otherwise = "alike" if alike >= ALIKE else "little"
     return next((labels for labels in ("effect", "untested") if labels in saw), otherwise)
+
+
+def _unrelated(runs: Sequence[Run]) -> str:
+    """Whether the columns are "unrelated" or "hardly related"; "" where they are related, or not tested."""
+    strength, p = next((run.relation for run in runs if run.relation is not None), (1.0, 0.0))
+    return "unrelated" if p > RELATED else "hardly related" if strength < RELATION else ""
 
 
 def p_of_columns(runs: Sequence[Run]) -> float | None:

@@ -136,6 +136,7 @@ def no_recommendation(case: str, shown: str | None) -> tuple[str, str]:
         "failed": "No method gave a map of this table.",
         "chance": "No flat map shows anything of this table: none is better than random places.",
         "unrelated": "No map of this table shows more than chance: its columns are unrelated.",
+        "hardly related": "No map of this table is recommended: its columns are hardly related.",
         "alike": (
             "No flat map shows which rows are alike in this table: the distances between rows hardly differ."
         ),
@@ -160,6 +161,10 @@ def next_step(case: str, p: float | None) -> str:
         "unrelated": (
             "Rows lie no closer together than with each column shuffled by itself"
             f"{shuffled}. Look at the columns one by one, or bring more rows."
+        ),
+        "hardly related": (
+            "Rows lie hardly closer together than with each column shuffled by itself. Look at the columns "
+            "one by one, or leave out those that are noise."
         ),
         "alike": "Leave out columns that are noise, or compare rows by a few columns that matter.",
         "effect": "Compare methods that do not see the classes.",

@@ -25,8 +25,9 @@ DISTANCES_CHANCE: Final = 55
 
 DISTANCE_WEIGHT: Final = 0.2  # of the second question beside the first, where maps are compared
 SAME: Final = 0.03  # maps that differ by less are the same in practice; the simpler one is preferred
-EXACT: Final = 0.9  # of the way from chance, on both questions: such a drawing is right whatever it draws
+EXACT: Final = 0.97  # of the way from chance, on both questions: such a drawing is right whatever it draws
 RELATED: Final = 0.01  # p of the columns: rows lie closer together than in every one of 99 shuffled tables
+RELATION: Final = 0.05  # by how much closer: below, the columns are hardly related
 ALIKE: Final = 0.8  # of all rows are near every row: distances hardly differ
 FEW_ROWS: Final = 31  # below, grades are rough and neighbors are counted with a decimal
 DOUBTFUL: Final = 0.6  # of the neighbors near: a row with fewer is doubtful
