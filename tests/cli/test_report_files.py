@@ -83,7 +83,7 @@ def test_reports_of_sampled_scores_and_tuned_methods_are_as_the_schema_says(repo
 def test_a_field_that_nobody_described_is_noticed(report):
     document = told(report("builtin:iris", *QUICK, "--json"))
     require_described(document)
-    for place in (document, document["verdict"], document["runs"][0], document["verdict"]["standings"][0]):
+    for place in (document, document["verdict"], document["runs"][0], document["verdict"]["ratings"][0]):
         place["novel"] = 1
         with pytest.raises(jsonschema.ValidationError, match="novel"):
             require_described(document)

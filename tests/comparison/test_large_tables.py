@@ -79,11 +79,11 @@ def test_tables_that_are_not_large_are_compared_whole(large, X):
 
 def test_the_verdict_says_which_rows(large, X):
     judged = verdict(compare(X, methods=["pca", "classical-mds"], tune=False))
-    said = "Compared on 60 of 200 rows; the recommended map was then fitted on all."
+    said = "Compared on 60 of 200 rows; the recommended map was then fitted on all rows."
     assert judged.sampled == said
     assert said in judged.lines
     assert judged.recommended in (0, 1)
-    assert len(judged.standings) == 2  # the map of all rows is no rival
+    assert len(judged.ratings) == 2  # the map of all rows is not compared with those of the sample
     assert not any("gave no map" in line for line in judged.lines)
     assert verdict(compare(X[:100], methods=["pca"], tune=False)).sampled == ""
 
@@ -91,9 +91,9 @@ def test_the_verdict_says_which_rows(large, X):
 def test_the_headline_is_about_all_rows(large, X):
     *runs, whole = compare(X, methods=["pca"], tune=False)
     judged = verdict([*runs, whole])
-    assert judged.headline != verdict(runs).headline
-    trust = whole.quality.measures["trustworthiness(10)"].value
-    assert f"{trust:.2f}" in judged.headline
+    assert judged.ratings[0].neighbors.score == whole.quality.measures["near_neighbors(10)"].value
+    assert judged.ratings[0].neighbors.sentence in judged.lines[1]
+    assert verdict(runs).ratings[0].neighbors.score == runs[0].quality.measures["near_neighbors(10)"].value
 
 
 def test_rows_beyond_what_a_method_is_made_for_are_placed(large, X, monkeypatch):
@@ -105,7 +105,7 @@ def test_rows_beyond_what_a_method_is_made_for_are_placed(large, X, monkeypatch)
     np.testing.assert_array_equal(whole.embedding, X[:, :2])
     assert max(FITTED) == 60
     said = verdict([*runs, whole]).sampled
-    assert said.endswith("fitted on these, and the other 140 were placed in it, each by itself.")
+    assert said.endswith("fitted on them, and the other 140 rows were mapped into it, each by itself.")
 
 
 def test_rows_that_do_not_fit_the_memory_are_placed(large, X):
@@ -129,7 +129,7 @@ def test_nothing_is_fitted_on_all_rows_where_nothing_is_to_be_trusted(large, rng
     runs = compare(noise, methods=["pca"], tune=False)
     assert len(runs) == 1
     assert verdict(runs).sampled == (
-        "Compared on a sample of 60 rows; no map was fitted on all, as none is to be trusted."
+        "Compared on a sample of 60 rows; no map was fitted on all rows, as none is recommended."
     )
 
 
@@ -201,5 +201,5 @@ def test_the_map_of_all_rows_is_drawn_with_all_of_them(large):
     )
     np.testing.assert_array_equal(drawn.whole.other_classes, iris.y[drawn.whole.others])
     assert table.row_names == tuple(iris.row_names[row] for row in found.rows)
-    for fact, mark in zip(judged.worst, drawn.marks, strict=True):
+    for fact, mark in zip(judged.caveats, drawn.marks, strict=True):
         assert mark is None or set(mark.rows) <= set(found.whole.quality.rows.tolist()), fact

@@ -11,7 +11,6 @@ import pytest
 from isentropic import Run, compare
 from isentropic._errors import DeadlineError, FileFormatError
 from isentropic.comparison import verdict
-from isentropic.comparison.criticisms import worst_facts
 from isentropic.comparison.drawings import agreed_neighbors
 from isentropic.comparison.row_checks import with_walks
 from isentropic.quality import row_tests
@@ -113,19 +112,12 @@ def test_a_walk_that_fails_is_a_warning_unless_the_time_is_over(X, runs):
         with_walks(runs[0], place, X, 10, 0, 1)
 
 
-def test_places_by_chance_are_a_worst_fact_where_they_are_the_worst(runs):
-    for share, told in ((0.97, True), (0.001, False)):
-        run = replace(runs[0], row_trust=replace(runs[0].row_trust, by_chance=share))
-        said = [fact.text for fact in worst_facts(run)]
-        assert ("About 97% of points are placed no better than by chance." in said) is told
-
-
 def test_neighbours_on_which_trusted_maps_agree(X, runs):
     judged = verdict(runs)
-    standings = tuple(replace(standing, trusted=i != 1) for i, standing in enumerate(judged.standings))
-    found = agreed_neighbors(runs, replace(judged, standings=standings))
+    ratings = tuple(replace(rating, usable=i != 1) for i, rating in enumerate(judged.ratings))
+    found = agreed_neighbors(runs, replace(judged, ratings=ratings))
     shares, pairs = naive_shared([runs[0].embedding, runs[2].embedding], 10)
     np.testing.assert_allclose(found.shares, shares)
     assert found.pairs.tolist() == pairs
-    alone = tuple(replace(standing, trusted=i == 1) for i, standing in enumerate(judged.standings))
-    assert agreed_neighbors(runs, replace(judged, standings=alone)) is None
+    alone = tuple(replace(rating, usable=i == 1) for i, rating in enumerate(judged.ratings))
+    assert agreed_neighbors(runs, replace(judged, ratings=alone)) is None

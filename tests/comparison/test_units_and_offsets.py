@@ -56,8 +56,8 @@ def assert_same_run(run, expected):
         assert run.without[name] == pytest.approx(values, abs=1e-6), name
 
 
-def judged(standing):
-    return standing.keeps, standing.trusted, standing.worthless, standing.unrelated, standing.text
+def judged(rating):
+    return rating.level("neighbors"), rating.level("distances"), rating.usable, rating.worthless, rating.text
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -68,7 +68,7 @@ def test_no_verdict_and_no_measure_changes(expected, change):
         assert_same_run(run, before)
     found, before = verdict(changed), verdict(runs)
     assert found.lines == before.lines
-    assert [judged(one) for one in found.standings] == [judged(one) for one in before.standings]
+    assert [judged(one) for one in found.ratings] == [judged(one) for one in before.ratings]
 
 
 def test_the_law_can_fail(expected):
