@@ -31,8 +31,7 @@ from isentropic.quality.curves import rnx_area
 from isentropic.registry import METHODS, Method
 
 from .planted import Planted, numbered, planted
-from .verdict_rules import gathered
-from .verdict_tables import write_guide
+from .verdict_rules import gathered, write_guide
 
 COMPARED = ("pca", "isomap", "t-sne", "umap", "lle", "laplacian-eigenmaps", "parameter-free-sdd")
 SHUFFLED = (0.2, 0.5, 0.8)  # shares of the rows of a map that change places

@@ -164,7 +164,7 @@ def _obstacle(runs: Sequence[Run], ratings: Sequence[Rating]) -> str:
         return "chance"
     in_question = candidates(ratings)
     unrelated = _unrelated(runs)
-    if unrelated and not any(is_exact(rating) for rating in in_question):
+    if unrelated and not any(is_exact(rating) for rating in maps):
         return unrelated
     if in_question:
         return ""
