@@ -5,8 +5,8 @@ the true ones, at a twentieth of the rows and no fewer than k = 10, reaches 0.5.
 takes a row for a neighbour should be right more often than wrong; a twentieth, because that is what an eye
 takes for one place on a map of thousands.
 
-A rule errs in two ways: it recommends a map that is not right (*false trust*), or recommends none where one is
-right (*missed*). Both are counted in tables, as a reader gets one map of a table.
+A rule errs in two ways: it recommends a map that is not right (*false trust*), or recommends none where one
+is right (*missed*). Both are counted in tables, as a reader gets one map of a table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The figures of the guide are those of the kept measurements, and the benchmark judges as the verdict does."""
+"""The figures of the guide are those that were measured, and the benchmark judges as the verdict does."""
 
 from pathlib import Path
 

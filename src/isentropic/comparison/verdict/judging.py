@@ -163,20 +163,20 @@ def _obstacle(runs: Sequence[Run], ratings: Sequence[Rating]) -> str:
     if all(rating.worthless for rating in maps):
         return "chance"
     in_question = candidates(ratings)
+    saw = {rating.labels for rating in maps if not rating.worthless and _is_graded(rating)}
+    blocked = next((labels for labels in ("effect", "untested") if labels in saw), "")
+    if blocked and not in_question:
+        return blocked
     unrelated = _unrelated(runs)
     if unrelated and not any(is_exact(rating) for rating in maps):
         return unrelated
-    if in_question:
-        return ""
-    graded = [
-        rating for rating in maps
-        if any(at_least(rating.level(question), "fair") for question in ("neighbors", "distances"))
-        and not rating.worthless
-    ]  # fmt: skip
-    saw = {rating.labels for rating in graded}
     alike = max((rating.neighbors.chance for rating in maps if rating.neighbors is not None), default=0.0)
-    otherwise = "alike" if alike >= ALIKE else "little"
-    return next((labels for labels in ("effect", "untested") if labels in saw), otherwise)
+    return "" if in_question else "alike" if alike >= ALIKE else "little"
+
+
+def _is_graded(rating: Rating) -> bool:
+    """Whether a map is at least fair on one question."""
+    return any(at_least(rating.level(question), "fair") for question in ("neighbors", "distances"))
 
 
 def _unrelated(runs: Sequence[Run]) -> str:
