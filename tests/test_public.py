@@ -73,20 +73,21 @@ def test_only_one_module_imports_numba_and_nothing_prints(path):
 def test_modules_state_their_purpose_and_stay_short(path):
     text = path.read_text(encoding="utf-8")
     assert ast.get_docstring(ast.parse(text))
-    assert text.count("\n") <= 300
+    assert text.count("\n") <= 450
 
 
-def test_the_readme_table_is_the_registry():
-    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"<!-- methods -->\n(.*?)\n<!-- end -->", readme, re.DOTALL)
+def test_the_table_of_methods_is_the_registry():
+    page = (PROJECT / "docs" / "methods.md").read_text(encoding="utf-8")
+    shown = re.search(r"<!-- methods -->\n(.*?)\n<!-- end -->", page, re.DOTALL)
     assert shown is not None
     assert shown[1] == methods_table(), "say: make docs"
 
 
-def test_files_named_in_the_readme_exist():
-    readme = (PROJECT / "README.md").read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#:]+)\)", readme):
-        assert (PROJECT / target).exists(), target
+@pytest.mark.parametrize("page", ["README.md", "docs/methods.md"])
+def test_files_named_in_the_docs_exist(page):
+    text = (PROJECT / page).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        assert ((PROJECT / page).parent / target).exists(), target
 
 
 def test_the_version_is_said_once():

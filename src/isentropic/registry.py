@@ -67,7 +67,7 @@ def make(name: str, **params: Any) -> Any:
 
 
 def methods_table() -> str:
-    """The registry as a table in Markdown, for the README."""
+    """The registry as a table in Markdown, for docs/methods.md."""
     lines = [
         "| method | family | what it does | new rows | time; memory |",
         "| --- | --- | --- | --- | --- |",
