@@ -66,7 +66,7 @@ def test_json_keeps_everything(pair, sample):
     assert back.to_json() == found.to_json()
     for name, curve in found.curves.as_dict().items():
         assert_same_bits(getattr(back.curves, name), curve)
-    for name in ("rows", "false_neighbors", "tears", "grid"):
+    for name in ("rows", "false_neighbors", "tears", "near_neighbors", "grid"):
         assert_same_bits(getattr(back, name), getattr(found, name))
     assert back.measures == found.measures
     assert back.ties == found.ties
