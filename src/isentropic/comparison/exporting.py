@@ -89,9 +89,7 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
     places = {names[i]: _flat(runs[i].embedding).tolist() for i in order}
     scores = row_scores(first)
     labels = [_UNLABELLED] * len(table.X) if table.labels is None else [str(label) for label in table.labels]
-    known = {
-        key: values for key, values in scores.items() if key in ("false_neighbors", "tears", "near_neighbors")
-    }
+    known = {key: scores[key] for key in ("false_neighbors", "tears", "near_neighbors") if key in scores}
     return {
         "format": "isentropic.datamap/1",
         "title": table.name,
@@ -109,8 +107,8 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
 def row_scores(run: Run) -> dict[str, Any]:
     """Every score that a run has of each row, by name; NaN for rows that were not scored.
 
-    False neighbours, tears and near neighbours are those of the smallest neighbourhood; then whatever the run holds one number
-    of for each row, or for each scored row.
+    False neighbours, tears and near neighbours are those of the smallest neighbourhood; then whatever the run
+    holds one number of for each row, or for each scored row.
     """
     if run.embedding is None or run.quality is None:
         return {}
