@@ -218,7 +218,7 @@ def calls() -> dict[str, dict[str, Given]]:
         **{
             f"quality.{name}": _near
             for name in (
-                "continuity", "false_neighbors", "lcmc", "mrre", "tears",
+                "continuity", "false_neighbors", "lcmc", "mrre", "near_neighbor_share", "tears",
                 "trustworthiness",
             )
         },

@@ -19,6 +19,9 @@ MEASURES = {
     **{name: getattr(quality, name) for name in ("rnx_curve", "false_neighbors", "tears", "konig_measure")},
     **{name: getattr(quality, name) for name in ("kendall_tau", "spearman_rho", "pearson_r")},
     **{name: getattr(quality, name) for name in ("residual_variance", "topological_product")},
+    "near_neighbor_share": lambda *sides, **options: (
+        quality.near_neighbor_share(*sides, n_neighbors=2, **options).corrected
+    ),
     "coranking_matrix": lambda *sides, **options: quality.coranking_matrix(*sides, **options).counts,
     "retained_structure": lambda *sides, **options: quality.retained_structure(*sides, **options).differences,
     "scaled stress": lambda *sides, **options: quality.kruskal_stress(*sides, kind="scaled", **options),
@@ -27,7 +30,8 @@ MEASURES = {
     ),
 }  # of these none has a unit
 OF_RANKS = set(MEASURES) - {
-    "pearson_r", "residual_variance", "topological_product", "scaled stress", "neighborhood stress"
+    "near_neighbor_share", "pearson_r", "residual_variance", "topological_product", "scaled stress",
+    "neighborhood stress"
 }  # fmt: skip
 pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
 

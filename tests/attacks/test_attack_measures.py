@@ -18,6 +18,7 @@ import naive_trust
 from isentropic import quality
 from isentropic._errors import IsentropicWarning, UndefinedMeasureError
 from isentropic.quality.measures import MEASURES
+from naive_near import naive_near_share
 
 ATTACKS = int(os.environ.get("ISENTROPIC_ATTACKS", "1"))
 SIZES = (1e-300, 1e-200, 1e-140, 1e-30, 1e-8, 1.0, 1e8, 1e30, 1e140, 1e150, 1e200, 1e300)
@@ -203,28 +204,33 @@ def expected_measures(c):
     _, q_local, q_global = naive.naive_local_and_global(*c.ranks)
     R, r = c.ranks
     curves = {f"{name}({c.k})": value for name, value in at_k.items() if MEASURES[name].listed}
-    return curves | {
-        "rnx_local": naive.naive_rnx_auc(*c.ranks, c.k),
-        "rnx_auc": naive.naive_rnx_auc(*c.ranks),
-        "q_local": q_local,
-        "q_global": q_global,
-        "kendall_tau": exact.exact_tau(d, z),
-        "spearman_rho": exact.exact_pearson(exact.exact_ranks(d), exact.exact_ranks(z)),
-        "pearson_r": exact.exact_pearson(d, z),
-        "residual_variance": residual(d, z),
-        "raw_stress": exact.exact_stress(d, z, "raw"),
-        "normalized_stress": exact.exact_stress(d, z, "normalized"),
-        "scaled_stress": exact.exact_stress(d, z, "scaled"),
-        "sammon_stress": exact.exact_sammon(d, z),
-        "neighborhood_stress": exact.exact_neighborhood_stress(c.D, c.E, c.k, "normalized"),
-        "scaled_neighborhood_stress": exact.exact_neighborhood_stress(c.D, c.E, c.k, "scaled"),
-        "topological_product": exact.exact_topological_product(c.D, c.E),
-        "konig_measure": naive.naive_konig_measure(c.D, c.E, 4, 10),
-        "retained_structure_error": float(np.abs(R - r).sum()),
-        "silhouette": exact.exact_silhouette(c.E, c.y.tolist()),
-        "knn_accuracy": float(np.mean(np.array(votes) == c.y)),
-        "kappa": naive.naive_kappa(c.y.tolist(), votes),
-    }
+    near = naive_near_share(c.D, c.E, c.k)[2]
+    return (
+        curves
+        | ({f"near_neighbors({c.k})": near} if c.k < c.n - 1 else {})
+        | {
+            "rnx_local": naive.naive_rnx_auc(*c.ranks, c.k),
+            "rnx_auc": naive.naive_rnx_auc(*c.ranks),
+            "q_local": q_local,
+            "q_global": q_global,
+            "kendall_tau": exact.exact_tau(d, z),
+            "spearman_rho": exact.exact_pearson(exact.exact_ranks(d), exact.exact_ranks(z)),
+            "pearson_r": exact.exact_pearson(d, z),
+            "residual_variance": residual(d, z),
+            "raw_stress": exact.exact_stress(d, z, "raw"),
+            "normalized_stress": exact.exact_stress(d, z, "normalized"),
+            "scaled_stress": exact.exact_stress(d, z, "scaled"),
+            "sammon_stress": exact.exact_sammon(d, z),
+            "neighborhood_stress": exact.exact_neighborhood_stress(c.D, c.E, c.k, "normalized"),
+            "scaled_neighborhood_stress": exact.exact_neighborhood_stress(c.D, c.E, c.k, "scaled"),
+            "topological_product": exact.exact_topological_product(c.D, c.E),
+            "konig_measure": naive.naive_konig_measure(c.D, c.E, 4, 10),
+            "retained_structure_error": float(np.abs(R - r).sum()),
+            "silhouette": exact.exact_silhouette(c.E, c.y.tolist()),
+            "knn_accuracy": float(np.mean(np.array(votes) == c.y)),
+            "kappa": naive.naive_kappa(c.y.tolist(), votes),
+        }
+    )
 
 
 def product(c):
@@ -331,10 +337,16 @@ def rnx_auc(c):
     return quality.rnx_auc(c.X, c.Z, metric=c.metric, n_jobs=1), naive.naive_rnx_auc(*c.ranks)
 
 
+def near(c):
+    found = quality.near_neighbor_share(c.X, c.Z, n_neighbors=c.k, metric=c.metric, n_jobs=1)
+    return (found.share, found.chance, found.corrected), naive_near_share(c.D, c.E, c.k)
+
+
 # What is attacked by which twin, from how many rows on.
 TWINS = {
     "assess": (assessed, 3), "trustworthiness": (_at_k("trustworthiness"), 3),
     "continuity": (_at_k("continuity"), 3), "lcmc": (_at_k("lcmc"), 3), "mrre": (mrre, 3),
+    "near_neighbor_share": (near, 3),
     "rnx_curve": (rnx_curve, 3), "rnx_auc": (rnx_auc, 3), "coranking_matrix": (coranking, 3),
     "false_neighbors": (_of_rows("false_neighbors", 0), 3), "tears": (_of_rows("tears", 1), 3),
     "konig_measure": (konig, 3), "retained_structure": (retained, 3), "topological_product": (product, 3),

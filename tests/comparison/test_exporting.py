@@ -80,7 +80,7 @@ def test_whatever_a_run_holds_of_each_row_is_a_score():
     trust = Trust(np.linspace(0, 1, 60), np.zeros(7))
     run = LaterRun(**{**fields, "false_share": np.full(20, 0.5)}, trust=trust, group=np.arange(60) % 3)
     found = row_scores(run)
-    assert set(found) == {"false_neighbors", "tears", "false_share", "p_values", "group"}
+    assert set(found) == {"false_neighbors", "tears", "near_neighbors", "false_share", "p_values", "group"}
     np.testing.assert_array_equal(found["p_values"], trust.p_values)
     np.testing.assert_array_equal(found["group"], run.group)
     assert np.nansum(found["false_share"]) == 10.0
@@ -94,7 +94,7 @@ def test_jumps_stand_at_the_rows_that_were_walked(n_walked):
     walked = np.sort(np.random.default_rng(1).choice(60, n_walked, replace=False))
     trust = RowTrust(np.linspace(0, 1, 20), 0.1, walked, 100.0 + walked)
     found = row_scores(replace(plain, row_trust=trust))
-    assert set(found) == {"false_neighbors", "tears", "p", "jumps"}
+    assert set(found) == {"false_neighbors", "tears", "near_neighbors", "p", "jumps"}
     assert np.flatnonzero(np.isfinite(found["jumps"])).tolist() == walked.tolist()
     np.testing.assert_array_equal(found["jumps"][walked], 100.0 + walked)
     np.testing.assert_array_equal(found["p"][plain.quality.rows], trust.p)

@@ -13,6 +13,7 @@ from isentropic.kernels._jit import threads
 from isentropic.kernels.euclidean import TILE, tiled_distances
 from isentropic.kernels.radix import row_orders
 from isentropic.kernels.row_ranks import compare_points, compare_rows
+from isentropic.quality.rank_sums import NEAR
 from naive import (
     distances,
     naive_konig_measure,
@@ -21,6 +22,7 @@ from naive import (
     naive_rank_terms,
     naive_topological_product,
 )
+from naive_near import naive_near_counts
 
 
 def orders_of(D, own=None):
@@ -34,9 +36,9 @@ def orders_of(D, own=None):
 def compared(D_X, D_Z, ks, own=None, n_workers=1):
     n_rows, n = D_X.shape
     own = np.arange(n_rows) if own is None else own
-    sums = np.zeros((n_workers, 2, 4, n - 1), np.int64)
-    terms, states = np.full((n_rows, len(ks), 6), np.nan), np.full(n_rows, 9, np.int8)
-    compare_rows(D_X, D_Z, own, np.array(ks), n_workers, sums, terms, states, *nothing_read(n_rows))
+    sums = np.zeros((n_workers, 2, row_ranks.N_SUMS, n - 1), np.int64)
+    terms, states = np.full((n_rows, len(ks), row_ranks.N_TERMS), np.nan), np.full(n_rows, 9, np.int8)
+    compare_rows(D_X, D_Z, own, np.array(ks), NEAR, n_workers, sums, terms, states, *nothing_read(n_rows))
     return sums.sum(axis=0), terms, states
 
 
@@ -50,9 +52,13 @@ def orders_read(D_X, D_Z, *, weights=None, k1=1, k2=1, n_nearest=0, scale=1.0, p
     weights = np.ones(n - 1) if weights is None else weights
     places = np.empty((n_rows, 0), int) if places is None else places
     out = np.full((n_rows, row_ranks.N_ORDER_TERMS), np.nan)
-    rest = np.zeros((n_workers, 2, 4, n - 1), int), np.empty((n_rows, 1, 6)), np.empty(n_rows, np.int8)
+    rest = (
+        np.zeros((n_workers, 2, row_ranks.N_SUMS, n - 1), int),
+        np.empty((n_rows, 1, row_ranks.N_TERMS)),
+        np.empty(n_rows, np.int8),
+    )
     reading = (weights, k1, k2, n_nearest, scale, 1.0, 1.0)
-    compare_rows(D_X, D_Z, np.arange(n_rows), np.array([1]), n_workers, *rest, reading, places, out)
+    compare_rows(D_X, D_Z, np.arange(n_rows), np.array([1]), NEAR, n_workers, *rest, reading, places, out)
     return out
 
 
@@ -149,9 +155,12 @@ def test_sums_and_terms_match_plain_ones(rng, whole):
     R, r = naive_rank_matrix(D_X), naive_rank_matrix(D_Z)
     ks = [1, 2, 5, 8]
     sums, terms, states = compared(D_X, D_Z, ks)
-    assert_array_equal(sums, plain_sums(R, r))
+    assert_array_equal(sums[:, :4], plain_sums(R, r))
+    near = np.array([naive_near_counts(D_X, D_Z, k).sum(axis=0)[::-1] for k in range(1, 9)])
+    assert_array_equal(sums[:, 4].T.cumsum(axis=0), near)
     for c, k in enumerate(ks):
-        assert_allclose(terms[:, c], naive_rank_terms(R, r, k), rtol=1e-14)
+        assert_allclose(terms[:, c, :6], naive_rank_terms(R, r, k), rtol=1e-14)
+        assert_array_equal(terms[:, c, 6:], naive_near_counts(D_X, D_Z, k))
     assert (states == 3 if whole else states == 0).all()
 
 
@@ -163,13 +172,13 @@ def test_some_rows_against_all(rng):
 
 
 def test_small_sums_move_to_large_ones_in_time(rng, monkeypatch):
-    small = np.zeros((2, 3, 4), np.int32)
+    small = np.zeros((2, 4, 4), np.int32)
     small[0, 0] = [1, 2 << 16, (3 << 16) + 4, 0]
     small[1, 1:] = 7
-    sums = np.ones((2, 4, 4), np.int64)
+    sums = np.ones((2, 5, 4), np.int64)
     row_ranks._flush(small, sums)
-    assert sums[0].tolist() == [[2, 1, 5, 1], [1, 3, 4, 1], [1, 1, 1, 1], [1, 1, 1, 1]]
-    assert sums[1].tolist() == [[1] * 4, [1] * 4, [8] * 4, [8] * 4]
+    assert sums[0].tolist() == [[2, 1, 5, 1], [1, 3, 4, 1], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]]
+    assert sums[1].tolist() == [[1] * 4, [1] * 4, [8] * 4, [8] * 4, [8] * 4]
     assert not small.any()
 
 
@@ -204,14 +213,14 @@ def test_points_are_compared_as_their_distances_are(rng, group):
     tiled_distances(X, own, tiles_of(X), 16, D_X)
     tiled_distances(Z, own, tiles_of(Z), 1, D_Z)
     expected = compared(D_X, D_Z, ks, own)
-    sums = np.zeros((2, 2, 4, 10), np.int64)
-    terms, states = np.empty((len(own), 3, 6)), np.empty(len(own), np.int8)
+    sums = np.zeros((2, 2, row_ranks.N_SUMS, 10), np.int64)
+    terms, states = np.empty((len(own), 3, row_ranks.N_TERMS)), np.empty(len(own), np.int8)
     reading = (np.arange(10.0), 2, 4, 3, 0.5, 1.0, 0.25)
     places, orders = np.array([[5, -1]] * len(own)), np.empty((2, len(own), row_ranks.N_ORDER_TERMS))
-    rest = np.empty((2, 2, 4, 10), int), np.empty((len(own), 3, 6)), np.empty(len(own), np.int8)
-    compare_rows(D_X, D_Z, own, ks, 2, *rest, reading, places, orders[0])
+    rest = np.zeros_like(sums), np.empty_like(terms), np.empty_like(states)
+    compare_rows(D_X, D_Z, own, ks, NEAR, 2, *rest, reading, places, orders[0])
     points = X, tiles_of(X), Z, tiles_of(Z)
-    compare_points(*points, own, ks, group, 2, sums, terms, states, reading, places, orders[1])
+    compare_points(*points, own, ks, NEAR, group, 2, sums, terms, states, reading, places, orders[1])
     for found, wanted in zip((sums.sum(axis=0), terms, states), expected, strict=True):
         assert_same_bits(found, wanted)
     assert_same_bits(orders[0], orders[1])
@@ -223,10 +232,10 @@ def test_many_rows_overflow_nothing(rng):
     ks, times = np.array([2]), row_ranks._FLUSH // 5 + 2
     once = compared(distances(X), distances(Z), ks)
     own = np.tile(np.arange(5), times)
-    sums = np.zeros((1, 2, 4, 4), np.int64)
-    terms, states = np.empty((len(own), 1, 6)), np.empty(len(own), np.int8)
+    sums = np.zeros((1, 2, row_ranks.N_SUMS, 4), np.int64)
+    terms, states = np.empty((len(own), 1, row_ranks.N_TERMS)), np.empty(len(own), np.int8)
     points = X, tiles_of(X), Z, tiles_of(Z)
-    compare_points(*points, own, ks, 16, 1, sums, terms, states, *nothing_read(len(own)))
+    compare_points(*points, own, ks, NEAR, 16, 1, sums, terms, states, *nothing_read(len(own)))
     assert_array_equal(sums[0], times * once[0])
     again = compared(np.tile(distances(X), (times, 1)), np.tile(distances(Z), (times, 1)), ks, own)
     assert_array_equal(again[0], times * once[0])

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
-from isentropic.kernels.row_ranks import compare_points, compare_rows
+from isentropic.kernels.row_ranks import N_SUMS, N_TERMS, compare_points, compare_rows
 from isentropic.quality import assess, distance_rows
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.rank_sums import rank_sums
+from isentropic.quality.rank_sums import NEAR, rank_sums
 
 SETTINGS = settings(max_examples=15)
 sizes = st.integers(3, 40)
@@ -44,6 +44,8 @@ def test_an_isometry_is_perfect(n, seed):
     for name in ("trustworthiness", "continuity", "q_nx", "r_nx", "mrre_false", "mrre_missing"):
         assert_array_equal(getattr(found, name), np.ones_like(getattr(found, name)), err_msg=name)
     assert not found.b_nx.any()
+    assert_array_equal(found.near_share, np.ones(n - 1))
+    assert_array_equal(found.near_neighbors, found.near_chance[:-1] < 1)
     assert found.rnx_auc == found.q_local == found.q_global == 1.0
 
 
@@ -65,6 +67,7 @@ def test_row_order_is_only_row_order(n, seed):
     assert_same_curves(before.curves, after.curves)
     assert_allclose(after.false_neighbors, before.false_neighbors[order], rtol=1e-12, atol=1e-14)
     assert_allclose(after.tears, before.tears[order], rtol=1e-12, atol=1e-14)
+    assert_array_equal(after.near_neighbors, before.near_neighbors[order])
 
 
 @given(sizes, seeds)
@@ -109,7 +112,7 @@ def test_every_value_is_in_its_range_for_every_k(kind, n, seed):
             least, greatest = measure.range
             assert least - 1e-12 <= measure.value <= greatest + 1e-12, f"{name}({k}) = {measure.value}"
             assert least <= measure.best <= greatest
-    for scores in (found.false_neighbors, found.tears):
+    for scores in (found.false_neighbors, found.tears, found.near_neighbors):
         assert scores.min() >= 0
         assert scores.max() <= 1 + 1e-12
 
@@ -133,13 +136,13 @@ def test_small_sums_do_not_overflow():
     own = np.tile(np.arange(3), times)
     given, mapped = (side.rows for side in both_sides(X, Z))
     D_X, D_Z = given(np.arange(3)), mapped(np.arange(3))
-    sums = np.zeros((3, 1, 2, 4, 2), np.int64)
+    sums = np.zeros((3, 1, 2, N_SUMS, 2), np.int64)
     nothing = (np.empty(0), 0, 0, 0, 1.0, 1.0, 1.0), np.empty((len(own), 0), int), np.empty((len(own), 0))
-    rest = np.empty((len(own), 1, 6)), np.empty(len(own), np.int8), *nothing
+    rest = np.empty((len(own), 1, N_TERMS)), np.empty(len(own), np.int8), *nothing
     ks = np.array([1])
-    compare_rows(D_X, D_Z, np.arange(3), ks, 1, sums[0], *rest)
-    compare_points(given.data, given.tiles, mapped.data, mapped.tiles, own, ks, 16, 1, sums[1], *rest)
-    compare_rows(np.tile(D_X, (times, 1)), np.tile(D_Z, (times, 1)), own, ks, 1, sums[2], *rest)
+    compare_rows(D_X, D_Z, np.arange(3), ks, NEAR, 1, sums[0], *rest)
+    compare_points(given.data, given.tiles, mapped.data, mapped.tiles, own, ks, NEAR, 16, 1, sums[1], *rest)
+    compare_rows(np.tile(D_X, (times, 1)), np.tile(D_Z, (times, 1)), own, ks, NEAR, 1, sums[2], *rest)
     assert sums[0, 0, :, :2].max() == 3
     assert_array_equal(sums[1], times * sums[0])
     assert_array_equal(sums[2], times * sums[0])

@@ -191,6 +191,7 @@ def test_scores_belong_to_the_rows_named(population):
     whole, part = (assess(X, Z, sample=sample, **options) for sample in (None, 60))
     assert_allclose(part.false_neighbors, whole.false_neighbors[part.rows], rtol=1e-12, atol=1e-14)
     assert_allclose(part.tears, whole.tears[part.rows], rtol=1e-12, atol=1e-14)
+    assert_array_equal(part.near_neighbors, whole.near_neighbors[part.rows])
     assert whole.exact
     assert not part.exact
 

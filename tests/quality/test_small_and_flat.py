@@ -31,6 +31,7 @@ from naive import (
     naive_topological_product,
     naive_votes,
 )
+from naive_near import naive_near_share
 
 pytestmark = pytest.mark.filterwarnings("ignore:All rows of")
 
@@ -84,6 +85,8 @@ def over_ranks(D, E, k):
     R, r = naive_rank_matrix(D), naive_rank_matrix(E)
     shown = {f"{name}({k})": value for name, value in naive_rank_measures(R, r, k).items() if name != "q_nx"}
     _, q_local, q_global = naive_local_and_global(R, r)
+    if k < len(D) - 1:
+        shown[f"near_neighbors({k})"] = naive_near_share(D, E, k)[2]
     areas = {"rnx_auc": naive_rnx_auc(R, r), "rnx_local": naive_rnx_auc(R, r, k)}
     return {**shown, **areas, "q_local": q_local, "q_global": q_global}
 

@@ -172,9 +172,9 @@ def _write(result: _Result, out: Path, *, raw_text: bool) -> None:
     quality, k = result.quality, result.quality.n_neighbors[0]
     columns = list(result.coordinates.columns)
     frame = coordinates_frame(result.coordinates.to_numpy(), columns, result.table)
-    for name, scores in (("false_neighbors", quality.false_neighbors), ("tears", quality.tears)):
+    for name in ("near_neighbors", "false_neighbors", "tears"):
         spread = np.full(quality.n, np.nan)
-        spread[quality.rows] = scores[:, 0]
+        spread[quality.rows] = getattr(quality, name)[:, 0]
         frame[f"{name}({k})"] = spread
     write_map(frame, columns, out, result.embedding.stem, result.table, raw_text=raw_text)
 

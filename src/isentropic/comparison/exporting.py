@@ -89,7 +89,7 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
     places = {names[i]: _flat(runs[i].embedding).tolist() for i in order}
     scores = row_scores(first)
     labels = [_UNLABELLED] * len(table.X) if table.labels is None else [str(label) for label in table.labels]
-    known = {key: values for key, values in scores.items() if key in ("false_neighbors", "tears")}
+    known = {key: scores[key] for key in ("false_neighbors", "tears", "near_neighbors") if key in scores}
     return {
         "format": "isentropic.datamap/1",
         "title": table.name,
@@ -107,13 +107,15 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
 def row_scores(run: Run) -> dict[str, Any]:
     """Every score that a run has of each row, by name; NaN for rows that were not scored.
 
-    False neighbours and tears are those of the smallest neighbourhood; then whatever the run holds one number
-    of for each row, or for each scored row.
+    False neighbours, tears and near neighbours are those of the smallest neighbourhood; then whatever the run
+    holds one number of for each row, or for each scored row.
     """
     if run.embedding is None or run.quality is None:
         return {}
     n, rows = len(run.embedding), run.quality.rows
     found = {"false_neighbors": run.quality.false_neighbors[:, 0], "tears": run.quality.tears[:, 0]}
+    if len(run.quality.near_neighbors):  # not in what was written before this measure
+        found["near_neighbors"] = run.quality.near_neighbors[:, 0]
     found |= dict(_row_values(run, {n, len(rows)}))
     spread = {
         name: values if len(values) == n else _spread(values, rows, n) for name, values in found.items()

@@ -217,8 +217,8 @@ def compare_rows(D_X, D_Z, own, ks, radius, n_workers, sums, terms, states, read
     (side 1). Near is whoever is in X at most ``radius`` times as far as the k nearest there on average, or
     no farther than the last of these. ``terms[s, c]`` is set to, of row s at ``ks[c]``: the sum of
     ``rank - k`` in X beyond k over the neighbours in Z, the same with X and Z exchanged, the number of shared
-    neighbours, of those the ones nearer in Z less the ones farther, the sums of ``|rank - rank'| / rank`` over
-    neighbours in Z, and in X, and the number of near rows, among the neighbours in Z and among all.
+    neighbours, of those the ones nearer in Z less the ones farther, the sums of ``|rank - rank'| / rank``
+    over neighbours in Z, and in X, and the number of near rows, among the neighbours in Z and among all.
     ``states[s]``: -1 if a distance is negative or not finite, else 1, 2, 3: X, Z, both may be tied.
     ``orders[s]``, unless it has no columns, is set to what the orders of row s say: ``reading`` holds the
     weights of the topological product, König's two k, how many of the nearest rows in X are listed, a

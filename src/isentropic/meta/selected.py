@@ -37,10 +37,11 @@ class Selected(Embedder):
     grid : mapping or list of mappings, optional
         Values of parameters, as in :func:`isentropic.selection.select`. Default: six numbers of
         neighbours from 5 to 100, at most a quarter of the rows.
-    criterion : {"rnx_auc", "kendall_tau", "residual_variance", "trustworthiness", "continuity"}
-        What the chosen map is best at.
+    criterion : str
+        What the chosen map is best at: "rnx_auc", "near_neighbors", "trustworthiness", "continuity",
+        "kendall_tau" or "residual_variance".
     n_neighbors : int
-        k of trustworthiness and continuity.
+        k of near neighbors, trustworthiness and continuity.
     sample : "auto", None or int
         Rows that are compared with all others, ``"auto"`` for at most 1,000, None for all.
     n_jobs : int, optional

@@ -130,6 +130,10 @@ class Quality:
             if k <= len(curve):
                 half = None if self.exact else self._half_width(kind.name, k)
                 found[kind.name] = kind.point(self.n, int(k), float(curve[k - 1]), half)
+        if "near_neighbors" in found:
+            share, chance = found["near_share"].value, found["near_chance"].value
+            note = f"{share:.1%} of the neighbours are close in the data; by chance {chance:.1%}"
+            found["near_neighbors"] = replace(found["near_neighbors"], note=note)
         return found
 
     def _half_width(self, name: str, k: int) -> float:

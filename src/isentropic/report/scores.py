@@ -14,7 +14,7 @@ from ..quality import Measure
 from ..quality.map_differences import spread
 from ..quality.measures import OF_CLASSES, MeasureKind, kinds
 
-_MAIN = 4  # columns that are drawn as strips too
+_MAIN = 5  # columns that are drawn as strips too
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,10 +59,10 @@ def select(
         For a range: ``{"n_neighbors": geometric(5, 100, 6)}``.
     y : array (n,), optional
         For methods that learn from classes. The criterion never sees it.
-    criterion : {"rnx_auc", "kendall_tau", "residual_variance", "trustworthiness", "continuity"}
-        Or a :class:`Criterion`.
+    criterion : str or Criterion
+        "rnx_auc", "near_neighbors", "trustworthiness", "continuity", "kendall_tau" or "residual_variance".
     n_neighbors : int
-        k of trustworthiness and continuity; at most less than half of the rows.
+        k of near neighbors, trustworthiness and continuity; at most less than half of the rows.
     metric : str or callable, optional
         Of the data. Default: that of the estimator, where it has one, else Euclidean.
     sample : "auto", None or int
