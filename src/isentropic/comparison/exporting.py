@@ -88,7 +88,8 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
     assert first.embedding is not None
     places = {names[i]: _flat(runs[i].embedding).tolist() for i in order}
     scores = row_scores(first)
-    labels = [_UNLABELLED] * len(table.X) if table.labels is None else [str(label) for label in table.labels]
+    given = [None] * len(table.X) if table.labels is None else table.labels
+    labels = [_UNLABELLED if one is None or one != one else str(one) for one in given]
     known = {key: values for key, values in scores.items() if key in ("false_neighbors", "tears")}
     return {
         "format": "isentropic.datamap/1",
