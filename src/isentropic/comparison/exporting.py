@@ -105,6 +105,13 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
     }
 
 
+def _written(values: Any) -> Any:
+    """A label as a file takes it: numbers, dates and categories as they are, anything else as text."""
+    if values.dtype != object:
+        return values.array
+    return [None if is_missing else str(one) for one, is_missing in zip(values, values.isna(), strict=True)]
+
+
 def row_scores(run: Run) -> dict[str, Any]:
     """Every score that a run has of each row, by name; NaN for rows that were not scored.
 
@@ -189,5 +196,7 @@ def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFram
     if table.labels is not None:
         target = getattr(table.preparation, "target", None) or "target"
         named[free_name(target, columns | named)] = table.labels
+    for name in (column.name for column in table.columns if column.role == "label"):
+        named[free_name(name, columns | named)] = _written(table.other_columns[name])
     about = {"table": table.name, "first": names[order[0]], "version": __version__}
     return MapsFrame(pd.DataFrame(named | columns), maps, table.X, table.feature_names, about)

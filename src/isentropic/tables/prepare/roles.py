@@ -167,7 +167,11 @@ def assigned(raw: RawTable, asked: Roles) -> Assigned:
     given |= dict.fromkeys((*roles.features, *roles.keep), ("feature", "asked for"))
     given |= dict.fromkeys(roles.labels, ("label", "asked for"))
     given |= dict.fromkeys(roles.drop, ("ignored", "asked for"))
-    given |= {} if target is None else {target: ("target", "asked for" if asked.target else "of the source")}
+    given |= (
+        {}
+        if target is None
+        else {target: ("target", "asked for" if asked.target else "the target of the source")}
+    )
     given |= {} if roles.index is None else {roles.index: ("name", "asked for")}
     others = [name for name in raw.frame.columns if name not in given]
     require_flat(raw, [*roles.drop, *roles.labels, *(others if roles.features else ())])

@@ -27,6 +27,8 @@ _SCALED = {
     "none": "",
 }
 _FILLED = {"median": "the median", "mean": "the mean", "ppca": "a factor model of the other columns"}
+# reasons that no option beside those given overrules
+_FIXED = ("asked for", "left out as asked", "no value in any row", "the same value in every row")
 _FEW_LEVELS = 100  # text with more of them is no set of levels
 
 
@@ -77,7 +79,7 @@ def _of_feature(column: Column, why: str, missing: int, preparation: Preparation
         kind, reason = column.kind, "dates" if column.kind == "date" else "numbers"
     return ColumnSummary(
         column.name, "feature", why or reason, kind, missing,
-        change_of(column, missing, preparation), None, option("label", column.name),
+        change_of(column, missing, preparation), None, "" if why in _FIXED else option("label", column.name),
     )  # fmt: skip
 
 
@@ -102,8 +104,7 @@ def _of_other(values: pd.Series, role: Role, why: str) -> ColumnSummary:
     name = str(values.name)
     empty = () if is_number(values.dtype) else (isinstance(value, str) and not value for value in values)
     missing = int(values.isna().sum()) + sum(empty)
-    fixed = role == "target" or why.startswith(("no value", "the same value"))
-    command = "" if fixed else option("keep", name)
+    command = "" if role == "target" or why in _FIXED else option("keep", name)
     return ColumnSummary(name, role, why, _kind_of(values), missing, command=command)
 
 

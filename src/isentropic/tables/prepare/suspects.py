@@ -60,22 +60,24 @@ def suspicious_columns(features: pd.DataFrame) -> dict[str, Finding]:
     Text with more levels than rows in each: ``levels``. The last two leave at least two features.
     """
     found: dict[str, Finding] = {}
+    columns = {str(name): values for name, values in features.items()}
     strong: list[tuple[Rule, int, Callable[[pd.Series, str], str]]] = [
         ("empty", 2, _without_value),
         ("constant", 2, _one_value),
         ("names", _FEWEST, _row_names),
     ]
     for rule, fewest, reason in strong:
-        rest = _rest(features, found)
-        new = _found(rule, ((name, reason(features[name], name)) for name in rest))
+        rest = [name for name in columns if name not in found]
+        new = _found(rule, ((name, reason(columns[name], name)) for name in rest))
         if len(features) >= fewest and len(new) < len(rest):
             found |= new
     if len(features) < _FEWEST:
         return found
-    rest = _rest(features, found)
-    weak = _found("order", ((name, _row_order(features, name, rest)) for name in rest))
-    left = [name for name in rest if name not in weak]
-    weak |= _found("levels", ((name, _many_levels(features[name], name)) for name in left))
+    rest = [name for name in columns if name not in found]
+    may_be = [name for name in rest if not _has_fractions(columns[name])]
+    weak = _found("order", ((name, _row_order(features, name, rest)) for name in may_be))
+    left = [name for name in may_be if name not in weak]
+    weak |= _found("levels", ((name, _many_levels(columns[name], name)) for name in left))
     return found | weak if len(rest) - len(weak) >= 2 else found
 
 
@@ -83,8 +85,12 @@ def _found(rule: Rule, reasons: Iterable[tuple[str, str]]) -> dict[str, Finding]
     return {name: Finding(rule, why) for name, why in reasons if why}
 
 
-def _rest(features: pd.DataFrame, found: dict[str, Finding]) -> list[str]:
-    return [name for name in features.columns if name not in found]
+def _has_fractions(values: pd.Series) -> bool:
+    """Whether one of the first numbers is no whole one: a measure, at little cost in a wide table."""
+    if not (isinstance(values.dtype, np.dtype) and values.dtype.kind == "f"):
+        return False
+    first = values.to_numpy()[:100]
+    return bool((np.isfinite(first) & (first != np.floor(first))).any())
 
 
 # ---- one value, or none ------------------------------------------------------------------------
@@ -92,6 +98,8 @@ def _rest(features: pd.DataFrame, found: dict[str, Finding]) -> list[str]:
 
 def _without_value(values: pd.Series, name: str) -> str:
     """Empty text is no value."""
+    if _has_fractions(values):
+        return ""
     present = values.dropna()
     may_be_empty = types.is_object_dtype(values.dtype) or types.is_string_dtype(values.dtype)
     filled = len(present) > 0 and (not may_be_empty or any(value != "" for value in present))
