@@ -266,12 +266,34 @@ class DistanceRows:
     exponent: int = 0
 
 
+Role = Literal["feature", "label", "target", "name", "ignored"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSummary:
+    """What became of one column of the source, and why.
+
+    Features alone make the distance between rows. Labels colour maps, stand in tooltips and take part in
+    ``explain``; the column of role ``name`` names the rows.
+    """
+
+    name: str
+    role: Role
+    why: str  # a short phrase: "text with 142 levels of 12 rows each"
+    kind: Literal["number", "date", "levels", "ordered", "text"]
+    missing: int = 0  # number of missing values
+    change: str = ""  # what was done to it: "standardised", "days since 1970"
+    share: float | None = None  # of the mean distance between rows, for a feature
+    command: str = ""  # the option that changes its role: "--keep country"
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table ready to be embedded: numbers only, scaled as ``scaling`` says; NaN where a value is missing.
 
-    ``y`` holds class codes 0..c-1 in the order of ``class_names``; a float target is kept as
-    numbers, and ``class_names`` is then empty. ``y`` is None without a target.
+    ``y`` holds class codes 0..c-1 in the order of ``class_names``, -1 for a row without a class; a float
+    target is kept as numbers, NaN where it is missing, and ``class_names`` is then empty. ``y`` is None
+    without a target.
     """
 
     X: Any  # (n, m) floats, or SparseRows
@@ -283,11 +305,35 @@ class Table:
     scaling: str
     preparation: Any = None  # datasets.Preparation: what made the columns numbers, to treat new rows alike
     metric: Any = "euclidean"  # by which its rows are to be compared: a name, or Gower(...)
+    columns: tuple[ColumnSummary, ...] = ()  # of every column of the source, in their order
+    other_columns: Any = None  # pandas frame (n, ...) of all columns but the features, as they were read
 
     @property
     def labels(self) -> npt.NDArray[Any] | None:
-        """The class of each row by name, or the float target, or None."""
+        """The class of each row by name, None for a row without one; or the float target; or None."""
         if self.y is None or not self.class_names:
             return self.y
-        names: npt.NDArray[Any] = np.array(self.class_names, dtype=object)[self.y]
+        names: npt.NDArray[Any] = np.array([*self.class_names, None], dtype=object)[self.y]
         return names
+
+    @property
+    def classes(self) -> npt.NDArray[Any] | None:
+        """Class codes: whole numbers, or floats with NaN where rows have no class; None without classes."""
+        if self.y is None or not self.class_names:
+            return None
+        return np.where(self.y < 0, np.nan, self.y) if (self.y < 0).any() else self.y
+
+    @property
+    def drawn_classes(self) -> tuple[npt.NDArray[Any], tuple[str, ...]] | None:
+        """Class codes and names for figures: rows without a class are one more, the last; or None."""
+        if self.y is None or not self.class_names:
+            return None
+        more = ("(no class)",) if (self.y < 0).any() else ()
+        return np.where(self.y < 0, len(self.class_names), self.y), (*self.class_names, *more)
+
+    @property
+    def is_labelled(self) -> npt.NDArray[np.bool_] | None:
+        """Which rows have a target; None without one."""
+        if self.y is None:
+            return None
+        return np.asarray(self.y >= 0 if self.class_names else ~np.isnan(self.y))

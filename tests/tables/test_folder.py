@@ -125,8 +125,8 @@ def test_a_declared_feature_stays_one(folder):
     """What the manifest calls a feature is one, even where it counts the rows."""
     rows = "".join(f"{i},{i * 7 % 13},{'ab'[i % 2]}\n" for i in range(20))
     entry = {**ENTRY, "n_samples": 20, "nominal_features": {}}
-    folder(entry, csv="run,x,target\n" + rows)
-    with pytest.warns(TableWarning, match=r"count as features, as flats declares them: 'run'\. Leave"):
+    folder(entry, csv="nr,x,target\n" + rows)
+    with pytest.warns(TableWarning, match=r"count as features, as flats declares them: 'nr'\. Leave"):
         assert load("flats").X.shape == (20, 2)
 
 

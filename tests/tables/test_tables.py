@@ -214,8 +214,14 @@ def test_a_target_of_minus_one_among_classes_is_told_of(values, told):
 
 def test_the_next_step_for_a_target_of_minus_one_can_be_taken():
     frame = pd.DataFrame({"a": np.arange(9.0), "b": np.arange(9.0)[::-1] ** 2, "kind": [-1, 0, 1] * 3})
-    with pytest.warns(TableWarning, match="empty cells and missing='drop' do that"):
+    with pytest.warns(TableWarning, match="leave their cells empty"):
         load(frame, "kind")
+    frame["kind"] = frame["kind"].replace(-1, np.nan)
+    with pytest.warns(TableWarning, match="3 rows of 9 without the target 'kind': mapped but not scored"):
+        table = load(frame, "kind")
+    assert (table.y.tolist(), table.class_names) == ([-1, 0, 1] * 3, ("0", "1"))
+    assert table.labels.tolist() == [None, "0", "1"] * 3
+    np.testing.assert_array_equal(table.classes, [np.nan, 0, 1] * 3)
     with pytest.warns(TableWarning, match="3 rows of 9 with missing values left out"):
-        table = load(frame.assign(kind=frame["kind"].replace(-1, np.nan)), "kind", missing="drop")
+        table = load(frame, "kind", missing="drop")
     assert (len(table.X), table.class_names) == (6, ("0", "1"))

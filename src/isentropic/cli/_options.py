@@ -70,12 +70,22 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON,
 Target = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Class or number of each row; not a feature.")
 ]
+# of the next four: may be repeated, or have names with commas between, or patterns
+Features = Annotated[
+    list[str] | None,
+    typer.Option("--features", metavar="A,B", help="Compare rows by these columns alone; others are labels."),
+]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option("--label", metavar="A,B", help="Columns for colour and explanations, not for distances."),
+]
 Drop = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out; may be repeated.")
+    list[str] | None,
+    typer.Option(metavar="A,B", help="Leave columns out, as island or 'x_*'; they can still colour."),
 ]
 Keep = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A feature, though it looks like names of rows; may be repeated."),
+    typer.Option(metavar="A,B", help="Features, though a rule makes them labels or names of rows."),
 ]
 Index = Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")]
 Nominal = Annotated[str, typer.Option(metavar="RULE", help="Text columns: onehot or coded.")]
@@ -138,8 +148,8 @@ _CALLS = {
     "header=True": "--header",
 }
 _TABLE_OPTIONS = (
-    "target", "drop", "keep", "index", "nominal", "missing", "dates", "scaling", "metric", "rank",
-    "separator",
+    "target", "features", "labels", "drop", "keep", "index", "nominal", "missing", "dates", "scaling",
+    "metric", "rank", "separator",
 )  # fmt: skip
 # name='value', name='value' or 'other', name=['value'], name=50, name=... and name=[...] in a message
 _ASSIGNMENT = re.compile(
@@ -209,4 +219,5 @@ def in_options(text: str) -> str:
 def _as_option(match: re.Match[str]) -> str:
     values = (match["value"], match["other"], match["number"])
     given = [quote(value) for value in values if value is not None]
-    return f"--{match[1]} {' or '.join(given) or ('N' if match[1] == 'rank' else 'NAME')}"
+    option = "label" if match[1] == "labels" else match[1]
+    return f"--{option} {' or '.join(given) or ('N' if option == 'rank' else 'NAME')}"

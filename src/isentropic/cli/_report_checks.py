@@ -68,6 +68,7 @@ def _names_rows(table: Table) -> bool:
     if table.class_names:
         return n >= 10 and 2 * len(table.class_names) > n
     assert y is not None
+    y = y[~np.isnan(y)]
     whole = bool((y == np.floor(y)).all())
     return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
 

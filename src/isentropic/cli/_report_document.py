@@ -78,6 +78,7 @@ def facts_of(
         "compared_rows": len(table.X) if compared.rows is None else len(compared.rows),
         "notes": list(compared.notes),
         "features": len(table.feature_names),
+        "columns": [asdict(column) for column in table.columns],
         "scaling": table.scaling,
         "metric": metric_name(table.metric),
         "dimensions": {

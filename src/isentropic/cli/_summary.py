@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -71,6 +71,7 @@ def document_of(summary: Summary) -> dict[str, Any]:
         "parameters": {name: _json_value(value) for name, value in summary.parameters.items()},
         "rows": len(summary.table.row_names),
         "features": len(summary.table.feature_names),
+        "columns": [asdict(column) for column in summary.table.columns],
         "scaling": summary.table.scaling,
         "coordinates": summary.coordinates,
         "seconds": round(summary.seconds, 3),

@@ -15,10 +15,12 @@ from ._options import (
     AsJson,
     Dates,
     Drop,
+    Features,
     Header,
     Index,
     Jobs,
     Keep,
+    Labels,
     Memory,
     Metric,
     Missing,
@@ -85,6 +87,8 @@ def main(  # long, with a line for each option
     plot: Plot = None,
     raw_text: RawText = False,
     target: Target = None,
+    features: Features = None,
+    label: Labels = None,
     drop: Drop = None,
     keep: Keep = None,
     index: Index = None,
@@ -122,7 +126,8 @@ def main(  # long, with a line for each option
 
         with prompt_interrupt():
             table = load(
-                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                source, target, features=features or (), labels=label or (), drop=drop or (),
+                keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
                 header=header, n_samples=samples,
             )  # fmt: skip
@@ -184,9 +189,10 @@ def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path
 
 def _groups(result: _Result) -> list[dict[str, Any]]:
     """The classes that changed most, where the table has any."""
-    if not result.table.class_names:
+    if result.table.drawn_classes is None:
         return []
-    found = result.agreement.by_group(result.table.labels)[:_GROUPS]
+    codes, names = result.table.drawn_classes
+    found = result.agreement.by_group([names[code] for code in codes])[:_GROUPS]
     return [{"group": group.name, "rows": group.n_rows, "agreement": group.share} for group in found]
 
 

@@ -15,10 +15,12 @@ from ._options import (
     AsJson,
     Dates,
     Drop,
+    Features,
     Header,
     Index,
     Jobs,
     Keep,
+    Labels,
     Memory,
     Metric,
     Missing,
@@ -78,6 +80,8 @@ def main(  # long, with a line for each option
     plot: Plot = None,
     raw_text: RawText = False,
     target: Target = None,
+    features: Features = None,
+    label: Labels = None,
     drop: Drop = None,
     keep: Keep = None,
     index: Index = None,
@@ -116,7 +120,8 @@ def main(  # long, with a line for each option
 
         with prompt_interrupt():
             table = load(
-                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                source, target, features=features or (), labels=label or (), drop=drop or (),
+                keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
                 header=header, n_samples=samples,
             )  # fmt: skip
@@ -158,7 +163,8 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
         estimator.set_params(metric=table.metric)
     began = time.perf_counter()
     with computing(method):
-        Z = estimator.fit_transform(table.X, table.y if learns else None)
+        y = table.y if table.classes is None else table.classes
+        Z = estimator.fit_transform(table.X, y if learns else None)
     return Z, time.perf_counter() - began
 
 
@@ -182,5 +188,6 @@ def _draw(coordinates: pd.DataFrame, title: str, table: Table, path: Path) -> No
     from ..plot import scatter
     from ..plot.surface import plain_text
 
-    y = None if table.y is None else pd.Series(table.y, name=table.preparation.target)
-    write_figure(scatter(coordinates, y, class_names=table.class_names, title=plain_text(title)), path)
+    codes, names = table.drawn_classes or (table.y, ())
+    y = None if codes is None else pd.Series(codes, name=table.preparation.target)
+    write_figure(scatter(coordinates, y, class_names=names, title=plain_text(title)), path)

@@ -15,10 +15,12 @@ from ._options import (
     AsJson,
     Dates,
     Drop,
+    Features,
     Header,
     Index,
     Jobs,
     Keep,
+    Labels,
     Memory,
     Metric,
     Missing,
@@ -64,6 +66,8 @@ def main(  # long, with a line for each option
     components: Components = 2,
     plot: Figure = None,
     target: Target = None,
+    features: Features = None,
+    label: Labels = None,
     drop: Drop = None,
     keep: Keep = None,
     index: Index = None,
@@ -98,7 +102,8 @@ def main(  # long, with a line for each option
 
         with prompt_interrupt():
             table = load(
-                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                source, target, features=features or (), labels=label or (), drop=drop or (),
+                keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
                 header=header, n_samples=samples,
             )  # fmt: skip

@@ -19,10 +19,12 @@ from ._options import (
     AsJson,
     Dates,
     Drop,
+    Features,
     Header,
     Index,
     Jobs,
     Keep,
+    Labels,
     Memory,
     Metric,
     Missing,
@@ -90,6 +92,8 @@ def main(  # long, with a line for each option
     plot: Figure = None,
     raw_text: RawText = False,
     target: Target = None,
+    features: Features = None,
+    label: Labels = None,
     drop: Drop = None,
     keep: Keep = None,
     index: Index = None,
@@ -127,7 +131,8 @@ def main(  # long, with a line for each option
 
         with prompt_interrupt():
             table = load(
-                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                source, target, features=features or (), labels=label or (), drop=drop or (),
+                keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
                 header=header, n_samples=samples,
             )  # fmt: skip
@@ -157,7 +162,7 @@ def _assessed(
     require(n >= 3, "DATA", "a table of at least 3 rows", n)
     require(k is None or 1 <= k < n, "--k", f"from 1 to {n - 1}, the number of other rows", k)
     wanted = min(10, max(1, (n - 1) // 2)) if k is None else k
-    classes = table.y if table.class_names else None  # a target of numbers has none
+    classes = table.classes  # a target of numbers has none
     with computing("quality"):
         return assess(
             table.X, coordinates.to_numpy(), classes, metric=table.metric, n_neighbors=wanted,

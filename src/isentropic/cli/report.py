@@ -19,11 +19,13 @@ from ._options import (
     Budget,
     Dates,
     Drop,
+    Features,
     Force,
     Header,
     Index,
     Jobs,
     Keep,
+    Labels,
     Memory,
     Metric,
     Missing,
@@ -127,6 +129,8 @@ def main(  # long, with a line for each option
     maps: Maps = None,
     raw_text: RawText = False,
     folder: Folder = None,
+    features: Features = None,
+    label: Labels = None,
     drop: Drop = None,
     keep: Keep = None,
     index: Index = None,
@@ -179,7 +183,8 @@ def main(  # long, with a line for each option
 
         with prompt_interrupt():
             table = load(
-                source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
+                source, target, features=features or (), labels=label or (), drop=drop or (),
+                keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric_for(metric, asked.methods),
                 rank=rank, separator=separator, header=header, n_samples=samples,
             )  # fmt: skip
@@ -187,7 +192,8 @@ def main(  # long, with a line for each option
         require_color("--color", table, color)
         require_room(table, memory)
         given = {
-            "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
+            "target": target, "methods": methods, "preset": preset, "color": color, "features": features,
+            "label": label, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
             "scaling": scaling, "metric": metric, "rank": rank, "separator": separator, "header": header,
             "samples": samples, "most-rows": most_rows,
@@ -256,7 +262,7 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
     with one_bar(shown=shown), computing("the comparison"):
         found = compared(
             table.X,
-            table.y if table.class_names else None,  # a target of numbers has no classes
+            table.classes,  # a target of numbers has none
             asked.methods,
             PRESETS[asked.preset],
             metric=table.metric,

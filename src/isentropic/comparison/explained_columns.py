@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,12 @@ from pandas.api import types
 from scipy import sparse
 
 from .._errors import InvalidInputError, require
-from .._values import Floats, Table
+from .._values import ColumnSummary, Floats, Table
 from ..tables.prepare.columns import is_number, level_text
 from ..tables.prepare.dates import days
 from ..tables.readers.arrow import frame_of_stream
 
+_FEW_LEVELS = 20  # of a label: fewer are compared in the smallest table
 _ROUNDING = 1e-15  # of the centre: what is left of a zero that was centred, scaled and taken back
 _NUMBERS = (
     "boolean",
@@ -36,11 +37,14 @@ class Column:
     values: Floats
     levels: tuple[str, ...] = ()  # none: numbers
     dates: bool = False  # the numbers are days since 1970
+    label: bool = False  # it is no part of the distance between rows
 
 
-def columns_of(table: Any) -> list[Column]:
-    """Its columns, at least one."""
+def columns_of(table: Any, *, labels: bool = False) -> list[Column]:
+    """Its columns, at least one; of a :class:`Table` the features, and with ``labels`` its labels too."""
     columns = list(_columns(table))
+    if labels and isinstance(table, Table):
+        columns += label_columns(table)
     require(len(columns) > 0, "table", "of at least one column", "none")
     return columns
 
@@ -87,6 +91,20 @@ def _of_series(series: pd.Series, name: str) -> Column:
     words = series.astype(object).map(level_text, na_action="ignore").replace("", np.nan)
     codes, levels = pd.factorize(words, sort=False)
     return Column(name, np.where(codes < 0, np.nan, codes), tuple(levels))
+
+
+def label_columns(table: Table) -> list[Column]:
+    """The labels of a table as columns; text that hardly repeats tells no group of rows from another."""
+    names = [one for one in table.columns if one.role == "label" and table.other_columns is not None]
+    found = [_of_label(table.other_columns[one.name], one) for one in names]
+    return [one for one in found if 2 * len(one.levels) <= max(len(one.values), _FEW_LEVELS)]
+
+
+def _of_label(series: pd.Series, summary: ColumnSummary) -> Column:
+    is_date = summary.kind == "date" and not types.is_datetime64_any_dtype(series.dtype)
+    if is_date:
+        return Column(summary.name, days(series, summary.name), dates=True, label=True)
+    return replace(_of_series(series, summary.name), label=True)
 
 
 def _of_table(table: Table) -> Iterator[Column]:

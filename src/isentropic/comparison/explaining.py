@@ -82,7 +82,7 @@ def explain(
     alpha = require_number("alpha", alpha, "between 0 and 1", above=0.0, below=1.0)
     seed = require_count("random_state", random_state, least=0)
     most = None if most is None else require_count("most", most)
-    columns = columns_of(table)
+    columns = columns_of(table, labels=True)
     n = len(columns[0].values)
     for what, given in (("rows", rows), ("against", against)):
         _require_positions(what, given, table)
@@ -209,13 +209,15 @@ def _difference(column: Column, code: int | None, inside: Flags, outside: Flags)
         auc, low, high = _auc(x, others)
         medians = float(np.median(x)), float(np.median(others))
         p = _p_of_numbers(x, others)
-        return Difference(column.name, "", auc, None, low, high, p, *medians, dates=column.dates)
+        return Difference(column.name, "", auc, None, low, high, p, *medians, column.dates, column.label)
     counts = _counts(column, code, inside, outside)
     lift, low, high = _lift(*counts)
     share, other = counts[0] / counts[1], counts[2] / counts[3]
     auc = 0.5 + (share - other) / 2
     level = column.levels[code]
-    return Difference(column.name, level, auc, lift, low, high, _p_of_level(*counts), share, other)
+    return Difference(
+        column.name, level, auc, lift, low, high, _p_of_level(*counts), share, other, label=column.label
+    )
 
 
 def _kept(tested: list[Difference], alpha: float) -> tuple[Difference, ...]:

@@ -30,6 +30,7 @@ class Difference:
     inside: float  # median, or share of the level
     outside: float
     dates: bool = False  # the medians are days since 1970
+    label: bool = False  # the column is a label: no map was made of it
 
     @property
     def strength(self) -> float:
@@ -48,12 +49,15 @@ class Difference:
         'heating=oil is 4.0 times as frequent (2.5 to 6.5): 60% against 15%.'
         >>> Difference("heating", "oil", 0.8, 81.0, 5.2, 1273.0, 1e-9, 0.6, 0.0).text
         'heating=oil is at least 5.2 times as frequent: 60% against 0%.'
+        >>> Difference("country", "Chad", 0.7, 4.0, 2.5, 6.5, 1e-9, 0.6, 0.15, label=True).text
+        'country=Chad (label) is 4.0 times as frequent (2.5 to 6.5): 60% against 15%.'
         """
+        mark = " (label)" if self.label else ""
         if self.lift is None:
             words = ("later", "earlier") if self.dates else ("higher", "lower")
             told = _day if self.dates else _number
             return (
-                f"{self.column} is {words[self.auc <= 0.5]}: AUC {self.auc:.2f} ({self.low:.2f} to "
+                f"{self.column}{mark} is {words[self.auc <= 0.5]}: AUC {self.auc:.2f} ({self.low:.2f} to "
                 f"{self.high:.2f}), median {told(self.inside)} against {told(self.outside)}."
             )
         times = f"{self.lift:.1f} times as frequent ({self.low:.1f} to {self.high:.1f})"
@@ -61,7 +65,7 @@ class Difference:
             times = f"at least {self.low:.1f} times as frequent"
         elif self.inside == 0:
             times = f"at most {self.high:.1f} times as frequent"
-        return f"{self.column}={self.level} is {times}: {self.inside:.0%} against {self.outside:.0%}."
+        return f"{self.column}={self.level}{mark} is {times}: {self.inside:.0%} against {self.outside:.0%}."
 
 
 def _number(value: float) -> str:

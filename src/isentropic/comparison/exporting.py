@@ -88,7 +88,8 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
     assert first.embedding is not None
     places = {names[i]: _flat(runs[i].embedding).tolist() for i in order}
     scores = row_scores(first)
-    labels = [_UNLABELLED] * len(table.X) if table.labels is None else [str(label) for label in table.labels]
+    given = [None] * len(table.X) if table.labels is None else table.labels
+    labels = [_UNLABELLED if one is None or one != one else str(one) for one in given]
     known = {key: scores[key] for key in ("false_neighbors", "tears", "near_neighbors") if key in scores}
     return {
         "format": "isentropic.datamap/1",
@@ -102,6 +103,13 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
         ],
         "maps": places,
     }
+
+
+def _written(values: Any) -> Any:
+    """A label as a file takes it: numbers, dates and categories as they are, anything else as text."""
+    if values.dtype != object:
+        return values.array
+    return [None if is_missing else str(one) for one, is_missing in zip(values, values.isna(), strict=True)]
 
 
 def row_scores(run: Run) -> dict[str, Any]:
@@ -190,5 +198,7 @@ def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFram
     if table.labels is not None:
         target = getattr(table.preparation, "target", None) or "target"
         named[free_name(target, columns | named)] = table.labels
+    for name in (column.name for column in table.columns if column.role == "label"):
+        named[free_name(name, columns | named)] = _written(table.other_columns[name])
     about = {"table": table.name, "first": names[order[0]], "version": __version__}
     return MapsFrame(pd.DataFrame(named | columns), maps, table.X, table.feature_names, about)

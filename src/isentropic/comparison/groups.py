@@ -215,7 +215,7 @@ def _found_again(hills: Integers, others: Integers, count: int) -> Floats:
 
 def _explained(found: Sequence[Group], table: Any, n: int, seed: int) -> Iterator[Group]:
     """Each with the columns that tell it from all others; of many rows a sample of either side is read."""
-    columns = columns_of(table)
+    columns = columns_of(table, labels=True)
     require(len(columns[0].values) == n, "table", f"a table of the {n} rows of Z", len(columns[0].values))
     side = max(_FEWEST, min(_MOST_READ, _MOST_CELLS // len(columns)) // 2)
     rng = np.random.default_rng(seed)

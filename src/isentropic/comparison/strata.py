@@ -47,7 +47,8 @@ def strata_of(X: Floats, classes: Integers | None, target: Floats | None = None)
         return codes - min(0, int(codes.min()))
     numbers = target
     if numbers is None:  # what is missing counts as 0
-        numbers = np.nan_to_num(X[:, int(np.argmax(np.nan_to_num(np.nanvar(X, axis=0))))])
+        numbers = X[:, int(np.argmax(np.nan_to_num(np.nanvar(X, axis=0))))]
+    numbers = np.nan_to_num(numbers)
     borders = np.quantile(numbers, np.linspace(0, 1, _TENTHS + 1)[1:-1])
     return np.searchsorted(borders, numbers)
 
@@ -59,4 +60,5 @@ def taken(table: Table, rows: Integers) -> Table:
         X=np.ascontiguousarray(table.X[rows]),
         y=None if table.y is None else table.y[rows],
         row_names=tuple(table.row_names[row] for row in rows),
+        other_columns=None if table.other_columns is None else table.other_columns.iloc[rows],
     )

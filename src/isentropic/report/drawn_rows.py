@@ -10,6 +10,7 @@ import numpy as np
 
 from .._errors import require_one_of
 from .._values import Integers, Neighbors, Table
+from ..comparison.explained_columns import label_columns
 from .arrays import packed, packed_shares
 from .colors import MOST_CLASSES
 
@@ -56,10 +57,14 @@ def _classes(table: Table, rows: Integers) -> dict[str, Any] | None:
 
 def class_codes(table: Table, classes: Integers) -> tuple[Integers, list[str], int]:
     """Codes as the page has them, their names, and how many classes share the last one."""
-    names = list(table.class_names)
-    if table.y is None or len(names) <= MOST_CLASSES:
+    drawn = table.drawn_classes
+    if drawn is None:
+        return classes, [], 0
+    every, names = np.asarray(drawn[0], np.int64), list(drawn[1])
+    classes = np.where(classes < 0, len(table.class_names), classes)
+    if len(names) <= MOST_CLASSES:
         return classes, names, 0
-    counts = np.bincount(np.asarray(table.y, np.int64), minlength=len(names))
+    counts = np.bincount(every, minlength=len(names))
     kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
     n_grouped = len(names) - len(kept)
     code_of = np.full(len(names), len(kept))
@@ -92,11 +97,23 @@ def _columns(
             columns[text] = {"name": _short(text), "given": given[text]}
         if j in kept or (name == color and name not in columns):
             columns[name] = _column(name, table.X[rows, j], _unit(table, j), given.get(name))
-    asked = None if color is None else list(columns).index(color)
+    columns |= _label_columns(table, rows, given)
+    asked = list(columns).index(color) if color in columns else None
     if table.y is not None and not table.class_names:
         of_target = _column(target, np.asarray(table.y, float)[rows])
         return [of_target, *columns.values()], None if asked is None else asked + 1
     return list(columns.values()), asked
+
+
+def _label_columns(table: Table, rows: Integers, given: Mapping[str, int]) -> dict[str, dict[str, Any]]:
+    """Columns that are no features, by name: levels as they are given, numbers in their own unit."""
+    return {
+        column.name: {"name": _short(column.name), "given": given[column.name]}
+        if column.levels
+        else _column(column.name, column.values[rows], given=given[column.name])
+        for column in label_columns(table)
+        if column.name in given
+    }
 
 
 def _n_left_out(table: Table, columns: Sequence[Mapping[str, Any]]) -> int:
@@ -109,7 +126,8 @@ def require_color(name: str, table: Table, color: str | None) -> None:
     """Raise for a column to colour by that is not there."""
     if color is not None:
         target = [] if table.y is None else [target_name(table)]
-        known = [*table.feature_names, *text_features(table).values(), *target]
+        others = [] if table.other_columns is None else map(str, table.other_columns.columns)
+        known = [*table.feature_names, *text_features(table).values(), *target, *others]
         require_one_of(name, color, list(dict.fromkeys(known)))
 
 

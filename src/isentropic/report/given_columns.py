@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,21 @@ def given_columns(table: Table, rows: Integers) -> dict[str, Any]:
     fit is left out: first the values between every few hundredth, then columns, those that vary least
     first. ``O(n m log n)``.
     """
-    columns = columns_of(table)
+    columns = columns_of(table, labels=True)
     coded = [_coded(column, rows) for column in columns]
     n_values = None if sum(map(_n_bytes, coded)) <= MOST_BYTES else _FEW_VALUES
     coded = [_thinned(one, n_values) for one in coded]
     kept = _fitting(coded, _variances(table, columns))
     return {"columns": [_packed(coded[j]) for j in kept], "n_all": len(columns)}
+
+
+def with_label(table: Table, column: str | None) -> Table:
+    """The table with a column as a label that is none of its features, whatever else it was."""
+    columns = tuple(
+        replace(one, role="label") if one.name == column and one.role in ("ignored", "name") else one
+        for one in table.columns
+    )
+    return replace(table, columns=columns)
 
 
 def places(given: dict[str, Any]) -> dict[str, int]:
@@ -54,7 +64,7 @@ def _coded(column: Column, rows: Integers) -> dict[str, Any]:
     codes = np.where(there, np.nan_to_num(codes), missing)
     return {
         "name": column.name, "levels": levels, "kind": kind, "codes": codes, "n": len(values),
-        "values": values, "dates": column.dates,
+        "values": values, "dates": column.dates, "label": column.label,
     }  # fmt: skip
 
 
@@ -93,4 +103,5 @@ def _packed(one: dict[str, Any]) -> dict[str, Any]:
     return {
         "name": one["name"], "kind": one["kind"], "n": one["n"],
         "codes": packed(one["codes"], one["kind"]), **told, **({"dates": True} if one["dates"] else {}),
+        **({"label": True} if one["label"] else {}),
     }  # fmt: skip

@@ -26,7 +26,7 @@ from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
-from .given_columns import given_columns, places
+from .given_columns import given_columns, places, with_label
 from .row_scores import kinds, row_scores
 from .scores import columns, every_measure, first_k, number, seconds, strips
 from .whole_maps import whole_map
@@ -78,6 +78,7 @@ def page(
     require_kind("verdict", verdict, Verdict, "Give comparison.verdict(runs).")
     require_kind("drawing", drawing, Drawing, "Give comparison.drawing(table, runs, verdict).")
     rows, shown = drawing.rows, verdict.shown
+    table = with_label(table, color)  # what is to colour is on the page, also a column that was left out
     payload = _payload(table, runs, verdict, drawing, color)
     known = payload["rows"]
     scripts = "\n".join(asset(name) for name in _SCRIPTS)

@@ -19,17 +19,10 @@ from .prepare.factors import fit_factors
 from .prepare.missing import complete_rows
 from .prepare.mixed import Choices
 from .prepare.preparation import MISSING, NOMINAL, Preparation, feature_names
-from .prepare.roles import (
-    Roles,
-    fitted_parts,
-    require_columns,
-    require_flat,
-    split,
-    without_empty_columns,
-    without_names_of_rows,
-)
+from .prepare.roles import Roles, assigned, fitted_parts, split
 from .prepare.scaling import SCALINGS, fit_scale
 from .prepare.sparse_tables import sparse_table, stays_sparse
+from .prepare.summaries import fitted_summaries, new_summaries
 from .prepare.suspects import name_suspects
 from .prepare.targets import class_names, notice_of_minus_one, with_new_classes
 from .raw import RawTable
@@ -42,6 +35,8 @@ def load(
     source: Any,
     target: str | os.PathLike[str] | None = None,
     *,
+    features: Iterable[str] = (),
+    labels: Iterable[str] = (),
     drop: Iterable[str] = (),
     keep: Iterable[str] = (),
     index: str | None = None,
@@ -72,10 +67,14 @@ def load(
         Column of the classes or of a number to colour by; for IDX and NPY a file of labels, for NPZ
         the name of an array. Built-in sets, the data folder and OpenML know theirs; an IDX file
         of images finds the labels next to it; an NPZ file those called ``y``.
+    features
+        The columns that make the distance between rows. All others become labels.
+    labels
+        Columns to colour by, to read in tooltips and to ``explain`` by, which are not part of the distance.
     drop
-        Columns to leave out.
+        Columns to leave out. ``table.other_columns`` still has them, as every column that is no feature.
     keep
-        Columns that count as features though they look like names of the rows.
+        Columns that count as features though a rule makes them names, labels or leaves them out.
     index
         Column that names the rows. Where none is named, one that looks like it is taken, with a notice.
     nominal
@@ -124,10 +123,12 @@ def load(
     Notes
     -----
     In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Text counts as dates where
-    95% of it is written as YYYY-MM-DD, YYYY-MM or with the name of a month, with or without a time. Columns
-    that number or name the rows, text that hardly repeats (values occur less than twice on average) and
-    columns without any value are left out and named in a :class:`TableWarning`; dates, constant columns
-    and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100 of them.
+    95% of it is written as YYYY-MM-DD, YYYY-MM or with the name of a month, with or without a time. Names in
+    ``features``, ``labels``, ``drop`` and ``keep`` may be patterns as ``"x_*"``, or several with commas between;
+    a column that is named wins over a pattern. Columns that name the rows, follow their order, have more
+    levels than rows in each, or one value or none, are no features; a :class:`TableWarning` names them. Dates
+    and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100 of them;
+    rows without a target have the class -1, or NaN.
     The levels of one column weigh together as one column does: with shares p they are divided by
     sqrt(sum p (1 - p)).
 
@@ -151,7 +152,7 @@ def load(
     require_one_of("missing", missing, MISSING)
     require_one_of("dates", dates, DATES)
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
-    roles, layout = Roles.of(target, drop, keep, index), Layout.of(separator, header)
+    roles, layout = Roles.of(target, drop, keep, index, features, labels), Layout.of(separator, header)
     if preparation is not None:
         _require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
     sparse = sparse_source(source)
@@ -192,8 +193,7 @@ def _require_no_second_choice(
     is_one = isinstance(preparation, Preparation)
     require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
     for name, is_left in (
-        ("drop", not roles.drop),
-        ("keep", not roles.keep),
+        *((name, not getattr(roles, name)) for name in ("features", "labels", "drop", "keep")),
         ("nominal", nominal == "onehot"),
         ("dates", dates == "number"),
         ("scaling", scaling == "auto"),
@@ -204,15 +204,14 @@ def _require_no_second_choice(
 
 def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     """Decide how the columns become numbers, and make them so."""
-    require_columns(raw, roles)
-    require_flat(raw, roles.drop)
-    roles = without_names_of_rows(raw, without_empty_columns(raw, roles))
-    parts = split(raw, roles)
+    found = assigned(raw, roles)
+    parts = split(raw, found)
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
     nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
     classes = () if parts.target is None else class_names(parts.target)
     notice_of_minus_one(parts.target, classes)
     encoded = encode_columns(parts.features, columns, nominal, raw.name)
+    holes = encoded.missing_counts()
     if not raw.one_unit:
         name_suspects(encoded)
     if missing == "median":
@@ -227,8 +226,8 @@ def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     preparation = Preparation(
         columns=encoded.columns,
         target=parts.target_name,
-        index=roles.index,
-        drop=roles.drop,
+        index=found.index,
+        drop=found.named("ignored"),
         class_names=rows.class_names,
         nominal=nominal,
         missing=missing,
@@ -241,7 +240,8 @@ def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     rows = rows.scaled(scale)
     if missing == "ppca":
         preparation = replace(preparation, factors=fit_factors(rows.X, encoded.firsts, raw.name))
-    return rows.table(raw.name, preparation, missing)
+    summaries = fitted_summaries(found, parts, preparation, holes)
+    return rows.table(raw.name, replace(preparation, summaries=summaries), missing, summaries)
 
 
 def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) -> Table:
@@ -259,8 +259,10 @@ def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) 
     encoded = encode_columns(
         parts.features, preparation.columns, preparation.nominal, raw.name, unseen_differ=differ
     )
+    holes = encoded.missing_counts()
     rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation)
-    return rows.scaled(preparation.scale).table(raw.name, preparation, missing)
+    columns = new_summaries(preparation, parts, holes)
+    return rows.scaled(preparation.scale).table(raw.name, preparation, missing, columns)
 
 
 def _name_constants(X: Floats, encoded: Encoded, scaling: str) -> None:

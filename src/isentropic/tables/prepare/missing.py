@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from ..._errors import InvalidInputError
-from ..._values import Floats, Table
+from ..._errors import InvalidInputError, require
+from ..._values import ColumnSummary, Floats, Table
 from ..notices import counted, listed, notice, plural
 from .encoding import Encoded
 from .preparation import Preparation
@@ -27,12 +28,15 @@ class Rows:
     row_names: tuple[str, ...]
     class_names: tuple[str, ...]
     fill: Floats  # (m,) what takes the place of missing values, before scaling
+    others: pd.DataFrame  # all columns but the features, as they were read
 
     def scaled(self, scale: Scale) -> Rows:
         """The rows, scaled in place."""
         return replace(self, X=scale.apply(self.X))
 
-    def table(self, name: str, preparation: Preparation, missing: str) -> Table:
+    def table(
+        self, name: str, preparation: Preparation, missing: str, columns: tuple[ColumnSummary, ...]
+    ) -> Table:
         """The table of scaled rows, the last holes filled in by the factors of the preparation."""
         X = self.X
         if missing == "ppca" and preparation.factors is not None:
@@ -47,6 +51,8 @@ class Rows:
             scaling=preparation.scaling,
             preparation=preparation,
             metric=preparation.row_metric,
+            columns=columns,
+            other_columns=self.others,
         )
 
 
@@ -60,21 +66,23 @@ def complete_rows(
 ) -> Rows:
     """Rows with nothing missing but what is kept, or filled in when it is scaled; ``fitted`` says by what."""
     fill = None if fitted is None else fitted.fill
-    X, row_names = encoded.X, parts.row_names
+    X, row_names, others = encoded.X, parts.row_names, parts.others
     y = None if parts.target is None else encode_target(parts.target, class_names)
-    if np.isfinite(X).all() and (y is None or np.isfinite(y).all()):
+    if y is not None:
+        _name_unlabelled(np.isnan(y), parts.target_name, missing)
+    if np.isfinite(X).all() and (y is None or missing != "drop" or np.isfinite(y).all()):
         fill = _fill(encoded, np.isnan(X), missing) if fill is None else fill
-        return Rows(X, _codes(y, class_names), row_names, class_names, fill)
+        return Rows(X, _codes(y, class_names), row_names, class_names, fill, others)
     encoded.require_finite(table)
     gaps = np.isnan(X)
-    unlabelled = np.zeros(len(X), dtype=bool) if y is None else np.isnan(y)
-    if missing == "raise" or (missing != "drop" and unlabelled.any()):
-        _refuse(encoded, gaps.any(axis=1) | unlabelled, unlabelled, parts.target_name, missing, table, fitted)
+    if missing == "raise":
+        _refuse(encoded, int(gaps.any(axis=1).sum()), table, fitted)
     if missing == "drop":
-        keep = ~(gaps.any(axis=1) | unlabelled)
+        keep: npt.NDArray[np.bool_] = np.asarray(~gaps.any(axis=1))
+        keep = keep if y is None else keep & ~np.isnan(y)
         _require_rows(keep, encoded, table)
         notice(f"{plural(int((~keep).sum()), 'row')} of {len(keep)} with missing values left out.")
-        X, y = X[keep], None if y is None else y[keep]
+        X, y, others = X[keep], None if y is None else y[keep], others.iloc[np.flatnonzero(keep)]
         row_names = tuple(name for name, kept in zip(row_names, keep, strict=True) if kept)
         gaps = np.isnan(X)
         y, class_names = (y, class_names) if fill is not None else _used_classes(y, class_names)
@@ -85,11 +93,24 @@ def complete_rows(
         _name_unflagged(encoded, gaps)
     if missing not in ("keep", "ppca"):
         X[gaps] = np.broadcast_to(fill, X.shape)[gaps]
-    return Rows(X, _codes(y, class_names), row_names, class_names, fill)
+    return Rows(X, _codes(y, class_names), row_names, class_names, fill, others)
+
+
+def _name_unlabelled(unlabelled: npt.NDArray[np.bool_], target: str | None, missing: str) -> None:
+    """Say how many rows have no target; raise if none has one."""
+    count, n = int(unlabelled.sum()), len(unlabelled)
+    must_be = f"a column with a value in some row, unlike {target!r}"
+    require(count < n, "target", must_be, f"{n} missing", "Leave the target out to map the rows without it.")
+    if count and missing != "drop":
+        notice(
+            f"{plural(count, 'row')} of {n} without the target {target!r}: mapped but not scored. "
+            "missing='drop' leaves them out."
+        )
 
 
 def _codes(y: Floats | None, class_names: tuple[str, ...]) -> npt.NDArray[Any] | None:
-    return y.astype(np.int64) if y is not None and class_names else y
+    """Whole numbers for classes, -1 for a row without one."""
+    return np.nan_to_num(y, nan=-1.0).astype(np.int64) if y is not None and class_names else y
 
 
 def _used_classes(y: Floats | None, class_names: tuple[str, ...]) -> tuple[Floats | None, tuple[str, ...]]:
@@ -100,24 +121,10 @@ def _used_classes(y: Floats | None, class_names: tuple[str, ...]) -> tuple[Float
     return codes.astype(np.float64), tuple(class_names[int(code)] for code in used)
 
 
-def _refuse(
-    encoded: Encoded,
-    incomplete: npt.NDArray[np.bool_],
-    unlabelled: npt.NDArray[np.bool_],
-    target: str | None,
-    missing: str,
-    table: str,
-    fitted: Preparation | None,
-) -> None:
+def _refuse(encoded: Encoded, n_incomplete: int, table: str, fitted: Preparation | None) -> None:
     counts = encoded.missing_counts()
-    if target is not None and unlabelled.any():
-        counts[target] = int(unlabelled.sum())
-    dropped = f"missing='drop' to leave out {plural(int(incomplete.sum()), 'row')}"
-    got = counts
-    if unlabelled.any():
-        remedy = f"Choose {dropped}, which is the only remedy for the target {target!r}"
-        got = {str(target): counts[str(target)]} if missing != "raise" else counts
-    elif fitted is None:
+    dropped = f"missing='drop' to leave out {plural(n_incomplete, 'row')}"
+    if fitted is None:
         remedy = (
             "Choose missing='median' to fill in medians and flag what was missing, missing='ppca' to fill in "
             f"what the other columns tell, missing='mean' to fill in means, {dropped}, metric='gower' to "
@@ -126,8 +133,8 @@ def _refuse(
         )
     else:
         remedy = f"Choose missing='mean' to fill in the means of the fitted table, or {dropped}"
-    total = plural(sum(got.values()), "missing value")
-    raise InvalidInputError(f"{table} must be complete, got {total}: {counted(got)}. {remedy}.")
+    total = plural(sum(counts.values()), "missing value")
+    raise InvalidInputError(f"{table} must be complete, got {total}: {counted(counts)}. {remedy}.")
 
 
 def _require_rows(keep: npt.NDArray[np.bool_], encoded: Encoded, table: str) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import asdict, dataclass
+from typing import Any, Self, get_args
 
 import numpy as np
 
 from ..._errors import InvalidInputError, is_real, require, require_count, require_flag, require_one_of
 from ..._gower import Gower
-from ..._values import Floats
+from ..._values import ColumnSummary, Floats, Role
 from ..sparse import Reduction
 from .columns import KINDS, Column
 from .dates import CYCLES
@@ -20,8 +20,9 @@ from .scaling import SCALINGS, Scale
 
 NOMINAL = ("onehot", "coded")
 MISSING = ("raise", "drop", "median", "ppca", "mean", "keep")
-_FORMAT = 2
-_READ = (1, 2)  # formats that are understood; the first knew neither flags nor cycles nor factors
+SUMMARY_KINDS = ("number", "date", "levels", "ordered", "text")
+_FORMAT = 3
+_READ = (1, 2, 3)  # formats that are understood; the first knew no flags, the second no labels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +47,7 @@ class Preparation:
     metric: str = "euclidean"  # by which rows are compared; "gower" where levels and holes are kept
     reduction: Reduction | None = None  # of a sparse table, before all else
     sparse_columns: int | None = None  # of a sparse table that stays so, and has no other columns
+    summaries: tuple[ColumnSummary, ...] = ()  # of all columns of the fitted table; none in formats 1 and 2
 
     def require_rule(self, missing: str) -> None:
         """Raise for a way with missing values that needs what this preparation does not hold."""
@@ -67,6 +69,11 @@ class Preparation:
             levels=tuple(a for column, a in spans if column.kind == "nominal" and not column.ordered),
             ordered=tuple(a for column, a in spans if column.ordered),
         )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Columns that are labels: for colour, tooltips and ``explain``, and not for the distance."""
+        return tuple(one.name for one in self.summaries if one.role == "label")
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -104,6 +111,7 @@ class Preparation:
             "factors": None if self.factors is None else self.factors.to_json(),
             "reduction": None if self.reduction is None else self.reduction.to_json(),
             "sparse_columns": self.sparse_columns,
+            "summaries": [asdict(one) for one in self.summaries],
         }
 
     @classmethod
@@ -169,7 +177,26 @@ class Preparation:
             factors=factors,
             reduction=None if reduction is None else Reduction.from_json(reduction, len(columns)),
             sparse_columns=sparse,
+            summaries=_summaries(data.get("summaries", []), columns),
         )
+
+
+def _summaries(items: Any, columns: Sequence[Column]) -> tuple[ColumnSummary, ...]:
+    """Raises unless there are none, or one for each column, of the roles that there are."""
+    require(isinstance(items, list), "summaries", "a list", items)
+    found = tuple(ColumnSummary(**item) for item in items)
+    for one in found:
+        for name in ("name", "why", "change", "command"):
+            _text(name, getattr(one, name))
+        require_one_of("role", one.role, get_args(Role))
+        require_one_of("kind", one.kind, SUMMARY_KINDS)
+        require_count("missing", one.missing, least=0)
+        require(one.share is None or is_real(one.share), "share", "a number or None", one.share)
+    _require_distinct("summaries", [one.name for one in found])
+    features = {one.name for one in found if one.role == "feature"}
+    fits = not found or features == {column.name for column in columns}
+    require(fits, "summaries", "of the features", sorted(features)[:3])
+    return found
 
 
 def _fill_and_scale(data: Mapping[str, Any], m: int) -> tuple[Floats, Scale]:

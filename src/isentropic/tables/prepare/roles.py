@@ -1,10 +1,11 @@
-"""Roles of the columns: features, the target, names of rows, left out."""
+"""Roles of the columns: features, labels, the target, names of rows, ignored."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Self
 
 import numpy as np
@@ -12,25 +13,29 @@ import pandas as pd
 from pandas.api.types import is_object_dtype
 
 from ..._errors import InvalidInputError, require
+from ..._values import Role
 from ..notices import listed, no_such_column, notice, plural
 from ..raw import RawTable
 from .columns import is_number
 from .dates import texts_of
 from .preparation import Preparation
-from .suspects import empty_columns, names_every_row, row_naming_columns
+from .suspects import Finding, is_text, names_every_row, suspicious_columns
 
 _NESTED_WORDS = {list: "lists", tuple: "lists", np.ndarray: "lists", dict: "records"}
 _NESTED = (*_NESTED_WORDS, set, frozenset, pd.Series, pd.DataFrame)
+_ASKED = ("drop", "labels", "keep", "features")  # in the order in which patterns are obeyed
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What the caller asked of columns by name."""
+    """What the caller asked of columns: by name, by pattern as ``x_*``, or several with commas between."""
 
     target: str | None
     drop: tuple[str, ...]
     keep: tuple[str, ...]
     index: str | None
+    features: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -39,22 +44,42 @@ class Roles:
         drop: Iterable[str],
         keep: Iterable[str],
         index: str | None,
+        features: Iterable[str] = (),
+        labels: Iterable[str] = (),
     ) -> Self:
-        """The roles, checked against each other; one name to drop or to keep may stand by itself."""
+        """The roles, checked against each other; a single name may stand by itself."""
         is_name = target is None or isinstance(target, (str, os.PathLike))
         require(is_name, "target", "the name of a column, as text", target)
         wanted = None if target is None else os.fspath(target)
-        left_out, kept = ((names,) if isinstance(names, str) else tuple(names) for names in (drop, keep))
-        for what, names in (("drop", left_out), ("keep", kept)):
-            for name in names:
+        asked = {"drop": drop, "labels": labels, "keep": keep, "features": features}
+        given: dict[str, tuple[str, ...]] = {}
+        for what, names in asked.items():
+            given[what] = (names,) if isinstance(names, str) else tuple(names)
+            for name in given[what]:
                 require(isinstance(name, str), what, "names of columns", name)
-        both = [name for name in kept if name in left_out]
-        require(not both, "keep", "other columns than drop", both)
         require(index is None or isinstance(index, str), "index", "the name of a column", index)
-        for what, column in (("target", wanted), ("index", index)):
-            require(column is None or column not in left_out, what, "a column that is not dropped", column)
-        require(index is None or index != wanted, "index", "another column than the target", index)
-        return cls(wanted, left_out, kept, index)
+        roles = cls(wanted, given["drop"], given["keep"], index, given["features"], given["labels"])
+        roles._require_one_each()
+        return roles
+
+    def _require_one_each(self) -> None:
+        """Raise for a name that is given to two options."""
+        for later, what in enumerate(_ASKED):
+            for other in _ASKED[:later]:
+                if {what, other} != {"keep", "features"}:
+                    both = [name for name in getattr(self, what) if name in getattr(self, other)]
+                    require(not both, what, f"other columns than {other}", both)
+        for what, column in (("target", self.target), ("index", self.index)):
+            for other, words in (("drop", "dropped"), ("labels", "a label"), ("features", "a feature")):
+                is_free = column is None or column not in getattr(self, other)
+                require(is_free, what, f"a column that is not {words}", column)
+        hint = "another column than the target"
+        require(self.index is None or self.index != self.target, "index", hint, self.index)
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything is asked of features and labels."""
+        return bool(self.drop or self.keep or self.features or self.labels)
 
     def text_columns(self, preparation: Preparation | None) -> frozenset[str]:
         """Columns whose text matters to the letter, as in '007': names of rows and known levels."""
@@ -64,6 +89,167 @@ class Roles:
         levels = {column.name for column in preparation.columns if column.kind == "nominal"}
         return frozenset(levels if index is None else {*levels, index})
 
+    def resolved(self, raw: RawTable) -> Roles:
+        """The same in names of columns; raises for a name or pattern that is none's.
+
+        A name that is written out wins over a pattern; of two patterns the one in the order of drop, labels,
+        keep and features.
+        """
+        columns = list(raw.frame.columns)
+        named: dict[str, str] = {}
+        for what, name in (("target", _target_name(raw, self)), ("index", self.index)):
+            if name is not None:
+                _require_column(what, name, raw)
+                named[name] = what
+        wanted = {what: [_matched(what, one, raw) for one in _pieces(getattr(self, what), columns)]
+                  for what in _ASKED}  # fmt: skip
+        for what, found in wanted.items():
+            for (name, *_), exact in found:
+                if exact:
+                    free = named.get(name, what) == what or {named[name], what} <= {"keep", "features"}
+                    require(free, what, f"other columns than {named.get(name)}", [name])
+                    named[name] = what
+        for what, found in wanted.items():
+            for matches, exact in found:
+                named |= {} if exact else {name: what for name in matches if name not in named}
+        chosen = {what: tuple(name for name in columns if named.get(name) == what) for what in _ASKED}
+        return replace(self, **chosen)  # type: ignore[arg-type]
+
+
+def _pieces(names: Iterable[str], columns: Sequence[str]) -> list[str]:
+    """Names as they are where a column is called so, else the pieces between their commas."""
+    known = set(columns)
+    pieces: list[str] = []
+    for name in names:
+        parts = [part.strip() for part in name.split(",") if part.strip()]
+        pieces += [name] if name in known or not parts else parts
+    return pieces
+
+
+def _matched(what: str, pattern: str, raw: RawTable) -> tuple[list[str], bool]:
+    """The columns of a name or pattern, and whether it is a name."""
+    columns = list(raw.frame.columns)
+    if pattern in columns:
+        return [pattern], True
+    matches = [name for name in columns if fnmatchcase(name, pattern)]
+    if not matches:
+        raise no_such_column(what, raw.name, pattern, columns)
+    return matches, False
+
+
+def _require_column(what: str, name: str, raw: RawTable) -> None:
+    if name not in raw.frame.columns:
+        raise no_such_column(what, raw.name, name, raw.frame.columns)
+
+
+# ---- the role of every column --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """The role of every column of a table, in their order, and why it has it."""
+
+    roles: Mapping[str, Role]
+    why: Mapping[str, str]  # of features only where it was asked for
+    target: str | None
+    index: str | None
+
+    def named(self, *roles: Role) -> tuple[str, ...]:
+        """The columns that have one of these roles."""
+        return tuple(name for name, role in self.roles.items() if role in roles)
+
+
+def assigned(raw: RawTable, asked: Roles) -> Assigned:
+    """What each column is: as asked for, else by the rules, each of which is said in a notice."""
+    roles = asked.resolved(raw)
+    target = _target_name(raw, roles)
+    given: dict[str, tuple[Role, str]] = {}
+    given |= dict.fromkeys((*roles.features, *roles.keep), ("feature", "asked for"))
+    given |= dict.fromkeys(roles.labels, ("label", "asked for"))
+    given |= dict.fromkeys(roles.drop, ("ignored", "asked for"))
+    given |= (
+        {}
+        if target is None
+        else {target: ("target", "asked for" if asked.target else "the target of the source")}
+    )
+    given |= {} if roles.index is None else {roles.index: ("name", "asked for")}
+    others = [name for name in raw.frame.columns if name not in given]
+    require_flat(raw, [*roles.drop, *roles.labels, *(others if roles.features else ())])
+    if roles.features:
+        given |= dict.fromkeys(others, ("label", "not among the features asked for"))
+        return _assigned(raw, given, target, roles.index)
+    ruled, index = _by_rules(raw, others, roles.index)
+    return _assigned(raw, given | ruled, target, index)
+
+
+def _assigned(
+    raw: RawTable, given: Mapping[str, tuple[Role, str]], target: str | None, index: str | None
+) -> Assigned:
+    every = {name: given.get(name, ("feature", "")) for name in raw.frame.columns}
+    roles: dict[str, Role] = {name: role for name, (role, _) in every.items()}
+    return Assigned(roles, {name: why for name, (_, why) in every.items()}, target, index)
+
+
+def _by_rules(
+    raw: RawTable, others: Sequence[str], index: str | None
+) -> tuple[dict[str, tuple[Role, str]], str | None]:
+    """Roles of columns of which nothing was asked, and the column that names the rows."""
+    frame = raw.frame
+    if raw.one_unit:
+        return {}, index
+    found = suspicious_columns(frame[[name for name in others if name != raw.target]])
+    if raw.declared:
+        names = [name for name, one in found.items() if one.rule == "names"]
+        if names:
+            notice(
+                f"columns that number or name the rows, or hardly repeat, count as features, as {raw.name} "
+                f"declares them: {listed(names)}. Leave them out with drop=[...]."
+            )
+        found = {name: one for name, one in found.items() if one.rule == "empty"}
+    has_names = index is not None or not isinstance(frame.index, pd.RangeIndex)
+    names = [name for name, one in found.items() if one.rule == "names"]
+    words_first = sorted(names, key=lambda name: is_number(frame[name].dtype))
+    index = index if has_names else next((one for one in words_first if names_every_row(frame[one])), None)
+    _tell(found, None if has_names else index)
+    return {name: (_ruled(one, frame[name], name == index), one.why) for name, one in found.items()}, index
+
+
+def _ruled(found: Finding, values: pd.Series, is_index: bool) -> Role:
+    if is_index:
+        return "name"
+    if found.rule in ("order", "levels") or (found.rule == "names" and is_text(values)):
+        return "label"
+    return "ignored"
+
+
+def _tell(found: Mapping[str, Finding], index: str | None) -> None:
+    """One notice for each rule that found columns."""
+    by_rule: dict[str, list[str]] = {}
+    for name, one in found.items():
+        by_rule.setdefault(one.rule, []).append(name)
+    texts = {
+        "empty": "columns without any value are left out: {}.",
+        "constant": "columns with the same value in every row are left out: {}.",
+        "names": "columns that number or name the rows, or hardly repeat, are no features: {}. "
+        + ("" if index is None else f"{index!r} names the rows; ")
+        + "{keep} counts them as features.",
+        "order": "columns that follow the order of the rows are labels, for colour only: {}. {keep} counts "
+        "them as features.",
+        "levels": "columns with more levels than rows in each are labels, for colour only: {}. {keep} counts "
+        "them as features.",
+    }
+    for rule, text in texts.items():
+        names = by_rule.get(rule, [])
+        if names:
+            plain = all(name.isprintable() and not set(name) & set("',[]") for name in names)
+            keep = f"keep=['{','.join(names)}']" if plain and len(names) <= 3 else "keep=[...]"
+            told = [f"{name!r} ({found[name].why})" for name in names] if rule == "levels" else []
+            few = ", ".join(told) if 0 < len(told) <= 2 else listed(names)
+            notice(text.format(few, keep=keep))
+
+
+# ---- a table, divided ----------------------------------------------------------------------------
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
@@ -72,42 +258,39 @@ class Parts:
     features: pd.DataFrame
     target: pd.Series | None
     row_names: tuple[str, ...]
+    others: pd.DataFrame  # all columns but the features, as they were read
 
     @property
     def target_name(self) -> str | None:
         return None if self.target is None else str(self.target.name)
 
 
-def split(raw: RawTable, roles: Roles) -> Parts:
+def split(raw: RawTable, found: Assigned) -> Parts:
     """Divide a table that is fitted."""
-    frame, target = raw.frame, _target_name(raw, roles)
-    taken = {*roles.drop, target, roles.index} - {None}
-    features = frame.drop(columns=list(taken)) if taken else frame
-    if raw.target in features.columns and roles.target is not None:
+    frame, target = raw.frame, found.target
+    names = found.named("feature")
+    if raw.target in names and target is not None and raw.target != target:
         notice(
             f"{raw.target!r}, which {raw.name} knows as its target, is now a feature beside the target "
             f"{target!r}. Leave it out by drop=['{raw.target}']."
         )
-    if not features.shape[1]:
+    if not names:
         raise InvalidInputError(
             f"{raw.name} must have a column left for the features, got none. Its columns are "
             f"{listed(frame.columns)}: drop fewer of them."
         )
-    return Parts(features, None if target is None else frame[target], _row_names(raw, roles.index))
+    return _parts(raw, names, target, found.index)
 
 
-def require_columns(raw: RawTable, roles: Roles) -> None:
-    """Raise for a column that is named and not there."""
-    asked = {
-        "target": [_target_name(raw, roles)],
-        "drop": roles.drop,
-        "keep": roles.keep,
-        "index": [roles.index],
-    }
-    for what, names in asked.items():
-        for name in names:
-            if name is not None and name not in raw.frame.columns:
-                raise no_such_column(what, raw.name, name, raw.frame.columns)
+def _parts(raw: RawTable, features: Sequence[str], target: str | None, index: str | None) -> Parts:
+    frame, chosen = raw.frame, set(features)
+    others = [name for name in frame.columns if name not in chosen]
+    return Parts(
+        frame[list(features)] if others or list(features) != list(frame.columns) else frame,
+        None if target is None else frame[target],
+        _row_names(raw, index),
+        frame[others],
+    )
 
 
 def require_flat(raw: RawTable, left_out: Sequence[str]) -> None:
@@ -123,50 +306,11 @@ def require_flat(raw: RawTable, left_out: Sequence[str]) -> None:
             )
 
 
-def without_empty_columns(raw: RawTable, roles: Roles) -> Roles:
-    """The roles, with columns left out that hold no value at all; those that have another role stay."""
-    if raw.one_unit:
-        return roles
-    taken = {*roles.drop, *roles.keep, _target_name(raw, roles), roles.index}
-    others = [name for name in raw.frame.columns if name not in taken]
-    empty = empty_columns(raw.frame[others])
-    if not empty or len(empty) == len(others):  # of nothing else, for missing values to refuse
-        return roles
-    notice(f"columns without any value are left out: {listed(empty)}.")
-    return replace(roles, drop=(*roles.drop, *empty))
-
-
-def without_names_of_rows(raw: RawTable, roles: Roles) -> Roles:
-    """The roles, with columns left out that number or name the rows; the first that can becomes the index."""
-    if raw.one_unit:
-        return roles
-    frame = raw.frame
-    taken = {*roles.drop, _target_name(raw, roles), raw.target, roles.index}
-    found = row_naming_columns(frame[[name for name in frame.columns if name not in taken]], roles.keep)
-    if not found:
-        return roles
-    if raw.declared:
-        notice(
-            f"columns that number or name the rows, or hardly repeat, count as features, as {raw.name} "
-            f"declares them: {listed(found)}. Leave them out with drop=[...]."
-        )
-        return roles
-    has_names = roles.index is not None or not isinstance(frame.index, pd.RangeIndex)
-    words_first = sorted(found, key=lambda name: is_number(frame[name].dtype))
-    new_names = (name for name in words_first if names_every_row(frame[name]))
-    index = roles.index if has_names else next(new_names, None)
-    left_out = tuple(name for name in found if name != index)
-    use = "" if has_names or index is None else f"{index!r} names the rows; "
-    notice(
-        f"columns that number or name the rows, or hardly repeat, are no features: {listed(found)}. "
-        f"{use}keep=[...] counts them as features."
-    )
-    return replace(roles, drop=(*roles.drop, *left_out), index=index)
-
-
 def _target_name(raw: RawTable, roles: Roles) -> str | None:
+    """The target asked for, else that of the source, unless something else is asked of it by name."""
     name = raw.target if raw.has_labels or roles.target is None else roles.target
-    return None if name in roles.drop else name
+    taken = (*roles.drop, *roles.labels, *roles.keep, *roles.features, roles.index)
+    return None if name in taken else name
 
 
 def fitted_parts(raw: RawTable, roles: Roles, preparation: Preparation) -> Parts:
@@ -186,7 +330,7 @@ def fitted_parts(raw: RawTable, roles: Roles, preparation: Preparation) -> Parts
             f"{raw.name} has no column {preparation.index!r}, which names the rows of the fitted table, so "
             "that its rows go by their numbers. index=... says which column names them."
         )
-    known = {*needed, *preparation.drop, preparation.target, target, index, raw.target}
+    known = {*needed, *preparation.drop, *preparation.labels, preparation.target, target, index, raw.target}
     used = {*needed, target, index}
     require_flat(raw, [name for name in frame.columns if name not in used])
     extra = [name for name in frame.columns if name not in known]
@@ -195,15 +339,14 @@ def fitted_parts(raw: RawTable, roles: Roles, preparation: Preparation) -> Parts
             f"{raw.name} has {plural(len(extra), 'column')} that the fitted table had not, left out: "
             f"{listed(extra)}."
         )
-    return Parts(frame[needed], None if target is None else frame[target], _row_names(raw, index))
+    return _parts(raw, needed, target, index)
 
 
 def _new_target(raw: RawTable, roles: Roles, preparation: Preparation) -> str | None:
     if raw.has_labels:
         return raw.target
     if roles.target is not None:
-        if roles.target not in raw.frame.columns:
-            raise no_such_column("target", raw.name, roles.target, raw.frame.columns)
+        _require_column("target", roles.target, raw)
         return roles.target
     name = preparation.target
     is_filled = name in raw.frame.columns and raw.frame[name].notna().any()
@@ -213,8 +356,7 @@ def _new_target(raw: RawTable, roles: Roles, preparation: Preparation) -> str | 
 def _row_names(raw: RawTable, index: str | None) -> tuple[str, ...]:
     if index is None:
         return tuple(map(str, raw.frame.index))
-    if index not in raw.frame.columns:
-        raise no_such_column("index", raw.name, index, raw.frame.columns)
+    _require_column("index", index, raw)
     names = raw.frame[index]
     if names.isna().any():
         raise InvalidInputError(

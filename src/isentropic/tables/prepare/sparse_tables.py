@@ -24,7 +24,8 @@ def stays_sparse(metric: str, rank: int | None, preparation: Preparation | None)
 
 def sparse_table(matrix: Any, name: str, roles: Roles, fitted: Preparation | None) -> Table:
     """The rows of a sparse matrix as they are; new ones have the columns of the fitted ones."""
-    for what, given in (("target", roles.target), ("index", roles.index), ("drop", roles.drop or None)):
+    for what in ("target", "index", "features", "labels", "drop"):
+        given = getattr(roles, what) or None
         require(given is None, what, "None for a sparse table", given, "Its columns have no names.")
     rows = SparseRows.of(matrix)
     if fitted is not None and rows.m != fitted.sparse_columns:

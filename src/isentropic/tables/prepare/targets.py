@@ -39,7 +39,7 @@ def notice_of_minus_one(series: pd.Series | None, classes: tuple[str, ...]) -> N
         count = int((series.map(level_text, na_action="ignore") == "-1").sum())
         notice(
             f"target {series.name!r} has -1 in {count} of {len(series)} rows, which is read as a class. "
-            "If these rows are unlabelled, leave them out: empty cells and missing='drop' do that."
+            "If these rows are unlabelled, leave their cells empty."
         )
 
 
