@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from .._errors import require, require_one_of
 from .._sparse_rows import SPARSE_METRIC
 from .._values import Floats, Table
 from .notices import listed, notice
+from .prepare.balance import require_weights
 from .prepare.dates import DATES
 from .prepare.encoding import Encoded, encode_columns
 from .prepare.factors import fit_factors
@@ -28,9 +29,11 @@ from .prepare.roles import (
     without_empty_columns,
     without_names_of_rows,
 )
-from .prepare.scaling import SCALINGS, fit_scale
+from .prepare.row_profiles import ROWS
+from .prepare.scaling import SCALINGS, fit_scale, weighted_scale
 from .prepare.sparse_tables import sparse_table, stays_sparse
 from .prepare.suspects import name_suspects
+from .prepare.tails import TAILS
 from .prepare.targets import class_names, notice_of_minus_one, with_new_classes
 from .raw import RawTable
 from .readers.layout import Layout
@@ -50,6 +53,9 @@ def load(
     dates: str = "number",
     scaling: str = "auto",
     metric: str = "euclidean",
+    weights: Mapping[str, float] | None = None,
+    rows: str = "auto",
+    tails: str = "auto",
     rank: int | None = None,
     separator: str | None = None,
     header: bool | None = None,
@@ -151,9 +157,12 @@ def load(
     require_one_of("missing", missing, MISSING)
     require_one_of("dates", dates, DATES)
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
+    require_one_of("rows", rows, ROWS)
+    require_one_of("tails", tails, TAILS)
     roles, layout = Roles.of(target, drop, keep, index), Layout.of(separator, header)
     if preparation is not None:
         _require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
+        _require_no_shape(weights, rows, tails)
     sparse = sparse_source(source)
     _require_source(sparse is not None, rank, roles, preparation)
     if sparse is not None:
@@ -167,7 +176,7 @@ def load(
         fitted = None if preparation is None else preparation.reduction
         raw = reduced(*sparse, rank, fitted, by_cosine=metric == SPARSE_METRIC)
     if preparation is None:
-        return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling))
+        return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling, weights, rows, tails))
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
@@ -202,6 +211,11 @@ def _require_no_second_choice(
         require(is_left, name, "left to the preparation", "both", "Give one or the other.")
 
 
+def _require_no_shape(weights: Mapping[str, float] | None, rows: str, tails: str) -> None:
+    for name, is_left in (("weights", weights is None), ("rows", rows == "auto"), ("tails", tails == "auto")):
+        require(is_left, name, "left to the preparation", "both", "Give one or the other.")
+
+
 def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
@@ -209,21 +223,26 @@ def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     roles = without_names_of_rows(raw, without_empty_columns(raw, roles))
     parts = split(raw, roles)
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
-    nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
     classes = () if parts.target is None else class_names(parts.target)
     notice_of_minus_one(parts.target, classes)
-    encoded = encode_columns(parts.features, columns, nominal, raw.name)
+    encoded = encode_columns(parts.features, columns, chosen.nominal, raw.name)
+    encoded.require_finite(raw.name)
     if not raw.one_unit:
         name_suspects(encoded)
+    chosen, encoded = chosen.shaped(encoded, one_unit=raw.one_unit)
+    nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
+    asked_weights = require_weights(chosen.weights, [column.name for column in columns], raw.name)
     if missing == "median":
         encoded = encoded.flagged()
-    rows = complete_rows(encoded, parts, classes, missing, raw.name)
-    if scaling == "auto":
-        scaling = "none" if raw.one_unit else "standard"
+    rows = complete_rows(encoded, parts, classes, missing, raw.name).as_profiles(encoded, chosen.rows)
     names = feature_names(encoded.columns, nominal)
     scale = fit_scale(rows.X, scaling, names, encoded.groups())
     if scaling != "none":
         _name_constants(rows.X, encoded, scaling)
+    weights = None
+    if asked_weights:
+        weights = tuple(asked_weights.get(column.name, 1.0) for column in encoded.columns)
+        scale = scale if chosen.metric == "gower" else weighted_scale(scale, weights, encoded.firsts)
     preparation = Preparation(
         columns=encoded.columns,
         target=parts.target_name,
@@ -237,10 +256,14 @@ def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
         scale=scale,
         metric=chosen.metric,
         reduction=raw.reduction,
+        weights=weights,
+        rows=chosen.rows,
     )
     rows = rows.scaled(scale)
     if missing == "ppca":
         preparation = replace(preparation, factors=fit_factors(rows.X, encoded.firsts, raw.name))
+    if chosen.metric == "gower":
+        preparation = preparation.balanced(rows.X)
     return rows.table(raw.name, preparation, missing)
 
 
@@ -260,6 +283,7 @@ def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) 
         parts.features, preparation.columns, preparation.nominal, raw.name, unseen_differ=differ
     )
     rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation)
+    rows = rows.as_profiles(encoded, preparation.rows)
     return rows.scaled(preparation.scale).table(raw.name, preparation, missing)
 
 
