@@ -26,16 +26,20 @@ from ._options import (
     Quiet,
     Rank,
     RawText,
+    RowsAs,
     Samples,
     Scaling,
     Separator,
     Source,
+    Tails,
     Target,
+    Weights,
     input_path,
     out_option,
     output_path,
     require_complete,
     require_metric,
+    weights_in,
 )
 from ._output import ROWS, inputs_of, map_outputs, require_outputs, write_figure, write_frame
 from ._terminal import reporting, show_json, show_table
@@ -92,7 +96,10 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
-    metric: Metric = "euclidean",
+    metric: Metric = "auto",
+    weights: Weights = None,
+    rows_as: RowsAs = "auto",
+    tails: Tails = "auto",
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
@@ -123,7 +130,8 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
+                missing=missing, dates=dates, scaling=scaling, metric=metric,
+                weights=weights_in(weights), rows=rows_as, tails=tails, rank=rank, separator=separator,
                 header=header, n_samples=samples,
             )  # fmt: skip
             maps = [

@@ -15,6 +15,7 @@ from .._values import Floats, Table
 from .notices import listed, notice
 from .prepare.balance import require_weights
 from .prepare.dates import DATES
+from .prepare.distance_matrix import DistanceMatrix, distance_matrix, distances_table, require_distances
 from .prepare.encoding import Encoded, encode_columns
 from .prepare.factors import fit_factors
 from .prepare.missing import complete_rows
@@ -100,14 +101,29 @@ def load(
         one date weigh together as one column, its days and each cycle alike.
     scaling
         ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
-        ``"auto"`` is none where all features share one unit (generated sets and images) and
-        standard elsewhere.
+        ``"auto"`` is none where all features share one unit and standard elsewhere: generated sets and
+        images, and 20 or more columns of numbers with a common range, or 10 that are numbered, as pixels,
+        spectra, genes or answers. 50 or more columns of counts are taken as log(1 + x), unscaled.
     metric
         By what rows are to be compared, which ``table.metric`` says to those who do: ``"euclidean"``, or
-        ``"gower"`` for text beside numbers and missing values: levels are coded then, nothing is scaled, and
-        what is missing is kept as NaN. ``"auto"`` takes it for tables that have those, and says so. Any other
-        name is handed on. A sparse table stays sparse for ``"cosine"``, unless ``rank`` is given: methods
-        that work from distances, neighbours and all of quality take it so.
+        ``"gower"`` for text beside numbers and missing values: levels are coded then, nothing is scaled, what
+        is missing is kept as NaN, and every column has the same share of the mean distance.
+        ``"precomputed"``: the table is a square of distances between its rows. ``"auto"`` is that for such a
+        square, else Euclidean with missing values filled in as by ``missing="median"``, and says so. Any
+        other name is handed on. A sparse table stays sparse for ``"cosine"``, unless ``rank`` is given:
+        methods that work from distances, neighbours and all of quality take it so.
+    weights
+        Of columns, by name: 2 doubles a column's share of the mean distance (for Gower's metric; else of the
+        mean squared distance), 0.5 halves it, as long as it is small. Without it every column has the same.
+    rows
+        What a row is taken as, where its size is not what it is compared for: ``"shares"`` (divided by its
+        sum), ``"profiles"`` (minus its mean, divided by its standard deviation) or ``"unit"`` (divided by its
+        length, so that Euclidean neighbours are those by cosine); all columns must be numbers then.
+        ``"auto"`` is unit for embeddings, and ``"values"``, rows as they are, elsewhere.
+    tails
+        ``"auto"`` takes columns with a skewness beyond 2 by their logarithms where all values are positive,
+        else by asinh around the median, unless a scaling is given, and says so; ``"log"`` those beyond 1,
+        whatever the scaling; ``"keep"`` none. Columns of fewer than 20 rows or 10 different values stay.
     rank
         How many principal components a sparse matrix, given or in a file of ``scipy.sparse.save_npz``, is
         reduced to: 50, or one less than its rows or columns. They are centred and not scaled, and a notice
@@ -220,6 +236,9 @@ def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
     require_flat(raw, roles.drop)
+    distances = _distances(raw, roles, asked.metric)
+    if distances is not None:
+        return distances_table(raw, roles, distances)
     roles = without_names_of_rows(raw, without_empty_columns(raw, roles))
     parts = split(raw, roles)
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
@@ -265,6 +284,25 @@ def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     if chosen.metric == "gower":
         preparation = preparation.balanced(rows.X)
     return rows.table(raw.name, preparation, missing)
+
+
+def _distances(raw: RawTable, roles: Roles, metric: str) -> DistanceMatrix | None:
+    """The distances between rows that a table holds, where that is what it holds, and a notice of it."""
+    if metric not in ("auto", "euclidean", "precomputed") or raw.one_unit:
+        return None
+    frame = raw.frame.drop(columns=[name for name in {*roles.drop, roles.target} if name in raw.frame])
+    if metric == "precomputed":
+        return require_distances(frame, raw.name)
+    found = distance_matrix(frame)
+    if found is None:
+        return None
+    n = len(found.D)
+    what = f"{raw.name} is a square of {n} x {n} numbers, symmetric, with zeros on its diagonal"
+    if metric == "auto":
+        notice(f"{what}: it is read as the distances between its rows. metric='euclidean' reads features.")
+        return found
+    notice(f"{what}, and is read as features. metric='precomputed' reads the distances between its rows.")
+    return None
 
 
 def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) -> Table:

@@ -8,8 +8,13 @@ import numpy as np
 import pandas as pd
 
 from ..._errors import InvalidInputError
-from ..._values import Floats
-from .columns import is_number, level_text
+from ..._values import Floats, Table
+from ..raw import RawTable
+from .columns import Column, is_number, level_text
+from .preparation import Preparation
+from .roles import Roles
+from .scaling import Scale
+from .targets import class_names, encode_target
 
 FEWEST = 4  # rows: smaller squares are symmetric by chance
 _MOST_ZEROS = 0.2  # off the diagonal: more of them are edges of a graph, not distances
@@ -89,7 +94,45 @@ def require_distances(frame: pd.DataFrame, table: str) -> DistanceMatrix:
     if D is None:
         raise InvalidInputError(
             f"{table} must be a square of distances for metric='precomputed', non-negative and symmetric "
-            f"with zeros on its diagonal, got {n} rows and {frame.shape[1]} columns. Leave other columns out with "
-            "drop=[...], or choose metric='euclidean' for a table of features."
+            f"with zeros on its diagonal, got {n} rows and {frame.shape[1]} columns. Leave out "
+            "others with drop=[...], or choose metric='euclidean' for a table of features."
         )
     return DistanceMatrix(D, tuple(map(str, numbers.columns)), names)
+
+
+def distances_table(raw: RawTable, roles: Roles, found: DistanceMatrix) -> Table:
+    """The table of distances, its rows named; the target, if there is one, stays beside it."""
+    target = raw.frame[roles.target] if roles.target is not None else None
+    classes = () if target is None else class_names(target)
+    y = None if target is None else encode_target(target, classes)
+    if y is not None and np.isnan(y).any():
+        raise InvalidInputError(
+            f"target {roles.target!r} must have a value for every row of a distance matrix, got "
+            f"{int(np.isnan(y).sum())} without. Leave it out, or fill them in."
+        )
+    n = len(found.D)
+    preparation = Preparation(
+        columns=tuple(Column(name, "number") for name in found.columns),
+        target=roles.target,
+        index=found.names,
+        drop=roles.drop,
+        class_names=classes,
+        nominal="onehot",
+        missing="raise",
+        scaling="none",
+        fill=np.zeros(n),
+        scale=Scale(np.zeros(n), np.ones(n)),
+        metric="precomputed",
+    )
+    is_numbered = found.names is None and isinstance(raw.frame.index, pd.RangeIndex)
+    return Table(
+        X=found.D,
+        y=y.astype(np.int64) if y is not None and classes else y,
+        feature_names=found.columns,
+        row_names=tuple(map(str, raw.frame.index)) if is_numbered else found.columns,
+        class_names=classes,
+        name=raw.name,
+        scaling="none",
+        preparation=preparation,
+        metric="precomputed",
+    )
