@@ -27,12 +27,10 @@ def test_levels_are_codes_numbers_are_as_they_were_and_holes_stay():
     assert ClassicalMDS(metric=table.metric).fit(table.X).embedding_.shape == (4, 2)
 
 
-def test_auto_counts_every_column_the_same_and_says_so():
+def test_auto_counts_every_column_the_same():
     with pytest.warns(TableWarning) as caught:
         table = load(MIXED, metric="auto")
-    said = [str(one.message) for one in caught]
-    assert "1 column of text beside numbers: every column counts the same" in said[0]
-    assert "2 missing values: the median takes their place" in said[1]
+    assert "2 missing values: the median takes their place" in str(caught[0].message)
     assert (table.metric, table.scaling) == ("euclidean", "standard")
     assert list(shares_by_column(table).values()) == pytest.approx([1 / 3] * 3)
 

@@ -167,8 +167,15 @@ _ASSIGNMENT = re.compile(
 )
 
 
-def require_metric(metric: str) -> None:
-    """Refuse a name that is no metric before the table is read."""
+def require_metric(metric: str, missing: str = "raise") -> None:
+    """Refuse a name that is no metric before the table is read, and holes for all metrics but Gower's."""
+    require(
+        missing != "keep" or metric == "gower",
+        "--missing",
+        "raise, drop, median, ppca or mean, since rows with holes have no neighbours",
+        missing,
+        "Rows with holes are compared by --metric gower.",
+    )
     if metric in ("auto", "euclidean", "gower", "precomputed"):
         return
     from ..distances import metric_names
@@ -197,16 +204,6 @@ def _is_number(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
-
-
-def require_complete(missing: str, metric: str = "euclidean") -> None:
-    """Rows with holes can be mapped, but not compared but by Gower's metric: their neighbours are unknown."""
-    require(
-        missing != "keep" or metric == "gower",
-        "--missing",
-        "raise, drop, median, ppca or mean, since rows with holes have no neighbours",
-        missing,
-    )
 
 
 def seconds_in(option: str, text: str | None) -> float | None:

@@ -37,7 +37,6 @@ from ._options import (
     input_path,
     out_option,
     output_path,
-    require_complete,
     require_metric,
     weights_in,
 )
@@ -119,8 +118,7 @@ def main(  # long, with a line for each option
       isentropic compare-maps umap.csv isomap.csv builtin:iris
       isentropic compare-maps last.csv this.csv flats.csv --index flat --out moved.csv --plot moved.png
     """
-    require_complete(missing, metric)
-    require_metric(metric)
+    require_metric(metric, missing)
     outputs = map_outputs(out, plot=plot, known=ROWS)
     require_outputs(outputs, inputs_of(source, target, first, second))
     with reporting(bars=not quiet, memory=memory) as warned:
@@ -130,9 +128,8 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric,
-                weights=weights_in(weights), rows=rows_as, tails=tails, rank=rank, separator=separator,
-                header=header, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
+                header=header, n_samples=samples, weights=weights_in(weights), rows=rows_as, tails=tails,
             )  # fmt: skip
             maps = [
                 coordinates_of(table, path, printable(f"{word} ({path})")).to_numpy()

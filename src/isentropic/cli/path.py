@@ -34,7 +34,6 @@ from ._options import (
     Target,
     Weights,
     output_path,
-    require_complete,
     require_metric,
     weights_in,
 )
@@ -95,8 +94,7 @@ def main(  # long, with a line for each option
       isentropic path builtin:swiss-roll --plot path.png
       isentropic path flats.csv --target price --k 5,10,20,40 --json
     """
-    require_complete(missing, metric)
-    require_metric(metric)
+    require_metric(metric, missing)
     require(k is None or radius is None, "--k and --radius", "one or the other", "both")
     numbers = _numbers("--k", k, int) if radius is None else _numbers("--radius", radius, float)
     require_outputs(map_outputs(None, plot=plot), inputs_of(source, target))
@@ -106,9 +104,8 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric,
-                weights=weights_in(weights), rows=rows_as, tails=tails, rank=rank, separator=separator,
-                header=header, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
+                header=header, n_samples=samples, weights=weights_in(weights), rows=rows_as, tails=tails,
             )  # fmt: skip
         began = time.perf_counter()
         with computing("path"):

@@ -41,7 +41,6 @@ from ._options import (
     input_path,
     out_option,
     output_path,
-    require_complete,
     require_metric,
     weights_in,
 )
@@ -122,11 +121,9 @@ def main(  # long, with a line for each option
     \b
     Examples:
       isentropic quality builtin:iris map.csv
-      isentropic quality flats.csv map.parquet --target price --k 15 --plot quality.png
       isentropic quality flats.csv map.csv --target price --out scores.parquet
     """
-    require_complete(missing, metric)
-    require_metric(metric)
+    require_metric(metric, missing)
     require_outputs(map_outputs(out, plot=plot), inputs_of(source, target, embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
         from .._files import written_together
@@ -135,9 +132,8 @@ def main(  # long, with a line for each option
         with prompt_interrupt():
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric,
-                weights=weights_in(weights), rows=rows_as, tails=tails, rank=rank, separator=separator,
-                header=header, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
+                header=header, n_samples=samples, weights=weights_in(weights), rows=rows_as, tails=tails,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()

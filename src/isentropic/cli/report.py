@@ -42,7 +42,6 @@ from ._options import (
     Weights,
     out_option,
     output_path,
-    require_complete,
     require_metric,
     seconds_in,
     weights_in,
@@ -171,8 +170,7 @@ def main(  # long, with a line for each option
       isentropic report stones.parquet --most-rows 20000 --budget 5m --memory 4G
       isentropic report flats.csv --maps maps.parquet
     """
-    require_complete(missing, metric)
-    require_metric(metric)
+    require_metric(metric, missing)
     began, seconds = command_began(), seconds_in("--budget", budget)
     chosen = method_names(methods, preset)
     limit = None if seconds is None else _limit(began, seconds)

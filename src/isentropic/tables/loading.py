@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_one_of
+from .._errors import require_one_of
 from .._sparse_rows import SPARSE_METRIC
 from .._values import Floats, Table
+from .checks import require_no_second_choice, require_no_shape, require_source
 from .notices import listed, notice
 from .prepare.balance import require_weights
 from .prepare.dates import DATES
-from .prepare.distance_matrix import DistanceMatrix, distance_matrix, distances_table, require_distances
+from .prepare.distance_matrix import distances_table, recognised_distances
 from .prepare.encoding import Encoded, encode_columns
 from .prepare.factors import fit_factors
 from .prepare.missing import complete_rows
@@ -177,10 +178,10 @@ def load(
     require_one_of("tails", tails, TAILS)
     roles, layout = Roles.of(target, drop, keep, index), Layout.of(separator, header)
     if preparation is not None:
-        _require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
-        _require_no_shape(weights, rows, tails)
+        require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
+        require_no_shape(weights, rows, tails)
     sparse = sparse_source(source)
-    _require_source(sparse is not None, rank, roles, preparation)
+    require_source(sparse is not None, rank, roles, preparation)
     if sparse is not None:
         layout.require_none("a sparse table")
     if sparse is None:
@@ -197,46 +198,11 @@ def load(
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
 
-def _require_source(is_sparse: bool, rank: int | None, roles: Roles, preparation: Preparation | None) -> None:
-    """Raise where a source is sparse and the fitted one was not, or the other way round."""
-    if preparation is not None:
-        was = preparation.reduction is not None or preparation.sparse_columns is not None
-        words = ("dense", "sparse")
-        must_be = f"{words[was]}, as the fitted table"
-        require(is_sparse == was, "source", must_be, words[is_sparse])
-        require(not was or rank is None, "rank", "left to the preparation", rank, "Give one or the other.")
-    hint = "It reduces sparse ones."
-    require(is_sparse or rank is None, "rank", "None for a table that is not sparse", rank, hint)
-    hint = "Give y to fit(X, y)."
-    require(not is_sparse or roles.target is None, "target", "None for a sparse table", roles.target, hint)
-
-
-def _require_no_second_choice(
-    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str, metric: str
-) -> None:
-    is_one = isinstance(preparation, Preparation)
-    require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
-    for name, is_left in (
-        ("drop", not roles.drop),
-        ("keep", not roles.keep),
-        ("nominal", nominal == "onehot"),
-        ("dates", dates == "number"),
-        ("scaling", scaling == "auto"),
-        ("metric", metric in ("euclidean", "auto", preparation.metric)),
-    ):
-        require(is_left, name, "left to the preparation", "both", "Give one or the other.")
-
-
-def _require_no_shape(weights: Mapping[str, float] | None, rows: str, tails: str) -> None:
-    for name, is_left in (("weights", weights is None), ("rows", rows == "auto"), ("tails", tails == "auto")):
-        require(is_left, name, "left to the preparation", "both", "Give one or the other.")
-
-
 def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
     require_flat(raw, roles.drop)
-    distances = _distances(raw, roles, asked.metric)
+    distances = recognised_distances(raw, roles, asked.metric)
     if distances is not None:
         return distances_table(raw, roles, distances)
     roles = without_names_of_rows(raw, without_empty_columns(raw, roles))
@@ -284,25 +250,6 @@ def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     if chosen.metric == "gower":
         preparation = preparation.balanced(rows.X)
     return rows.table(raw.name, preparation, missing)
-
-
-def _distances(raw: RawTable, roles: Roles, metric: str) -> DistanceMatrix | None:
-    """The distances between rows that a table holds, where that is what it holds, and a notice of it."""
-    if metric not in ("auto", "euclidean", "precomputed") or raw.one_unit:
-        return None
-    frame = raw.frame.drop(columns=[name for name in {*roles.drop, roles.target} if name in raw.frame])
-    if metric == "precomputed":
-        return require_distances(frame, raw.name)
-    found = distance_matrix(frame)
-    if found is None:
-        return None
-    n = len(found.D)
-    what = f"{raw.name} is a square of {n} x {n} numbers, symmetric, with zeros on its diagonal"
-    if metric == "auto":
-        notice(f"{what}: it is read as the distances between its rows. metric='euclidean' reads features.")
-        return found
-    notice(f"{what}, and is read as features. metric='precomputed' reads the distances between its rows.")
-    return None
 
 
 def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) -> Table:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from ..._errors import InvalidInputError
 from ..._values import Floats, Table
+from ..notices import notice
 from ..raw import RawTable
 from .columns import Column, is_number, level_text
 from .preparation import Preparation
@@ -83,6 +84,25 @@ def square(values: Floats) -> Floats | None:
     D = (D + D.T) / 2
     np.fill_diagonal(D, 0.0)
     return D
+
+
+def recognised_distances(raw: RawTable, roles: Roles, metric: str) -> DistanceMatrix | None:
+    """The distances between rows that a table holds, where that is what it holds, and a notice of it."""
+    if metric not in ("auto", "euclidean", "precomputed") or raw.one_unit:
+        return None
+    frame = raw.frame.drop(columns=[name for name in {*roles.drop, roles.target} if name in raw.frame])
+    if metric == "precomputed":
+        return require_distances(frame, raw.name)
+    found = distance_matrix(frame)
+    if found is None:
+        return None
+    n = len(found.D)
+    what = f"{raw.name} is a square of {n} x {n} numbers, symmetric, with zeros on its diagonal"
+    if metric == "auto":
+        notice(f"{what}: it is read as the distances between its rows. metric='euclidean' reads features.")
+        return found
+    notice(f"{what}, and is read as features. metric='precomputed' reads the distances between its rows.")
+    return None
 
 
 def require_distances(frame: pd.DataFrame, table: str) -> DistanceMatrix:

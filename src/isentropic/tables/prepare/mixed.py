@@ -46,25 +46,13 @@ class Choices:
         columns = describe_columns(frame, "coded", self.dates)  # any number of levels
         n_holes = int(frame.isna().to_numpy().sum())
         fills = n_holes > 0 and self.missing == "raise"
-        self._name_mixture(columns, n_holes if fills else 0)
-        return replace(self, metric="euclidean", missing="median" if fills else self.missing), columns
-
-    def _name_mixture(self, columns: tuple[Column, ...], n_holes: int) -> None:
-        """Say how text beside numbers and missing values are compared."""
-        n_levels = sum(column.kind == "nominal" for column in columns)
-        is_mixed = 0 < n_levels < len(columns) and self.nominal == "onehot" and self.scaling == "auto"
-        if is_mixed:
-            notice(
-                f"the table has {plural(n_levels, 'column')} of text beside numbers: every column counts the "
-                "same, one of text as one of numbers. weights={...} changes that; metric='gower' compares "
-                "by Gower's metric."
-            )
-        if n_holes:
+        if fills:
             notice(
                 f"the table has {plural(n_holes, 'missing value')}: the median takes their place, and one "
                 "more feature of the column says that it was missing. missing='drop' leaves the rows out; "
                 "metric='gower' compares rows where both have a value."
             )
+        return replace(self, metric="euclidean", missing="median" if fills else self.missing), columns
 
     def shaped(self, encoded: Encoded, *, one_unit: bool) -> tuple[Choices, Encoded]:
         """Choices with ``"auto"`` of scaling and rows decided by the numbers; heavy tails brought in."""
