@@ -10,7 +10,7 @@ from scipy import stats
 
 from isentropic import InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
-from isentropic.tables.prepare.tails import Transform, skewness, tail_transform
+from isentropic.tables.prepare.tails import Transform, skewness_and_kurtosis, tail_transform
 
 RNG = np.random.default_rng(11)
 N = 200
@@ -18,10 +18,17 @@ TAIL = np.exp(RNG.normal(size=N) * 1.5 + 3.0)
 MONEY = pd.DataFrame({"price": TAIL, "profit": TAIL - 10.0, "age": RNG.normal(50, 10, N)})
 
 
-def test_skewness_is_that_of_scipy():
+def test_moments_are_those_of_scipy():
     for values in (TAIL, -TAIL, RNG.normal(size=30), TAIL * 1e300, TAIL * 1e-300):
-        assert skewness(values) == pytest.approx(stats.skew(values / np.abs(values).max()))
-    assert skewness(np.full(9, 0.1)) == 0
+        unit = values / np.abs(values).max()
+        assert skewness_and_kurtosis(values) == pytest.approx((stats.skew(unit), stats.kurtosis(unit)))
+    assert skewness_and_kurtosis(np.full(9, 0.1)) == (0.0, 0.0)
+
+
+def test_tails_on_both_sides_are_brought_in():
+    values = np.sinh(3.0 * stats.norm.ppf(np.linspace(0.001, 0.999, N)))
+    assert abs(stats.skew(values)) < 1e-9
+    assert tail_transform(values).kind == "asinh"
 
 
 def test_positive_tails_are_logarithms_others_asinh_and_the_rest_stays():
@@ -45,7 +52,7 @@ def test_half_zeros_have_a_transform():
     values = np.where(RNG.random(N) < 0.7, 0.0, TAIL)
     transform = tail_transform(values)
     assert transform.kind == "asinh"
-    assert skewness(transform.apply(values)) < skewness(values)
+    assert stats.skew(transform.apply(values)) < stats.skew(values)
 
 
 def test_it_is_said_in_one_line_and_undone():
@@ -54,7 +61,7 @@ def test_it_is_said_in_one_line_and_undone():
     said = [str(one.message) for one in caught]
     assert len(said) == 1
     assert (
-        "2 columns with a long tail (skewness above 2): rows are compared by the logarithm of 'price' "
+        "2 columns with long tails (skewness or kurtosis): rows are compared by the logarithm of 'price' "
         in said[0]
     )
     assert said[0].endswith("of 'profit'. tails='keep' leaves them as they are.")
@@ -70,12 +77,12 @@ def test_what_is_asked_for_is_done(options):
 
 
 def test_tails_can_be_brought_in_before_any_scaling():
-    with pytest.warns(TableWarning, match="long tail"):
+    with pytest.warns(TableWarning, match="long tails"):
         table = load(MONEY, scaling="none", tails="log")
     assert_allclose(table.X[:, 0], np.log(TAIL))
 
 
-@pytest.mark.filterwarnings("ignore:2 columns with a long tail")
+@pytest.mark.filterwarnings("ignore:2 columns with long tails")
 def test_new_rows_go_the_same_way():
     for options in ({}, {"metric": "gower"}):
         table = load(MONEY, **options)
@@ -91,7 +98,7 @@ def test_new_rows_go_the_same_way():
 def test_missing_values_stay_missing():
     frame = MONEY.copy()
     frame.loc[3, "price"] = np.nan
-    with pytest.warns(TableWarning, match="long tail"):
+    with pytest.warns(TableWarning, match="long tails"):
         table = load(frame, missing="keep")
     assert_array_equal(np.isnan(table.X), frame.isna())
 

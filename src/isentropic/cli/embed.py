@@ -125,7 +125,8 @@ def main(  # long, with a line for each option
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, given),
-                rank=rank, separator=separator, header=header, n_samples=samples, weights=weights_in(weights), rows=rows_as, tails=tails,
+                rank=rank, separator=separator, header=header, n_samples=samples,
+                weights=weights_in(weights), rows=rows_as, tails=tails,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files, raw_text=raw_text)

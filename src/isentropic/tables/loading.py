@@ -122,9 +122,10 @@ def load(
         length, so that Euclidean neighbours are those by cosine); all columns must be numbers then.
         ``"auto"`` is unit for embeddings, and ``"values"``, rows as they are, elsewhere.
     tails
-        ``"auto"`` takes columns with a skewness beyond 2 by their logarithms where all values are positive,
-        else by asinh around the median, unless a scaling is given, and says so; ``"log"`` those beyond 1,
-        whatever the scaling; ``"keep"`` none. Columns of fewer than 20 rows or 10 different values stay.
+        ``"auto"`` takes columns with a skewness beyond 2, or an excess kurtosis beyond 10, by their
+        logarithms where all values are positive, else by asinh around the median, unless a scaling is given,
+        and says so; ``"log"`` those with a skewness beyond 1, whatever the scaling; ``"keep"``
+        none. Columns of fewer than 20 rows or 10 different values stay.
     rank
         How many principal components a sparse matrix, given or in a file of ``scipy.sparse.save_npz``, is
         reduced to: 50, or one less than its rows or columns. They are centred and not scaled, and a notice

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TAILS = ("auto", "log", "keep")
 TRANSFORMS = ("log", "log1p", "asinh")
 MOST_SKEWNESS = 2.0  # of a column that is left as it is: that of an exponential distribution
+MOST_KURTOSIS = 10.0  # beyond that of a normal distribution: long tails on both sides
 FEWEST_ROWS = 20  # below which a skewness says nothing
 FEWEST_VALUES = 10  # different ones: fewer are grades, counts of children, answers
 
@@ -72,19 +73,22 @@ class Transform:
         return cls(data["kind"], float(data["centre"]), float(data["scale"]), float(data["low"]))
 
 
-def skewness(values: Floats) -> float:
-    """Third standardised moment; 0 for equal values."""
+def skewness_and_kurtosis(values: Floats) -> tuple[float, float]:
+    """Third standardised moment, and the fourth minus 3; 0 for equal values."""
     unit = float(np.abs(values).max(initial=0.0))
     if unit == 0:
-        return 0.0
+        return 0.0, 0.0
     x = values / unit
     x = x - x.mean()
     variance = float((x**2).mean())
-    return float((x**3).mean() / variance**1.5) if variance > 1e-24 else 0.0
+    if variance <= 1e-24:
+        return 0.0, 0.0
+    x /= np.sqrt(variance)
+    return float((x**3).mean()), float((x**4).mean()) - 3.0
 
 
 def tail_transform(values: Floats, most: float = MOST_SKEWNESS) -> Transform | None:
-    """The transform of a column whose skewness exceeds a bound; None where none is needed or none helps.
+    """The transform of a column whose skewness or kurtosis exceeds a bound; None where none helps.
 
     The logarithm where all values are positive and their tail is on the right, else asinh around the median,
     in units of half the interquartile range.
@@ -92,11 +96,12 @@ def tail_transform(values: Floats, most: float = MOST_SKEWNESS) -> Transform | N
     there = values[np.isfinite(values)]
     if len(there) < FEWEST_ROWS or len(np.unique(there)) < FEWEST_VALUES:
         return None
-    skewed = skewness(there)
-    if abs(skewed) <= most:
+    skewness, kurtosis = skewness_and_kurtosis(there)
+    if abs(skewness) <= most and kurtosis <= MOST_KURTOSIS:
         return None
-    for transform in _candidates(there, skewed):
-        if abs(skewness(transform.apply(there))) < abs(skewed):
+    for transform in _candidates(there, skewness):
+        after = skewness_and_kurtosis(transform.apply(there))
+        if abs(after[0]) < abs(skewness) or (kurtosis > MOST_KURTOSIS and after[1] < kurtosis):
             return transform
     return None
 
@@ -139,7 +144,7 @@ def _name_transforms(kinds: Mapping[str, str]) -> None:
     parts = [f"the logarithm of {listed(logs)}"] if logs else []
     parts += [f"asinh, a logarithm for both signs, of {listed(others)}"] if others else []
     notice(
-        f"{plural(len(kinds), 'column')} with a long tail (skewness above {MOST_SKEWNESS:g}): rows are "
+        f"{plural(len(kinds), 'column')} with long tails (skewness or kurtosis): rows are "
         f"compared by {' and '.join(parts)}. tails='keep' leaves them as they are."
     )
 

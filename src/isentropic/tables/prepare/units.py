@@ -19,7 +19,8 @@ MANY = 20  # number columns that vary: fewer are measures of different things mo
 MANY_NUMBERED = 10  # the same for columns that are numbered through, as pixel_12 or x7
 MANY_COUNTS = 50  # columns of a table of counts, as of genes or words
 _ALIKE = 3.0  # times that the upper quartile of the columns' largest values may exceed the lower one
-_LARGEST = 3.0  # times that the largest value of any column may exceed the upper quartile
+_LARGEST = 3.0  # times that the largest value of a column may exceed the upper quartile
+_STRAYS = 0.02  # share of columns that may exceed it: of thousands, some have an outlier
 _NUMBERED = re.compile(r"(?P<prefix>\D*?)(?P<number>\d+(?:[._]\d+)*)(?:\D{0,3})")
 _MOST_ROWS = 2_000  # that are looked at, spread over the table
 _LENGTHS = (0.02, 0.5)  # coefficient of variation of the lengths of embeddings: below, lengths are equal
@@ -37,9 +38,9 @@ class SameUnit:
 def same_unit(X: Floats, names: Sequence[str]) -> SameUnit | None:
     """What columns of one unit they are, or None; ``X`` has a column for each name, all of them numbers.
 
-    Columns share a unit where their largest absolute values are alike (quartiles within a factor of 3, none
-    3 times as large as the upper one), for 20 columns or more, or 10 that are numbered through; where
-    all are counts that are not, for 50 or more, their logarithms are compared.
+    Columns share a unit where their largest absolute values are alike (quartiles within a factor of 3, at
+    most 2% of them 3 times as large as the upper one), for 20 columns or more, or 10 that are
+    numbered through; where all are counts that are not, for 50 or more, their logarithms are compared.
     """
     if X.shape[1] < MANY_NUMBERED:
         return None
@@ -71,7 +72,7 @@ def are_numbered(names: Sequence[str]) -> bool:
 def _are_alike(sample: Floats, *, numbered: bool) -> bool:
     largest = np.abs(sample).max(axis=0)
     lower, upper = np.quantile(largest, [0.25, 0.75])
-    if largest.max() > _LARGEST * upper:
+    if int((largest > _LARGEST * upper).sum()) > _STRAYS * len(largest):
         return False
     return bool(upper <= _ALIKE * lower) or (numbered and len(largest) >= MANY and bool((sample >= 0).all()))
 
