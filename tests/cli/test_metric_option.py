@@ -68,15 +68,61 @@ def test_a_report_of_a_mixed_table_takes_no_option(run, mixed, tmp_path):
     result = run("report", mixed, "--methods", "classical-mds", "--preset", "quick", "--out", page, "--json")
     assert result.exit_code == 0, result.stderr
     facts = json.loads(result.stdout)
-    assert any("by Gower's metric" in said and "--metric euclidean" in said for said in facts["warnings"])
+    said = " ".join(facts["warnings"])
+    assert "missing values: the median takes their place" in said
+    assert "--missing drop leaves the rows out; --metric gower" in said
     assert "--metric" not in facts["command"]
     assert page.stat().st_size > 10_000
 
 
-def test_a_method_of_columns_keeps_the_euclidean_metric(run, mixed, tmp_path):
-    result = run("report", mixed, "--methods", "pca", "--out", tmp_path / "page.html")
+def test_methods_of_columns_stay_in_a_comparison_of_a_mixed_table(run, mixed, tmp_path):
+    result = run("report", mixed, "--methods", "pca", "--preset", "quick", "--out", tmp_path / "page.html")
+    assert result.exit_code == 0, result.stderr
+    assert "pca" in result.stdout
+
+
+def test_weights_rows_and_tails_through_embed_and_transform(run, tmp_path):
+    rng = np.random.default_rng(0)
+    source, out, model = tmp_path / "towns.csv", tmp_path / "map.csv", tmp_path / "model.skops"
+    rows = np.exp(rng.normal(size=(60, 3)) * [2.0, 0.2, 0.2])
+    source.write_text(
+        "a,b,c\n" + "\n".join(",".join(map(repr, row.tolist())) for row in rows), encoding="utf-8"
+    )
+    again = tmp_path / "again.csv"
+    for options in (("--weights", "a=3,b=0.5"), ("--rows-as", "shares"), ("--tails", "keep"), ()):
+        result = run("embed", source, "-m", "pca", *options, "--out", out, "--save", model)
+        assert result.exit_code == 0, result.stderr
+        assert ("--tails keep leaves them" in result.stderr) == (not options or options[0] == "--weights")
+        result = run("transform", model, source, "--out", again)
+        assert result.exit_code == 0, result.stderr
+        assert again.read_bytes() == out.read_bytes()
+    result = run("embed", source, "-m", "pca", "--weights", "a:3", "--out", out)
     assert result.exit_code == 2
-    assert "missing value" in result.stderr
+    assert "--weights must be columns with numbers, as island=0.5,sex=2, got 'a:3'" in result.stderr
+
+
+def test_a_distance_matrix_needs_no_option(run, tmp_path):
+    places = np.random.default_rng(1).normal(size=(24, 2))
+    D = np.linalg.norm(places[:, None] - places, axis=2)
+    source, out, model = tmp_path / "towns.csv", tmp_path / "map.csv", tmp_path / "model.skops"
+    names = [f"town {chr(65 + i)}" for i in range(24)]
+    lines = [",".join(["town", *names])]
+    lines += [",".join([name, *map(repr, row)]) for name, row in zip(names, D.tolist(), strict=True)]
+    source.write_text("\n".join(lines), encoding="utf-8")
+    result = run("embed", source, "-m", "classical-mds", "--out", out, "--save", model)
+    assert result.exit_code == 0, result.stderr
+    assert "it is read as the distances between its rows. --metric euclidean reads features" in result.stderr
+    result = run("transform", model, source, "--out", tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == out.read_bytes()
+    result = run("quality", source, out, "--json")
+    assert json.loads(result.stdout)["quality"]["measures"]["rnx_auc"]["value"] == pytest.approx(1.0)
+    methods, page = ("--methods", "classical-mds,isomap,pca", "--preset", "quick"), tmp_path / "page.html"
+    result = run("report", source, *methods, "--out", page, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert json.loads(result.stdout)["metric"] == "precomputed"
+    result = run("embed", source, "-m", "pca", "--out", out)
+    assert result.exit_code == 2
+    assert "--metric must be euclidean for pca, got 'precomputed'" in result.stderr
 
 
 def test_a_method_that_takes_no_metric_is_refused(run, mixed, tmp_path):

@@ -36,7 +36,7 @@ def test_a_map_is_fitted_and_measured_by_the_metric(table, runs):
     assert not run.failed
     assert run.params["metric"] == "gower"
     assert run.quality.metric == "gower"
-    D = naive_gower(table.X, levels=table.metric.levels)
+    D = naive_gower(table.X, levels=table.metric.levels, weights=table.metric.weights)
     given = rnx_auc(D, run.embedding, metric="precomputed")
     assert run.quality.measures["rnx_auc"].value == pytest.approx(given)
     assert set(run.classifiers) == {"k-NN"}
@@ -45,7 +45,7 @@ def test_a_map_is_fitted_and_measured_by_the_metric(table, runs):
 
 
 def test_rows_are_tested_by_the_metric_and_not_walked(table, runs):
-    D = naive_gower(table.X, levels=table.metric.levels)
+    D = naive_gower(table.X, levels=table.metric.levels, weights=table.metric.weights)
     found = row_tests(D, runs[0].embedding, metric="precomputed")
     assert np.allclose(runs[0].row_trust.p, found.p)
     assert runs[0].row_trust.jumps is None
@@ -67,7 +67,7 @@ def test_presets_hold_methods_of_distances_alone():
 def test_the_page_draws_true_neighbours_by_the_metric(table, runs):
     drawn = drawing(table, runs, verdict(runs))
     assert drawn.neighbors.metric == "gower"
-    D = naive_gower(table.X, levels=table.metric.levels)
+    D = naive_gower(table.X, levels=table.metric.levels, weights=table.metric.weights)
     np.fill_diagonal(D, np.inf)
     near = np.take_along_axis(D, drawn.neighbors.indices[:, :1], axis=1)[:, 0]
     assert np.allclose(near, D.min(axis=1))

@@ -23,7 +23,7 @@ def mixed(n: int = 40) -> pd.DataFrame:
     rng = np.random.default_rng(5)
     frame = pd.DataFrame(
         {
-            "size": rng.normal(size=n) * 10.0 ** rng.integers(-8, 9, n),
+            "size": rng.normal(size=n) * 10.0 ** rng.integers(-1, 1, n),
             "rooms": rng.integers(1, 6, n),
             "lift": rng.random(n) < 0.4,
             "heating": rng.choice(["gas", "oil", "wärme"], n),

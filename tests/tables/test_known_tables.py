@@ -61,7 +61,7 @@ def test_a_rare_level_throws_no_row_out_of_the_map(tmp_path):
 def test_a_level_in_every_row_is_a_name(tmp_path):
     cars().to_csv(tmp_path / "cars.csv", index=False)
     with pytest.warns(TableWarning, match="no features: 'Model', 'Make'. 'Model' names the rows"):
-        table = load(tmp_path / "cars.csv", "Type", missing="median", keep="Manufacturer")
+        table = load(tmp_path / "cars.csv", "Type", missing="median", keep="Manufacturer", tails="keep")
     assert table.row_names[0] == "model 0"
     numbers = [name for name in table.feature_names if "=" not in name]
     assert numbers == ["Min.Price", "Price", "Horsepower", "Length", "Weight", "Luggage.room"]

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from isentropic import ClassicalMDS, Gower, InvalidInputError, TableWarning
+from isentropic import ClassicalMDS, InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
 from isentropic.distances import distances_between, in_units
+from isentropic.tables.prepare.balance import shares_by_column
 
 MIXED = pd.DataFrame({
     "rooms": [2, np.nan, 4, 5], "heating": ["gas", "oil", None, "gas"], "area": [40.0, 50.0, 70.0, 90.0],
@@ -19,37 +20,31 @@ NUMBERS = MIXED[["rooms", "area"]]
 
 def test_levels_are_codes_numbers_are_as_they_were_and_holes_stay():
     table = load(MIXED, metric="gower")
-    assert table.metric == Gower(levels=(1,))
+    assert table.metric.levels == (1,)
     assert (table.feature_names, table.scaling) == (("rooms", "heating", "area"), "none")
     expected = [[2, 0, 40], [np.nan, 1, 50], [4, np.nan, 70], [5, 0, 90]]
     assert_array_equal(table.X, expected)
     assert ClassicalMDS(metric=table.metric).fit(table.X).embedding_.shape == (4, 2)
 
 
-def test_auto_takes_gower_for_text_beside_numbers_and_says_so():
-    both = "1 column of text beside numbers and 2 missing values: .*metric='euclidean' and missing='median'.$"
-    with pytest.warns(TableWarning, match=both):
-        assert load(MIXED, metric="auto").metric == Gower(levels=(1,))
-    with pytest.warns(TableWarning, match="has 1 column of text beside numbers: rows are compared by Gower"):
-        assert load(
-            MIXED.assign(heating=["gas", "oil", "oil", "gas"]).ffill(), metric="auto"
-        ).metric == Gower(levels=(1,))
+def test_auto_counts_every_column_the_same():
+    with pytest.warns(TableWarning) as caught:
+        table = load(MIXED, metric="auto")
+    assert "2 missing values: the median takes their place" in str(caught[0].message)
+    assert (table.metric, table.scaling) == ("euclidean", "standard")
+    assert list(shares_by_column(table).values()) == pytest.approx([1 / 3] * 3)
 
 
-def test_auto_takes_gower_for_holes():
-    with pytest.warns(
-        TableWarning, match="the table has 1 missing value: rows are compared by Gower's metric"
-    ):
+def test_auto_fills_holes_of_numbers():
+    with pytest.warns(TableWarning, match="the table has 1 missing value: the median takes"):
         table = load(NUMBERS, metric="auto")
-    assert table.metric == Gower()
-    assert np.isnan(table.X).sum() == 1
+    assert (table.metric, table.feature_names) == ("euclidean", ("rooms", "rooms=(missing)", "area"))
 
 
 def test_auto_leaves_rows_out_where_it_is_said():
     with pytest.warns(TableWarning) as caught:
         table = load(MIXED, metric="auto", missing="drop")
     assert len(table.X) == 2
-    assert table.metric == Gower(levels=(1,))
     assert any("2 rows of 4 with missing values left out" in str(one.message) for one in caught)
 
 
@@ -94,7 +89,7 @@ def test_declared_orders_are_ranks():
         {"size": pd.Series(["large", "small", "middle"], dtype=sizes), "of": ["a", "a", "a"]}
     )
     table = load(frame, metric="gower", keep="of")
-    assert table.metric == Gower(levels=(1,), ordered=(0,))
+    assert (table.metric.levels, table.metric.ordered) == ((1,), (0,))
     assert_array_equal(table.X[:, 0], [2, 0, 1])
     D = distances_between(*2 * [in_units(table.X, table.metric)], table.metric, None)
     assert D[0, 1] == 2 * D[0, 2] == 2 * D[1, 2]
@@ -104,7 +99,7 @@ def test_declared_orders_are_ranks():
     assert_array_equal(new.X[:, 0], [1, np.nan])
     assert new.metric == table.metric
     plain = frame.assign(size=frame["size"].cat.as_unordered())
-    assert load(plain, metric="gower", keep="of").metric == Gower(levels=(0, 1))
+    assert load(plain, metric="gower", keep="of").metric.levels == (0, 1)
 
 
 def test_new_rows_go_the_same_way():

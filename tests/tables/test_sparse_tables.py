@@ -69,7 +69,7 @@ def test_new_rows_go_the_same_way(tmp_path):
     with pytest.raises(InvalidInputError, match="must have the 40 columns of the fitted one, got 39"):
         load(X[:, 1:], preparation=prepared)
     with pytest.raises(InvalidInputError, match="source must be dense, as the fitted table"):
-        load(X, preparation=load(pd.DataFrame(X.toarray())).preparation)
+        load(X, preparation=load(pd.DataFrame(X.toarray()), scaling="standard").preparation)
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])

@@ -91,7 +91,7 @@ def test_text_that_hardly_repeats_is_left_out():
         "x": RNG.normal(size=n),
     })  # fmt: skip
     with pytest.warns(TableWarning) as caught:
-        table = load(frame, metric="auto")
+        table = load(frame, metric="gower")
     assert table.feature_names == ("maker", "spoilt", "x")
     words = [str(one.message) for one in caught]
     assert "or hardly repeat, are no features: 'ticket', 'cabin'. keep=" in words[0]

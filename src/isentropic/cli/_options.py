@@ -106,8 +106,26 @@ Metric = Annotated[
     str,
     typer.Option(
         metavar="NAME",
-        help="Compare rows by it: euclidean, gower (mixed columns, holes), auto, cityblock, cosine, ...",
+        help="Compare rows by it: auto, euclidean, gower (mixed columns), precomputed (distances), ...",
     ),
+]
+Weights = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=W,...",
+        help="How much columns count, as island=0.5,sex=2; each counts 1 by default. May be repeated.",
+    ),
+]
+RowsAs = Annotated[
+    str,
+    typer.Option(
+        "--rows-as",
+        metavar="RULE",
+        help="auto, values, shares (of the row's sum), profiles (minus its mean, over its spread) or unit.",
+    ),
+]
+Tails = Annotated[
+    str, typer.Option(metavar="RULE", help="Columns with long tails: auto, log or keep (as they are).")
 ]
 Rank = Annotated[
     int | None, typer.Option(metavar="N", help="Principal components of a sparse table; 50 by default.")
@@ -149,32 +167,53 @@ _CALLS = {
 }
 _TABLE_OPTIONS = (
     "target", "features", "labels", "drop", "keep", "index", "nominal", "missing", "dates", "scaling",
-    "metric", "rank", "separator",
+    "metric", "rank", "separator", "tails", "rows", "weights",
 )  # fmt: skip
 # name='value', name='value' or 'other', name=['value'], name=50, name=... and name=[...] in a message
+_PLACEHOLDERS = {"rank": "N", "weights": "COLUMN=2"}
 _ASSIGNMENT = re.compile(
     rf"\b({'|'.join(_TABLE_OPTIONS)})=(?:\[?'(?P<value>[^']*)'\]?(?: or '(?P<other>[^']*)')?"
-    r"|(?P<number>\d+)|\[?\.\.\.\]?)"
+    r"|(?P<number>\d+)|[\[{]?\.\.\.[\]}]?)"
 )
 
 
-def require_metric(metric: str) -> None:
-    """Refuse a name that is no metric before the table is read."""
-    if metric in ("auto", "euclidean", "gower"):
-        return
-    from ..distances import metric_names
-
-    require_one_of("--metric", metric, ["auto", *(name for name in metric_names() if name != "precomputed")])
-
-
-def require_complete(missing: str, metric: str = "euclidean") -> None:
-    """Rows with holes can be mapped, but not compared but by Gower's metric: their neighbours are unknown."""
+def require_metric(metric: str, missing: str = "raise") -> None:
+    """Refuse a name that is no metric before the table is read, and holes for all metrics but Gower's."""
     require(
-        missing != "keep" or metric in ("auto", "gower"),
+        missing != "keep" or metric == "gower",
         "--missing",
         "raise, drop, median, ppca or mean, since rows with holes have no neighbours",
         missing,
+        "Rows with holes are compared by --metric gower.",
     )
+    if metric in ("auto", "euclidean", "gower", "precomputed"):
+        return
+    from ..distances import metric_names
+
+    require_one_of("--metric", metric, ["auto", *metric_names()])
+
+
+def weights_in(texts: list[str] | None) -> dict[str, float] | None:
+    """Of columns, as COLUMN=NUMBER with commas between; the last = of each counts.
+
+    >>> weights_in(["island=0.5,sex=2", "a=b=3"])
+    {'island': 0.5, 'sex': 2.0, 'a=b': 3.0}
+    """
+    found: dict[str, float] = {}
+    for text in texts or []:
+        for part in re.split(r"(?<=\d),", text):
+            name, _, number = part.rpartition("=")
+            must_be = "columns with numbers, as island=0.5,sex=2"
+            require(bool(name) and _is_number(number), "--weights", must_be, text)
+            found[name.strip()] = float(number)
+    return found or None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def seconds_in(option: str, text: str | None) -> float | None:
@@ -219,5 +258,5 @@ def in_options(text: str) -> str:
 def _as_option(match: re.Match[str]) -> str:
     values = (match["value"], match["other"], match["number"])
     given = [quote(value) for value in values if value is not None]
-    option = "label" if match[1] == "labels" else match[1]
-    return f"--{option} {' or '.join(given) or ('N' if option == 'rank' else 'NAME')}"
+    name = {"rows": "rows-as", "labels": "label"}.get(match[1], match[1])
+    return f"--{name} {' or '.join(given) or _PLACEHOLDERS.get(name, 'NAME')}"

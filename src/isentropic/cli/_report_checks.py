@@ -33,14 +33,6 @@ def method_names(methods: str | None, preset: str | None) -> tuple[str, ...] | N
     return tuple(names)
 
 
-def metric_for(asked: str, methods: tuple[str, ...] | None) -> str:
-    """``auto`` is Euclidean where a method is named that takes no other distances."""
-    from .. import registry
-
-    by_columns = any(not registry.METHODS[name].precomputed for name in methods or ())
-    return "euclidean" if asked == "auto" and by_columns else asked
-
-
 def require_table(table: Table) -> None:
     """Refuse a table that has no map, and a target that names rows."""
     n, m = table.X.shape

@@ -28,16 +28,19 @@ from ._options import (
     Quiet,
     Rank,
     RawText,
+    RowsAs,
     Samples,
     Scaling,
     Separator,
     Source,
+    Tails,
     Target,
+    Weights,
     input_path,
     out_option,
     output_path,
-    require_complete,
     require_metric,
+    weights_in,
 )
 from ._output import ROWS, inputs_of, map_outputs, require_outputs, write_figure, write_frame
 from ._terminal import reporting, show_json, show_table
@@ -96,7 +99,10 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
-    metric: Metric = "euclidean",
+    metric: Metric = "auto",
+    weights: Weights = None,
+    rows_as: RowsAs = "auto",
+    tails: Tails = "auto",
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
@@ -116,8 +122,7 @@ def main(  # long, with a line for each option
       isentropic compare-maps umap.csv isomap.csv builtin:iris
       isentropic compare-maps last.csv this.csv flats.csv --index flat --out moved.csv --plot moved.png
     """
-    require_complete(missing, metric)
-    require_metric(metric)
+    require_metric(metric, missing)
     outputs = map_outputs(out, plot=plot, known=ROWS)
     require_outputs(outputs, inputs_of(source, target, first, second))
     with reporting(bars=not quiet, memory=memory) as warned:
@@ -129,7 +134,7 @@ def main(  # long, with a line for each option
                 source, target, features=features or (), labels=label or (), drop=drop or (),
                 keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, n_samples=samples,
+                header=header, n_samples=samples, weights=weights_in(weights), rows=rows_as, tails=tails,
             )  # fmt: skip
             maps = [
                 coordinates_of(table, path, printable(f"{word} ({path})")).to_numpy()

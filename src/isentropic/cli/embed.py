@@ -30,13 +30,17 @@ from ._options import (
     Quiet,
     Rank,
     RawText,
+    RowsAs,
     Samples,
     Scaling,
     Separator,
     Source,
+    Tails,
     Target,
+    Weights,
     output_path,
     require_metric,
+    weights_in,
 )
 from ._output import (
     Files,
@@ -89,7 +93,10 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
-    metric: Metric = "euclidean",
+    metric: Metric = "auto",
+    weights: Weights = None,
+    rows_as: RowsAs = "auto",
+    tails: Tails = "auto",
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
@@ -122,13 +129,21 @@ def main(  # long, with a line for each option
             table = load(
                 source, target, features=features or (), labels=label or (), drop=drop or (),
                 keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, n_samples=samples,
+                missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, given),
+                rank=rank, separator=separator, header=header, n_samples=samples,
+                weights=weights_in(weights), rows=rows_as, tails=tails,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files, raw_text=raw_text)
     summary = Summary(method, given, table, Z.shape[1], seconds, files, warned, facts_of(estimator, method))
     show_summary(summary, quiet=quiet, as_json=as_json)
+
+
+def _metric(metric: str, given: dict[str, Any]) -> str:
+    """How the table is read: for a metric that ``--param`` gives, as features, or as distances."""
+    if metric != "auto" or "metric" not in given:
+        return metric
+    return "precomputed" if given["metric"] == "precomputed" else "euclidean"
 
 
 def _build(
@@ -138,7 +153,7 @@ def _build(
     from ..registry import METHODS, make
 
     require_one_of("--method", method, METHODS)
-    if metric != "euclidean":
+    if metric not in ("auto", "euclidean"):
         takes_metrics = "metric" in METHODS[method].load()().get_params()
         hint = "It works on columns of numbers: umap, t-sne, isomap and classical-mds take any metric."
         require(takes_metrics, "--metric", f"euclidean for {method}", metric, hint)
@@ -160,6 +175,9 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
     must_be, hint = "a table of at least 2 rows", "A map shows rows beside each other."
     require(len(table.X) >= 2, "SOURCE", must_be, len(table.X), hint)
     if table.metric != "euclidean":
+        takes_metrics = "metric" in estimator.get_params()
+        hint = "It works on columns of numbers: umap, t-sne, isomap and classical-mds take any metric."
+        require(takes_metrics, "--metric", f"euclidean for {method}", table.metric, hint)
         estimator.set_params(metric=table.metric)
     began = time.perf_counter()
     with computing(method):

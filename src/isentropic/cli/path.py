@@ -27,14 +27,17 @@ from ._options import (
     Nominal,
     Quiet,
     Rank,
+    RowsAs,
     Samples,
     Scaling,
     Separator,
     Source,
+    Tails,
     Target,
+    Weights,
     output_path,
-    require_complete,
     require_metric,
+    weights_in,
 )
 from ._output import inputs_of, map_outputs, require_outputs, write_figure
 from ._terminal import reporting, show_json, show_table
@@ -75,7 +78,10 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
-    metric: Metric = "euclidean",
+    metric: Metric = "auto",
+    weights: Weights = None,
+    rows_as: RowsAs = "auto",
+    tails: Tails = "auto",
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
@@ -92,8 +98,7 @@ def main(  # long, with a line for each option
       isentropic path builtin:swiss-roll --plot path.png
       isentropic path flats.csv --target price --k 5,10,20,40 --json
     """
-    require_complete(missing, metric)
-    require_metric(metric)
+    require_metric(metric, missing)
     require(k is None or radius is None, "--k and --radius", "one or the other", "both")
     numbers = _numbers("--k", k, int) if radius is None else _numbers("--radius", radius, float)
     require_outputs(map_outputs(None, plot=plot), inputs_of(source, target))
@@ -105,7 +110,7 @@ def main(  # long, with a line for each option
                 source, target, features=features or (), labels=label or (), drop=drop or (),
                 keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, n_samples=samples,
+                header=header, n_samples=samples, weights=weights_in(weights), rows=rows_as, tails=tails,
             )  # fmt: skip
         began = time.perf_counter()
         with computing("path"):

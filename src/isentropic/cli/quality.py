@@ -32,16 +32,19 @@ from ._options import (
     Quiet,
     Rank,
     RawText,
+    RowsAs,
     Samples,
     Scaling,
     Separator,
     Source,
+    Tails,
     Target,
+    Weights,
     input_path,
     out_option,
     output_path,
-    require_complete,
     require_metric,
+    weights_in,
 )
 from ._output import coordinates_frame, inputs_of, map_outputs, require_outputs, write_figure, write_map
 from ._summary import count
@@ -101,7 +104,10 @@ def main(  # long, with a line for each option
     missing: Missing = "raise",
     dates: Dates = "number",
     scaling: Scaling = "auto",
-    metric: Metric = "euclidean",
+    metric: Metric = "auto",
+    weights: Weights = None,
+    rows_as: RowsAs = "auto",
+    tails: Tails = "auto",
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
@@ -119,11 +125,9 @@ def main(  # long, with a line for each option
     \b
     Examples:
       isentropic quality builtin:iris map.csv
-      isentropic quality flats.csv map.parquet --target price --k 15 --plot quality.png
       isentropic quality flats.csv map.csv --target price --out scores.parquet
     """
-    require_complete(missing, metric)
-    require_metric(metric)
+    require_metric(metric, missing)
     require_outputs(map_outputs(out, plot=plot), inputs_of(source, target, embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
         from .._files import written_together
@@ -134,7 +138,7 @@ def main(  # long, with a line for each option
                 source, target, features=features or (), labels=label or (), drop=drop or (),
                 keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, n_samples=samples,
+                header=header, n_samples=samples, weights=weights_in(weights), rows=rows_as, tails=tails,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()

@@ -34,19 +34,22 @@ from ._options import (
     Quiet,
     Rank,
     RawText,
+    RowsAs,
     Samples,
     Scaling,
     Separator,
     Source,
+    Tails,
     Target,
+    Weights,
     out_option,
     output_path,
-    require_complete,
     require_metric,
     seconds_in,
+    weights_in,
 )
 from ._output import MAPS, PAGES, Output, inputs_of, is_page, require_outputs, require_replaceable
-from ._report_checks import method_names, metric_for, require_room, require_table
+from ._report_checks import method_names, require_room, require_table
 from ._report_document import Told, document, facts_of
 from ._summary import count
 from ._terminal import reporting, show_json
@@ -139,6 +142,9 @@ def main(  # long, with a line for each option
     dates: Dates = "number",
     scaling: Scaling = "auto",
     metric: Metric = "auto",
+    weights: Weights = None,
+    rows_as: RowsAs = "auto",
+    tails: Tails = "auto",
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
@@ -157,8 +163,8 @@ def main(  # long, with a line for each option
     Methods that learn from classes, the --target, are compared where --methods names them, or by the
     preset thorough. Each is fitted with permuted labels too, and not trusted where these score as well.
 
-    Tables with text beside numbers, or with holes, are compared by Gower's metric, unless --methods names one
-    that works on columns of numbers, or --metric says otherwise.
+    Columns of text count as much as columns of numbers, missing values are filled in, long tails are taken by
+    their logarithms, and a square of distances is read as such: each is said, with the option against it.
 
     \b
     Examples:
@@ -168,8 +174,7 @@ def main(  # long, with a line for each option
       isentropic report stones.parquet --most-rows 20000 --budget 5m --memory 4G
       isentropic report flats.csv --maps maps.parquet
     """
-    require_complete(missing, metric)
-    require_metric(metric)
+    require_metric(metric, missing)
     began, seconds = command_began(), seconds_in("--budget", budget)
     chosen = method_names(methods, preset)
     limit = None if seconds is None else _limit(began, seconds)
@@ -185,7 +190,8 @@ def main(  # long, with a line for each option
             table = load(
                 source, target, features=features or (), labels=label or (), drop=drop or (),
                 keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric_for(metric, asked.methods),
+                missing=missing, dates=dates, scaling=scaling, metric=metric,
+                weights=weights_in(weights), rows=rows_as, tails=tails,
                 rank=rank, separator=separator, header=header, n_samples=samples,
             )  # fmt: skip
         require_table(table)
@@ -195,7 +201,8 @@ def main(  # long, with a line for each option
             "target": target, "methods": methods, "preset": preset, "color": color, "features": features,
             "label": label, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "metric": metric, "rank": rank, "separator": separator, "header": header,
+            "scaling": scaling, "metric": metric, "weights": weights, "rows-as": rows_as, "tails": tails,
+            "rank": rank, "separator": separator, "header": header,
             "samples": samples, "most-rows": most_rows,
             "budget": budget, "seed": seed,
         }  # fmt: skip

@@ -13,7 +13,7 @@ from .._arguments import as_numbers
 from .._errors import InvalidInputError, IsentropicError, message, require
 from .._sparse_rows import is_sparse
 from .._values import Floats, Integers
-from ..distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name
+from ..distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name, rows_of
 from ..quality.class_labels import as_labels, compared_classes, unlabelled_as_nan
 from .classifiers import raw_accuracies
 from .fitting import Accuracy, Split
@@ -70,7 +70,7 @@ class Data:
             mark = f"{mark} by {metric_name(metric) if callable(metric) else metric!r}"
         if not measured:
             return cls(X, y, classes, None, {}, mark, None, metric)
-        if classes is not None:
+        if classes is not None and metric != "precomputed":  # of which no rows can be held out
             split = Split.of(classes, seed)
         if classes is not None and split is not None:
             classifiers = raw_accuracies(in_units(X, metric), classes, split, metric)
@@ -82,4 +82,5 @@ class Data:
         """The table and what is to be learnt of some rows; None: of all."""
         if rows is None:
             return self.X, self.y
-        return np.ascontiguousarray(self.X[rows]), None if self.y is None else self.y[rows]
+        X = rows_of(self.X, rows, self.metric)
+        return np.ascontiguousarray(X), None if self.y is None else self.y[rows]

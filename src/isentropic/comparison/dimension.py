@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_count
+from .._errors import require_count
 from .._values import Floats
-from ..distances import Metric, measurable_rows
+from ..distances import Metric, distance_rows, measurable_rows
 from ..neighbors import nearest_among
 
 _ROWS = 5_000  # whose neighbours are read, of more rows
@@ -48,9 +48,9 @@ def intrinsic_dimension(
     >>> round(intrinsic_dimension(plane).maximum_likelihood, 1)  # one line, in fact
     1.0
     """
-    must_be = "a metric of rows, of which the equal ones count once"
-    require(not isinstance(metric, str) or metric != "precomputed", "metric", must_be, metric)
     n_neighbors = require_count("n_neighbors", n_neighbors, least=2)
+    if isinstance(metric, str) and metric == "precomputed":
+        return _of_distances(_nearest_given(X, n_neighbors))
     X = np.unique(measurable_rows(X, metric), axis=0)
     k = min(n_neighbors, len(X) - 1)
     if k < 3:
@@ -59,6 +59,21 @@ def intrinsic_dimension(
     if len(X) > _ROWS:
         rows = np.sort(np.random.default_rng(random_state).permutation(len(X))[:_ROWS])
     _, distances = nearest_among(X[rows], X, k, metric=metric, selves=rows, n_jobs=n_jobs)
+    return _of_distances(distances)
+
+
+def _nearest_given(X: Any, n_neighbors: int) -> Floats:
+    """Distances of each row to its nearest ones, of a matrix of distances; equal rows count once."""
+    given = distance_rows(X, "precomputed")
+    D = given.rows(np.arange(given.n))
+    first = np.array([not (D[i, :i] == 0).any() for i in range(len(D))])
+    D = np.sort(D[first][:, first], axis=1)
+    return np.asarray(D[:, 1 : 1 + n_neighbors])
+
+
+def _of_distances(distances: Floats) -> Dimensions:
+    if distances.shape[1] < 3:
+        return Dimensions(None, None)
     distances = distances[distances[:, 0] > 0]  # rows so near that their distance is rounded to 0
     if len(distances) < 4:
         return Dimensions(None, None)

@@ -11,7 +11,7 @@ import numpy as np
 from .._arguments import require_kind
 from .._errors import LowRecallWarning
 from .._values import Floats, Integers, Knn, Neighbors, Table
-from ..distances import in_units
+from ..distances import in_units, rows_of
 from ..neighbors import nearest_neighbors
 from ..quality import (
     Quality,
@@ -150,11 +150,13 @@ def _neighbors(table: Table, rows: Integers) -> Neighbors:
     k = min(N_NEIGHBORS, len(rows) - 1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
-        return nearest_neighbors(table.X[rows], Knn(k), metric=table.metric, random_state=_SEED)
+        return nearest_neighbors(
+            rows_of(table.X, rows, table.metric), Knn(k), metric=table.metric, random_state=_SEED
+        )
 
 
 def _lens(table: Table, rows: Integers) -> Lens | None:
-    X = in_units(table.X[rows], table.metric)
+    X = in_units(rows_of(table.X, rows, table.metric), table.metric)
     if len(rows) > EXACT_ROWS and np.isnan(X).any():  # the triangle inequality fails: landmarks bound nothing
         return None
     # the first rows of one order: few are among many
@@ -177,7 +179,7 @@ def plane(embedding: Floats) -> Floats:
 def _picture(table: Table, run: Run, rows: Integers) -> Picture | None:
     if run.embedding is None or run.quality is None or len(rows) < _FEWEST_PICTURED:
         return None
-    given, mapped, metric = table.X[rows], run.embedding[rows], table.metric
+    given, mapped, metric = rows_of(table.X, rows, table.metric), run.embedding[rows], table.metric
     matrix = coranking_matrix(given, mapped, metric=metric, bins=min(_CORANKING_CELLS, len(rows) - 1))
     return Picture(matrix.counts, shepard_pairs(given, mapped, metric=metric, n_pairs=_SHEPARD_PAIRS))
 

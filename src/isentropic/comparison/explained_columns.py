@@ -18,7 +18,6 @@ from ..tables.prepare.dates import days
 from ..tables.readers.arrow import frame_of_stream
 
 _FEW_LEVELS = 20  # of a label: fewer are compared in the smallest table
-_ROUNDING = 1e-15  # of the centre: what is left of a zero that was centred, scaled and taken back
 _NUMBERS = (
     "boolean",
     "integer",
@@ -114,13 +113,11 @@ def _of_table(table: Table) -> Iterator[Column]:
         for name, values in zip(table.feature_names, table.X.T, strict=True):
             yield Column(name, values)
         return
+    given = prepared.in_given_units(table.X)
     first = 0
     for column in prepared.columns:
         width = len(column.feature_names(prepared.nominal))
-        features = slice(first, first + width)
-        centre = prepared.scale.centre[features]
-        values = table.X[:, features] * prepared.scale.scale[features] + centre
-        values[np.abs(values) <= _ROUNDING * np.abs(centre)] = 0.0
+        values = given[:, first : first + width]
         first += width
         if column.kind == "nominal" and prepared.nominal == "coded":
             yield Column(column.name, np.where(values[:, 0] >= 0, values[:, 0], np.nan), column.levels)

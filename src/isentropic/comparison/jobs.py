@@ -59,9 +59,9 @@ class Job:
 
     def seconds_of(self, n_rows: int) -> float:
         """What a fit of some of the rows takes, by default parameters."""
-        rows = slice(None, None, max(1, len(self.data.X) // n_rows))
-        X, y = np.ascontiguousarray(self.data.X[rows][:n_rows]), self.data.y
-        part = replace(self, data=replace(self.data, X=X, y=None if y is None else y[rows][:n_rows]))
+        rows = np.arange(0, len(self.data.X), max(1, len(self.data.X) // n_rows))[:n_rows]
+        X, y = self.data.taken(rows)
+        part = replace(self, data=replace(self.data, X=X, y=y))
         part._warm_up()
         return part._fit({}, 0).seconds
 
@@ -164,7 +164,8 @@ class Job:
     def _warm_up(self) -> None:
         if self.task.make is not None:
             with suppress(Exception):  # what is wrong with the method will show on all rows
-                X, y = self.data.X[:_WARM_UP], self.data.y[:_WARM_UP] if self.task.needs_y else None
+                X, y = self.data.taken(np.arange(min(_WARM_UP, len(self.data.X))))
+                y = y if self.task.needs_y else None
                 fitted(lambda: self.task.embed(self._estimator({}, 0), X, y), len(X))
 
     def _selection(self) -> Selection | None:
@@ -200,7 +201,7 @@ class Job:
         if most is None or len(X) <= most:
             return X, y
         rows = stratified_rows(strata_of(X, self.data.classes), most, self.seed)
-        return X[rows], None if y is None else y[rows]
+        return self.data.taken(rows)
 
     def _estimator(self, params: Mapping[str, Any], repeat: int) -> Any:
         return self.task.estimator(params, self.seed + repeat, self.n_jobs)

@@ -53,7 +53,7 @@ def with_label_test(
         rows = np.sort(np.random.default_rng(seed).permutation(rows)[:MOST_TESTED])
     try:
         trial = LabelTrial.of(
-            estimator, data.X[rows], data.classes[rows], protocol="honest", score="accuracy", seed=seed
+            estimator, data.taken(rows)[0], data.classes[rows], protocol="honest", score="accuracy", seed=seed
         )
         trial = replace(trial, quiet=True)
         test = null_beside(trial, n_permutations, n_jobs, store, run.method, report)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._errors import TimeBudgetWarning
+from ..distances import rows_of
 from ..quality import assess
 from .data import Data
 from .presets import SCORED_ROWS
@@ -60,7 +61,7 @@ class Limit:
 
 def measured_pace(data: Data, n_jobs: int | None) -> float:
     """Seconds that the measures of a map of 1,000 rows of this table take."""
-    few = data.X[:_TRIED]
+    few = rows_of(data.X, slice(_TRIED), data.metric)
     taken = [_seconds_of_measures(data, few, None, n_jobs) for _ in range(2)]  # the first loads compiled code
     return max(min(taken), _SHORTEST) * (_TRIED / len(few)) ** 2
 

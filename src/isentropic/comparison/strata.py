@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._values import Floats, Integers, Table
+from ..distances import rows_of
 
 _TENTHS = 10
 
@@ -57,7 +58,7 @@ def taken(table: Table, rows: Integers) -> Table:
     """The table of these rows, in their order."""
     return replace(
         table,
-        X=np.ascontiguousarray(table.X[rows]),
+        X=np.ascontiguousarray(rows_of(table.X, rows, table.metric)),
         y=None if table.y is None else table.y[rows],
         row_names=tuple(table.row_names[row] for row in rows),
         other_columns=None if table.other_columns is None else table.other_columns.iloc[rows],

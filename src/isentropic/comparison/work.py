@@ -50,7 +50,7 @@ class Work:
         everything = Data.of(X, y, seed, metric, measured=False)
         rows, most = None, _most(most_rows, len(everything.X), metric)
         pace = 0.0 if limit is None else measured_pace(everything, n_jobs)
-        if limit is not None and most_rows == "auto":
+        if limit is not None and most_rows == "auto" and metric != "precomputed":
             count = len(methods_of(preset, most, has_classes=False) if methods is None else list(methods))
             most = _most_in_time(len(everything.X), count, limit, pace, metric)
         if most < len(everything.X):
@@ -79,6 +79,8 @@ class Work:
 
 def _most(most_rows: MostRows, n_rows: int, metric: Metric) -> int:
     """How many of the rows are compared."""
+    if metric == "precomputed":
+        return n_rows
     if most_rows == "auto":
         sample = MIXED_SAMPLE_ROWS if is_gower(metric) else SAMPLE_ROWS
         return n_rows if n_rows <= LARGE else sample

@@ -19,6 +19,7 @@ from .metrics import (
     metric_names,
 )
 from .pairs import DrawnPairs, drawn_pairs, pair_distances
+from .precomputed import rows_of
 from .sources import (
     Points,
     all_equal,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,13 @@ from ..linalg import unit_exponent
 from .metrics import asymmetry
 
 _SLACK = 1e-9  # of the largest distance: what a matrix may deviate from symmetry
+
+
+def rows_of(X: Floats, rows: Integers | slice, metric: Any) -> Floats:
+    """Some rows of a table; of distances that are given, those between these rows."""
+    if isinstance(metric, str) and metric == "precomputed" and X.ndim == 2:
+        return np.ascontiguousarray(X[rows][:, rows])
+    return X[rows]
 
 
 def precomputed_rows(D: Floats, name: str) -> DistanceRows:

@@ -91,12 +91,13 @@ def _columns(
     ranked = [j for j in spread.tolist() if names[j] not in texts]
     kept = {*ranked[:room], *(j for j in ranked if names[j] in given)}
     columns: dict[str, dict[str, Any]] = {}
+    ends = _ends(table, rows)
     for j, name in enumerate(names):
         text = texts.get(name)
         if text is not None and text not in columns:
             columns[text] = {"name": _short(text), "given": given[text]}
         if j in kept or (name == color and name not in columns):
-            columns[name] = _column(name, table.X[rows, j], _unit(table, j), given.get(name))
+            columns[name] = _column(name, table.X[rows, j], ends[:, j].tolist(), given.get(name))
     columns |= _label_columns(table, rows, given)
     asked = list(columns).index(color) if color in columns else None
     if table.y is not None and not table.class_names:
@@ -149,25 +150,22 @@ def target_name(table: Table) -> str:
     return getattr(table.preparation, "target", None) or "target"
 
 
-def _unit(table: Table, j: int) -> tuple[float, float]:
-    """Centre and scale of a column: what takes its numbers back to those of the table as it was given."""
-    if table.preparation is None:
-        return 0.0, 1.0
-    scale = table.preparation.scale
-    return float(scale.centre[j]), float(scale.scale[j])
+def _ends(table: Table, rows: Integers) -> np.ndarray:
+    """Least and largest number of every feature (2, m) among these rows, as the table was given."""
+    X = table.X[rows]
+    known = np.isfinite(X)
+    low, high = (np.where(known, X, fill) for fill in (np.inf, -np.inf))
+    ends = np.stack([low.min(axis=0), high.max(axis=0)])
+    ends[~np.isfinite(ends)] = 0.0
+    return ends if table.preparation is None else np.asarray(table.preparation.in_given_units(ends))
 
 
 def _column(
-    name: str, values: np.ndarray, unit: tuple[float, float] = (0.0, 1.0), given: int | None = None
+    name: str, values: np.ndarray, ends: Sequence[float] | None = None, given: int | None = None
 ) -> dict[str, Any]:
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
-    centre, scale = unit
-    # a zero that was centred and scaled comes back as 1e-19
-    ends = [
-        0.0 if abs(end) <= 1e-15 * abs(centre) else end
-        for end in (centre + scale * low, centre + scale * high)
-    ]
+    ends = [low, high] if ends is None else ends
     digits = _digits(*ends)
     return {
         "name": _short(name),

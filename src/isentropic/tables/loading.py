@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_one_of
+from .._errors import require_one_of
 from .._sparse_rows import SPARSE_METRIC
 from .._values import Floats, Table
+from .checks import require_no_second_choice, require_no_shape, require_source
 from .notices import listed, notice
+from .prepare.balance import require_weights
 from .prepare.dates import DATES
+from .prepare.distance_matrix import distances_table, recognised_distances
 from .prepare.encoding import Encoded, encode_columns
 from .prepare.factors import fit_factors
 from .prepare.missing import complete_rows
 from .prepare.mixed import Choices
 from .prepare.preparation import MISSING, NOMINAL, Preparation, feature_names
 from .prepare.roles import Roles, assigned, fitted_parts, split
-from .prepare.scaling import SCALINGS, fit_scale
+from .prepare.row_profiles import ROWS
+from .prepare.scaling import SCALINGS, fit_scale, weighted_scale
 from .prepare.sparse_tables import sparse_table, stays_sparse
-from .prepare.summaries import fitted_summaries, new_summaries
+from .prepare.summaries import fitted_summaries, new_summaries, with_shares
 from .prepare.suspects import name_suspects
+from .prepare.tails import TAILS
 from .prepare.targets import class_names, notice_of_minus_one, with_new_classes
 from .raw import RawTable
 from .readers.layout import Layout
@@ -45,6 +50,9 @@ def load(
     dates: str = "number",
     scaling: str = "auto",
     metric: str = "euclidean",
+    weights: Mapping[str, float] | None = None,
+    rows: str = "auto",
+    tails: str = "auto",
     rank: int | None = None,
     separator: str | None = None,
     header: bool | None = None,
@@ -93,14 +101,30 @@ def load(
         one date weigh together as one column, its days and each cycle alike.
     scaling
         ``"standard"``, ``"minmax"``, ``"robust"`` (median and interquartile range) or ``"none"``.
-        ``"auto"`` is none where all features share one unit (generated sets and images) and
-        standard elsewhere.
+        ``"auto"`` is none where all features share one unit and standard elsewhere: generated sets and
+        images, and 20 or more columns of numbers with a common range, or 10 that are numbered, as pixels,
+        spectra, genes or answers. 50 or more columns of counts are taken as log(1 + x), unscaled.
     metric
         By what rows are to be compared, which ``table.metric`` says to those who do: ``"euclidean"``, or
-        ``"gower"`` for text beside numbers and missing values: levels are coded then, nothing is scaled, and
-        what is missing is kept as NaN. ``"auto"`` takes it for tables that have those, and says so. Any other
-        name is handed on. A sparse table stays sparse for ``"cosine"``, unless ``rank`` is given: methods
-        that work from distances, neighbours and all of quality take it so.
+        ``"gower"`` for text beside numbers and missing values: levels are coded then, nothing is scaled, what
+        is missing is kept as NaN, and every column has the same share of the mean distance.
+        ``"precomputed"``: the table is a square of distances between its rows. ``"auto"`` is that for such a
+        square, else Euclidean with missing values filled in as by ``missing="median"``, and says so. Any
+        other name is handed on. A sparse table stays sparse for ``"cosine"``, unless ``rank`` is given:
+        methods that work from distances, neighbours and all of quality take it so.
+    weights
+        Of columns, by name: 2 doubles a column's share of the mean distance (for Gower's metric; else of the
+        mean squared distance), 0.5 halves it, as long as it is small. Without it every column has the same.
+    rows
+        What a row is taken as, where its size is not what it is compared for: ``"shares"`` (divided by its
+        sum), ``"profiles"`` (minus its mean, divided by its standard deviation) or ``"unit"`` (divided by its
+        length, so that Euclidean neighbours are those by cosine); all columns must be numbers then.
+        ``"auto"`` is unit for embeddings, and ``"values"``, rows as they are, elsewhere.
+    tails
+        ``"auto"`` takes columns with a skewness beyond 2, or an excess kurtosis beyond 10, by their
+        logarithms where all values are positive, else by asinh around the median, unless a scaling is given,
+        and says so; ``"log"`` those with a skewness beyond 1, whatever the scaling; ``"keep"``
+        none. Columns of fewer than 20 rows or 10 different values stay.
     rank
         How many principal components a sparse matrix, given or in a file of ``scipy.sparse.save_npz``, is
         reduced to: 50, or one less than its rows or columns. They are centred and not scaled, and a notice
@@ -124,9 +148,9 @@ def load(
     -----
     In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Text counts as dates where
     95% of it is written as YYYY-MM-DD, YYYY-MM or with the name of a month, with or without a time. Names in
-    ``features``, ``labels``, ``drop`` and ``keep`` may be patterns as ``"x_*"``, or several with commas between;
-    a column that is named wins over a pattern. Columns that name the rows, follow their order, have more
-    levels than rows in each, or one value or none, are no features; a :class:`TableWarning` names them. Dates
+    ``features``, ``labels``, ``drop`` and ``keep`` may be patterns as ``"x_*"``, or several with commas
+    between; a column that is named wins over a pattern. Columns that name the rows, follow their order, have
+    more levels than rows in each, or one value or none, are no features; a :class:`TableWarning` names them. Dates
     and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100 of them;
     rows without a target have the class -1, or NaN.
     The levels of one column weigh together as one column does: with shares p they are divided by
@@ -152,11 +176,14 @@ def load(
     require_one_of("missing", missing, MISSING)
     require_one_of("dates", dates, DATES)
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
+    require_one_of("rows", rows, ROWS)
+    require_one_of("tails", tails, TAILS)
     roles, layout = Roles.of(target, drop, keep, index, features, labels), Layout.of(separator, header)
     if preparation is not None:
-        _require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
+        require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
+        require_no_shape(weights, rows, tails)
     sparse = sparse_source(source)
-    _require_source(sparse is not None, rank, roles, preparation)
+    require_source(sparse is not None, rank, roles, preparation)
     if sparse is not None:
         layout.require_none("a sparse table")
     if sparse is None:
@@ -168,61 +195,40 @@ def load(
         fitted = None if preparation is None else preparation.reduction
         raw = reduced(*sparse, rank, fitted, by_cosine=metric == SPARSE_METRIC)
     if preparation is None:
-        return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling))
+        return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling, weights, rows, tails))
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
 
-def _require_source(is_sparse: bool, rank: int | None, roles: Roles, preparation: Preparation | None) -> None:
-    """Raise where a source is sparse and the fitted one was not, or the other way round."""
-    if preparation is not None:
-        was = preparation.reduction is not None or preparation.sparse_columns is not None
-        words = ("dense", "sparse")
-        must_be = f"{words[was]}, as the fitted table"
-        require(is_sparse == was, "source", must_be, words[is_sparse])
-        require(not was or rank is None, "rank", "left to the preparation", rank, "Give one or the other.")
-    hint = "It reduces sparse ones."
-    require(is_sparse or rank is None, "rank", "None for a table that is not sparse", rank, hint)
-    hint = "Give y to fit(X, y)."
-    require(not is_sparse or roles.target is None, "target", "None for a sparse table", roles.target, hint)
-
-
-def _require_no_second_choice(
-    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str, metric: str
-) -> None:
-    is_one = isinstance(preparation, Preparation)
-    require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
-    for name, is_left in (
-        *((name, not getattr(roles, name)) for name in ("features", "labels", "drop", "keep")),
-        ("nominal", nominal == "onehot"),
-        ("dates", dates == "number"),
-        ("scaling", scaling == "auto"),
-        ("metric", metric in ("euclidean", "auto", preparation.metric)),
-    ):
-        require(is_left, name, "left to the preparation", "both", "Give one or the other.")
-
-
 def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
     """Decide how the columns become numbers, and make them so."""
+    distances = recognised_distances(raw, roles.resolved(raw), asked.metric)
+    if distances is not None:
+        return distances_table(raw, roles.resolved(raw), distances)
     found = assigned(raw, roles)
     parts = split(raw, found)
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
-    nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
     classes = () if parts.target is None else class_names(parts.target)
     notice_of_minus_one(parts.target, classes)
-    encoded = encode_columns(parts.features, columns, nominal, raw.name)
+    encoded = encode_columns(parts.features, columns, chosen.nominal, raw.name)
+    encoded.require_finite(raw.name)
     holes = encoded.missing_counts()
     if not raw.one_unit:
         name_suspects(encoded)
+    chosen, encoded = chosen.shaped(encoded, one_unit=raw.one_unit)
+    nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
+    asked_weights = require_weights(chosen.weights, [column.name for column in columns], raw.name)
     if missing == "median":
         encoded = encoded.flagged()
-    rows = complete_rows(encoded, parts, classes, missing, raw.name)
-    if scaling == "auto":
-        scaling = "none" if raw.one_unit else "standard"
+    rows = complete_rows(encoded, parts, classes, missing, raw.name).as_profiles(encoded, chosen.rows)
     names = feature_names(encoded.columns, nominal)
     scale = fit_scale(rows.X, scaling, names, encoded.groups())
     if scaling != "none":
         _name_constants(rows.X, encoded, scaling)
+    weights = None
+    if asked_weights:
+        weights = tuple(asked_weights.get(column.name, 1.0) for column in encoded.columns)
+        scale = scale if chosen.metric == "gower" else weighted_scale(scale, weights, encoded.firsts)
     preparation = Preparation(
         columns=encoded.columns,
         target=parts.target_name,
@@ -236,12 +242,16 @@ def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
         scale=scale,
         metric=chosen.metric,
         reduction=raw.reduction,
+        weights=weights,
+        rows=chosen.rows,
     )
     rows = rows.scaled(scale)
     if missing == "ppca":
         preparation = replace(preparation, factors=fit_factors(rows.X, encoded.firsts, raw.name))
+    if chosen.metric == "gower":
+        preparation = preparation.balanced(rows.X)
     summaries = fitted_summaries(found, parts, preparation, holes)
-    return rows.table(raw.name, replace(preparation, summaries=summaries), missing, summaries)
+    return with_shares(rows.table(raw.name, replace(preparation, summaries=summaries), missing, summaries))
 
 
 def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) -> Table:
@@ -262,6 +272,7 @@ def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) 
     holes = encoded.missing_counts()
     rows = complete_rows(encoded, parts, classes, missing, raw.name, preparation)
     columns = new_summaries(preparation, parts, holes)
+    rows = rows.as_profiles(encoded, preparation.rows)
     return rows.scaled(preparation.scale).table(raw.name, preparation, missing, columns)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any, Literal, get_args
@@ -17,6 +17,7 @@ from ..._errors import InvalidInputError
 from ..._values import Floats
 from ..notices import listed, notice
 from .dates import are_dates, days, texts_of
+from .tails import Transform
 
 Kind = Literal["number", "date", "nominal"]
 KINDS = get_args(Kind)
@@ -49,6 +50,7 @@ class Column:
     flag: bool = False  # one more feature says whether the value was missing
     cycles: tuple[str, ...] = ()  # of a date: two more features for each, its place on a circle
     ordered: bool = False  # of levels: they were declared to rise in this order
+    transform: Transform | None = None  # of numbers: what is done to them before they are scaled
 
     def feature_names(self, nominal: str) -> tuple[str, ...]:
         """Names of the features that the column becomes: itself, or ``column=level`` for each level.
@@ -66,6 +68,12 @@ class Column:
     def has_levels(self, nominal: str) -> bool:
         """Whether it becomes one feature for each level."""
         return self.kind == "nominal" and nominal == "onehot"
+
+
+def first_features(columns: Sequence[Column], nominal: str) -> npt.NDArray[np.int64]:
+    """Number of the first feature that each column became."""
+    widths = [len(column.feature_names(nominal)) for column in columns]
+    return np.cumsum([0, *widths[:-1]], dtype=np.int64)
 
 
 def is_number(dtype: Any) -> bool:

@@ -18,6 +18,7 @@ from .columns import UNSEEN, Column, describe, encode, is_number
 from .dates import cycles_of, on_circle
 from .precision import name_rounded
 from .scaling import Part
+from .tails import name_raised
 
 
 def describe_columns(frame: pd.DataFrame, nominal: str, dates: str) -> tuple[Column, ...]:
@@ -115,6 +116,9 @@ def encode_columns(
     for column, first in zip(columns, firsts, strict=True):
         values = encode(frame[column.name], column)
         _question_unseen(frame[column.name], values, column, refused=nominal == "coded" and not unseen_differ)
+        if column.transform is not None:
+            name_raised(column, values)
+            values = column.transform.apply(values)
         if column.ordered and unseen_differ:
             values[values == UNSEEN] = np.nan  # it has no place among ranks
         features = _features(values, column, nominal)

@@ -15,6 +15,7 @@ from ..notices import counted, listed, notice, plural
 from .encoding import Encoded
 from .preparation import Preparation
 from .roles import Parts
+from .row_profiles import row_profiles
 from .scaling import Scale, column_means
 from .targets import encode_target
 
@@ -33,6 +34,14 @@ class Rows:
     def scaled(self, scale: Scale) -> Rows:
         """The rows, scaled in place."""
         return replace(self, X=scale.apply(self.X))
+
+    def as_profiles(self, encoded: Encoded, rows: str) -> Rows:
+        """The same with the numbers of each row as shares, a profile or a direction; flags stay."""
+        if rows == "values":
+            return self
+        X = self.X.copy()
+        X[:, encoded.firsts] = row_profiles(X[:, encoded.firsts], rows)
+        return replace(self, X=X)
 
     def table(
         self, name: str, preparation: Preparation, missing: str, columns: tuple[ColumnSummary, ...]

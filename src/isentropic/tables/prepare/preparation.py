@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self, get_args
 
 import numpy as np
@@ -13,10 +13,13 @@ from ..._errors import InvalidInputError, is_real, require, require_count, requi
 from ..._gower import Gower
 from ..._values import ColumnSummary, Floats, Role
 from ..sparse import Reduction
-from .columns import KINDS, Column
+from .balance import balancing_weights
+from .columns import KINDS, Column, first_features
 from .dates import CYCLES
 from .factors import Factors
+from .row_profiles import ROWS
 from .scaling import SCALINGS, Scale
+from .tails import Transform
 
 NOMINAL = ("onehot", "coded")
 MISSING = ("raise", "drop", "median", "ppca", "mean", "keep")
@@ -48,6 +51,9 @@ class Preparation:
     reduction: Reduction | None = None  # of a sparse table, before all else
     sparse_columns: int | None = None  # of a sparse table that stays so, and has no other columns
     summaries: tuple[ColumnSummary, ...] = ()  # of all columns of the fitted table; none in formats 1 and 2
+    # of each column: for Gower's metric that of its differences, else that of its squared ones, in ``scale``
+    weights: tuple[float, ...] | None = None
+    rows: str = "values"  # what rows are taken as before they are scaled, one of ROWS
 
     def require_rule(self, missing: str) -> None:
         """Raise for a way with missing values that needs what this preparation does not hold."""
@@ -68,7 +74,30 @@ class Preparation:
         return Gower(
             levels=tuple(a for column, a in spans if column.kind == "nominal" and not column.ordered),
             ordered=tuple(a for column, a in spans if column.ordered),
+            weights=self.weights,
         )
+
+    def in_given_units(self, X: Floats, first: int = 0) -> Floats:
+        """Features ``first``, ``first + 1``, ... of prepared rows as they were before scaling and logarithms.
+
+        Rows taken as shares, profiles or directions stay so.
+        """
+        features = slice(first, first + X.shape[1])
+        centre = self.scale.centre[features]
+        values: Floats = X * self.scale.scale[features] + centre
+        values[np.abs(values) <= 1e-15 * np.abs(centre)] = 0.0  # a zero that was centred and scaled
+        firsts = first_features(self.columns, self.nominal).tolist()
+        for column, j in zip(self.columns, firsts, strict=True):
+            if column.transform is not None and features.start <= j < features.stop:
+                values[:, j - first] = column.transform.undo(values[:, j - first])
+        return values
+
+    def balanced(self, X: Floats) -> Preparation:
+        """The same for Gower's metric, each column of equal weight in the mean distance of these rows."""
+        metric = self.row_metric
+        assert isinstance(metric, Gower)
+        asked = self.weights or (1.0,) * len(self.columns)
+        return replace(self, weights=balancing_weights(X, replace(metric, weights=None), asked))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -94,6 +123,7 @@ class Preparation:
                     "flag": column.flag,
                     "cycles": list(column.cycles),
                     "ordered": column.ordered,
+                    "transform": None if column.transform is None else column.transform.to_json(),
                 }
                 for column in self.columns
             ],
@@ -112,6 +142,8 @@ class Preparation:
             "reduction": None if self.reduction is None else self.reduction.to_json(),
             "sparse_columns": self.sparse_columns,
             "summaries": [asdict(one) for one in self.summaries],
+            "weights": None if self.weights is None else list(self.weights),
+            "rows": self.rows,
         }
 
     @classmethod
@@ -144,6 +176,7 @@ class Preparation:
                 item.get("flag", False),
                 _texts("cycles", item.get("cycles", [])),
                 item.get("ordered", False),
+                _transform(item.get("transform")),
             )
             for item in data["columns"]
         )
@@ -153,6 +186,8 @@ class Preparation:
         require_one_of("nominal", data["nominal"], NOMINAL)
         require_one_of("missing", data["missing"], MISSING)
         require_one_of("scaling", data["scaling"], SCALINGS)
+        rows = data.get("rows", "values")
+        require_one_of("rows", rows, ROWS[1:])
         m = len(feature_names(columns, data["nominal"]))
         fill, scale = _fill_and_scale(data, m)
         factors, reduction, sparse = (data.get(key) for key in ("factors", "reduction", "sparse_columns"))
@@ -178,6 +213,8 @@ class Preparation:
             reduction=None if reduction is None else Reduction.from_json(reduction, len(columns)),
             sparse_columns=sparse,
             summaries=_summaries(data.get("summaries", []), columns),
+            weights=_weights(data.get("weights"), len(columns)),
+            rows=rows,
         )
 
 
@@ -205,7 +242,11 @@ def _fill_and_scale(data: Mapping[str, Any], m: int) -> tuple[Floats, Scale]:
         require(values.shape == (m,), name, f"of shape {(m,)}", values.shape)
         require(bool(np.isfinite(values).all()), name, "finite", "NaN or infinite")
     require(bool((scale > 0).all()), "scale", "positive", float(scale.min(initial=1.0)))
-    plain = data["scaling"] != "none" or not (centre.any() or (scale != 1).any())
+    plain = (
+        data["scaling"] != "none"
+        or data.get("weights") is not None
+        or not (centre.any() or (scale != 1).any())
+    )
     require(plain, "centre and scale", "0 and 1 where nothing is scaled", "other numbers")
     return fill, Scale(centre, scale)
 
@@ -220,6 +261,8 @@ def _require_column(column: Column) -> None:
     has_levels = column.kind == "nominal"
     fits = bool(column.levels) == has_levels and (has_levels or not column.ordered)
     require(fits, "levels", f"those of a column of kind {column.kind!r}", column.levels)
+    plain = column.kind == "number" or column.transform is None
+    require(plain, "transform", "that of a number", column.kind)
     require(not column.cycles or column.kind == "date", "cycles", "those of a date", column.cycles)
     for name, values in (("levels", column.levels), ("cycles", column.cycles)):
         _require_distinct(f"{name} of {column.name!r}", values)
@@ -238,6 +281,21 @@ def _require_roles(data: Mapping[str, Any], columns: Sequence[Column]) -> None:
 def _require_distinct(name: str, values: Sequence[str]) -> None:
     often = [value for value, count in Counter(values).items() if count > 1]
     require(not often, name, "different from each other", often[:1])
+
+
+def _transform(data: Any) -> Transform | None:
+    return None if data is None else Transform.from_json(data)
+
+
+def _weights(values: Any, n_columns: int) -> tuple[float, ...] | None:
+    """Of the columns, as Gower's metric checks them, too; None for 1."""
+    if values is None:
+        return None
+    weights = _numbers("weights", values)
+    sound = weights.shape == (n_columns,) and bool((np.isfinite(weights) & (weights >= 0)).all())
+    sound = sound and bool((weights > 0).any())
+    require(sound, "weights", f"{n_columns} numbers of at least 0, one above it", values)
+    return tuple(weights.tolist())
 
 
 def _text(name: str, value: Any) -> str:

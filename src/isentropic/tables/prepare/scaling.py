@@ -93,6 +93,12 @@ def fit_scale(X: Floats, rule: str, names: Sequence[str], groups: Sequence[tuple
     return Scale(centre, np.where(flat, 1.0, scale))
 
 
+def weighted_scale(scale: Scale, weights: Sequence[float], firsts: npt.NDArray[np.int64]) -> Scale:
+    """The same, with the squared differences of each column multiplied by its weight."""
+    widths = np.diff([*firsts.tolist(), len(scale.scale)])
+    return Scale(scale.centre, scale.scale / np.sqrt(np.repeat(weights, widths)))
+
+
 def _with_groups(X: Floats, rule: str, names: Sequence[str], groups: Sequence[tuple[Part, ...]]) -> Scale:
     centre, scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
     is_number = np.ones(X.shape[1], dtype=bool)

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from ..._values import ColumnSummary, Role
+from ..._values import ColumnSummary, Role, Table
 from ..notices import plural
+from .balance import shares_by_column
 from .columns import Column, is_number
 from .dates import texts_of
 from .preparation import Preparation
@@ -25,6 +26,11 @@ _SCALED = {
     "minmax": "scaled to 0 to 1",
     "robust": "centred at the median, divided by the interquartile range",
     "none": "",
+}
+_TRANSFORMED = {
+    "log": "logarithm",
+    "log1p": "logarithm of 1 + x",
+    "asinh": "inverse hyperbolic sine",
 }
 _FILLED = {"median": "the median", "mean": "the mean", "ppca": "a factor model of the other columns"}
 # reasons that no option beside those given overrules
@@ -43,6 +49,14 @@ def fitted_summaries(
         else _of_other(parts.others[name], role, found.why[name])
         for name, role in found.roles.items()
     )
+
+
+def with_shares(table: Table) -> Table:
+    """The table, its columns with their shares of the mean distance between rows."""
+    shares = shares_by_column(table)
+    columns = tuple(replace(one, share=shares.get(one.name)) for one in table.columns)
+    preparation = replace(table.preparation, summaries=columns)
+    return replace(table, columns=columns, preparation=preparation)
 
 
 def new_summaries(
@@ -91,6 +105,8 @@ def change_of(column: Column, missing: int, preparation: Preparation) -> str:
         steps.append("0/1 for each level" if column.has_levels(preparation.nominal) else coded)
         if preparation.metric == "gower":
             steps = ["ranks of the levels"] if column.ordered else []
+    if column.transform is not None:
+        steps.append(_TRANSFORMED[column.transform.kind])
     if column.kind == "date":
         steps.append("days since 1970" + "".join(f", cycle of the {cycle}" for cycle in column.cycles))
     is_gower = preparation.metric == "gower" and column.kind != "nominal"
