@@ -15,6 +15,7 @@ import argparse
 import hashlib
 import json
 import math
+import os
 import resource
 import signal
 import subprocess
@@ -23,7 +24,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,8 @@ from .runner import RESULTS, _day, _keep
 
 TOLERANCE = 0.02  # of structure recovered: maps that differ by less are equally good
 _ROOT = RESULTS.parents[1]
+# Threads that spin while they wait count the load of the machine as CPU seconds of the report.
+_ENVIRONMENT = {**os.environ, "OMP_WAIT_POLICY": "PASSIVE"}
 _HEADLINE = 90  # characters of a headline in the printed table
 
 
@@ -52,12 +54,7 @@ class Result:
     recovered: dict[str, float] = field(default_factory=dict)  # by each map, and by all columns
     clearly_below: tuple[str, ...] = ()  # first maps that recover more than the report's, in a bootstrap
     cpu_seconds: float = math.nan
-    limit: float = math.inf  # CPU seconds after which the report was stopped
     commit: str = ""
-
-    @property
-    def was_stopped(self) -> bool:
-        return self.answer.failure.startswith("stopped")
 
     @property
     def is_at_least_as_good(self) -> bool | None:
@@ -96,27 +93,54 @@ class Place:
 
 
 def judge(table: RealTable, at: Place, limit: float) -> Result:
-    """Result of one table, from the store if it is there."""
-    stored = at.results(table.name) / "result.json"
-    if stored.exists():
-        found = result_from(json.loads(stored.read_text(encoding="utf-8")))
-        if not (found.was_stopped and limit > found.limit):
-            return found
+    """Result of one table; the report and the first maps are taken from the store if they are there."""
     frame, known = pd.read_csv(at.table(table.name)), at.known(table.name)
-    answer, cpu = run_report(at.table(table.name), at.results(table.name), at.preset, limit)
-    maps = _maps(table, at, frame, answer)
-    scores = {name: recovered(Z.to_numpy(), known.reindex(Z.index)) for name, Z in maps.items()}
-    below = tuple(
-        name
-        for name in FIRST_MAPS
-        if "report" in maps and _is_clearly_below(maps["report"], maps[name], known)
-    )
-    result = Result(
-        table.name, half_of(table), table.kind, frame.shape, table.groups, answer, scores, below, cpu, limit,
-        _commit(),
+    run = stored_run(table.name, at, limit)
+    maps = compared_maps(table, at, frame, run.answer)
+    entity = None if table.entity is None else frame[table.entity]
+    facts = {name: _facts(Z, known, entity) for name, Z in maps.items()}
+    scores = {name: recovered(Z.to_numpy(), *facts[name]) for name, Z in maps.items()}
+    below: list[str] = []
+    if "report" in maps:
+        own = maps["report"]
+        for name in FIRST_MAPS:
+            rival = maps[name].loc[own.index].to_numpy()
+            below += [name] * is_clearly_below(own.to_numpy(), rival, *facts["report"])
+    return Result(
+        table.name, half_of(table), table.kind, frame.shape, table.groups, run.answer, scores, tuple(below),
+        run.cpu_seconds, run.commit,
     )  # fmt: skip
-    stored.write_text(json.dumps(asdict(result), indent=1), encoding="utf-8")
-    return result
+
+
+def _facts(
+    Z: pd.DataFrame, known: pd.DataFrame, entity: pd.Series | None
+) -> tuple[pd.DataFrame, pd.Series | None]:
+    """What is known of the rows of a map, which may be fewer than those of the table."""
+    return known.reindex(Z.index), None if entity is None else entity.loc[Z.index]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One report: its answer, what it took, and of which state of the code."""
+
+    answer: Answer
+    cpu_seconds: float
+    limit: float  # CPU seconds after which it is stopped
+    commit: str
+
+
+def stored_run(name: str, at: Place, limit: float) -> Run:
+    """The report of a table, run once for each state of the code; again if it was stopped too early."""
+    stored = at.results(name) / "run.json"
+    if stored.exists():
+        found = json.loads(stored.read_text(encoding="utf-8"))
+        run = Run(**{**found, "answer": from_json(found["answer"])})
+        if not (run.answer.failure.startswith("stopped") and limit > run.limit):
+            return run
+    answer, cpu = run_report(at.table(name), at.results(name), at.preset, limit)
+    run = Run(answer, cpu, limit, _commit())
+    stored.write_text(json.dumps(asdict(run), indent=1), encoding="utf-8")
+    return run
 
 
 def run_report(table: Path, into: Path, preset: str, limit: float) -> tuple[Answer, float]:
@@ -130,7 +154,9 @@ def run_report(table: Path, into: Path, preset: str, limit: float) -> tuple[Answ
             resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
 
     before = _cpu_of_children()
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=_ROOT, preexec_fn=hold)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=_ROOT, env=_ENVIRONMENT, preexec_fn=hold
+    )
     cpu = _cpu_of_children() - before
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return failed(f"stopped after {cpu:.0f} CPU s"), cpu
@@ -140,7 +166,9 @@ def run_report(table: Path, into: Path, preset: str, limit: float) -> tuple[Answ
     return read_answer(json.loads(done.stdout)), cpu
 
 
-def _maps(table: RealTable, at: Place, frame: pd.DataFrame, answer: Answer) -> dict[str, pd.DataFrame]:
+def compared_maps(
+    table: RealTable, at: Place, frame: pd.DataFrame, answer: Answer
+) -> dict[str, pd.DataFrame]:
     """Coordinates by row number: of the report's map, of the first maps, and the columns themselves."""
     stored = at.results(table.name) / "first_maps.npz"
     X = plain_numbers(frame, table.names)
@@ -172,10 +200,6 @@ def report_map(maps: Path, method: str, frame: pd.DataFrame) -> pd.DataFrame:
     return coordinates.set_axis(range(2), axis=1).set_axis(list(rows), axis=0)
 
 
-def _is_clearly_below(Z: pd.DataFrame, rival: pd.DataFrame, known: pd.DataFrame) -> bool:
-    return is_clearly_below(Z.to_numpy(), rival.loc[Z.index].to_numpy(), known.reindex(Z.index))
-
-
 def _cpu_of_children() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -200,15 +224,6 @@ def _commit() -> str:
         ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False, cwd=_ROOT
     )
     return done.stdout.strip()
-
-
-def result_from(found: dict[str, Any]) -> Result:
-    made = {
-        "answer": from_json(found["answer"]),
-        "shape": tuple(found["shape"]),
-        "clearly_below": tuple(found["clearly_below"]),
-    }
-    return Result(**{**found, **made})
 
 
 def half_of(table: RealTable) -> str:

@@ -4,7 +4,8 @@ Structure recovered is what the nearest points on the map tell about columns tha
 predicted by its k nearest other points: classes by vote, scored by balanced accuracy (rare classes count as
 much as common ones); numbers and ordered levels by the mean, scored by Spearman's rank correlation. k is 10,
 and a fifth of the rows below 50. Of several held-out columns the mean counts. Rows without a known value
-neither vote nor count.
+neither vote nor count. Rows of one entity (a country over the years) do not vote for each other: what is
+known of a country holds for all its rows, and a map that only keeps countries together tells nothing else.
 """
 
 from __future__ import annotations
@@ -36,19 +37,28 @@ def has_order(truth: pd.Series) -> bool:
     return is_number and truth.nunique() > 2 and truth.name not in CODED_CLASSES
 
 
-def predictions(Z: np.ndarray, truth: pd.Series) -> np.ndarray:
-    """Each row as its nearest other rows say; of rows with a known value only."""
+def predictions(Z: np.ndarray, truth: pd.Series, entity: pd.Series | None = None) -> np.ndarray:
+    """Each row as its nearest other rows say, none of its own entity; of rows with a known value only."""
     known = truth.notna().to_numpy()
-    points, values = np.asarray(Z, float)[known], truth[known]
-    near = (
-        NearestNeighbors(n_neighbors=n_neighbors(len(points))).fit(points).kneighbors(return_distance=False)
-    )
+    values = truth[known]
+    near = _nearest(np.asarray(Z, float)[known], None if entity is None else entity[known])
     if has_order(truth):
         return values.to_numpy(float)[near].mean(axis=1)
     codes, levels = pd.factorize(values, sort=True)
     votes = np.stack([(codes[near] == code).sum(axis=1) for code in range(len(levels))], axis=1)
     votes = votes + 0.5 * (np.arange(len(levels)) == codes[near[:, 0]][:, None])  # ties: the nearest one
     return votes.argmax(axis=1)
+
+
+def _nearest(points: np.ndarray, entity: pd.Series | None) -> np.ndarray:
+    k = n_neighbors(len(points))
+    if entity is None:
+        return NearestNeighbors(n_neighbors=k).fit(points).kneighbors(return_distance=False)
+    owner = pd.factorize(entity)[0]
+    search = NearestNeighbors(n_neighbors=k + np.bincount(owner).max() - 1).fit(points)
+    near = search.kneighbors(return_distance=False)
+    others_first = np.argsort(owner[near] == owner[:, None], axis=1, kind="stable")
+    return np.take_along_axis(near, others_first, axis=1)[:, :k]
 
 
 def score(truth: pd.Series, predicted: np.ndarray) -> float:
@@ -59,19 +69,21 @@ def score(truth: pd.Series, predicted: np.ndarray) -> float:
     return _balanced_accuracy(pd.factorize(values, sort=True)[0], predicted)
 
 
-def recovered(Z: np.ndarray, known: pd.DataFrame) -> float:
+def recovered(Z: np.ndarray, known: pd.DataFrame, entity: pd.Series | None = None) -> float:
     """Mean over the held-out columns; nan where none is known."""
-    scores = [score(known[column], predictions(Z, known[column])) for column in known]
+    scores = [score(known[column], predictions(Z, known[column], entity)) for column in known]
     return float(np.mean(scores)) if scores else float("nan")
 
 
-def is_clearly_below(Z: np.ndarray, rival: np.ndarray, known: pd.DataFrame, seed: int = 0) -> bool:
+def is_clearly_below(
+    Z: np.ndarray, rival: np.ndarray, known: pd.DataFrame, entity: pd.Series | None = None, seed: int = 0
+) -> bool:
     """Whether a map recovers less than a rival in 97.5% of the bootstrap samples of the rows."""
     rng = np.random.default_rng(seed)
     gaps = np.zeros(_RESAMPLES)
     for column in known:
         truth = known[column]
-        own, other = predictions(Z, truth), predictions(rival, truth)
+        own, other = predictions(Z, truth, entity), predictions(rival, truth, entity)
         values = truth[truth.notna()]
         ordered = has_order(truth)
         numbers = values.to_numpy(float) if ordered else pd.factorize(values, sort=True)[0]
