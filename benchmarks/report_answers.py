@@ -88,8 +88,10 @@ def _grades(verdict: Mapping[str, Any], shown: str) -> tuple[Grade, Grade]:
 def _grade(found: Mapping[str, Any] | None) -> Grade:
     if not found or found.get("level") is None:
         return Grade()
-    level, value = str(found["level"]), found.get("value")
-    level = "chance" if "chance" in level else level
+    level, value = str(found["level"]).lower(), found.get("value")
+    level = "chance" if "chance" in level or level in ("no", "none") else level
+    if level not in LEVELS:
+        raise ValueError(f"a grade must be one of {', '.join(LEVELS)}, got {level!r}")
     return Grade(level, math.nan if value is None else float(value))
 
 
