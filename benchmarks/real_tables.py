@@ -30,10 +30,11 @@ import pandas as pd
 
 from .guide_tables import markdown
 from .real_tables_data import TABLES, RealTable, chooses
-from .recovered import FIRST_MAPS, is_clearly_below, plain_numbers, recovered
+from .recovered import FIRST_MAPS, chance, is_clearly_below, plain_numbers, recovered
 from .report_answers import Answer, failed, from_json, is_below_fair, promises_neighbors, read_answer
 from .runner import RESULTS, _day, _keep
 
+LEAST = 0.1  # above chance: of less, nothing of what is known is in the columns
 TOLERANCE = 0.02  # of structure recovered: maps that differ by less are equally good
 _ROOT = RESULTS.parents[1]
 # Threads that spin while they wait count the load of the machine as CPU seconds of the report.
@@ -101,6 +102,7 @@ def judge(table: RealTable, at: Place, limit: float) -> Result:
     entity = None if table.entity is None else frame[table.entity]
     facts = {name: _facts(Z, known, entity) for name, Z in maps.items()}
     scores = {name: recovered(Z.to_numpy(), *facts[name]) for name, Z in maps.items()}
+    scores["chance"] = chance(known)
     below: list[str] = []
     of_methods: dict[str, float] = {}
     if "report" in maps:
@@ -284,7 +286,9 @@ def summary(results: Sequence[Result]) -> str:
     """How often the map is as good as the first maps, and how often the answer is wrong."""
     judged = [result for result in results if result.is_at_least_as_good is not None]
     below = [result.name for result in judged if not result.is_at_least_as_good]
+    hidden = [r.name for r in judged if r.recovered["columns"] < r.recovered["chance"] + LEAST]
     counts = {
+        f"what is known is hardly in the columns (less than {LEAST} above chance)": hidden,
         "clearly below one of them (bootstrap)": [r.name for r in judged if r.clearly_below],
         "groups found where none are expected": _with_groups(results, "yes", False),
         "no groups found where some are expected": _with_groups(results, "no", True),

@@ -75,6 +75,12 @@ def recovered(Z: np.ndarray, known: pd.DataFrame, entity: pd.Series | None = Non
     return float(np.mean(scores)) if scores else float("nan")
 
 
+def chance(known: pd.DataFrame) -> float:
+    """Score of a map that tells nothing: one over the number of classes, 0 for numbers."""
+    scores = [0.0 if has_order(known[column]) else 1 / max(known[column].nunique(), 1) for column in known]
+    return float(np.mean(scores)) if scores else float("nan")
+
+
 def is_clearly_below(
     Z: np.ndarray, rival: np.ndarray, known: pd.DataFrame, entity: pd.Series | None = None, seed: int = 0
 ) -> bool:
