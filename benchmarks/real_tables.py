@@ -30,7 +30,7 @@ import pandas as pd
 
 from .guide_tables import markdown
 from .real_tables_data import TABLES, RealTable, chooses
-from .recovered import FIRST_MAPS, chance, is_clearly_below, plain_numbers, recovered
+from .recovered import FIRST_MAPS, chance, is_clearly_below, known_elsewhere, plain_numbers, recovered
 from .report_answers import Answer, failed, from_json, is_below_fair, promises_neighbors, read_answer
 from .runner import RESULTS, _day, _keep
 
@@ -96,10 +96,11 @@ class Place:
 
 def judge(table: RealTable, at: Place, limit: float) -> Result:
     """Result of one table; the report and the first maps are taken from the store if they are there."""
-    frame, known = pd.read_csv(at.table(table.name)), at.known(table.name)
+    frame = pd.read_csv(at.table(table.name))
     run = stored_run(table.name, at, limit)
     maps = compared_maps(table, at, frame, run.answer)
     entity = None if table.entity is None else frame[table.entity]
+    known = known_elsewhere(at.known(table.name), entity)
     facts = {name: _facts(Z, known, entity) for name, Z in maps.items()}
     scores = {name: recovered(Z.to_numpy(), *facts[name]) for name, Z in maps.items()}
     scores["chance"] = chance(known)

@@ -6,6 +6,7 @@ much as common ones); numbers and ordered levels by the mean, scored by Spearman
 and a fifth of the rows below 50. Of several held-out columns the mean counts. Rows without a known value
 neither vote nor count. Rows of one entity (a country over the years) do not vote for each other: what is
 known of a country holds for all its rows, and a map that only keeps countries together tells nothing else.
+Classes of a single entity are left out then, as no other row could vote for them.
 """
 
 from __future__ import annotations
@@ -73,6 +74,18 @@ def recovered(Z: np.ndarray, known: pd.DataFrame, entity: pd.Series | None = Non
     """Mean over the held-out columns; nan where none is known."""
     scores = [score(known[column], predictions(Z, known[column], entity)) for column in known]
     return float(np.mean(scores)) if scores else float("nan")
+
+
+def known_elsewhere(known: pd.DataFrame, entity: pd.Series | None) -> pd.DataFrame:
+    """What is known, without classes that a single entity has: they count as unknown."""
+    if entity is None:
+        return known
+    several = {
+        column: known[column].map(entity.groupby(known[column]).nunique() > 1).fillna(False).astype(bool)
+        for column in known
+        if not has_order(known[column])
+    }
+    return known.assign(**{column: known[column].where(keep) for column, keep in several.items()})
 
 
 def chance(known: pd.DataFrame) -> float:

@@ -58,6 +58,15 @@ def test_rows_of_one_entity_do_not_vote_for_each_other(module, rng):
     assert votes == 5 or module.predictions(Z, continent, country)[0] == int(votes < 5)
 
 
+def test_classes_of_one_entity_count_as_unknown(module):
+    model = pd.Series(["a", "a", "b", "c", "c"])
+    known = pd.DataFrame({"class": ["van", "van", "small", "small", None], "size": [1.0, 2, 3, 4, 5]})
+    found = module.known_elsewhere(known, model)
+    assert found["class"].isna().tolist() == [True, True, False, False, True]
+    assert found["size"].equals(known["size"])
+    assert module.known_elsewhere(known, None) is known
+
+
 def test_a_worse_map_is_clearly_below_and_an_equal_one_is_not(module, rng):
     Z = rng.normal(size=(150, 2))
     known = pd.DataFrame({"side": np.where(Z[:, 0] > 0, "right", "left"), "size": Z[:, 1]})
