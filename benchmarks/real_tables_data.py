@@ -43,6 +43,9 @@ class RealTable:
     groups: bool | None = None  # whether separate groups are expected; None: someone may see them or not
     drop: tuple[str, ...] = ()  # what would give the answer away, such as a copy of a held-out column
     names: str | None = None  # the column that names the rows
+    entity: str | None = (
+        None  # the column of what is measured several times; what is known holds for all of them
+    )
 
     def shown(self, folder: Path) -> pd.DataFrame:
         """The table as an analyst has it, without what is held out."""
@@ -401,7 +404,15 @@ TABLES = (
     RealTable(
         "cars93", _r("MASS/Cars93"), ("Type",), "mixed", "From small to large cars.", None, drop=("Make",)
     ),
-    RealTable("mpg", _r("ggplot2/mpg"), ("class",), "mixed", "Pickups and SUVs against compacts.", None),
+    RealTable(
+        "mpg",
+        _r("ggplot2/mpg"),
+        ("class",),
+        "mixed",
+        "Pickups and SUVs against compacts.",
+        None,
+        entity="model",
+    ),
     RealTable(
         "msleep",
         _r("ggplot2/msleep"),
@@ -486,6 +497,7 @@ TABLES = (
         "panel",
         "Countries move from poor to rich.",
         False,
+        entity="country",
     ),
     RealTable(
         "weather", _weather, ("month", "weather"), "panel", "Seasons are a loop; rain beside it.", False
@@ -516,6 +528,7 @@ TABLES = (
         "Countries from free to unfree.",
         False,
         drop=("hf_score", "hf_rank", "hf_quartile", "ISO_code"),
+        entity="countries",
     ),
     RealTable(
         "bfi",
