@@ -16,6 +16,7 @@ from .notices import listed, notice
 from .prepare.dates import DATES
 from .prepare.encoding import Encoded, encode_columns
 from .prepare.factors import fit_factors
+from .prepare.meaning import CODES, interpret, require_levels, with_meanings
 from .prepare.missing import complete_rows
 from .prepare.mixed import Choices
 from .prepare.preparation import MISSING, NOMINAL, Preparation, feature_names
@@ -45,6 +46,8 @@ def load(
     drop: Iterable[str] = (),
     keep: Iterable[str] = (),
     index: str | None = None,
+    levels: Iterable[str] = (),
+    codes: str = "missing",
     nominal: str = "onehot",
     missing: str = "raise",
     dates: str = "number",
@@ -78,9 +81,15 @@ def load(
         Columns that count as features though they look like names of the rows.
     index
         Column that names the rows. Where none is named, one that looks like it is taken, with a notice.
+    levels
+        Columns to read as unordered levels, to the letter: text that would be numbers or ordered words, or
+        numbers that are codes.
+    codes
+        Codes for missing values, as -999 or 99, far from all other values of a column: they count as
+        ``"missing"``, with a notice, or stay (``"keep"``) as numbers.
     nominal
         Text and categories as one feature per level (``"onehot"``), or as ``"coded"`` numbers in the
-        order of the levels.
+        order of the levels. Ordered levels are one number each, in equal steps.
     missing
         ``"raise"`` an error that counts them; ``"drop"`` the rows that have one; take the ``"median"`` of the
         feature (of levels: none), with one more 0/1 feature for each column that has holes, both of which
@@ -150,6 +159,8 @@ def load(
     require_one_of("nominal", nominal, NOMINAL)
     require_one_of("missing", missing, MISSING)
     require_one_of("dates", dates, DATES)
+    require_one_of("codes", codes, CODES)
+    nominal_columns = (levels,) if isinstance(levels, str) else tuple(levels)
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
     roles, layout = Roles.of(target, drop, keep, index), Layout.of(separator, header)
     if preparation is not None:
@@ -159,7 +170,7 @@ def load(
     if sparse is not None:
         layout.require_none("a sparse table")
     if sparse is None:
-        texts = roles.text_columns(preparation)
+        texts = roles.text_columns(preparation) | {*nominal_columns}
         raw = read_source(source, roles.target, texts, n_samples, random_state, layout)
     elif stays_sparse(metric, rank, preparation):
         return sparse_table(*sparse, roles, preparation)
@@ -167,7 +178,7 @@ def load(
         fitted = None if preparation is None else preparation.reduction
         raw = reduced(*sparse, rank, fitted, by_cosine=metric == SPARSE_METRIC)
     if preparation is None:
-        return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling))
+        return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling), nominal_columns, codes)
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
@@ -202,13 +213,17 @@ def _require_no_second_choice(
         require(is_left, name, "left to the preparation", "both", "Give one or the other.")
 
 
-def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
+def _fit(raw: RawTable, roles: Roles, asked: Choices, levels: tuple[str, ...], codes: str) -> Table:
     """Decide how the columns become numbers, and make them so."""
     require_columns(raw, roles)
+    require_levels(raw, levels)
     require_flat(raw, roles.drop)
+    others = {*roles.drop, *(() if roles.index is None else (roles.index,))}
+    raw, meanings = interpret(raw, roles.target or raw.target, others, levels, codes)
     roles = without_names_of_rows(raw, without_empty_columns(raw, roles))
     parts = split(raw, roles)
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
+    columns = with_meanings(columns, meanings)
     nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
     classes = () if parts.target is None else class_names(parts.target)
     notice_of_minus_one(parts.target, classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +21,10 @@ from .scaling import SCALINGS, Scale
 
 NOMINAL = ("onehot", "coded")
 MISSING = ("raise", "drop", "median", "ppca", "mean", "keep")
-_FORMAT = 2
-_READ = (1, 2)  # formats that are understood; the first knew neither flags nor cycles nor factors
+_FORMAT = 3
+# Formats that are understood. The first knew neither flags nor cycles nor factors; up to the second, ordered
+# levels were one feature each, and cells had no style.
+_READ = (1, 2, 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,6 +90,8 @@ class Preparation:
                     "flag": column.flag,
                     "cycles": list(column.cycles),
                     "ordered": column.ordered,
+                    "style": column.style,
+                    "marks": list(column.marks),
                 }
                 for column in self.columns
             ],
@@ -135,7 +140,9 @@ class Preparation:
                 _texts("levels", item["levels"]),
                 item.get("flag", False),
                 _texts("cycles", item.get("cycles", [])),
-                item.get("ordered", False),
+                item.get("ordered", False) and (data["format"] > 2 or data["nominal"] == "coded"),
+                _text("style", item.get("style", "")),
+                _texts("marks", item.get("marks", [])),
             )
             for item in data["columns"]
         )
@@ -194,6 +201,11 @@ def _require_column(column: Column) -> None:
     fits = bool(column.levels) == has_levels and (has_levels or not column.ordered)
     require(fits, "levels", f"those of a column of kind {column.kind!r}", column.levels)
     require(not column.cycles or column.kind == "date", "cycles", "those of a date", column.cycles)
+    styles = {
+        "number": re.fullmatch("([.,].{0,40})?", column.style),
+        "date": column.style in ("", "dmy", "mdy"),
+    }
+    require(bool(styles.get(column.kind, not column.style)), "style", f"one of a {column.kind}", column.style)
     for name, values in (("levels", column.levels), ("cycles", column.cycles)):
         _require_distinct(f"{name} of {column.name!r}", values)
 
