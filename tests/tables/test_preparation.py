@@ -184,7 +184,7 @@ def number(name, **more):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"format": 9}, "preparation must be of format 1 or 2, got 9"),
+        ({"format": 9}, "preparation must be of format 1 or 2 or 3, got 9"),
         ({"fill": [1.0]}, "fill must be of shape"),
         ({"scale": [0.0] * 5}, "scale must be positive"),
         ({"centre": [float("nan")] * 5}, "centre must be finite"),
@@ -197,7 +197,7 @@ def number(name, **more):
         ({"columns": 3}, "what to_json"),
         ({"columns": [{"name": ["a"], "kind": "number", "levels": []}]}, "name must be a string"),
         ({"columns": [{"name": "a", "kind": "number", "levels": "xy"}]}, "levels must be a list of strings"),
-        ({"format": True}, "preparation must be of format 1 or 2, got True"),
+        ({"format": True}, "preparation must be of format 1 or 2 or 3, got True"),
         ({"fill": [10**400] * 5}, "what to_json"),
         ({"columns": [{"name": "a", "kind": "number", "levels": [], "flag": "yes"}]}, "flag must be True or"),
         ({"factors": 3}, "factors must be mean, loadings and noise"),

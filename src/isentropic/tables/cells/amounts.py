@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 _CODES = "USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|KRW|MXN|ZAR|TRY|RUB"
@@ -23,7 +23,7 @@ _WORD = re.compile(
     rf"(?P<power>[eE][+-]?[0-9]{{1,3}})?(?P<gap>{SPACE}*)(?P<suffix>[^0-9()+*\[\]<>=-]{{0,16}})(?P<close>[)])?"
     r"(?P<after>[+]|[*]+|\]|†)?"
 )
-_MARK = "(?P<mark>[{{}}'’ \u00a0\u202f])"
+_MARK = "(?P<mark>[{}'’ \u00a0\u202f])"
 _BODIES = {
     point: re.compile(
         rf"(?:[1-9][0-9]{{0,2}}{_MARK.format(group)}[0-9]{{3}}(?:(?P=mark)[0-9]{{3}})*|[0-9]+)"
@@ -133,13 +133,13 @@ def _value(piece: _Piece, style: str) -> float:
     return (-number if piece.is_negative else number) * factor
 
 
-def read_numbers(counts: Mapping[str, int]) -> NumberReading | None:
-    """How words, so many times each, are numbers; None where they are not.
+def read_numbers(counts: Mapping[str, int], plain: Collection[float] = ()) -> NumberReading | None:
+    """How words, so many times each, are numbers; None where they are not. ``plain`` cells beside them are.
 
     Words that mean no value count as missing; so do other words where at most a tenth of the cells hold them.
     """
     words = list(counts)
-    if not _may_be_numbers(words[:_LOOK]):
+    if not words or not (plain or _may_be_numbers(words[:_LOOK])):
         return None
     pieces = {word: piece for word in words if (piece := _split(word)) is not None}
     unit = _common_unit(pieces, counts)
@@ -149,9 +149,9 @@ def read_numbers(counts: Mapping[str, int]) -> NumberReading | None:
     style = point + unit
     values = dict.fromkeys(words, math.nan) | {word: _value(piece, style) for word, piece in pieces.items()}
     strays = tuple(word for word in words if math.isnan(values[word]))
-    marked = tuple(word for word in words if word in pieces and pieces[word].is_marked and word not in strays)
+    marked = tuple(word for word in pieces if pieces[word].is_marked and not math.isnan(values[word]))
     reading = NumberReading(style, values, strays, marked, is_ambiguous)
-    return reading if _are_numbers(reading, counts) else None
+    return reading if _are_numbers(reading, counts, plain) else None
 
 
 def _may_be_numbers(words: Sequence[str]) -> bool:
@@ -173,7 +173,7 @@ def _common_unit(pieces: Mapping[str, _Piece], counts: Mapping[str, int]) -> str
         units[piece.unit] += counts[word]
     if len(factors) == 1 and "" not in factors and set(units) == {""}:
         return factors.pop()
-    unit = max(units, key=lambda one: (units[one], one))
+    unit = max(units, key=lambda one: (units[one], one), default="")
     if not unit and any(_IS_MONEY.fullmatch(one) for one in units):  # some cells leave it out
         unit = max((one for one in units if _IS_MONEY.fullmatch(one)), key=lambda one: units[one])
     attached = any(piece.is_attached and piece.unit == unit for piece in pieces.values())
@@ -199,15 +199,16 @@ def _decimal_mark(pieces: Sequence[_Piece], unit: str) -> tuple[str, bool]:
     return ".", False
 
 
-def _are_numbers(reading: NumberReading, counts: Mapping[str, int]) -> bool:
+def _are_numbers(reading: NumberReading, counts: Mapping[str, int], plain: Collection[float]) -> bool:
     odd = [word for word in reading.strays if not is_missing_word(word)]
-    read = [word for word in reading.values if word not in set(reading.strays)]
-    n_odd, n_read = (sum(counts[word] for word in some) for some in (odd, read))
+    read = [word for word, value in reading.values.items() if not math.isnan(value)]
+    n_odd, n_words = (sum(counts[word] for word in some) for some in (odd, read))
+    n_read = n_words + len(plain)
     n_plain = n_read - sum(counts[word] for word in reading.marked)
-    if not read or 2 * n_plain < n_read:
+    if not n_read or 2 * n_plain < n_read:
         return False
     if not reading.strays:
         return True
     is_few = n_odd <= _MOST_STRAYS * (n_odd + n_read) and len(odd) <= _MOST_WORDS
-    enough = len({reading.values[word] for word in read}) >= _FEWEST_NUMBERS
+    enough = len({*plain, *(reading.values[word] for word in read)}) >= _FEWEST_NUMBERS
     return is_few and enough and (not odd or n_read >= _FEWEST_CELLS)

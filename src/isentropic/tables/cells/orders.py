@@ -69,9 +69,7 @@ _SCALES = (
 )
 _LETTERS = frozenset("abcdef")
 _ORDINAL = re.compile(r"(?P<n>\d{1,3})(?:st|nd|rd|th)(?: [a-z]+)?")
-_STEP = re.compile(
-    r"(?P<word>stage|grade|level|tier|phase|week|month|year|day|quarter|q|step)[ .-]?(?P<n>\d{1,4})"
-)
+_STEP = re.compile(r"(?P<word>stage|grade|tier|phase|week|month|year|day|quarter|q|step)[ .-]?(?P<n>\d{1,4})")
 
 
 def _ranks(scale: str) -> dict[str, int]:

@@ -224,15 +224,18 @@ def _is_float(word: str) -> bool:
 
 def _styled_numbers(series: pd.Series, column: Column) -> Floats:
     """Numbers in the style of the fitted table, each different word once."""
-    words = series.map(level_text, na_action="ignore").replace("", np.nan)
-    codes, distinct = pd.factorize(words)
-    values = np.array([*(number_in(word, column.style) for word in distinct), np.nan])
+    codes, cells = pd.factorize(series.where(series.astype(object) != ""))
+    values = np.array([*(cell_number(cell, column.style) for cell in cells), np.nan])
+    distinct = pd.Series(cells, dtype=object)
     strays = np.isnan(values[:-1])
     if strays.any():
-        raise _not_of_kind(
-            column.name, f"numbers, as {_example(column.style)!r}", pd.Series(distinct[strays])
-        )
+        raise _not_of_kind(column.name, f"numbers, as {_example(column.style)!r}", distinct[strays])
     return np.asarray(values[codes])
+
+
+def cell_number(cell: Any, style: str) -> float:
+    """The number in a cell: text in a style, or a number as it is; NaN where it is none."""
+    return number_in(cell.strip(), style) if isinstance(cell, str) else float(cell)
 
 
 def _example(style: str) -> str:

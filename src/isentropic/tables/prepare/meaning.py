@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -145,7 +145,10 @@ def _interpret_text(series: pd.Series, found: _Found, *, is_target: bool) -> pd.
     order = date_order(words, series)
     if order is not None:
         return _as_moments(series, name, *order, found)
-    reading = read_numbers({word: int(n) for word, n in counts.items()})
+    is_text = series.map(lambda cell: isinstance(cell, str)).to_numpy(dtype=bool)
+    plain = [float(cell) for cell in series[~is_text].dropna()]
+    in_text = counts if not plain else word_counts(series[is_text])
+    reading = read_numbers({word: int(n) for word, n in in_text.items()}, plain)
     if reading is not None and not (is_target and reading.strays):
         return _as_numbers(series, name, reading, counts, found)
     return None if is_target else _as_ordered(series, name, counts, found)
@@ -165,9 +168,9 @@ def _as_moments(series: pd.Series, name: str, order: str, certain: bool, found: 
 def _as_numbers(
     series: pd.Series, name: str, reading: NumberReading, counts: pd.Series, found: _Found
 ) -> pd.Series:
-    words = series.map(level_text, na_action="ignore")
     found.meanings[name] = Meaning(reading.style, reading.strays)
-    unusual = [word for word in reading.values if word not in {*reading.strays, *reading.marked}]
+    said_below = {*reading.strays, *reading.marked}
+    unusual = [word for word in reading.values if word not in said_below]
     plain = pd.to_numeric(pd.Series(unusual, dtype=object), errors="coerce").notna()
     signed = [word for word, is_plain in zip(unusual, plain, strict=True) if not is_plain]
     if signed:
@@ -177,7 +180,13 @@ def _as_numbers(
         found.marked.append(f"{name!r} ({listed(reading.marked)})")
     if reading.strays:
         found.strays.append(_strays(name, reading.strays, counts))
-    return words.map(reading.values).astype(np.float64)
+
+    def value(cell: Any) -> Any:
+        if isinstance(cell, str):
+            return reading.values.get(cell.strip(), np.nan)
+        return np.nan if pd.isna(cell) else cell
+
+    return series.astype(object).map(value).astype(np.float64)
 
 
 def _strays(name: str, words: Sequence[str], counts: pd.Series) -> str:
