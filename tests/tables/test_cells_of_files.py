@@ -274,32 +274,40 @@ def test_formulas_without_values_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["12%", "3.5%", "-1%"], ["$5", "$1,234.50", "($3)"], ["5 €", "6,5 €", "1.234.567 €"], ["EUR 5", "7 USD"],
-     ["1,234", "999", "12,345.6"], ["1 234", "999"], ["1'000", "12"]],
+    ("words", "numbers"),
+    [(["12%", "3.5%", "-1%"], [12, 3.5, -1]), (["$5", "$1,234.50", "($3)"], [5, 1234.5, -3]),
+     (["5 €", "6,5 €", "1.234.567 €"], [5, 6.5, 1234567]),
+     (["1,234", "999", "12,345.6"], [1234, 999, 12345.6]),
+     (["1 234", "999"], [1234, 999]), (["1'000", "12"], [1000, 12]), (["3 rooms", "4 rooms"], [3, 4])],
 )  # fmt: skip
-def test_amounts_written_as_text_are_named(tmp_path, words):
+def test_amounts_written_as_text_are_numbers_and_named(tmp_path, words, numbers):
     frame = pd.DataFrame({"a": np.arange(24) % 5, "p": (words * 12)[:24]})
     frame.to_csv(tmp_path / "t.csv", index=False)
     for source in (frame, tmp_path / "t.csv"):
-        table, said = notices(load, source)
-        assert len(table.feature_names) == 1 + len(words)
+        table, said = notices(load, source, scaling="none")
+        assert table.X[: len(numbers), 1].tolist() == numbers
         (one,) = [text for text in said if "'p'" in text]
-        assert one.startswith("column 'p' holds amounts written as text, as ")
-        assert "For numbers, write them without %" in one
+        assert one.startswith("amounts written as text are read as numbers: 'p' (")
+        levels, said = notices(load, source, levels="p")
+        assert len(levels.feature_names) == 1 + len(words)
+        assert said == []
 
 
-def test_many_amounts_are_refused_and_not_taken_for_names(tmp_path):
+def test_amounts_of_two_currencies_stay_levels_and_are_named():
+    table, (said,) = notices(load, pd.DataFrame({"a": np.arange(24) % 5, "p": ["EUR 5", "7 USD"] * 12}))
+    assert len(table.feature_names) == 3
+    assert "column 'p' holds amounts written as text, as " in said
+    assert "write them in one unit" in said
+
+
+def test_many_amounts_are_numbers_and_no_names_of_rows():
     frame = pd.DataFrame({"a": np.arange(200) % 5, "p": [f"{i / 7:.2f}%" for i in range(200)]})
-    with pytest.raises(
-        InvalidInputError, match=r"got 200 amounts written as text, as '.*%'. For numbers, write"
-    ):
-        load(frame)
+    table, _ = notices(load, frame, scaling="none")
+    assert table.feature_names == ("a", "p")
+    assert table.X[7, 1] == 1.0
 
 
-@pytest.mark.parametrize(
-    "words", [["A", "B"], ["3 rooms", "4 rooms"], ["x%", "y%"], ["10-20", "20-30"], ["kr", "$"]]
-)
+@pytest.mark.parametrize("words", [["A", "B"], ["x%", "y%"], ["10-20", "20-30"], ["kr", "$"], ["12A", "13A"]])
 def test_other_words_are_no_amounts(words):
     assert notices(load, pd.DataFrame({"a": np.arange(24) % 5, "p": words * 12}))[1] == []
 

@@ -83,9 +83,49 @@ def test_many_words_among_dates_are_levels():
     assert table.feature_names[:3] == ("a=2024-01-01", "a=2024-01-02", "a=never")
 
 
-def test_day_and_month_that_may_swap_are_refused_with_a_next_step():
-    with pytest.raises(InvalidInputError, match=r"as YYYY-MM-DD, got '0\d/05/2024'.*drop=\['a'\]"):
-        load(pd.DataFrame({"a": ["01/05/2024", "02/05/2024"], "b": [1, 2]}))
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (["02.01.1970", "01.02.1970", "01.01.1971", "13.01.1971"], "'a' with the day first"),
+        (["01/02/1970", "02/01/1970", "1/1/1971", "1/13/1971"], "'a' with the month first"),
+        (["02-01-70", "01-02-70", "01-01-71", "13-01-71"], "'a' with the day first"),
+    ],
+)
+def test_the_order_of_day_and_month_that_alone_fits_is_read(written, said):
+    with pytest.warns(TableWarning, match=f"only one order of day and month fits.*{said}"):
+        assert_array_equal(days_of(written), [1, 31, 365, 377])
+
+
+def test_day_and_month_that_may_swap_are_read_by_the_sign_and_said():
+    with pytest.warns(
+        TableWarning, match=r"fit both orders.*'a' with the month first.*'02/01/1970' is 1970-0"
+    ):
+        assert_array_equal(days_of(["02/01/1970", "01/05/1970"]), [31, 4])
+    with pytest.warns(TableWarning, match=r"fit both orders.*'a' with the day first"):
+        assert_array_equal(days_of(["02.01.1970", "05.01.1970"]), [1, 4])
+
+
+def test_rising_rows_say_which_is_the_day():
+    written = [f"0{m}/0{d}/2024" for m in (1, 2) for d in range(1, 9)]
+    with pytest.warns(TableWarning, match="only one order.*the month first"):
+        assert (np.diff(days_of(written)) > 0).all()
+
+
+def test_dates_with_hours_and_new_rows_are_read_in_the_fitted_order():
+    frame = pd.DataFrame({"a": ["31.12.1969 12:00", "01.02.1970 6:30"], "b": [1.0, 3.0]})
+    with pytest.warns(TableWarning, match="the day first"):
+        table = load(frame, scaling="none")
+    assert_array_equal(table.X[:, 0], [-0.5, 31 + 6.5 / 24])
+    prepared = Preparation.from_json(json.loads(json.dumps(table.preparation.to_json())))
+    new = pd.DataFrame({"a": ["02.01.1970", "02.01.1970"], "b": [1.0, 3.0]})  # which fits both
+    assert_array_equal(load(new, preparation=prepared).X[:, 0], [1, 1])
+    with pytest.raises(InvalidInputError, match="must be dates"):
+        load(new.assign(a="12/31/1970"), preparation=prepared)
+
+
+def test_dates_of_two_orders_are_no_dates():
+    table = load(pd.DataFrame({"a": ["31.12.2012", "12.31.2012", "31.12.2012"], "b": [1.0, 2.0, 3.0]}))
+    assert table.feature_names == ("a=12.31.2012", "a=31.12.2012", "b")
 
 
 # ---- cycles ------------------------------------------------------------------------------------

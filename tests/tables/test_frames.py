@@ -45,7 +45,10 @@ def test_levels_keep_the_order_of_an_enum():
     frame = pl.DataFrame(
         {"a": pl.Series(["mid", "low", "mid"], dtype=pl.Enum(["low", "mid", "high"])), "b": [1, 2, 4]}
     )
-    assert load(frame).feature_names == ("a=low", "a=mid", "a=high", "b")
+    table = load(frame, scaling="none")
+    assert table.feature_names == ("a", "b")  # ordered levels are one number
+    assert table.X[:, 0].tolist() == [1, 0, 1]
+    assert table.preparation.columns[0].levels == ("low", "mid", "high")
     assert load(frame, nominal="coded", scaling="none").X[:, 0].tolist() == [1, 0, 1]
 
 

@@ -9,6 +9,8 @@ import pytest
 from isentropic._errors import TableWarning
 from isentropic.datasets import load
 
+pytestmark = pytest.mark.filterwarnings("ignore:ordered words count as numbers")  # of the cuts
+
 
 def diamonds(n: int = 400) -> pd.DataFrame:
     """As diamonds.csv: a first column without a name counts the rows; one level in a hundred is rare."""

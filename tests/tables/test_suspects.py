@@ -94,9 +94,8 @@ def test_text_that_hardly_repeats_is_left_out():
         table = load(frame, metric="gower")
     assert table.feature_names == ("maker", "spoilt", "x")
     words = [str(one.message) for one in caught]
-    assert "or hardly repeat, are no features: 'ticket', 'cabin'. keep=" in words[0]
-    assert "'spoilt' looks numeric but is read as 118 levels" in words[1]
-    assert "the words 'low', 'high'. For numbers, leave the words empty, which" in words[1]
+    assert "count as missing: 'spoilt' ('low', 'high' in 4 rows). levels=" in words[0]
+    assert "or hardly repeat, are no features: 'ticket', 'cabin'. keep=" in words[1]
 
 
 def test_a_table_of_nothing_else_is_left_as_it_is():

@@ -19,6 +19,7 @@ from .prepare.dates import DATES
 from .prepare.distance_matrix import distances_table, recognised_distances
 from .prepare.encoding import Encoded, encode_columns
 from .prepare.factors import fit_factors
+from .prepare.meaning import CODES, interpret, require_levels, with_meanings
 from .prepare.missing import complete_rows
 from .prepare.mixed import Choices
 from .prepare.preparation import MISSING, NOMINAL, Preparation, feature_names
@@ -45,6 +46,8 @@ def load(
     drop: Iterable[str] = (),
     keep: Iterable[str] = (),
     index: str | None = None,
+    levels: Iterable[str] = (),
+    codes: str = "missing",
     nominal: str = "onehot",
     missing: str = "raise",
     dates: str = "number",
@@ -85,9 +88,15 @@ def load(
         Columns that count as features though a rule makes them names, labels or leaves them out.
     index
         Column that names the rows. Where none is named, one that looks like it is taken, with a notice.
+    levels
+        Columns to read as unordered levels, to the letter: text that would be numbers or ordered words, or
+        numbers that are codes.
+    codes
+        Codes for missing values, as -999 or 99, far from all other values of a column: they count as
+        ``"missing"``, with a notice, or stay (``"keep"``) as numbers.
     nominal
         Text and categories as one feature per level (``"onehot"``), or as ``"coded"`` numbers in the
-        order of the levels.
+        order of the levels. Ordered levels are one number each, in equal steps.
     missing
         ``"raise"`` an error that counts them; ``"drop"`` the rows that have one; take the ``"median"`` of the
         feature (of levels: none), with one more 0/1 feature for each column that has holes, both of which
@@ -151,7 +160,7 @@ def load(
     ``features``, ``labels``, ``drop`` and ``keep`` may be patterns as ``"x_*"``, or several with commas
     between; a column that is named wins over a pattern. Columns that name the rows, follow their order, have
     more levels than rows in each, or one value or none, are no features; a :class:`TableWarning` names them.
-    Dates and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100 of them;
+    Dates and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100;
     rows without a target have the class -1, or NaN.
     The levels of one column weigh together as one column does: with shares p they are divided by
     sqrt(sum p (1 - p)).
@@ -175,6 +184,8 @@ def load(
     require_one_of("nominal", nominal, NOMINAL)
     require_one_of("missing", missing, MISSING)
     require_one_of("dates", dates, DATES)
+    require_one_of("codes", codes, CODES)
+    nominal_columns = (levels,) if isinstance(levels, str) else tuple(levels)
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
     require_one_of("rows", rows, ROWS)
     require_one_of("tails", tails, TAILS)
@@ -187,7 +198,7 @@ def load(
     if sparse is not None:
         layout.require_none("a sparse table")
     if sparse is None:
-        texts = roles.text_columns(preparation)
+        texts = roles.text_columns(preparation) | {*nominal_columns}
         raw = read_source(source, roles.target, texts, n_samples, random_state, layout)
     elif stays_sparse(metric, rank, preparation):
         return sparse_table(*sparse, roles, preparation)
@@ -195,19 +206,25 @@ def load(
         fitted = None if preparation is None else preparation.reduction
         raw = reduced(*sparse, rank, fitted, by_cosine=metric == SPARSE_METRIC)
     if preparation is None:
-        return _fit(raw, roles, Choices(metric, nominal, missing, dates, scaling, weights, rows, tails))
+        choices = Choices(metric, nominal, missing, dates, scaling, weights, rows, tails)
+        return _fit(raw, roles, choices, nominal_columns, codes)
     preparation.require_rule(missing)
     return _apply(raw, roles, preparation, preparation.missing if missing == "raise" else missing)
 
 
-def _fit(raw: RawTable, roles: Roles, asked: Choices) -> Table:
+def _fit(raw: RawTable, asked_roles: Roles, asked: Choices, levels: tuple[str, ...], codes: str) -> Table:
     """Decide how the columns become numbers, and make them so."""
-    distances = recognised_distances(raw, roles.resolved(raw), asked.metric)
+    roles = asked_roles.resolved(raw)
+    distances = recognised_distances(raw, roles, asked.metric)
     if distances is not None:
-        return distances_table(raw, roles.resolved(raw), distances)
-    found = assigned(raw, roles)
+        return distances_table(raw, roles, distances)
+    require_levels(raw, levels)
+    others = {*roles.drop, *(() if roles.index is None else (roles.index,))}
+    raw, meanings = interpret(raw, roles.target or raw.target, others, levels, codes)
+    found = assigned(raw, asked_roles)
     parts = split(raw, found)
     chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
+    columns = with_meanings(columns, meanings)
     classes = () if parts.target is None else class_names(parts.target)
     notice_of_minus_one(parts.target, classes)
     encoded = encode_columns(parts.features, columns, chosen.nominal, raw.name)

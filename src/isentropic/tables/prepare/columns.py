@@ -15,6 +15,7 @@ from pandas.api import types
 
 from ..._errors import InvalidInputError
 from ..._values import Floats
+from ..cells.amounts import GROUPED, MONEY, SPACE, number_in
 from ..notices import listed, notice
 from .dates import are_dates, days, texts_of
 from .tails import Transform
@@ -29,15 +30,10 @@ _NUMBERS = ("boolean", "integer", "floating", "mixed-integer-float", "decimal", 
 _DATES = ("date", "datetime", "datetime64")
 _MIXTURES = ("mixed-integer", "mixed")
 _NEARLY = 0.95  # share of amounts that makes a text column one of them
-_CODES = "USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|KRW|MXN|ZAR|TRY|RUB"
-_MONEY = rf"(?:[$€£¥₹₽₩₺₴฿]|{_CODES}|R[$]|kr[.]?|zł|Kč)"
-_SPACE = r"[ \u00a0\u202f]"
-_GROUPED = rf"\d{{1,3}}(?:(?:[,']|{_SPACE})\d{{3}})+|\d{{1,3}}(?:[.]\d{{3}}){{2,}}"
 _AMOUNT = re.compile(
-    rf"[(+-]?{_SPACE}*{_MONEY}?{_SPACE}*[+-]?(?:{_GROUPED}|\d+)(?:[.,]\d+)?{_SPACE}*(?:{_MONEY}|[%‰])?[)]?"
+    rf"[(+-]?{SPACE}*{MONEY}?{SPACE}*[+-]?(?:{GROUPED}|\d+)(?:[.,]\d+)?{SPACE}*(?:{MONEY}|[%‰])?[)]?"
 )
-_AMOUNT_SIGN = re.compile(rf"{_MONEY}|[%‰(]|{_GROUPED}")
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_AMOUNT_SIGN = re.compile(rf"{MONEY}|[%‰(]|{GROUPED}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +45,10 @@ class Column:
     levels: tuple[str, ...] = ()
     flag: bool = False  # one more feature says whether the value was missing
     cycles: tuple[str, ...] = ()  # of a date: two more features for each, its place on a circle
-    ordered: bool = False  # of levels: they were declared to rise in this order
+    ordered: bool = False  # of levels: they rise in this order, in equal steps
     transform: Transform | None = None  # of numbers: what is done to them before they are scaled
+    style: str = ""  # how text is a number (decimal mark and unit, as ",€") or a date ("dmy" or "mdy")
+    marks: tuple[str, ...] = ()  # words and codes that count as missing
 
     def feature_names(self, nominal: str) -> tuple[str, ...]:
         """Names of the features that the column becomes: itself, or ``column=level`` for each level.
@@ -66,8 +64,8 @@ class Column:
         return (self.name, *circles, *flag)
 
     def has_levels(self, nominal: str) -> bool:
-        """Whether it becomes one feature for each level."""
-        return self.kind == "nominal" and nominal == "onehot"
+        """Whether it becomes one feature for each level; ordered levels are one number."""
+        return self.kind == "nominal" and nominal == "onehot" and not self.ordered
 
 
 def first_features(columns: Sequence[Column], nominal: str) -> npt.NDArray[np.int64]:
@@ -118,7 +116,7 @@ def _distinct(categories: Iterable[Any], name: str) -> tuple[str, ...]:
 
 
 def _describe_text(series: pd.Series, name: str, nominal: str) -> Column:
-    counts = series.map(level_text, na_action="ignore").replace("", np.nan).value_counts()
+    counts = word_counts(series)
     words = pd.Series(counts.index.astype(object))
     is_numeric = pd.to_numeric(words, errors="coerce").notna()
     if is_numeric.all():
@@ -128,30 +126,26 @@ def _describe_text(series: pd.Series, name: str, nominal: str) -> Column:
                 "For levels, give the column pandas' dtype 'category'."
             )
         return Column(name, "number")
-    if are_dates(words, counts.to_numpy(), name):
+    if are_dates(words, counts.to_numpy()):
         return Column(name, "date")
-    _refuse_comma(words, name)
     if not _are_amounts(words, counts.to_numpy(), name, nominal):
         share = counts.to_numpy()[is_numeric].sum() / counts.sum()
         _question_levels(words, is_numeric, share, name, nominal)
     return Column(name, "nominal", tuple(sorted(words)))
 
 
-def _refuse_comma(words: pd.Series, name: str) -> None:
-    if words.str.fullmatch(_DECIMAL_COMMA).all():
-        raise InvalidInputError(
-            f"column {name!r} must hold numbers with a decimal point, got {words[0]!r}. Read the file with "
-            "pandas.read_csv(path, decimal=',') and load the frame, or thousands=',' where it means those."
-        )
+def word_counts(series: pd.Series) -> pd.Series:
+    """How often each word of a text column occurs, the most frequent first; empty text is missing."""
+    return series.map(level_text, na_action="ignore").replace("", np.nan).value_counts()
 
 
 def _are_amounts(words: pd.Series, counts: np.ndarray, name: str, nominal: str) -> bool:
-    """Whether words are numbers with a sign for percent, money or thousands: levels, and named so."""
+    """Whether words are amounts in several units or styles: levels, and named so."""
     signed = words[words.str.contains(_AMOUNT_SIGN).to_numpy(dtype=bool) & look_like_amounts(words)]
     share = counts[look_like_amounts(words)].sum() / max(counts.sum(), 1)
     if not len(signed) or share < _NEARLY:
         return False
-    remedy = "For numbers, write them without %, signs of money and separators of thousands, as 1234.5."
+    remedy = "For numbers, write them in one unit, without %, signs of money and thousands, as 1234.5."
     if nominal == "onehot" and len(words) > MAX_LEVELS:
         raise InvalidInputError(
             f"column {name!r} must be numbers or have at most {MAX_LEVELS} levels, got {len(words)} amounts "
@@ -201,18 +195,59 @@ def level_text(value: Any) -> str:
 
 def encode(series: pd.Series, column: Column) -> Floats:
     """Numbers, days or codes of levels; NaN where missing, ``UNSEEN`` for a level that is not known."""
+    if column.marks:
+        series = without_marks(series, column.marks)
     if column.kind == "nominal":
         return _codes(series, column.levels)
     absent = series.isna().to_numpy()
     if absent.all():
         return np.full(len(series), np.nan)
     if column.kind == "date":
-        return days(series, column.name)
+        return days(series, column.name, column.style)
     if types.is_datetime64_any_dtype(series.dtype):
         raise _not_of_kind(column.name, "numbers", series)
     if is_number(series.dtype):
         return np.asarray(series.to_numpy(dtype=np.float64, na_value=np.nan))
-    return _parsed_numbers(series, column.name)
+    return _styled_numbers(series, column) if column.style else _parsed_numbers(series, column.name)
+
+
+def without_marks(series: pd.Series, marks: tuple[str, ...]) -> pd.Series:
+    """The column with words and codes that count as missing left out."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return series.where(~series.map(level_text).isin(marks).to_numpy(dtype=bool))
+    if is_number(series.dtype):
+        codes = [float(mark) for mark in marks if _is_float(mark)]
+        return series.astype(np.float64).where(~series.isin(codes).to_numpy(dtype=bool))
+    words = series.map(level_text, na_action="ignore")
+    return series.where(~words.isin(marks).to_numpy(dtype=bool))
+
+
+def _is_float(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _styled_numbers(series: pd.Series, column: Column) -> Floats:
+    """Numbers in the style of the fitted table, each different word once."""
+    codes, cells = pd.factorize(series.where(series.astype(object) != ""))
+    values = np.array([*(cell_number(cell, column.style) for cell in cells), np.nan])
+    distinct = pd.Series(cells, dtype=object)
+    strays = np.isnan(values[:-1])
+    if strays.any():
+        raise _not_of_kind(column.name, f"numbers, as {_example(column.style)!r}", distinct[strays])
+    return np.asarray(values[codes])
+
+
+def cell_number(cell: Any, style: str) -> float:
+    """The number in a cell: text in a style, or a number as it is; NaN where it is none."""
+    return number_in(cell.strip(), style) if isinstance(cell, str) else float(cell)
+
+
+def _example(style: str) -> str:
+    return f"1234{style[0]}5 {style[1:]}".strip()
 
 
 def _codes(series: pd.Series, levels: tuple[str, ...]) -> Floats:

@@ -22,20 +22,69 @@ _TIME = r"([ T]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"
 _ISO = re.compile(rf"\d{{4}}[-/]\d\d[-/]\d\d{_TIME}|\d{{4}}-(0[1-9]|1[0-2])")
 _NAMES = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[.]?"
 _WORDY = re.compile(rf"(?i:\d{{1,2}}[ -]{_NAMES}[ -]\d{{4}}{_TIME}|{_NAMES} (\d{{1,2}},? )?\d{{4}}{_TIME})")
-_EITHER_WAY = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d\d)([ T]\d{1,2}:\d\d.*)?")
+_EITHER_WAY = re.compile(  # 31.12.2012, 12/31/2012
+    r"^(?P<first>[0-9]{1,2})(?P<sign>[./-])(?P<second>[0-9]{1,2})(?P=sign)(?P<year>[0-9]{4}|[0-9]{2})"
+    r"(?:[ T]+(?P<hour>[0-9]{1,2}):(?P<min>[0-9]{2})(?::(?P<sec>[0-9]{2}(?:[.][0-9]+)?))?"
+    r" ?(?P<half>[AaPp][Mm])?)?$"
+)
+_ORDERS = ("dmy", "mdy")
+_FEWEST_RISING = 5  # different dates, of which fewer may rise by chance
 
 
-def are_dates(words: pd.Series, counts: np.ndarray, name: str) -> bool:
-    """Whether words, so many times each, are dates but for a few; raises where day and month may swap."""
+def are_dates(words: pd.Series, counts: np.ndarray) -> bool:
+    """Whether words, so many times each, are dates but for a few, in an order that is no question."""
     written = words.str.fullmatch(_ISO) | words.str.fullmatch(_WORDY)
-    if len(words) and counts[written.to_numpy(dtype=bool)].sum() >= _NEARLY * counts.sum():
-        return True
-    if words.str.fullmatch(_EITHER_WAY).all():
-        raise InvalidInputError(
-            f"column {name!r} must hold dates as YYYY-MM-DD, got {words[0]!r}, where day and month may be "
-            f"either. Rewrite the dates, or leave the column out: drop=[{name!r}]."
-        )
-    return False
+    return bool(len(words) and counts[written.to_numpy(dtype=bool)].sum() >= _NEARLY * counts.sum())
+
+
+def date_order(words: pd.Series, in_rows: pd.Series) -> tuple[str, bool] | None:
+    """``"dmy"`` or ``"mdy"`` for dates as 31.12.2012, and whether it is certain; None for other words.
+
+    Where every date fits both, the order in which the rows rise decides, else the sign between: a dot or a
+    hyphen has the day first, a slash the month.
+    """
+    if not len(words) or not words.str.fullmatch(_EITHER_WAY).all():
+        return None
+    fits = [order for order in _ORDERS if moments_of(words, order).notna().all()]
+    if len(fits) < 2:
+        return (fits[0], True) if fits else None
+    moments = {order: moments_of(in_rows.dropna(), order) for order in _ORDERS}
+    if (moments["dmy"] == moments["mdy"]).all():
+        return "dmy", True
+    rising = [o for o, m in moments.items() if m.is_monotonic_increasing or m.is_monotonic_decreasing]
+    if len(rising) == 1 and len(words) > _FEWEST_RISING:
+        return rising[0], True
+    return ("mdy" if "/" in words.iloc[0] else "dmy"), False
+
+
+def moments_of(series: pd.Series, order: str) -> pd.Series:
+    """Moments in UTC of dates with the day (``"dmy"``) or month (``"mdy"``) first; NaT for what is none."""
+    if types.is_datetime64_any_dtype(series.dtype):
+        return pd.to_datetime(series, utc=True)
+    text = series.astype(str).str.strip().where(series.notna())
+    parts = text.str.extract(_EITHER_WAY)
+    day, month = (parts["first"], parts["second"]) if order == "dmy" else (parts["second"], parts["first"])
+    year = parts["year"].where(parts["year"].str.len() == 4, _century(parts["year"]))
+    iso = year + "-" + month.str.zfill(2) + "-" + day.str.zfill(2)
+    moments = pd.to_datetime(iso, format="%Y-%m-%d", utc=True, errors="coerce")
+    clock = pd.to_timedelta(_clock(parts), errors="coerce").where(parts["hour"].notna(), pd.Timedelta(0))
+    return moments + clock
+
+
+def _century(years: pd.Series) -> pd.Series:
+    """Of two digits: 69 to 99 are 1969 to 1999, as POSIX has it."""
+    numbers = pd.to_numeric(years, errors="coerce")
+    return (numbers + 1900).where(numbers >= 69, numbers + 2000).astype("Int64").astype("string")
+
+
+def _clock(parts: pd.DataFrame) -> pd.Series:
+    hours = pd.to_numeric(parts["hour"], errors="coerce")
+    is_noon = parts["half"].str.lower().eq("pm") & (hours < 12)
+    is_midnight = parts["half"].str.lower().eq("am") & (hours == 12)
+    hours = hours + 12 * is_noon.astype(float) - 12 * is_midnight.astype(float)
+    seconds = pd.to_numeric(parts["sec"], errors="coerce").fillna(0.0)
+    total = 3600.0 * hours + 60.0 * pd.to_numeric(parts["min"], errors="coerce") + seconds
+    return pd.to_timedelta(total, unit="s")
 
 
 def texts_of(values: pd.Series | pd.Index) -> list[str]:
@@ -51,12 +100,12 @@ def look_like_dates(words: pd.Series) -> pd.Series:
     return words.str.fullmatch(_ISO) | words.str.fullmatch(_WORDY) | words.str.fullmatch(_EITHER_WAY)
 
 
-def days(series: pd.Series, name: str) -> Floats:
+def days(series: pd.Series, name: str, order: str = "") -> Floats:
     """Days since 1970, with fractions; NaN where missing, or with a notice where a few words are no dates."""
     if types.is_numeric_dtype(series.dtype):
         raise not_dates(name, series)
     try:
-        moments = _moments(series)
+        moments = moments_of(series, order) if order else _moments(series)
     except (pd.errors.OutOfBoundsDatetime, OverflowError):
         return _distant_days(series)
     lost = (moments.isna() & series.notna()).to_numpy(dtype=bool)

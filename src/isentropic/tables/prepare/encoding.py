@@ -115,7 +115,8 @@ def encode_columns(
     X = np.empty((n, m))
     for column, first in zip(columns, firsts, strict=True):
         values = encode(frame[column.name], column)
-        _question_unseen(frame[column.name], values, column, refused=nominal == "coded" and not unseen_differ)
+        is_code = nominal == "coded" or column.ordered
+        _question_unseen(frame[column.name], values, column, refused=is_code and not unseen_differ)
         if column.transform is not None:
             name_raised(column, values)
             values = column.transform.apply(values)
@@ -165,10 +166,11 @@ def _question_unseen(series: pd.Series, codes: Floats, column: Column, *, refuse
         return
     strays = f"{listed(series[unseen].unique())} in {plural(int(unseen.sum()), 'row')}"
     if refused:
+        other = f"levels=[{column.name!r}]" if column.ordered else "nominal='onehot'"
         raise InvalidInputError(
             f"column {column.name!r} must hold the levels of the fitted table ({listed(column.levels)}), got "
             f"{strays}. Correct them, leave them empty and choose missing='drop' or 'median', or fit with "
-            "nominal='onehot'."
+            f"{other}."
         )
     notice(
         f"column {column.name!r} has levels that the fitted table had not: {strays}. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +26,9 @@ NOMINAL = ("onehot", "coded")
 MISSING = ("raise", "drop", "median", "ppca", "mean", "keep")
 SUMMARY_KINDS = ("number", "date", "levels", "ordered", "text")
 _FORMAT = 3
-_READ = (1, 2, 3)  # formats that are understood; the first knew no flags, the second no labels
+# Formats that are understood. The first knew neither flags nor cycles nor factors; up to the second, ordered
+# levels were one feature each, cells had no style, and there were no labels.
+_READ = (1, 2, 3)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,6 +127,8 @@ class Preparation:
                     "cycles": list(column.cycles),
                     "ordered": column.ordered,
                     "transform": None if column.transform is None else column.transform.to_json(),
+                    "style": column.style,
+                    "marks": list(column.marks),
                 }
                 for column in self.columns
             ],
@@ -175,8 +180,10 @@ class Preparation:
                 _texts("levels", item["levels"]),
                 item.get("flag", False),
                 _texts("cycles", item.get("cycles", [])),
-                item.get("ordered", False),
+                item.get("ordered", False) and (data["format"] > 2 or data["nominal"] == "coded"),
                 _transform(item.get("transform")),
+                _text("style", item.get("style", "")),
+                _texts("marks", item.get("marks", [])),
             )
             for item in data["columns"]
         )
@@ -264,6 +271,11 @@ def _require_column(column: Column) -> None:
     plain = column.kind == "number" or column.transform is None
     require(plain, "transform", "that of a number", column.kind)
     require(not column.cycles or column.kind == "date", "cycles", "those of a date", column.cycles)
+    styles = {
+        "number": re.fullmatch("([.,].{0,40})?", column.style),
+        "date": column.style in ("", "dmy", "mdy"),
+    }
+    require(bool(styles.get(column.kind, not column.style)), "style", f"one of a {column.kind}", column.style)
     for name, values in (("levels", column.levels), ("cycles", column.cycles)):
         _require_distinct(f"{name} of {column.name!r}", values)
 
