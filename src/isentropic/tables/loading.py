@@ -157,10 +157,10 @@ def load(
     -----
     In CSV files the empty field, NA, NaN, null and ? are missing; None is a level. Text counts as dates where
     95% of it is written as YYYY-MM-DD, YYYY-MM or with the name of a month, with or without a time. Names in
-    ``features``, ``labels``, ``drop`` and ``keep`` may be patterns as ``"x_*"``, or several with commas
-    between; a column that is named wins over a pattern. Columns that name the rows, follow their order, have
-    more levels than rows in each, or one value or none, are no features; a :class:`TableWarning` names them.
-    Dates and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100;
+    ``features``, ``labels``, ``drop`` and ``keep`` may be patterns as ``"x_*"``, or several with commas; a
+    column that is named wins over a pattern. Columns that name the rows, follow their order, have more
+    levels than rows in each, or one value or none, are no features; a :class:`TableWarning` names them. Dates
+    and words among numbers are kept and named so. Whole numbers as a target are classes, up to 100 of them;
     rows without a target have the class -1, or NaN.
     The levels of one column weigh together as one column does: with shares p they are divided by
     sqrt(sum p (1 - p)).

@@ -76,11 +76,6 @@ class Roles:
         hint = "another column than the target"
         require(self.index is None or self.index != self.target, "index", hint, self.index)
 
-    @property
-    def asked(self) -> bool:
-        """Whether anything is asked of features and labels."""
-        return bool(self.drop or self.keep or self.features or self.labels)
-
     def text_columns(self, preparation: Preparation | None) -> frozenset[str]:
         """Columns whose text matters to the letter, as in '007': names of rows and known levels."""
         if preparation is None:

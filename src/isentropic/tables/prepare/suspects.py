@@ -33,6 +33,7 @@ _MANY = 20  # so many texts that occur less than twice on average are names too,
 _LEAST_LEVELS = 10  # fewer levels are few, however few rows there are
 _RISING = 0.98  # share of the steps from row to row that go the same way
 _EVEN = 0.995  # correlation with the number of the row from which a column says nothing else
+_LARGEST = 1e100
 _RELATED = 3.5  # standard errors of a rank correlation that is no chance
 _IDENTIFIER_NAME = re.compile(
     r"(?i:(^|.*[\W_])(id|ids|uuid|guid|key|nbr|nr|no|num|number|rownames?|serial)[.#]?"
@@ -198,21 +199,16 @@ def _row_order(features: pd.DataFrame, name: str, others: list[str]) -> str:
     are when a row was written, or the axis of a series, whose measures remain. Any other sorted column is a
     measure if another column changes with the rows too.
     """
-    values = features[name]
-    if len(values) < _FEWEST_IN_ORDER:
-        return ""
-    numbers, is_date = _order_values(values)
-    if numbers is None:
+    numbers, is_date = _order_values(features[name])
+    is_time = is_date or _TIME_NAME.fullmatch(name) is not None
+    if numbers is None or len(numbers) < (_FEWEST if is_time else _FEWEST_IN_ORDER):
         return ""
     is_identifier = bool(name.strip()) and _IDENTIFIER_NAME.fullmatch(name.strip()) is not None
     steps = np.diff(numbers)
     if _counts_in_runs(numbers, steps):
         is_counter = is_identifier or not _is_related(numbers, features, name, others)
-        return (
-            "counts up from the same number again and again, in the order of the rows" if is_counter else ""
-        )
+        return "counts the rows again and again" if is_counter else ""
     if _goes_one_way(steps, ties=is_date):
-        is_time = is_date or _TIME_NAME.fullmatch(name) is not None
         even = abs(np.corrcoef(numbers, np.arange(len(numbers)))[0, 1]) >= _EVEN
         if is_time or is_identifier or even or not _rows_are_ordered(features, name, others):
             return "follows the order of the rows"
@@ -228,8 +224,9 @@ def _order_values(values: pd.Series) -> tuple[Floats | None, bool]:
     else:
         numbers, is_date = _days_of(values)
         fits = is_date
-    enough = len(numbers) >= max(_FEWEST_IN_ORDER, 0.9 * len(values))
-    return (numbers if fits and enough and np.ptp(numbers) > 0 else None), is_date
+    enough = len(numbers) >= 0.9 * len(values) and len(numbers) > 1
+    finite = enough and bool((np.abs(numbers) < _LARGEST).all())  # sums of squares are numbers
+    return (numbers if fits and finite and np.ptp(numbers) > 0 else None), is_date
 
 
 def _days_of(values: pd.Series) -> tuple[Floats, bool]:
