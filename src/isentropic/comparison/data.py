@@ -74,7 +74,7 @@ class Data:
             split = Split.of(classes, seed)
         if classes is not None and split is not None:
             classifiers = raw_accuracies(in_units(X, metric), classes, split, metric)
-        found = column_relation(X, seed) if metric in EUCLIDEAN else None
+        found = column_relation(X, seed, metric)
         relation = None if found is None else (found.strength, found.p_value)
         return cls(X, y, classes, split, classifiers, mark, relation, metric)
 
