@@ -191,15 +191,15 @@ def test_without_classes_tenths_are_drawn_evenly(rng):
 
 
 def test_the_map_of_all_rows_is_drawn_with_all_of_them(large):
-    iris = datasets.load("builtin:iris")
-    found = compared(iris.X, iris.y, ["pca"], presets.PRESETS["quick"], most_rows=60)
-    table, judged = taken(iris, found.rows), verdict(found.listed)
-    drawn = drawing(table, found.runs, judged, whole=found.whole, everything=iris)
+    wine = datasets.load("builtin:wine")
+    found = compared(wine.X, wine.y, ["pca"], presets.PRESETS["quick"], most_rows=60)
+    table, judged = taken(wine, found.rows), verdict(found.listed)
+    drawn = drawing(table, found.runs, judged, whole=found.whole, everything=wine)
     np.testing.assert_array_equal(drawn.whole.rows, found.rows)
     np.testing.assert_array_equal(
-        np.sort(np.concatenate([drawn.whole.rows, drawn.whole.others])), np.arange(150)
+        np.sort(np.concatenate([drawn.whole.rows, drawn.whole.others])), np.arange(178)
     )
-    np.testing.assert_array_equal(drawn.whole.other_classes, iris.y[drawn.whole.others])
-    assert table.row_names == tuple(iris.row_names[row] for row in found.rows)
+    np.testing.assert_array_equal(drawn.whole.other_classes, wine.y[drawn.whole.others])
+    assert table.row_names == tuple(wine.row_names[row] for row in found.rows)
     for fact, mark in zip(judged.worst, drawn.marks, strict=True):
         assert mark is None or set(mark.rows) <= set(found.whole.quality.rows.tolist()), fact

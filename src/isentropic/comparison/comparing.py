@@ -22,7 +22,7 @@ from .steps import Steps
 from .store import Store
 from .tasks import Methods, Task
 from .timed import MakeJob, runs_in_time
-from .verdicts import verdict
+from .verdicts import Verdict, verdict
 from .whole_in_time import of_all_in_time
 from .whole_jobs import WholeJob
 from .work import MostRows, Work
@@ -36,18 +36,32 @@ class Comparison:
 
     The runs of a sample are Runs of the sampled table: row i of their maps, and of all that is known row by
     row, is row ``rows[i]`` of the whole one. ``whole`` is the recommended method on all rows, which are in
-    the order of the table.
+    the order of the table. Identical rows are mapped and scored once: then ``rows`` names one of each that
+    was compared, ``copies`` how often it is there, and ``row_of`` where the map has every row of the table.
     """
 
     runs: tuple[Run, ...]  # in the order of the methods
-    rows: Integers | None = None  # of the sample; None: all
+    rows: Integers | None = None  # that were compared; None: all
     whole: Run | None = None  # None where all rows were compared, or no map is to be trusted
     notes: tuple[str, ...] = ()  # what was left out, a sentence each
+    verdict: Verdict | None = None  # of all Runs; None without any
+    sampled: bool = False  # whether ``rows`` are a sample
+    copies: Integers | None = None  # (n,) of each compared row: how many rows of the table it is; None: one
+    row_of: Integers | None = None
+    # (N,) of each row of the table: which row of ``whole``, of the runs where there was no sample, it is
+    distinct: Integers | None = None  # (u,) rows of the table that stand for all that are identical with them
 
     @property
     def listed(self) -> list[Run]:
         """All Runs, that of all rows last: as :func:`compare` returns and ``verdict`` takes them."""
         return [*self.runs, *([] if self.whole is None else [self.whole])]
+
+    def in_distinct_rows(self) -> Comparison:
+        """The same with rows counted among the different ones; itself where no row is repeated."""
+        if self.row_of is None:
+            return self
+        rows = self.row_of[self.rows] if self.sampled and self.rows is not None else None
+        return replace(self, runs=tuple(replace(run, rows=rows) for run in self.runs), rows=rows)
 
 
 def compare(  # long, with a line for each option
@@ -72,6 +86,10 @@ def compare(  # long, with a line for each option
 
     A method that fails, needs classes that are not given, or is not made for so many rows, is a Run with
     the reason. What is said of a method does not depend on which others are compared.
+
+    Rows that are identical in all columns are mapped and scored once, with the class that most of them have;
+    Runs then say in ``copies`` how often each is there, and :func:`~isentropic.comparison.maps_frame` gives
+    every row of the table its place.
 
     A table of more than 10,000 rows is compared on 5,000, by Gower's metric on 3,000, drawn from each class
     in proportion, or from each tenth of the column that varies most; parameters are chosen on 1,500 of them.
@@ -136,10 +154,10 @@ def compare(  # long, with a line for each option
     Examples
     --------
     >>> from isentropic import compare, datasets
-    >>> iris = datasets.load("builtin:iris")
-    >>> runs = compare(iris.X, iris.y, ["pca", "isomap"], tune=False)
+    >>> wine = datasets.load("builtin:wine")
+    >>> runs = compare(wine.X, wine.y, ["pca", "isomap"], tune=False)
     >>> [run.method for run in runs], runs[0].embedding.shape
-    (['pca', 'isomap'], (150, 2))
+    (['pca', 'isomap'], (178, 2))
     >>> bool(runs[0].accuracy[0] > 0.8)  # on rows that were held out
     True
     """
@@ -194,22 +212,46 @@ def compared(
         store = Store.at(folder, len(work.tasks) * len(work.data.X))
         pending = work.steps
         steps = Steps(progress, sum(map(len, pending.values())), pending)
-        told = on_run or (lambda run, read_back: None)
+        in_table = (lambda run: run) if work.copies is None else work.copies.in_table
+
+        def told(run: Run, read_back: bool) -> None:
+            if on_run is not None:
+                on_run(in_table(run), read_back)
 
         def job(task: Task, preset: Preset) -> Job:
             return Job(task, work.data, preset, criterion, seed, n_jobs, steps)
 
         runs, notes = _runs(work, job, store, ends, told)
-        found = Comparison(tuple(runs), work.rows, None, (*work.notes, *notes, *said_of_memory(runs)))
-        place = None if work.rows is None or not runs else verdict(runs).recommended
-        if work.rows is None or place is None:
-            return found
-        task = next(task for task in work.tasks if task.label == runs[place].method)
+        notes = (*work.notes, *notes, *said_of_memory(runs))
+        judged = verdict(runs) if runs else None
+        if work.rows is None or judged is None or judged.recommended is None:
+            return _found(work, runs, None, notes, judged)
+        task = next(task for task in work.tasks if task.label == runs[judged.recommended].method)
         last = WholeJob(task, work.all, preset.of_all, criterion, seed, n_jobs, steps)
-        given = (runs[place], work.rows, store)
+        given = (runs[judged.recommended], work.rows, store)
         run, read_back = last.of_all(*given) if ends is None else of_all_in_time(last, *given, ends)
         told(run, read_back)
-        return replace(found, whole=run)
+        return _found(work, runs, run, notes, verdict([*runs, run]))
+
+
+def _found(
+    work: Work, runs: list[Run], whole: Run | None, notes: tuple[str, ...], judged: Verdict | None
+) -> Comparison:
+    """With rows counted in the table as it was given, identical ones included."""
+    copies, sampled = work.copies, work.rows is not None
+    if copies is None:
+        return Comparison(tuple(runs), work.rows, whole, notes, judged, sampled)
+    return Comparison(
+        tuple(map(copies.in_table, runs)),
+        copies.rows if work.rows is None else copies.rows[work.rows],
+        None if whole is None else copies.in_table(whole),
+        notes,
+        judged,
+        sampled,
+        copies.counts if work.rows is None else copies.counts[work.rows],
+        copies.row_of,
+        copies.rows,
+    )
 
 
 def _runs(

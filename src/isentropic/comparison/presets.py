@@ -22,6 +22,9 @@ MIXED, MIXED_SCORED_ROWS = 6_000, 2_000  # rows of a mixed table: of more than t
 SCORED_ROWS = 2_000  # of a large table, compared with all others: intervals of T and C some 0.015 wide
 
 
+TWINS = frozenset({"classical-mds"})  # whose map of Euclidean distances is that of PCA
+
+
 @dataclass(frozen=True, slots=True)
 class Preset:
     """Which methods, how many sets of parameters of each, how many seeds where a method draws."""
@@ -60,7 +63,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         for preset in (
             Preset(
                 "quick",
-                "one or two methods of each kind as they come, one seed",
+                "PCA, UMAP, t-SNE and one method for distances, with their defaults and one seed",
                 variants=False,
                 tune=False,
                 budget=1,
@@ -101,8 +104,12 @@ def methods_of(preset: Preset, n_rows: int, *, has_classes: bool, of_columns: bo
 
     Where rows are compared by another metric than that ``of_columns`` of numbers, the methods of distances.
 
-    >>> methods_of(PRESETS["quick"], 150, has_classes=False)[:3]
-    ('pca', 'classical-mds', 'isomap')
+    Classical MDS of Euclidean distances is the map of PCA: it takes the place of PCA elsewhere.
+
+    >>> methods_of(PRESETS["quick"], 150, has_classes=False)
+    ('pca', 'parameter-free-sdd', 't-sne', 'umap')
+    >>> methods_of(PRESETS["quick"], 150, has_classes=False, of_columns=False)
+    ('classical-mds', 'parameter-free-sdd', 't-sne', 'umap')
     """
     smaller_or_equal = tuple(PRESETS)[: tuple(PRESETS).index(preset.name) + 1]
     chosen = [
@@ -112,6 +119,7 @@ def methods_of(preset: Preset, n_rows: int, *, has_classes: bool, of_columns: bo
         and registry.family_of(method).alone
         and (has_classes or not method.needs_y)
         and (of_columns or method.precomputed)
+        and (preset.variants or not of_columns or method.name not in TWINS)
     ]
     plain = {method.target for method in chosen if not method.params and n_rows <= method.max_rows}
     return tuple(
