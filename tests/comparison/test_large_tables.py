@@ -134,14 +134,14 @@ def test_nothing_is_fitted_on_all_rows_where_nothing_is_to_be_trusted(large, rng
 
 
 def test_methods_of_a_preset_that_are_made_for_fewer_rows_are_one_line(large, X, monkeypatch):
-    lines = {name: registry.METHODS[name] for name in ("pca", "classical-mds")}
+    lines = {name: registry.METHODS[name] for name in ("pca", "umap")}
     few = registry.Method(
         "few", f"{__name__}:Columns", "", "none", "O(n); O(n)", "(2000)", max_rows=50, preset="quick"
     )
     monkeypatch.setattr(registry, "METHODS", {**lines, "few": few})
     monkeypatch.setattr("isentropic.comparison.work.METHODS", registry.METHODS)
     found = compared(X, None, None, presets.PRESETS["quick"])
-    assert [run.method for run in found.runs] == ["pca", "classical-mds"]
+    assert [run.method for run in found.runs] == ["pca", "umap"]
     assert found.notes == ("Not compared, as they are made for fewer rows: few.",)
 
 

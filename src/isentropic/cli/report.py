@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .._errors import printable
-from ._bar import one_bar
+from ._bar import MethodLines, one_bar
 from ._clock import command_began
 from ._computation import computing, prompt_interrupt
 from ._failure import FAILURE
@@ -51,6 +51,7 @@ from ._terminal import reporting, show_json
 
 if TYPE_CHECKING:
     from .._values import Table
+    from ..comparison import Run
     from ..comparison.comparing import Comparison
     from ..comparison.pace import Limit
 
@@ -257,6 +258,12 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
     from ..comparison.comparing import compared
 
     read_back: list[bool] = []
+    lines = MethodLines(shown=shown)
+
+    def done(run: Run, back: bool) -> None:
+        read_back.append(back)
+        lines.add(run, back)
+
     with one_bar(shown=shown), computing("the comparison"):
         found = compared(
             table.X,
@@ -269,8 +276,10 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
             limit=asked.limit,
             n_jobs=asked.jobs,
             folder=asked.folder,
-            on_run=lambda run, back: read_back.append(back),
+            on_run=done,
+            on_methods=lines.begin,
         )
+    lines.say("writing the page")
     return found, sum(read_back)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,8 @@ from .verdicts import Verdict, verdict
 from .whole_in_time import of_all_in_time
 from .whole_jobs import WholeJob
 from .work import MostRows, Work
+
+_MOST_KEPT = 2**28  # bytes of the table, times methods: beyond, fitted models are not kept
 
 OnRun = Callable[[Run, bool], None]  # called with each Run as it is there, and whether it was read back
 
@@ -196,8 +198,9 @@ def compared(
     n_jobs: int | None = None,
     folder: str | Path | None = None,
     on_run: OnRun | None = None,
+    on_methods: Callable[[Sequence[str]], None] | None = None,
 ) -> Comparison:
-    """As :func:`compare`, with what was done beside the Runs."""
+    """As :func:`compare`, with what was done beside the Runs; ``on_methods`` is called with their labels."""
     seed = require_count("random_state", random_state, "a whole number, as seeds count on", least=0)
     if most_rows not in (None, "auto"):
         require_count("most_rows", most_rows, "'auto', None for all, or a number of rows", least=4)
@@ -218,12 +221,17 @@ def compared(
             if on_run is not None:
                 on_run(in_table(run), read_back)
 
+        placers = _placers(work)
+        if on_methods is not None:
+            on_methods([task.label for task in work.tasks])
+
         def job(task: Task, preset: Preset) -> Job:
-            return Job(task, work.data, preset, criterion, seed, n_jobs, steps)
+            return Job(task, work.data, preset, criterion, seed, n_jobs, steps, placers)
 
         runs, notes = _runs(work, job, store, ends, told)
         notes = (*work.notes, *notes, *said_of_memory(runs))
         judged = verdict(runs) if runs else None
+        runs = _with_shown_walked(work, runs, judged, job, store if ends is None else None)
         if work.rows is None or judged is None or judged.recommended is None:
             return _found(work, runs, None, notes, judged)
         task = next(task for task in work.tasks if task.label == runs[judged.recommended].method)
@@ -232,6 +240,25 @@ def compared(
         run, read_back = last.of_all(*given) if ends is None else of_all_in_time(last, *given, ends)
         told(run, read_back)
         return _found(work, runs, run, notes, verdict([*runs, run]))
+
+
+def _placers(work: Work) -> dict[str, Any] | None:
+    """Where fitted models are kept until it is known which map is shown; None: all are walked at once."""
+    if work.preset.every_walk or len(work.tasks) * work.data.X.nbytes > _MOST_KEPT:
+        return None
+    return {}
+
+
+def _with_shown_walked(
+    work: Work, runs: list[Run], judged: Verdict | None, job: MakeJob, store: Store | None
+) -> list[Run]:
+    """Only the map that is shown is walked, where not all are: the verdict does not depend on it."""
+    if judged is None or judged.shown is None:
+        return runs
+    label = runs[judged.shown].method
+    one = job(next(task for task in work.tasks if task.label == label), work.preset)
+    walked = replace(one.walked(runs[judged.shown], store), rows=work.rows)
+    return [walked if i == judged.shown else run for i, run in enumerate(runs)]
 
 
 def _found(
@@ -267,9 +294,11 @@ def _runs(
     else:
         share = 1.0 if work.rows is None else FOR_THE_SAMPLE
         until = time.perf_counter() + share * (ends - time.perf_counter())
-        found, notes = runs_in_time(work.tasks, work.preset, job, store, until, work.pace)
-        for run, read_back in found.values():
+
+        def in_sample(run: Run, read_back: bool) -> None:
             told(replace(run, rows=work.rows), read_back)
+
+        found, notes = runs_in_time(work.tasks, work.preset, job, store, until, work.pace, in_sample)
     labels = [task.label for task in work.tasks if task.label in found]
     return [replace(found[label][0], rows=work.rows) for label in labels], notes
 

@@ -65,6 +65,7 @@ class Work:
             preset = preset.of_sample
         if is_gower(metric) and most > MIXED:
             preset = preset.of_mixed
+        preset = preset.for_rows(most)
         with_copies = given.X if copies is not None and rows is None else None
         data = Data.of(*everything.taken(rows), seed, metric, with_copies=with_copies)
         if methods is None:
@@ -73,6 +74,7 @@ class Work:
             if len(everything.X) > LARGE:
                 methods, left_out = _for_large_tables(methods)
                 notes += left_out
+            methods = {name: preset.params_of(name, most) for name in methods}
         tasks = as_tasks(methods)
         if not data.is_euclidean:
             tasks = tuple(task.by_metric(metric) for task in tasks)
