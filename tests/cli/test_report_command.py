@@ -60,7 +60,10 @@ def test_the_verdict_and_the_page(report, pages, flats, tmp_path):
     assert lines[-2].startswith("Compared 2 methods in ")
     assert lines[-2].endswith("(the methods asked for, as they come, as by the preset quick).")
     assert lines[-1] == f"wrote {out}"
-    assert result.stderr == ""
+    began, *done, page = result.stderr.splitlines()  # what is piped has a line for each method
+    assert (began, page) == ("comparing 2 methods: pca, isomap", "writing the page")
+    for line, (name, place) in zip(done, [("pca", "1 of 2"), ("isomap", "2 of 2")], strict=True):
+        assert re.fullmatch(rf"{name}: done in [0-9.]+ m?s \({place}\)", line)
     assert isinstance(call["verdict"], Verdict)
     assert [run.method for run in call["runs"]] == ["pca", "isomap"]
     assert out.read_text(encoding="utf-8") == f"{PAGE}{call['verdict'].headline}"

@@ -134,14 +134,14 @@ def test_nothing_is_fitted_on_all_rows_where_nothing_is_to_be_trusted(large, rng
 
 
 def test_methods_of_a_preset_that_are_made_for_fewer_rows_are_one_line(large, X, monkeypatch):
-    lines = {name: registry.METHODS[name] for name in ("pca", "classical-mds")}
+    lines = {name: registry.METHODS[name] for name in ("pca", "umap")}
     few = registry.Method(
         "few", f"{__name__}:Columns", "", "none", "O(n); O(n)", "(2000)", max_rows=50, preset="quick"
     )
     monkeypatch.setattr(registry, "METHODS", {**lines, "few": few})
     monkeypatch.setattr("isentropic.comparison.work.METHODS", registry.METHODS)
     found = compared(X, None, None, presets.PRESETS["quick"])
-    assert [run.method for run in found.runs] == ["pca", "classical-mds"]
+    assert [run.method for run in found.runs] == ["pca", "umap"]
     assert found.notes == ("Not compared, as they are made for fewer rows: few.",)
 
 
@@ -191,15 +191,15 @@ def test_without_classes_tenths_are_drawn_evenly(rng):
 
 
 def test_the_map_of_all_rows_is_drawn_with_all_of_them(large):
-    iris = datasets.load("builtin:iris")
-    found = compared(iris.X, iris.y, ["pca"], presets.PRESETS["quick"], most_rows=60)
-    table, judged = taken(iris, found.rows), verdict(found.listed)
-    drawn = drawing(table, found.runs, judged, whole=found.whole, everything=iris)
+    wine = datasets.load("builtin:wine")
+    found = compared(wine.X, wine.y, ["pca"], presets.PRESETS["quick"], most_rows=60)
+    table, judged = taken(wine, found.rows), verdict(found.listed)
+    drawn = drawing(table, found.runs, judged, whole=found.whole, everything=wine)
     np.testing.assert_array_equal(drawn.whole.rows, found.rows)
     np.testing.assert_array_equal(
-        np.sort(np.concatenate([drawn.whole.rows, drawn.whole.others])), np.arange(150)
+        np.sort(np.concatenate([drawn.whole.rows, drawn.whole.others])), np.arange(178)
     )
-    np.testing.assert_array_equal(drawn.whole.other_classes, iris.y[drawn.whole.others])
-    assert table.row_names == tuple(iris.row_names[row] for row in found.rows)
+    np.testing.assert_array_equal(drawn.whole.other_classes, wine.y[drawn.whole.others])
+    assert table.row_names == tuple(wine.row_names[row] for row in found.rows)
     for fact, mark in zip(judged.caveats, drawn.marks, strict=True):
         assert mark is None or set(mark.rows) <= set(found.whole.quality.rows.tolist()), fact

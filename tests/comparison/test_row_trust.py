@@ -38,12 +38,34 @@ def test_every_map_has_its_rows_tested(X, runs):
         assert run.row_trust.doubtful_share == len(found.doubtful) / len(X)
 
 
-def test_maps_that_can_place_rows_are_walked(runs):
-    pca, sne, mine = (run.row_trust for run in runs)
+@pytest.fixture(scope="module")
+def alone(X):
+    """Each method in a comparison of its own, in which its map is the one that is shown."""
+    chosen = {"pca": {}, "t-sne": {"init": "random"}, "mine": lambda X: X[:, :2]}
+    return [compare(X, methods={name: given}, preset="quick")[0] for name, given in chosen.items()]
+
+
+def test_a_map_that_is_shown_is_walked_if_it_can_place_rows(alone):
+    pca, sne, mine = (run.row_trust for run in alone)
     assert len(pca.walked) == len(pca.jumps) == len(sne.walked) == 100
     assert pca.jumping_share == 0.0
     assert sne.jumping_share > 0.0  # a closed band that it must tear
     assert mine.walked is mine.jumps is mine.jumping_share is None
+
+
+def test_only_the_shown_map_is_walked_unless_the_preset_is_thorough(X, tmp_path):
+    methods = {"pca": {}, "isomap": {}}
+    first = compare(X, methods=methods, preset="quick", folder=tmp_path)
+    shown = verdict(first).shown
+    assert [run.row_trust.walked is not None for run in first] == [i == shown for i in range(2)]
+    again = compare(X, methods=methods, preset="quick", folder=tmp_path)  # read back
+    np.testing.assert_array_equal(again[shown].row_trust.jumps, first[shown].row_trust.jumps)
+    other = "isomap" if shown == 0 else "pca"  # now that one is shown, and its model is fitted again
+    (run,) = compare(X, methods=[other], preset="quick", folder=tmp_path)
+    (fresh,) = compare(X, methods=[other], preset="quick")
+    np.testing.assert_array_equal(run.row_trust.jumps, fresh.row_trust.jumps)
+    every = compare(X[:60], methods=methods, preset="thorough", tune=False)
+    assert all(run.row_trust.walked is not None for run in every)
 
 
 def test_maps_that_draw_say_what_changes_with_the_seed(runs):

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.spatial.distance import pdist, squareform
 
-from isentropic import datasets
+from isentropic import Gower, datasets
 from isentropic.comparison.structure import blocks, column_relation
 
 NOISE = {
@@ -109,3 +110,84 @@ def test_equal_rows_stay_equal_far_from_the_others(rng):
     near = column_relation(X).strength
     X[:10] += 1e5
     assert column_relation(X).strength == pytest.approx(near, abs=0.02)
+
+
+# ---- every metric ------------------------------------------------------------------------------
+
+
+def shuffled_columns(random, n=200, m=24):
+    X = random.normal(size=(n, 3)) @ random.normal(size=(3, m))
+    return X, np.column_stack([random.permutation(column) for column in X.T])
+
+
+def with_words(random, X):
+    """One more column of random levels, as a word column becomes."""
+    return np.column_stack([X, random.integers(0, 40, len(X))]), Gower(levels=(X.shape[1],))
+
+
+def with_constant(random, X):
+    return np.column_stack([X, np.zeros(len(X))]), Gower(levels=(X.shape[1],))
+
+
+def with_hole(random, X):
+    X = X.copy()
+    X[5, 3] = np.nan
+    return X, "gower"
+
+
+def with_many_holes(random, X):
+    """Some of each column is missing, and some rows of the shuffled table may have no column in common."""
+    X = X[:, :6].copy()
+    X[random.uniform(size=X.shape) < 0.15] = np.nan
+    return X[~np.isnan(X).all(axis=1)], Gower(ordered=(1,), weights=(1.0, 2.0, 1.0, 1.0, 0.5, 0.0))
+
+
+def by_cosine(random, X):
+    return X, "cosine"
+
+
+def by_city_block(random, X):
+    return X, "manhattan"
+
+
+@pytest.mark.parametrize(
+    "change", [with_words, with_constant, with_hole, with_many_holes, by_cosine, by_city_block]
+)
+def test_unrelated_columns_are_seen_by_every_metric(change):
+    random = np.random.default_rng(4)
+    related, unrelated = shuffled_columns(random)
+    X, metric = change(random, unrelated)
+    assert column_relation(X, 0, metric).p_value > 0.01
+    X, metric = change(random, related)
+    assert column_relation(X, 0, metric).p_value == 0.01
+
+
+def test_distances_alone_say_nothing_of_columns(rng):
+    D = squareform(pdist(rng.normal(size=(30, 3))))
+    assert column_relation(D, 0, "precomputed") is None
+    assert column_relation(D, 0, lambda a, b: float(np.abs(a - b).sum())) is None
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "gower"])
+def test_copied_rows_and_a_column_in_other_units_make_no_relation(metric):
+    _, X = shuffled_columns(np.random.default_rng(4))
+    expected = column_relation(X, 0, metric)
+    assert expected.p_value > 0.01
+    assert column_relation(np.vstack([X, X[:60], X[:20]]), 0, metric) == expected
+    in_inches = np.column_stack([X, X[:, 0] / 2.54 - 7, -X[:, 1], X[:, 2]])
+    assert column_relation(in_inches, 0, metric).p_value > 0.01
+    assert column_relation(np.column_stack([X[:, 0], 3 * X[:, 0]]), 0, metric) is None
+
+
+@pytest.mark.parametrize("n_columns", [4, 10])
+def test_rows_that_columns_of_few_values_repeat_are_evidence(n_columns):
+    """Columns that follow one of two levels, but for one cell in ten: few patterns, many times each."""
+    random = np.random.default_rng(0)
+    kind = random.integers(0, 2, (300, 2))
+    X = kind[:, np.arange(n_columns) % 2].astype(float)
+    X = np.where(random.uniform(size=X.shape) < 0.1, 1 - X, X)
+    assert column_relation(X).p_value == 0.01
+    assert column_relation(X, 0, Gower(levels=tuple(range(n_columns)))).p_value == 0.01
+    alone = np.column_stack([random.permutation(column) for column in X.T])
+    assert column_relation(alone).p_value > 0.01
+    assert column_relation(alone, 0, Gower(levels=tuple(range(n_columns)))).p_value > 0.01

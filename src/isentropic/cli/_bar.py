@@ -1,14 +1,21 @@
-"""One bar for a long comparison: what is being tried, how much of all is done."""
+"""How far a long comparison is: one bar on a terminal, one line for each method elsewhere."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import typer
+
+from .._errors import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+    from ..comparison import Run
 
 
 @contextmanager
@@ -23,6 +30,40 @@ def one_bar(*, shown: bool) -> Iterator[None]:
         finally:
             if bar is not None:
                 bar.stop()
+
+
+class MethodLines:
+    """One line on stderr for each method as it is done, where no bar can be shown; nothing if not ``shown``.
+
+    ``umap: done in 3.1 s (2 of 4)``
+    """
+
+    def __init__(self, *, shown: bool) -> None:
+        self.shown = shown and not sys.stderr.isatty()
+        self._total = self._done = 0
+        self._since = time.perf_counter()
+
+    def begin(self, methods: Sequence[str]) -> None:
+        self._total, self._since = len(methods), time.perf_counter()
+        self.say(f"comparing {len(methods)} method{'s' * (len(methods) > 1)}: {', '.join(methods)}")
+
+    def add(self, run: Run, read_back: bool) -> None:
+        """A method is done; one beyond those that were to be compared is the map of all rows."""
+        from ..report.scores import seconds
+
+        now = time.perf_counter()
+        took = seconds(now - self._since)
+        self._done, self._since = self._done + 1, now
+        if run.failed:
+            how = f"failed after {took}: {run.reason}"
+        else:
+            how = "read back" if read_back else f"done in {took}"
+        of = f"{self._done} of {self._total}" if self._done <= self._total else "all rows"
+        self.say(f"{run.method}: {how} ({of})")
+
+    def say(self, text: str) -> None:
+        if self.shown:
+            typer.echo(printable(text), err=True)
 
 
 class _Bar:

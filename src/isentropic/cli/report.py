@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .._errors import printable
-from ._bar import one_bar
+from ._bar import MethodLines, one_bar
 from ._clock import command_began
 from ._computation import computing, prompt_interrupt
 from ._failure import FAILURE
@@ -56,6 +56,7 @@ from ._terminal import reporting, show_json
 
 if TYPE_CHECKING:
     from .._values import Table
+    from ..comparison import Run
     from ..comparison.comparing import Comparison
     from ..comparison.pace import Limit
 
@@ -227,23 +228,27 @@ def _finish(
 ) -> None:
     """Judge, write the page, say the verdict."""
     from .._files import atomic_write, written_together
-    from ..comparison import drawing, save_maps, verdict
+    from ..comparison import drawing, save_maps
     from ..comparison.strata import taken
     from ..report import page
     from ..report.scores import seconds
 
-    runs, judged = found.runs, verdict(found.listed)
+    runs, judged = found.runs, found.verdict
+    assert judged is not None  # there is a Run, at least
+    different = table if found.distinct is None else taken(table, found.distinct)  # identical rows once
     compared = table if found.rows is None else taken(table, found.rows)
     facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
-    drawn = drawing(compared, runs, judged, whole=found.whole, everything=table)
-    text = page(compared, runs, judged, drawn, facts, color=color)
+    local = found.in_distinct_rows()
+    drawn = drawing(compared, local.runs, judged, whole=local.whole, everything=different)
+    text = page(compared, local.runs, judged, drawn, facts, color=color)
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     with written_together():
         with atomic_write(told.out) as file:
             file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
         if maps is not None:
             of_all = found.whole is not None and not found.whole.failed
-            written = (table, [found.whole]) if of_all else (compared, runs, judged)
+            of_rows = compared if found.sampled else table
+            written = (table, [found.whole]) if of_all else (of_rows, runs, judged)
             save_maps(maps, *written, raw_text=told.raw_text)
     if as_json:
         show_json(document(table, found, judged, drawn, facts, told))
@@ -266,6 +271,12 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
     from ..comparison.comparing import compared
 
     read_back: list[bool] = []
+    lines = MethodLines(shown=shown)
+
+    def done(run: Run, back: bool) -> None:
+        read_back.append(back)
+        lines.add(run, back)
+
     with one_bar(shown=shown), computing("the comparison"):
         found = compared(
             table.X,
@@ -278,8 +289,10 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
             limit=asked.limit,
             n_jobs=asked.jobs,
             folder=asked.folder,
-            on_run=lambda run, back: read_back.append(back),
+            on_run=done,
+            on_methods=lines.begin,
         )
+    lines.say("writing the page")
     return found, sum(read_back)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,12 @@ from .steps import Steps
 from .store import Store
 from .tasks import Methods, Task
 from .timed import MakeJob, runs_in_time
-from .verdict import verdict
+from .verdict import Verdict, verdict
 from .whole_in_time import of_all_in_time
 from .whole_jobs import WholeJob
 from .work import MostRows, Work
+
+_MOST_KEPT = 2**28  # bytes of the table, times methods: beyond, fitted models are not kept
 
 OnRun = Callable[[Run, bool], None]  # called with each Run as it is there, and whether it was read back
 
@@ -36,18 +38,32 @@ class Comparison:
 
     The runs of a sample are Runs of the sampled table: row i of their maps, and of all that is known row by
     row, is row ``rows[i]`` of the whole one. ``whole`` is the recommended method on all rows, which are in
-    the order of the table.
+    the order of the table. Identical rows are mapped and scored once: then ``rows`` names one of each that
+    was compared, ``copies`` how often it is there, and ``row_of`` where the map has every row of the table.
     """
 
     runs: tuple[Run, ...]  # in the order of the methods
-    rows: Integers | None = None  # of the sample; None: all
+    rows: Integers | None = None  # that were compared; None: all
     whole: Run | None = None  # None where all rows were compared, or no map is to be trusted
     notes: tuple[str, ...] = ()  # what was left out, a sentence each
+    verdict: Verdict | None = None  # of all Runs; None without any
+    sampled: bool = False  # whether ``rows`` are a sample
+    copies: Integers | None = None  # (n,) of each compared row: how many rows of the table it is; None: one
+    row_of: Integers | None = None
+    # (N,) of each row of the table: which row of ``whole``, of the runs where there was no sample, it is
+    distinct: Integers | None = None  # (u,) rows of the table that stand for all that are identical with them
 
     @property
     def listed(self) -> list[Run]:
         """All Runs, that of all rows last: as :func:`compare` returns and ``verdict`` takes them."""
         return [*self.runs, *([] if self.whole is None else [self.whole])]
+
+    def in_distinct_rows(self) -> Comparison:
+        """The same with rows counted among the different ones; itself where no row is repeated."""
+        if self.row_of is None:
+            return self
+        rows = self.row_of[self.rows] if self.sampled and self.rows is not None else None
+        return replace(self, runs=tuple(replace(run, rows=rows) for run in self.runs), rows=rows)
 
 
 def compare(  # long, with a line for each option
@@ -72,6 +88,10 @@ def compare(  # long, with a line for each option
 
     A method that fails, needs classes that are not given, or is not made for so many rows, is a Run with
     the reason. What is said of a method does not depend on which others are compared.
+
+    Rows that are identical in all columns are mapped and scored once, with the class that most of them have;
+    Runs then say in ``copies`` how often each is there, and :func:`~isentropic.comparison.maps_frame` gives
+    every row of the table its place.
 
     A table of more than 10,000 rows is compared on 5,000, by Gower's metric on 3,000, drawn from each class
     in proportion, or from each tenth of the column that varies most; parameters are chosen on 1,500 of them.
@@ -136,10 +156,10 @@ def compare(  # long, with a line for each option
     Examples
     --------
     >>> from isentropic import compare, datasets
-    >>> iris = datasets.load("builtin:iris")
-    >>> runs = compare(iris.X, iris.y, ["pca", "isomap"], tune=False)
+    >>> wine = datasets.load("builtin:wine")
+    >>> runs = compare(wine.X, wine.y, ["pca", "isomap"], tune=False)
     >>> [run.method for run in runs], runs[0].embedding.shape
-    (['pca', 'isomap'], (150, 2))
+    (['pca', 'isomap'], (178, 2))
     >>> bool(runs[0].accuracy[0] > 0.8)  # on rows that were held out
     True
     """
@@ -178,8 +198,9 @@ def compared(
     n_jobs: int | None = None,
     folder: str | Path | None = None,
     on_run: OnRun | None = None,
+    on_methods: Callable[[Sequence[str]], None] | None = None,
 ) -> Comparison:
-    """As :func:`compare`, with what was done beside the Runs."""
+    """As :func:`compare`, with what was done beside the Runs; ``on_methods`` is called with their labels."""
     seed = require_count("random_state", random_state, "a whole number, as seeds count on", least=0)
     if most_rows not in (None, "auto"):
         require_count("most_rows", most_rows, "'auto', None for all, or a number of rows", least=4)
@@ -194,22 +215,70 @@ def compared(
         store = Store.at(folder, len(work.tasks) * len(work.data.X))
         pending = work.steps
         steps = Steps(progress, sum(map(len, pending.values())), pending)
-        told = on_run or (lambda run, read_back: None)
+        in_table = (lambda run: run) if work.copies is None else work.copies.in_table
+
+        def told(run: Run, read_back: bool) -> None:
+            if on_run is not None:
+                on_run(in_table(run), read_back)
+
+        placers = _placers(work)
+        if on_methods is not None:
+            on_methods([task.label for task in work.tasks])
 
         def job(task: Task, preset: Preset) -> Job:
-            return Job(task, work.data, preset, criterion, seed, n_jobs, steps)
+            return Job(task, work.data, preset, criterion, seed, n_jobs, steps, placers)
 
         runs, notes = _runs(work, job, store, ends, told)
-        found = Comparison(tuple(runs), work.rows, None, (*work.notes, *notes, *said_of_memory(runs)))
-        place = None if work.rows is None or not runs else verdict(runs).recommended
-        if work.rows is None or place is None:
-            return found
-        task = next(task for task in work.tasks if task.label == runs[place].method)
+        notes = (*work.notes, *notes, *said_of_memory(runs))
+        judged = verdict(runs) if runs else None
+        runs = _with_shown_walked(work, runs, judged, job, store if ends is None else None)
+        if work.rows is None or judged is None or judged.recommended is None:
+            return _found(work, runs, None, notes, judged)
+        task = next(task for task in work.tasks if task.label == runs[judged.recommended].method)
         last = WholeJob(task, work.all, preset.of_all, criterion, seed, n_jobs, steps)
-        given = (runs[place], work.rows, store)
+        given = (runs[judged.recommended], work.rows, store)
         run, read_back = last.of_all(*given) if ends is None else of_all_in_time(last, *given, ends)
         told(run, read_back)
-        return replace(found, whole=run)
+        return _found(work, runs, run, notes, verdict([*runs, run]))
+
+
+def _placers(work: Work) -> dict[str, Any] | None:
+    """Where fitted models are kept until it is known which map is shown; None: all are walked at once."""
+    if work.preset.every_walk or len(work.tasks) * work.data.X.nbytes > _MOST_KEPT:
+        return None
+    return {}
+
+
+def _with_shown_walked(
+    work: Work, runs: list[Run], judged: Verdict | None, job: MakeJob, store: Store | None
+) -> list[Run]:
+    """Only the map that is shown is walked, where not all are: the verdict does not depend on it."""
+    if judged is None or judged.shown is None:
+        return runs
+    label = runs[judged.shown].method
+    one = job(next(task for task in work.tasks if task.label == label), work.preset)
+    walked = replace(one.walked(runs[judged.shown], store), rows=work.rows)
+    return [walked if i == judged.shown else run for i, run in enumerate(runs)]
+
+
+def _found(
+    work: Work, runs: list[Run], whole: Run | None, notes: tuple[str, ...], judged: Verdict | None
+) -> Comparison:
+    """With rows counted in the table as it was given, identical ones included."""
+    copies, sampled = work.copies, work.rows is not None
+    if copies is None:
+        return Comparison(tuple(runs), work.rows, whole, notes, judged, sampled)
+    return Comparison(
+        tuple(map(copies.in_table, runs)),
+        copies.rows if work.rows is None else copies.rows[work.rows],
+        None if whole is None else copies.in_table(whole),
+        notes,
+        judged,
+        sampled,
+        copies.counts if work.rows is None else copies.counts[work.rows],
+        copies.row_of,
+        copies.rows,
+    )
 
 
 def _runs(
@@ -225,9 +294,11 @@ def _runs(
     else:
         share = 1.0 if work.rows is None else FOR_THE_SAMPLE
         until = time.perf_counter() + share * (ends - time.perf_counter())
-        found, notes = runs_in_time(work.tasks, work.preset, job, store, until, work.pace)
-        for run, read_back in found.values():
+
+        def in_sample(run: Run, read_back: bool) -> None:
             told(replace(run, rows=work.rows), read_back)
+
+        found, notes = runs_in_time(work.tasks, work.preset, job, store, until, work.pace, in_sample)
     labels = [task.label for task in work.tasks if task.label in found]
     return [replace(found[label][0], rows=work.rows) for label in labels], notes
 

@@ -44,8 +44,21 @@ class Data:
         return in_units(self.X, self.metric)
 
     @classmethod
-    def of(cls, X: Any, y: Any, seed: int, metric: Metric = "euclidean", *, measured: bool = True) -> Data:
-        """Check the table; ``measured``: also find what its maps are measured against."""
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        seed: int,
+        metric: Metric = "euclidean",
+        *,
+        measured: bool = True,
+        with_copies: Floats | None = None,
+    ) -> Data:
+        """Check the table; ``measured``: also find what its maps are measured against.
+
+        ``with_copies`` is the table with its identical rows, where X has each once: how often they are there
+        says whether columns are related.
+        """
         if is_sparse(X):
             hint = (
                 "Give rank=50 when it is loaded: its rows are compared by the cosines of so many components."
@@ -74,7 +87,7 @@ class Data:
             split = Split.of(classes, seed)
         if classes is not None and split is not None:
             classifiers = raw_accuracies(in_units(X, metric), classes, split, metric)
-        found = column_relation(X, seed) if metric in EUCLIDEAN else None
+        found = column_relation(X if with_copies is None else with_copies, seed, metric)
         relation = None if found is None else (found.strength, found.p_value)
         return cls(X, y, classes, split, classifiers, mark, relation, metric)
 

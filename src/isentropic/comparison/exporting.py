@@ -15,6 +15,7 @@ from .._errors import require
 from .._extras import require_file_extra
 from .._files import atomic_write, path_of
 from .._values import Floats, Table
+from .copies import Copies
 from .runs import Run, require_runs, run_names
 from .verdict import Verdict, verdict
 
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
     from ..tables.writers.written import MapsFrame
 
 MAP_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".h5ad", ".json")
-_OWN_ROWS = ("rows", "walked", "jumps")  # which rows, and what is known of other rows than the scored ones
+_OWN_ROWS = (
+    "rows",
+    "walked",
+    "jumps",
+    "copies",
+)  # which rows, and what is known of other rows than the scored ones
 _UNLABELLED = "Unlabelled"  # what DataMapPlot leaves without a name
 
 
@@ -33,7 +39,8 @@ def maps_frame(table: Table, runs: Sequence[Run], judged: Verdict | None = None)
 
     The first column names the rows, a target follows (with ``_`` at its end where its name is that of another
     column); then, for each map, ``NAME_0``, ``NAME_1``, ... and its
-    scores, such as ``NAME_false_neighbors`` and ``NAME_tears``; NaN for rows that were not scored.
+    scores, such as ``NAME_false_neighbors`` and ``NAME_tears``; NaN for rows that were not scored. Rows that
+    are identical in all columns have one place and one score.
 
     >>> from isentropic import compare, datasets
     >>> from isentropic.comparison import maps_frame
@@ -86,8 +93,9 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
     names, order = run_names(runs), _order(runs, judged)
     first = runs[order[0]]
     assert first.embedding is not None
-    places = {names[i]: _flat(runs[i].embedding).tolist() for i in order}
-    scores = row_scores(first)
+    row_of = _row_of(table, runs)
+    places = {names[i]: _flat(runs[i].embedding)[row_of].tolist() for i in order}
+    scores = {key: values[row_of] for key, values in row_scores(first).items()}
     given = [None] * len(table.X) if table.labels is None else table.labels
     labels = [_UNLABELLED if one is None or one != one else str(one) for one in given]
     known = {key: scores[key] for key in ("false_neighbors", "tears", "near_neighbors") if key in scores}
@@ -173,6 +181,18 @@ def _order(runs: Sequence[Run], judged: Verdict | None) -> list[int]:
     return sorted(there, key=lambda i: i != shown)
 
 
+def _row_of(table: Table, runs: Sequence[Run]) -> Any:
+    """Where the maps have each row of the table; identical rows have one place."""
+    n, mapped = len(table.X), {len(run.embedding) for run in runs if run.embedding is not None}
+    if mapped == {n}:
+        return slice(None)
+    copies = Copies.of(table.X, table.y if table.class_names else None)
+    different = n if copies is None else len(copies.rows)
+    hint = "Give the rows that were compared, as the Runs say in their rows."
+    require(mapped == {different}, "table", f"the one of the maps, of {sorted(mapped)} rows", n, hint)
+    return slice(None) if copies is None else copies.row_of
+
+
 def _flat(embedding: Any) -> Floats:
     """Two coordinates, as a plane takes them."""
     places = np.asarray(embedding, float)
@@ -184,7 +204,7 @@ def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFram
 
     from ..tables.writers.written import MapsFrame, free_name
 
-    names, order = run_names(runs), _order(runs, judged)
+    names, order, row_of = run_names(runs), _order(runs, judged), _row_of(table, runs)
     columns: dict[str, Any] = {}
     maps = {}
     for i in order:
@@ -193,6 +213,7 @@ def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFram
         placed = {f"{names[i]}_{d}": embedding[:, d] for d in range(embedding.shape[1])}
         maps[names[i]] = list(placed)
         columns |= placed | {f"{names[i]}_{key}": values for key, values in row_scores(runs[i]).items()}
+    columns = {name: values[row_of] for name, values in columns.items()}
     row = free_name(getattr(table.preparation, "index", None) or "row", columns)
     named: dict[str, Any] = {row: written_names(table)}
     if table.labels is not None:

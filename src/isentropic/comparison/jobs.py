@@ -32,6 +32,7 @@ from .tasks import Task, in_words, plain
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
 _SMALL = 500  # rows
 _CHANCE_ROWS = 250  # of a large table, compared for what chance gives, which varies little between rows
+Place = Callable[[Floats], Any]  # places new rows on a map
 STOPPED = "stopped after"  # begins the reason of a method whose time was over
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
 
@@ -47,6 +48,7 @@ class Job:
     seed: int
     n_jobs: int | None
     steps: Steps
+    placers: dict[str, Place] | None = None  # kept here by label, where only the shown map is walked
 
     def stored(self, store: Store) -> tuple[Run, bool]:
         """The Run, read back or computed and written; whether it was read back."""
@@ -156,10 +158,29 @@ class Job:
         )
         with suppress(DeadlineError):  # the map stands without what there is no time for
             run = with_row_tests(run, self.data.X, self.seed, self._threads, self.data.metric)
-            place = fit.place if self.data.is_euclidean else None  # there is no way between two levels
-            run = with_walks(run, place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
+            if self.placers is None:
+                run = self._with_walks(run, fit.place)
+            elif fit.place is not None:
+                self.placers[label] = fit.place
             run = self._with_classes(run, params, store)
         return self._with_repeats(run, params, fit.embedding)
+
+    def walked(self, run: Run, store: Store | None) -> Run:
+        """The Run with what walks on its map say, where it has none; written again, if there is a store."""
+        if self.placers is None or run.row_trust is None or run.row_trust.walked is not None:
+            return run
+        place = self.placers.get(run.method)
+        if place is None and self.data.is_euclidean and self.task.make is not None:  # it was read back
+            chosen = {name: run.params[name] for trial in run.trials[:1] for name in trial.params}
+            place = self._fit(chosen, 0).place
+        run = self._with_walks(replace(run, rows=None), place)
+        if store is not None and self.task.repeatable:
+            store.write(key_of(self.data.mark, run.method, self._settings(), self.seed), run)
+        return run
+
+    def _with_walks(self, run: Run, place: Place | None) -> Run:
+        place = place if self.data.is_euclidean else None  # there is no way between two levels
+        return with_walks(run, place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
 
     def _warm_up(self) -> None:
         if self.task.make is not None:

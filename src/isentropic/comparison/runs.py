@@ -57,6 +57,7 @@ _FIELDS = {
     "row_trust": maybe(is_row_trust),
     "rows": maybe(several(is_count)),
     "n_placed": is_count,
+    "copies": maybe(several(is_count)),
 }
 
 
@@ -97,6 +98,8 @@ class Run:
     row_trust: RowTrust | None = None  # what speaks against the places of single rows
     rows: Integers | None = None  # (n,) of a sample: which rows of the table the map is of; None: of all
     n_placed: int = 0  # of them, that were not fitted but placed by transform
+    copies: Integers | None = None
+    # (n,) how many identical rows of the table each row of the map stands for; None: no row is repeated
 
     @property
     def data_accuracy(self) -> tuple[float, float, float] | None:
@@ -142,6 +145,7 @@ class Run:
             "row_trust": None if self.row_trust is None else self.row_trust.to_fields(),
             "rows": None if self.rows is None else self.rows.tolist(),
             "n_placed": self.n_placed,
+            "copies": None if self.copies is None else self.copies.tolist(),
         }
         return json.dumps(data, allow_nan=False)
 
@@ -165,7 +169,7 @@ class Run:
     @classmethod
     def _of_fields(cls, data: Mapping[str, Any]) -> Run:
         embedding, quality, shares = data["embedding"], data["quality"], data["false_share"]
-        test, trust, rows = data["label_test"], data["row_trust"], data["rows"]
+        test, trust = data["label_test"], data["row_trust"]
         return cls(
             **{
                 **data,
@@ -182,7 +186,7 @@ class Run:
                 "relation": _tuple(data["relation"]),
                 "label_test": None if test is None else LabelTest.of_fields(test),
                 "row_trust": None if trust is None else RowTrust.of_fields(trust),
-                "rows": None if rows is None else np.array(rows, np.int64),
+                **{name: _whole_numbers(data[name]) for name in ("rows", "copies")},
             }
         )
 
@@ -195,8 +199,9 @@ class Run:
             return
         if embedding.ndim != 2 or len(embedding) != quality.n:
             raise ValueError(f"its map has the shape {embedding.shape} for {quality.n} rows")
-        if self.rows is not None and len(self.rows) != quality.n:
-            raise ValueError(f"its map of {quality.n} rows names {len(self.rows)} of the table")
+        for numbers in (self.rows, self.copies):
+            if numbers is not None and len(numbers) != quality.n:
+                raise ValueError(f"its map of {quality.n} rows names {len(numbers)} of the table")
         if shares is not None and shares.shape != quality.rows.shape:
             raise ValueError(f"it has {len(shares)} shares for {len(quality.rows)} rows")
         if self.row_trust is not None:
@@ -229,6 +234,10 @@ def parameters(run: Run) -> str:
     'n_neighbors=12'
     """
     return ", ".join(f"{key}={value}" for key, value in run.params.items()) or "defaults"
+
+
+def _whole_numbers(values: Any) -> Integers | None:
+    return None if values is None else np.array(values, np.int64)
 
 
 def _tuple(values: Any) -> Any:

@@ -25,7 +25,13 @@ Runs = dict[str, tuple[Run, bool]]  # by label, each with whether it was read ba
 
 
 def runs_in_time(
-    tasks: Sequence[Task], preset: Preset, job: MakeJob, store: Store, ends: float, pace: float
+    tasks: Sequence[Task],
+    preset: Preset,
+    job: MakeJob,
+    store: Store,
+    ends: float,
+    pace: float,
+    told: Callable[[Run, bool], None],
 ) -> tuple[Runs, tuple[str, ...]]:
     """Runs by their label, each with whether it was read back; and what was left out, in sentences.
 
@@ -35,6 +41,8 @@ def runs_in_time(
     asked = {task.label: job(task, preset) for task in tasks}
     found = {label: run for label, one in asked.items() if (run := one.found(store)) is not None}
     runs: Runs = {label: (run, True) for label, run in found.items()}
+    for run in found.values():
+        told(run, True)
     by_label = {task.label: task for task in tasks if task.label not in runs}
     n_rows = max((len(one.data.X) for one in asked.values()), default=0)
     estimates = _estimates(list(by_label.values()), preset, job, n_rows, ends, pace)
@@ -49,12 +57,14 @@ def runs_in_time(
             since = time.perf_counter()
             with config_context(deadline=plan.ends):
                 runs[label] = job(by_label[label], plan.preset).stored(store)
+            told(*runs[label])
             pace = _seen(runs[label][0], n_rows, time.perf_counter() - since, pace)
             fewer += [label] * plan.fewer
         _counted(asked[label], began)
     if all(run.reason.startswith(STOPPED) for run, _ in runs.values()):
         label = (order or [task.label for task in tasks])[0]
         runs[label] = _one_at_least(job, by_label[label], preset, store)
+        told(*runs[label])
         fewer = [label]
     left_out = [task.label for task in tasks if task.label not in runs]
     return runs, said(left_out, [task.label for task in tasks if task.label in fewer])

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from .._values import Integers
 from ..distances import Metric, is_gower
 from ..registry import METHODS
+from .copies import Copies
 from .data import Data
 from .pace import Limit, measured_pace
 from .planning import FOR_THE_SAMPLE, rows_in_time
@@ -26,12 +27,13 @@ class Work:
     """What is to be done: which methods on which rows."""
 
     tasks: tuple[Task, ...]
-    data: Data  # all rows, or the sample
+    data: Data  # all different rows, or a sample of them
     preset: Preset
-    rows: Integers | None  # the sample
-    all: Data
+    rows: Integers | None  # the sample, of the different rows
+    all: Data  # the different rows
     notes: tuple[str, ...]
     pace: float  # seconds of the measures of 1,000 rows; 0 where time does not count
+    copies: Copies | None  # of identical rows; None: no row is repeated
 
     @classmethod
     def of(
@@ -47,7 +49,11 @@ class Work:
         n_jobs: int | None,
     ) -> Work:
         notes: tuple[str, ...] = ()
-        everything = Data.of(X, y, seed, metric, measured=False)
+        everything = given = Data.of(X, y, seed, metric, measured=False)
+        copies = Copies.of(given.X, given.classes)
+        if copies is not None:
+            everything = Data.of(*given.taken(copies.rows), seed, metric, measured=False)
+            notes = (copies.note(),)
         rows, most = None, _most(most_rows, len(everything.X), metric)
         pace = 0.0 if limit is None else measured_pace(everything, n_jobs)
         if limit is not None and most_rows == "auto" and metric != "precomputed":
@@ -59,16 +65,20 @@ class Work:
             preset = preset.of_sample
         if is_gower(metric) and most > MIXED:
             preset = preset.of_mixed
-        data = Data.of(*everything.taken(rows), seed, metric)
+        preset = preset.for_rows(most)
+        with_copies = given.X if copies is not None and rows is None else None
+        data = Data.of(*everything.taken(rows), seed, metric, with_copies=with_copies)
         if methods is None:
             has_classes, of_columns = everything.classes is not None, data.is_euclidean
             methods = methods_of(preset, most, has_classes=has_classes, of_columns=of_columns)
             if len(everything.X) > LARGE:
-                methods, notes = _for_large_tables(methods)
+                methods, left_out = _for_large_tables(methods)
+                notes += left_out
+            methods = {name: preset.params_of(name, most) for name in methods}
         tasks = as_tasks(methods)
         if not data.is_euclidean:
             tasks = tuple(task.by_metric(metric) for task in tasks)
-        return cls(tasks, data, preset, rows, everything, notes, pace)
+        return cls(tasks, data, preset, rows, everything, notes, pace, copies)
 
     @property
     def steps(self) -> dict[str, list[str]]:

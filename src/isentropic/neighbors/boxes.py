@@ -64,9 +64,12 @@ def worth_comparing(n: int, m: int) -> float:
 def is_quick_by_boxes(data: np.ndarray) -> bool:
     """Whether a tree beats matrix products: the rows form groups, or lie along few directions.
 
-    Of few rows it does not try.
+    Of few rows it does not try. Where it compares too many rows of a small sample, it would of more, too.
     """
-    return len(data) > _SAMPLE and _compared(data)[0] <= worth_comparing(*data.shape)
+    worth = worth_comparing(*data.shape)
+    if len(data) <= _SAMPLE or _compared_share(data, _SAMPLE // 4)[0] * (_SAMPLE // 4) > worth:
+        return False
+    return _compared(data)[0] <= worth
 
 
 def is_better_by_boxes(data: np.ndarray, *, by_features: bool) -> bool:
