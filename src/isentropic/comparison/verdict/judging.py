@@ -229,8 +229,8 @@ def _better_elsewhere(runs: Sequence[Run], maps: Sequence[Rating], recommended: 
 
 
 def _sampled(runs: Sequence[Run], full: Run | None, recommended: Rating | None) -> str:
-    if runs[0].rows is None:
-        return ""
+    if runs[0].rows is None or (full is None and runs[0].copies is not None):
+        return ""  # all rows were compared, identical ones once
     n_compared = len(runs[0].rows)
     if full is None:
         return text.sampled_only(n_compared, recommended is not None)
