@@ -223,7 +223,8 @@ def _finish(
     compared = table if found.rows is None else taken(table, found.rows)
     facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
     drawn = drawing(compared, runs, judged, whole=found.whole, everything=table)
-    text = page(compared, runs, judged, drawn, facts, color=color)
+    copies = getattr(found, "copies", None)
+    text = page(compared, runs, judged, drawn, facts, color=color, copies=copies)
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     with written_together():
         with atomic_write(told.out) as file:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._arguments import require_kind
 from .._errors import LowRecallWarning
 from .._values import Floats, Integers, Knn, Neighbors, Table
 from ..distances import in_units
@@ -21,13 +20,12 @@ from ..quality import (
     shared_neighbors,
     shepard_pairs,
 )
-from .criticisms import Fact
 from .groups import Groups, find_groups
 from .lenses import EXACT_ROWS, Lens, landmark_count, lens
 from .regions import Region, damaged_region
 from .runs import Run, require_runs
-from .strata import strata_of, stratified_rows
-from .verdicts import Verdict
+from .strata import strata_of, stratified_rows, taken
+from .verdict_bridge import AnyVerdict, Caveat, bridged
 
 MOST_ROWS = 50_000  # more are slow to brush, and cover each other
 PICTURE_ROWS = 2_000  # rows whose ranks are compared in a picture: n^2 pairs
@@ -48,7 +46,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
-    """The rows that a fact is about, or, of a fact about most rows, the worst tenth; and where they crowd."""
+    """The rows that a caveat is about, or, of one about most rows, the worst tenth; and where they crowd."""
 
     rows: Integers
     worst: bool  # whether these are the worst tenth
@@ -63,7 +61,7 @@ class Drawing:
     neighbors: Neighbors  # in the data, among the drawn rows
     n_pictured: int  # rows of a picture
     pictures: tuple[Picture | None, ...]  # of each run; None without a map, or of too few rows
-    marks: tuple[Mark | None, ...]  # of each of the worst facts; None for one that is not about rows
+    marks: tuple[Mark | None, ...]  # of each caveat; None for one that is not about rows
     agreed: SharedNeighbors | None = None  # neighbours that all trusted maps show; None of fewer than two
     lens: Lens | None = None  # how far the drawn rows are from each other in the data
     groups: Groups | None = None  # of the shown map, as it is drawn: their rows count the drawn ones
@@ -78,12 +76,13 @@ class WholeMap:
     rows: Integers  # of all rows, those that are drawn in the other maps too
     others: Integers  # further ones that are drawn here
     other_classes: Integers | None  # of those
+    other_table: Table | None = None  # of those
 
 
 def drawing(
     table: Table,
     runs: Sequence[Run],
-    verdict: Verdict,
+    verdict: AnyVerdict,
     *,
     whole: Run | None = None,
     everything: Table | None = None,
@@ -95,7 +94,7 @@ def drawing(
     ``O(n m)`` beside the true neighbours of the drawn rows.
     """
     require_runs(table, runs)
-    require_kind("verdict", verdict, Verdict, "Give comparison.verdict(runs).")
+    verdict = bridged(verdict, runs)
     rows, few = drawn_rows(table), drawn_rows(table, PICTURE_ROWS)
     shown = None if verdict.shown is None else runs[verdict.shown]
     hero = None if whole is None or everything is None else _whole_map(whole, runs, rows, everything)
@@ -104,7 +103,7 @@ def drawing(
         neighbors=_neighbors(table, rows),
         n_pictured=len(few),
         pictures=tuple(_picture(table, run, few) for run in runs),
-        marks=tuple(_mark(shown if hero is None else whole, fact) for fact in verdict.worst),
+        marks=tuple(_mark(shown if hero is None else whole, caveat) for caveat in verdict.caveats),
         agreed=agreed_neighbors(runs, verdict),
         lens=_lens(table, rows),
         groups=_groups(table, shown if hero is None else _seen(hero, rows), rows),
@@ -118,7 +117,8 @@ def _whole_map(whole: Run, runs: Sequence[Run], rows: Integers, everything: Tabl
     drawn = runs[0].rows[rows]
     others = np.setdiff1d(drawn_rows(everything), drawn)
     classes = everything.y if everything.class_names else None
-    return WholeMap(whole, drawn, others, None if classes is None else classes[others])
+    other_classes = None if classes is None else classes[others]
+    return WholeMap(whole, drawn, others, other_classes, taken(everything, others))
 
 
 def _seen(hero: WholeMap, rows: Integers) -> Run:
@@ -183,18 +183,18 @@ def _picture(table: Table, run: Run, rows: Integers) -> Picture | None:
     return Picture(matrix.counts, shepard_pairs(given, mapped, metric=metric, n_pairs=_SHEPARD_PAIRS))
 
 
-def _mark(run: Run | None, fact: Fact) -> Mark | None:
-    """Where a fact is, in the map that is shown.
+def _mark(run: Run | None, caveat: Caveat) -> Mark | None:
+    """Where the rows of a caveat are, in the map that is shown.
 
-    A fact about more than half of all rows has no place; what is marked then are the worst tenth of them.
+    A caveat about more than half of all rows has no place; what is marked then are the worst tenth of them.
     """
-    about: Integers = np.asarray(fact.rows, np.int64)
+    about: Integers = np.asarray(caveat.rows, np.int64)
     if run is None or run.embedding is None or run.quality is None or len(about) == 0:
         return None
     points = plane(run.embedding)
     common = len(about) > len(run.quality.rows) / 2
     if common:
-        damage = _damage(run, run.quality, fact.kind)
+        damage = _damage(run, run.quality, caveat.kind)
         about = run.quality.rows[np.argsort(-damage, kind="stable")[: max(1, len(damage) // 10)]]
     flags = np.zeros(len(points), bool)
     flags[about] = True
@@ -202,9 +202,9 @@ def _mark(run: Run | None, fact: Fact) -> Mark | None:
     return Mark(about, common, damaged_region(points[known], flags[known]))
 
 
-def agreed_neighbors(runs: Sequence[Run], verdict: Verdict) -> SharedNeighbors | None:
+def agreed_neighbors(runs: Sequence[Run], verdict: AnyVerdict) -> SharedNeighbors | None:
     """The neighbours on which all maps that are trusted agree, of all rows; None of fewer than two maps."""
-    trusted = [runs[standing.run] for standing in verdict.standings if standing.trusted]
+    trusted = [runs[rating.run] for rating in bridged(verdict, runs).ratings if rating.usable]
     maps = [run.embedding for run in trusted if run.embedding is not None]
     if len(maps) < 2:
         return None
@@ -220,7 +220,7 @@ def _groups(table: Table, run: Run | None, rows: Integers) -> Groups | None:
 
 
 def _damage(run: Run, quality: Quality, kind: str) -> Floats:
-    """What the rows of a fact suffer from, for each of the compared rows."""
+    """What the rows of a caveat suffer from, for each of the compared rows."""
     strangers, torn = quality.false_neighbors[:, 0], quality.tears[:, 0]
     if kind == "false" and run.false_share is not None:
         return run.false_share + strangers / 1e3  # of equal shares the worse strangers

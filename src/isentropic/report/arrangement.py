@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..comparison import Run, Verdict
-from ..comparison.rivals import best_first
+from ..comparison import Run
+from ..comparison.verdict_bridge import Grade, Rating, Verdict
 from ..registry import METHODS
 from .class_scores import groups
 
@@ -24,8 +24,8 @@ class Shelf:
 
 
 def shelves(runs: Sequence[Run], verdict: Verdict) -> list[Shelf]:
-    """All maps in the verdict's order; the best eight are shown at once, or all where only one is left."""
-    order = [standing.run for standing in best_first(verdict.standings, verdict.shown)]
+    """All maps, the best first; eight are shown at once, or all where only one is left."""
+    order = [rating.run for rating in best_first(verdict)]
     n_first = len(order) if len(order) <= MOST_FIRST + 1 else MOST_FIRST
     first, others = order[:n_first], order[n_first:]
     return [
@@ -37,6 +37,25 @@ def shelves(runs: Sequence[Run], verdict: Verdict) -> list[Shelf]:
         )
         for group in groups(runs)
     ]
+
+
+def best_first(verdict: Verdict) -> list[Rating]:
+    """The map that is shown, then those to be used, by neighbours beyond chance and then by distances."""
+
+    def place(rating: Rating) -> tuple[float, ...]:
+        return (
+            rating.run != verdict.shown,
+            not rating.usable,
+            -_beyond_chance(rating.neighbors),
+            -_beyond_chance(rating.distances),
+            rating.run,
+        )
+
+    return sorted((rating for rating in verdict.ratings if not rating.failed), key=place)
+
+
+def _beyond_chance(grade: Grade | None) -> float:
+    return 0.0 if grade is None else round((grade.value - grade.chance) / max(1e-9, 1 - grade.chance), 6)
 
 
 def family_name(run: Run) -> str:
