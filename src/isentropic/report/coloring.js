@@ -4,6 +4,9 @@ const MOST_LEVELS = 8; // of a column of text that have colours of their own; of
 
 const UNUSED = "Not used for the map"; // columns that are no features
 
+/* Four digits, or as many as tell numbers of the column apart. */
+const legendNumber = (value, digits) => (digits > 4 ? String(value) : numberText(value));
+
 class Coloring {
   constructor(data) {
     const { rows } = data;
@@ -99,14 +102,14 @@ class Coloring {
   offerShades(value, { name, values, low, high, digits }) {
     const codes = () => this.once(value, () => bytes(values)), number = (code) => Number((low + (code / 254) * (high - low)).toPrecision(digits));
     const tip = (row) => `${name}: ${codes()[row] === 255 ? "missing" : number(codes()[row])}`;
-    this.addColoring({ value, title: name, group: "Columns", codes, tip, legend: () => [`${name}:`, String(low), String(high)] });
+    this.addColoring({ value, title: name, group: "Columns", codes, tip, legend: () => [`${name}:`, legendNumber(low, digits), legendNumber(high, digits)] });
   }
 
   offerNumbers(value, { name, given, other, low, high, digits }, column) {
     const codes = () => this.once(value, () => column.shaded(column.codes)), text = (code) => column.text(code, digits);
     const others = () => { const found = this.otherCodes(given, column); return found && this.once(`other${value}`, () => column.shaded(found)); };
-    const ends = () => (column.dates ? [dayText(column.value(0)), dayText(column.value(column.n - 1))] : [String(low), String(high)]);
-    const legend = () => (column.skewed ? [`${name} (colour by rank):`, ...ends(), text(column.codeAt(0.5))] : [`${name}:`, ...ends()]);
+    const ends = () => (column.dates ? [dayText(column.value(0)), dayText(column.value(column.n - 1))] : [low, high].map((end) => legendNumber(end, digits)));
+    const legend = () => (column.skewed ? [`${name} (colour by rank):`, ...ends(), column.dates ? text(column.codeAt(0.5)) : legendNumber(column.value(column.codeAt(0.5)), digits)] : [`${name}:`, ...ends()]);
     this.addColoring({ value, title: name, group: other ? UNUSED : "Columns", codes, others, tip: (row) => `${name}: ${text(column.codes[row])}`, legend, column });
   }
 

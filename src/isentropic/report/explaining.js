@@ -16,8 +16,8 @@ const SKEWED = 0.1; // of the colours: numbers whose middle half has less than t
 const FEWEST_RANKS = 10; // different values: fewer have their own colours anyway
 
 class GivenColumn {
-  constructor({ name, kind, n, codes, levels = null, values = "", dates = false, other = false }) {
-    Object.assign(this, { name, n, levels, dates, other, missing: kind === "u1" ? 255 : 65535, packed: { kind, codes, values } });
+  constructor({ name, kind, n, codes, levels = null, values = "", dates = false, other = false, label = false }) {
+    Object.assign(this, { name, n, levels, dates, other, explained: !other || label, missing: kind === "u1" ? 255 : 65535, packed: { kind, codes, values } });
   }
 
   /* For each row the rank of its value among those that occur, or the place of its level; `missing` without one. */

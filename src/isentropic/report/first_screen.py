@@ -18,9 +18,9 @@ GROUP_LEVELS = {"yes": "Yes", "no": "No", "not tested": "Not tested"}
 _FEW_COLUMNS = 5  # that are named in the sentence on what a point is
 _LONGEST_NAME = 24
 # the trade-off picture, in pixels: its plot, and what a letter of a name takes
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 150, 26, 12, 8, 22
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 132, 26, 12, 8, 22
 PLOT = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
-_LETTER, _LINE = 6.1, 11.0
+_LETTER, _LINE = 6.1, 9.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +77,22 @@ def bar(grade: Grade) -> dict[str, float]:
 # ---- what a point is ---------------------------------------------------------------------------
 
 
-def point_sentence(table: Table, facts: Mapping[str, Any], *, copies: bool = False) -> str:
+def point_sentence(table: Table, facts: Mapping[str, Any], *, has_copies: bool = False) -> str:
     """What a point is, which columns decide its place, and which were not used."""
     known = facts.get("columns") or []
     features = [one["name"] for one in known if one["role"] == "feature"] or _feature_columns(table)
     unused = [one["name"] for one in known if one["role"] in ("target", "label")]
     if not known and table.y is not None:
         unused = [getattr(table.preparation, "target", None) or "the target"]
-    rows = facts.get("rows") or len(table.X)
+    rows = len(table.X) if has_copies else facts.get("rows") or len(table.X)
     if table.metric == "precomputed":
         decide = "The given distances decide the places"
     else:
         decide = f"{_listed(features, 'columns')} {'decides' if len(features) == 1 else 'decide'} the places"
     spared = f"; {_listed(unused, 'other columns')} {'was' if len(unused) == 1 else 'were'} not used"
-    larger = " Larger points are several identical rows." if copies else ""
-    return f"Each point is one of {rows:,} rows. {decide}{spared if unused else ''}.{larger}"
+    rows_said = f"{rows:,} different rows" if has_copies else f"{rows:,} rows"
+    larger = " Larger points stand for several identical rows." if has_copies else ""
+    return f"Each point is one of {rows_said}. {decide}{spared if unused else ''}.{larger}"
 
 
 def _feature_columns(table: Table) -> list[str]:
@@ -161,12 +162,13 @@ def _labelled(dots: Sequence[Dot]) -> list[Dot]:
         wide = _LETTER * len(dot.title)
         places = (
             (dot.x + 9, dot.y + 4, "start"), (dot.x - 9, dot.y + 4, "end"),
-            (dot.x, dot.y - 9, "middle"), (dot.x, dot.y + 17, "middle"),
+            (dot.x + 7, dot.y - 5, "start"), (dot.x + 7, dot.y + 13, "start"), (dot.x - 7, dot.y - 5, "end"),
+            (dot.x - 7, dot.y + 13, "end"), (dot.x, dot.y - 9, "middle"), (dot.x, dot.y + 17, "middle"),
         )  # fmt: skip
         label = None
         for x, y, anchor in places:
             left = x - {"start": 0.0, "end": wide, "middle": wide / 2}[anchor]
-            box = (left, y - _LINE, left + wide, y + 2)
+            box = (left, y - _LINE, left + wide, y + 1)
             inside = LEFT <= box[0] and box[2] <= WIDTH and box[1] >= -2 and box[3] <= HEIGHT - BOTTOM + 4
             if inside and not any(_meet(box, other) for other in taken):
                 taken.append(box)

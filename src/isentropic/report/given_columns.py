@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from pandas.api.types import is_datetime64_any_dtype
 
 from .._values import Floats, Integers, Table
 from ..comparison.explained_columns import Column, columns_of
+from ..tables.prepare.dates import days
 from .arrays import packed
 
 MOST_BYTES = 2_800_000  # that the columns take together, a third less than their text
@@ -29,7 +31,11 @@ class CodedColumn:
     values: Floats  # of some codes, evenly by rank, the first and the last among them
     levels: tuple[str, ...] = ()
     dates: bool = False
-    is_feature: bool = True
+    role: str = "feature"
+
+    @property
+    def is_feature(self) -> bool:
+        return self.role == "feature"
 
     @property
     def missing(self) -> int:
@@ -64,7 +70,8 @@ def coded_columns(table: Table, rows: Integers) -> tuple[list[CodedColumn], int]
     """
     columns, others = columns_of(table), other_columns(table)
     coded = [_coded(column, rows) for column in columns]
-    coded += [replace(_coded(column, rows), is_feature=False) for column in others]
+    roles = {one.name: one.role for one in _summaries(table)}
+    coded += [replace(_coded(column, rows), role=roles.get(column.name, "other")) for column in others]
     if sum(one.n_bytes for one in coded) > MOST_BYTES:
         coded = [_thinned(one, _FEW_VALUES) for one in coded]
     kept = _fitting(coded, _variances(table, [*columns, *others]))
@@ -90,15 +97,31 @@ def other_columns(table: Table) -> list[Column]:
 
     Text that names most rows is left out, and so is a target of classes, which has its own colours.
     """
-    frame, target = getattr(table, "other_columns", None), target_name(table)
-    features = {column.name for column in columns_of(table)}
-    found = [] if frame is None or frame.shape[1] == 0 else columns_of(frame)
-    numbers = [column for column in found if column.name == target and not column.levels]
-    if table.y is not None and not table.class_names and not numbers:
-        numbers = [Column(target, np.asarray(table.y, float))]
-    labels = [column for column in found if column.name not in features and column.name != target]
-    is_target = table.y is not None and not table.class_names
-    return [*(numbers if is_target else []), *(column for column in labels if not _names_rows(column))]
+    target, features = target_name(table), {column.name for column in columns_of(table)}
+    found = [column for column in _unused(table) if column.name not in features]
+    labels = [column for column in found if column.name != target and not _names_rows(column)]
+    if table.y is None or table.class_names:
+        return labels
+    dates = any(column.name == target and column.dates for column in found)
+    return [Column(target, np.asarray(table.y, float), dates=dates), *labels]
+
+
+def _unused(table: Table) -> Iterator[Column]:
+    """The columns of the source that are no features, where the table holds them."""
+    frame: Any = getattr(table, "other_columns", None)
+    kinds = {one.name: one.kind for one in _summaries(table)}
+    for name in () if frame is None else frame.columns:
+        series = frame[name]
+        if kinds.get(name) == "date" and not is_datetime64_any_dtype(series.dtype):
+            yield Column(str(name), days(series, str(name)), dates=True)
+        else:
+            yield columns_of(frame[[name]])[0]
+
+
+def _summaries(table: Table) -> Sequence[Any]:
+    """What the table says of each column of the source."""
+    found: Sequence[Any] = getattr(table, "columns", ())
+    return found
 
 
 def target_name(table: Table) -> str:
@@ -158,7 +181,8 @@ def _packed(one: CodedColumn) -> dict[str, Any]:
     told: Mapping[str, Any] = (
         {"levels": list(one.levels)} if one.levels else {"values": packed(one.values, "f8")}
     )
+    flags = {"dates": one.dates, "other": not one.is_feature, "label": one.role == "label"}
     return {
         "name": one.name, "kind": one.kind, "n": one.n, "codes": packed(one.codes, one.kind), **told,
-        **({"dates": True} if one.dates else {}), **({} if one.is_feature else {"other": True}),
+        **{name: True for name, holds in flags.items() if holds},
     }  # fmt: skip

@@ -57,7 +57,7 @@ function densestCell(own, all) {
 /* Puts names where there is room. */
 class Labels {
   constructor(view, context, size) {
-    Object.assign(this, { view, context, taken: [], line: 1.3 * size * view.ratio });
+    Object.assign(this, { view, context, taken: [...view.pins], line: 1.3 * size * view.ratio });
     context.font = `600 ${size * view.ratio}px ${view.app.font}`;
     context.textAlign = "center";
     context.textBaseline = "middle";

@@ -65,6 +65,7 @@ class MapView extends Sheet {
     const context = this.over.getContext("2d");
     // A canvas is printed by repeating what was drawn on it, and what is cleared then takes the points below with it.
     if (this.app.printing) this.over.width = this.width; else context.clearRect(0, 0, this.width, this.height);
+    this.pins = [];
     if (this.map.run === this.app.top && this.app.nSelected === 0) this.drawRegions(context);
     if (this.app.nSelected === 0) this.drawNames(context);
     this.app.tell("over", this, context);
@@ -113,6 +114,7 @@ class MapView extends Sheet {
     const r = 9 * this.ratio;
     x = Math.max(r, Math.min(this.width - r, x));
     y = Math.max(r, Math.min(this.height - r, y));
+    this.pins.push({ x, y, half: r, tall: r });
     context.fillStyle = this.app.css("--damage");
     context.beginPath();
     context.arc(x, y, r, 0, 7);
@@ -126,8 +128,9 @@ class MapView extends Sheet {
 
   /* Names of few rows, or of classes, or else of groups: colour is never the only key. */
   drawNames(context) {
-    const { app, map } = this, labels = new Labels(this, context, this.hero ? 13 : 11);
-    if (app.hasNamedRows) { labels.putRows(app.names); return; }
+    const { app, map } = this, side = Math.min(this.width, this.height) / this.ratio;
+    if (app.hasNamedRows) { new Labels(this, context, this.hero ? 12.5 : 10.5).putRows(app.names); return; }
+    const labels = new Labels(this, context, this.hero ? Math.max(13, Math.min(22, side / 32)) : 11);
     const named = app.namedLevels(map);
     if (named) labels.putLevels(named.names, app.once(`${named.key}${map.run}`, () => densestPlaces(app.points(map), named.codes, named.names.length)));
   }

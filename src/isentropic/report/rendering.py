@@ -112,7 +112,7 @@ def _answer(
     """What the first screen says."""
     screen = first_screen
     return {
-        "points": screen.point_sentence(table, facts, copies=payload["copies"] is not None),
+        "points": screen.point_sentence(table, facts, has_copies=payload["copies"] is not None),
         "names": screen.titles(runs, verdict), "ratings": screen.ratings_of(runs, verdict),
         "grades": screen.grades, "bar": screen.bar, "levels": screen.LEVELS,
         "group_levels": screen.GROUP_LEVELS, "dots": screen.tradeoff(runs, verdict), "plot": screen.PLOT,
@@ -176,7 +176,8 @@ def _payload(
         "regions": [_region(at_top, mark, marked, whole) for mark in drawing.marks],
         "whole": None if whole is None else whole_map(whole, len(runs), table, maps, given),
         "table": table.name, "lens": _lens(drawing.lens), "copies": _copies(copies, rows),
-        "groups": [_group(group) for group in drawing.groups or ()],
+        "groups": [_group(group) for group in drawing.groups or () if verdict.groups.level != "no"],
+        "group_answer": verdict.groups.sentence,
         "named_groups": verdict.recommended is not None and verdict.groups.level != "no",
         "kinds": kinds(maps, rows, at_top, drawing.agreed),
     }  # fmt: skip
