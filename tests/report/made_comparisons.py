@@ -6,7 +6,8 @@ import numpy as np
 
 from isentropic import report
 from isentropic._values import Table
-from isentropic.comparison import Fact, LabelTest, Run, Standing, Trial, Verdict, drawing
+from isentropic.comparison import LabelTest, Run, Trial, drawing
+from isentropic.comparison import Caveat, Grade, GroupAnswer, Rating, Verdict
 from isentropic.quality import assess
 
 
@@ -57,13 +58,38 @@ def make_supervised(table, runs):
     return [replace(run, classifiers=classifiers) for run in found]
 
 
-def make_verdict(runs, rows=()):
-    standings = tuple(
-        Standing(run.method, i, "" if run.failed else "local", 0.5, 0.5, not run.failed, False, f"Map {i}.")
-        for i, run in enumerate(runs)
+def make_grades(run, near=0.9, far=0.7):
+    said = "9 of the 10 points beside a point are close to it in the data too; by chance fewer than 1."
+    order = "70 of 100 pairs of distances are in the right order on the map; by chance 50."
+    return (
+        Grade("neighbors", "Which rows are alike", "good", said, near - 0.1 * run, 0.05, 0.5, 0.95),
+        Grade("distances", "How far apart things are", "poor", order, far - 0.02 * run, 0.5),
     )
-    worst = (Fact("Some rows have false neighbours.", tuple(rows), 0.5), Fact("Much is lost.", (), 0.2))
-    return Verdict(0, 0, 0, 0, "method-0 is recommended.", ("Because.",), worst, standings)
+
+
+def make_rating(run, position):
+    grades = (None, None) if run.failed else make_grades(position % 9)
+    usable = not run.failed
+    return Rating(run.method, run.method, position, *grades, f"Map {position}.", usable, run.failed)
+
+
+def make_verdict(runs, rows=()):
+    ratings = tuple(make_rating(run, i) for i, run in enumerate(runs))
+    caveats = (
+        Caveat("Some rows have false neighbours.", tuple(rows), "false", 0.5),
+        Caveat("Much is lost.", (), "", 0.2),
+    )
+    return Verdict(
+        recommended=0,
+        shown=0,
+        use="Use method-0 to see which rows are alike.",
+        caution="Do not read distances between groups.",
+        groups=GroupAnswer("yes", "3 groups, each found again in both halves of the rows."),
+        shows=("60% of the difference between rows comes from column 0.",),
+        caveats=caveats,
+        choice=("method-0 keeps the most neighbours of the maps.",),
+        ratings=ratings,
+    )
 
 
 def page(table, runs, verdict, facts, **options):

@@ -277,7 +277,7 @@ def test_fifty_classes_and_forty_columns_fit_on_a_laptop(open_page, tmp_path):
 
 def test_failed_runs_alone_open_without_complaint(open_page, tmp_path, runs):
     table = replace(make_table(2), y=None, class_names=())
-    verdict = replace(make_verdict([runs[-1]]), recommended=None, shown=None, worst=())
+    verdict = replace(make_verdict([runs[-1]]), recommended=None, shown=None, caveats=())
     tab = open_page(write(tmp_path / "failed.html", table, [runs[-1]], verdict))
     assert tab.heard.complaints == []
 

@@ -14,9 +14,7 @@ from made_comparisons import FACTS, make_runs, make_supervised, make_table, make
 
 from isentropic import datasets
 from isentropic._errors import InvalidInputError, MissingExtraError
-from isentropic.comparison.class_verdicts import about_classes
 from isentropic.comparison.drawings import drawn_rows
-from isentropic.comparison.standings import standing
 from isentropic.quality import assess
 from isentropic.quality.map_differences import spread
 from isentropic.report.given_columns import given_columns
@@ -46,11 +44,23 @@ def visible(html):
 # ---- contents ----------------------------------------------------------------------------------
 
 
-def test_the_verdict_and_its_worst_facts_come_first(html, verdict):
+def test_the_first_screen_stands_in_its_order(html, verdict):
     text = visible(html)
     places = [
         text.index(words)
-        for words in (verdict.headline, verdict.worst[0].text, "All maps", "Click a heading")
+        for words in (
+            verdict.use,
+            verdict.caution,
+            "Each point is one of 120 rows.",
+            "Which rows are alike",
+            "How far apart things are",
+            "Are there groups",
+            verdict.shows[0],
+            verdict.caveats[0].text,
+            verdict.choice[0],
+            "3 maps of the same rows",
+            "Click a heading",
+        )
     ]
     assert places == sorted(places)
 
@@ -114,16 +124,18 @@ def test_it_says_whether_the_columns_are_related(table, runs, verdict):
 
 
 def test_without_a_trusted_map_the_best_one_is_shown_as_such(table, runs, verdict):
-    none = replace(verdict, recommended=None, headline="No map is to be trusted.")
+    none = replace(verdict, recommended=None, use="No flat map shows which rows are alike.", caution="")
     html = page(table, runs, none, {})
     assert data_of(html)["shown"] == 0
-    assert "What is wrong with the best of them" in visible(html)
+    assert not data_of(html)["named_groups"]
+    assert "not a recommendation" in visible(html)
+    assert "Why no map is recommended" in visible(html)
 
 
 def test_failed_runs_alone_make_a_page(runs):
     table = make_table(2)
     failed = [runs[-1]]
-    verdict = replace(make_verdict(failed), recommended=None, shown=None, worst=())
+    verdict = replace(make_verdict(failed), recommended=None, shown=None, caveats=())
     assert "singular" in visible(page(table, failed, verdict, {}))
 
 
@@ -138,10 +150,10 @@ def test_one_column_and_no_target():
 
 def test_the_text_says_where_the_damage_is(table, runs):
     scattered = page(table, runs, make_verdict(runs, range(0, 120, 13)), {})
-    assert "They are scattered, and ringed in the map." in visible(scattered)
+    assert "They are ringed on the map." in visible(scattered)
     assert data_of(scattered)["regions"][0]["ringed"]
     most = page(table, runs, make_verdict(runs, range(100)), {})
-    assert "The worst tenth of all rows" in visible(most)
+    assert data_of(most)["regions"][0]["worst"]
     assert data_of(most)["regions"][0]["n"] == 12
 
 
@@ -154,9 +166,12 @@ def supervised(table, runs):
 
 
 def judged(runs):
-    """As made, but what is said of maps that saw the classes is found."""
-    found = tuple(standing(run, i) for i, run in enumerate(runs))
-    return replace(make_verdict(runs), standings=found, classes=about_classes(runs, found))
+    """As made, but what maps that saw the classes show is an effect of the labels."""
+    made = make_verdict(runs)
+    ratings = [
+        replace(rating, labels="effect" if runs[rating.run].saw_classes else "") for rating in made.ratings
+    ]
+    return replace(made, ratings=tuple(ratings), classes=("An effect of the labels: method-2.",))
 
 
 def test_maps_that_saw_the_classes_stand_apart(table, supervised):
@@ -165,7 +180,10 @@ def test_maps_that_saw_the_classes_stand_apart(table, supervised):
     assert text.count("Maps that did not see the classes") == 2  # the maps and the table
     assert text.count("Maps that saw the classes") == 3  # and the verdict
     grids = html.split('<div class="multiples"')[1:]
-    assert [re.findall(r'<figure class="map" data-run="(\d)"', grid) for grid in grids] == [["0", "1"], ["2"]]
+    assert [re.findall(r'<figure class="map" id="map-\d" data-run="(\d)"', grid) for grid in grids] == [
+        ["0", "1"],
+        ["2"],
+    ]
     bodies = html.split('<tbody class="sorted">')[1:]
     assert [re.findall(r'<tr data-run="(\d)"', body) for body in bodies] == [["0", "1"], ["2", "3"]]
 

@@ -189,14 +189,21 @@ def test_nothing_is_drawn_at_random_in_a_report(monkeypatch):
 # ---- the order of the maps ---------------------------------------------------------------------
 
 
-def test_maps_stand_in_the_order_of_the_verdict():
-    """Coarse maps by their coarse neighbourhoods, distrusted ones last, and beyond eight by family."""
+def test_maps_stand_in_the_order_of_their_grades():
+    """The map that is shown, then those of use by neighbours and distances; beyond eight by family."""
     runs = make_runs(make_table(), 12)
-    local = {"keeps": "local", "trusted": True}
-    kinds = [{**local, "local": 0.3, "coarse": 0.5 + i / 100} for i in range(10)]
-    kinds += [{"keeps": "neither", "trusted": False, "local": 0.49}, {**local, "local": 0.6, "coarse": None}]
+    near = [0.5, 0.6, 0.6, *(0.7 + i / 100 for i in range(7)), 0.99, 0.95]
+    far = [0.9, 0.7, 0.8, *(0.7 for _ in range(9))]
     found = make_verdict(runs)
-    standings = [replace(s, **kind) for s, kind in zip(found.standings, kinds, strict=False)]
-    (shelf,) = shelves(runs, replace(found, standings=(*standings, found.standings[-1])))
-    assert shelf.first == (0, 11, 9, 8, 7, 6, 5, 4)  # the one that is shown, then as the rule has them
+    ratings = [
+        replace(
+            rating,
+            neighbors=replace(rating.neighbors, value=near[i]),
+            distances=replace(rating.distances, value=far[i]),
+            usable=i != 10,
+        )
+        for i, rating in enumerate(found.ratings[:-1])
+    ]
+    (shelf,) = shelves(runs, replace(found, ratings=(*ratings, found.ratings[-1])))
+    assert shelf.first == (0, 11, 9, 8, 7, 6, 5, 4)
     assert shelf.others == (("other", (3, 2, 1, 10)),)

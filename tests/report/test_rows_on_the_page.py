@@ -62,7 +62,7 @@ def test_the_legend_says_how_many_rows_are_placed_by_chance(html):
 
 
 def test_nothing_is_offered_that_nothing_is_known_of(table, runs, verdict):
-    alone = replace(verdict, standings=tuple(replace(one, trusted=False) for one in verdict.standings))
+    alone = replace(verdict, ratings=tuple(replace(one, usable=False) for one in verdict.ratings))
     assert data_of(page(table, runs, alone, {}))["kinds"] == []
 
 

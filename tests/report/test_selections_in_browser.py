@@ -374,8 +374,11 @@ def many_maps():
     one = make_runs(table, 1)[0]
     runs = [replace(one, method=name, trials=()) for name in NAMES]
     verdict = make_verdict(runs)
-    standings = [replace(s, local=0.3 + 0.01 * s.run, trusted=s.run != 11) for s in verdict.standings]
-    return table, runs, replace(verdict, recommended=2, shown=2, standings=tuple(standings))
+    ratings = [
+        replace(one, neighbors=replace(one.neighbors, value=0.3 + 0.01 * one.run), usable=one.run != 11)
+        for one in verdict.ratings
+    ]
+    return table, runs, replace(verdict, recommended=2, shown=2, ratings=tuple(ratings))
 
 
 def test_the_best_eight_maps_come_first_and_the_others_by_family(open_page, tmp_path):

@@ -240,7 +240,7 @@ def _finish(
     facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
     local = found.in_distinct_rows()
     drawn = drawing(compared, local.runs, judged, whole=local.whole, everything=different)
-    text = page(compared, local.runs, judged, drawn, facts, color=color)
+    text = page(compared, local.runs, judged, drawn, facts, color=color, copies=found.copies)
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     with written_together():
         with atomic_write(told.out) as file:

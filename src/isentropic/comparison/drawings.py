@@ -25,7 +25,7 @@ from .groups import Groups, find_groups
 from .lenses import EXACT_ROWS, Lens, landmark_count, lens
 from .regions import Region, damaged_region
 from .runs import Run, require_runs
-from .strata import strata_of, stratified_rows
+from .strata import strata_of, stratified_rows, taken
 from .verdict import Caveat, Verdict
 
 MOST_ROWS = 50_000  # more are slow to brush, and cover each other
@@ -47,7 +47,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
-    """The rows that a fact is about, or, of a fact about most rows, the worst tenth; and where they crowd."""
+    """The rows that a caveat is about, or, of one about most rows, the worst tenth; and where they crowd."""
 
     rows: Integers
     worst: bool  # whether these are the worst tenth
@@ -62,7 +62,7 @@ class Drawing:
     neighbors: Neighbors  # in the data, among the drawn rows
     n_pictured: int  # rows of a picture
     pictures: tuple[Picture | None, ...]  # of each run; None without a map, or of too few rows
-    marks: tuple[Mark | None, ...]  # of each of the worst facts; None for one that is not about rows
+    marks: tuple[Mark | None, ...]  # of each caveat; None for one that is not about rows
     agreed: SharedNeighbors | None = None  # neighbours that all trusted maps show; None of fewer than two
     lens: Lens | None = None  # how far the drawn rows are from each other in the data
     groups: Groups | None = None  # of the shown map, as it is drawn: their rows count the drawn ones
@@ -77,6 +77,7 @@ class WholeMap:
     rows: Integers  # of all rows, those that are drawn in the other maps too
     others: Integers  # further ones that are drawn here
     other_classes: Integers | None  # of those
+    other_table: Table | None = None  # of those
 
 
 def drawing(
@@ -103,7 +104,7 @@ def drawing(
         neighbors=_neighbors(table, rows),
         n_pictured=len(few),
         pictures=tuple(_picture(table, run, few) for run in runs),
-        marks=tuple(_mark(shown if hero is None else whole, fact) for fact in verdict.caveats),
+        marks=tuple(_mark(shown if hero is None else whole, caveat) for caveat in verdict.caveats),
         agreed=agreed_neighbors(runs, verdict),
         lens=_lens(table, rows),
         groups=_groups(table, shown if hero is None else _seen(hero, rows), rows),
@@ -117,7 +118,8 @@ def _whole_map(whole: Run, runs: Sequence[Run], rows: Integers, everything: Tabl
     drawn = runs[0].rows[rows]
     others = np.setdiff1d(drawn_rows(everything), drawn)
     classes = everything.y if everything.class_names else None
-    return WholeMap(whole, drawn, others, None if classes is None else classes[others])
+    other_classes = None if classes is None else classes[others]
+    return WholeMap(whole, drawn, others, other_classes, taken(everything, others))
 
 
 def _seen(hero: WholeMap, rows: Integers) -> Run:
@@ -184,18 +186,18 @@ def _picture(table: Table, run: Run, rows: Integers) -> Picture | None:
     return Picture(matrix.counts, shepard_pairs(given, mapped, metric=metric, n_pairs=_SHEPARD_PAIRS))
 
 
-def _mark(run: Run | None, fact: Caveat) -> Mark | None:
-    """Where a fact is, in the map that is shown.
+def _mark(run: Run | None, caveat: Caveat) -> Mark | None:
+    """Where the rows of a caveat are, in the map that is shown.
 
-    A fact about more than half of all rows has no place; what is marked then are the worst tenth of them.
+    A caveat about more than half of all rows has no place; what is marked then are the worst tenth of them.
     """
-    about: Integers = np.asarray(fact.rows, np.int64)
+    about: Integers = np.asarray(caveat.rows, np.int64)
     if run is None or run.embedding is None or run.quality is None or len(about) == 0:
         return None
     points = plane(run.embedding)
     common = len(about) > len(run.quality.rows) / 2
     if common:
-        damage = _damage(run.quality, fact.kind)
+        damage = _damage(run.quality, caveat.kind)
         about = run.quality.rows[np.argsort(-damage, kind="stable")[: max(1, len(damage) // 10)]]
     flags = np.zeros(len(points), bool)
     flags[about] = True
@@ -221,7 +223,7 @@ def _groups(table: Table, run: Run | None, rows: Integers) -> Groups | None:
 
 
 def _damage(quality: Quality, kind: str) -> Floats:
-    """What the rows of a fact suffer from, for each of the compared rows."""
+    """What the rows of a caveat suffer from, for each of the compared rows."""
     strangers, torn = quality.false_neighbors[:, 0], quality.tears[:, 0]
     far = 1.0 - quality.near_neighbors[:, 0] + strangers / 1e3  # of equal shares the worse strangers
     return {"doubtful": far, "torn": torn}.get(kind, strangers + torn)

@@ -24,7 +24,7 @@ class Shelf:
 
 
 def shelves(runs: Sequence[Run], verdict: Verdict) -> list[Shelf]:
-    """All maps in the verdict's order; the best eight are shown at once, or all where only one is left."""
+    """All maps, the best first; eight are shown at once, or all where only one is left."""
     order = [rating.run for rating in best_first(verdict.ratings, verdict.shown)]
     n_first = len(order) if len(order) <= MOST_FIRST + 1 else MOST_FIRST
     first, others = order[:n_first], order[n_first:]

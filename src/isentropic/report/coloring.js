@@ -2,6 +2,11 @@
 
 const MOST_LEVELS = 8; // of a column of text that have colours of their own; of more, the most frequent
 
+const UNUSED = "Not used for the map"; // columns that are no features
+
+/* Four digits, or as many as tell numbers of the column apart. */
+const legendNumber = (value, digits) => (digits > 4 ? String(value) : numberText(value));
+
 class Coloring {
   constructor(data) {
     const { rows } = data;
@@ -13,6 +18,7 @@ class Coloring {
   css(name) { return this.styles.getPropertyValue(name).trim(); }
   rgb(hex) { return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)); }
   get way() { return this.ways.get(this.color); }
+  get selects() { return document.querySelectorAll("select.color"); }
 
   setTheme(theme) {
     this.theme = document.documentElement.dataset.theme = theme;
@@ -23,7 +29,7 @@ class Coloring {
 
   setColor(color) {
     this.color = color;
-    document.getElementById("color").value = color;
+    for (const select of this.selects) select.value = color;
     this.redraw();
     this.drawLegends();
     this.tell("color", color);
@@ -38,60 +44,82 @@ class Coloring {
      and the high end. `own`: it differs from map to map. `worst`: the high end is damage, in its colours and drawn last.
      order(), if given: the rows as they are drawn.
 
+     others(), if given: codes of the rows that only the map of all rows has.
+
      By levels: levels() are { name, count, hue }, codes() gives the place of each row among them. A hue is a place in
      the palette, or the name of a colour of the style sheet; legend() gives the title alone. */
   addColoring(way) {
     this.dropColoring(way.value);
     this.ways.set(way.value, way);
-    const select = document.getElementById("color");
-    let group = way.group ? [...select.children].find((one) => one.label === way.group && one.tagName === "OPTGROUP") : select;
-    if (!group) select.append((group = element("optgroup", { label: way.group })));
-    group.append(element("option", { value: way.value }, way.title));
+    for (const select of this.selects) {
+      let group = way.group ? [...select.children].find((one) => one.label === way.group && one.tagName === "OPTGROUP") : select;
+      if (!group) select.append((group = element("optgroup", { label: way.group })));
+      group.append(element("option", { value: way.value }, way.title));
+    }
   }
 
   dropColoring(value) {
     for (const key of [...this.colorings.keys()]) if (key === value || key.startsWith(`${value}:`)) this.colorings.delete(key);
     for (const view of this.views ?? []) view.kept = {};
     this.ways.delete(value);
-    document.querySelector(`#color option[value="${CSS.escape(value)}"]`)?.remove();
+    for (const select of this.selects) select.querySelector(`option[value="${CSS.escape(value)}"]`)?.remove();
   }
 
   offerColors() {
     if (this.classes) this.offerClasses();
+    this.data.rows.columns.forEach((column, i) => {
+      const given = this.given[column.given];
+      if (!given) this.offerShades(`column:${i}`, column);
+      else if (given.levels) this.offerLevels(`column:${i}`, column, given);
+      else this.offerNumbers(`column:${i}`, column, given);
+    });
     const { k } = this.data;
     for (const [value, name, title] of [["false", "false neighbours", `Share of false ones among the ${k} nearest in the map:`], ["tears", "tears", `Tears, by how far the ${k} nearest in the data were moved:`]])
       this.addColoring({
         value, title: `${name} (k = ${k})`, group: "Damage", own: true, worst: true, codes: (map) => bytes(map[value].values),
         legend: () => { const { high } = this.data.maps[0][value]; return [title, "0", `${high}${high < 1 ? " and more" : ""}`]; },
       });
-    this.data.rows.columns.forEach((column, i) => {
-      const levels = this.given[column.given]?.levels;
-      if (levels) this.offerLevels(`column:${i}`, this.given[column.given]); else this.offerNumbers(`column:${i}`, column);
-    });
-    const select = document.getElementById("color");
-    select.value = this.color;
-    select.addEventListener("change", () => this.setColor(select.value));
+    for (const select of this.selects) {
+      select.value = this.color;
+      select.addEventListener("change", () => this.setColor(select.value));
+    }
   }
 
   offerClasses() {
     const { names, counts, grouped } = this.classes, last = names.length - 1;
     const levels = names.map((name, code) => ({ name, count: counts[code], hue: grouped && code === last ? "--grey" : code }));
-    this.addColoring({ value: "class", title: "class", group: "", levels: () => levels, codes: () => this.codes, legend: () => [] });
+    this.addColoring({ value: "class", title: "class", group: "", levels: () => levels, codes: () => this.codes, others: () => this.otherClasses, legend: () => [] });
   }
 
-  offerNumbers(value, { name, values, given, low, high, digits }) {
-    const codes = () => this.once(value, () => (values === undefined ? this.given[given].shades : bytes(values)));
-    const number = (code) => Number((low + (code / 254) * (high - low)).toPrecision(digits));
+  /* Of the rows that only the map of all rows has. */
+  get otherClasses() { const { whole } = this.data; return whole?.others ? this.once("others", () => bytes(whole.others)) : null; }
+  otherCodes(place, column) {
+    const codes = this.data.whole?.columns[place];
+    return codes ? this.once(`others${place}`, () => (column.missing === 255 ? bytes : words)(codes)) : null;
+  }
+
+  /* A column that the page knows by its colours only. */
+  offerShades(value, { name, values, low, high, digits }) {
+    const codes = () => this.once(value, () => bytes(values)), number = (code) => Number((low + (code / 254) * (high - low)).toPrecision(digits));
     const tip = (row) => `${name}: ${codes()[row] === 255 ? "missing" : number(codes()[row])}`;
-    this.addColoring({ value, title: name, group: "Columns", codes, tip, legend: () => [`${name}:`, String(low), String(high)] });
+    this.addColoring({ value, title: name, group: "Columns", codes, tip, legend: () => [`${name}:`, legendNumber(low, digits), legendNumber(high, digits)] });
+  }
+
+  offerNumbers(value, { name, given, other, low, high, digits }, column) {
+    const codes = () => this.once(value, () => column.shaded(column.codes)), text = (code) => column.text(code, digits);
+    const others = () => { const found = this.otherCodes(given, column); return found && this.once(`other${value}`, () => column.shaded(found)); };
+    const ends = () => (column.dates ? [dayText(column.value(0)), dayText(column.value(column.n - 1))] : [low, high].map((end) => legendNumber(end, digits)));
+    const legend = () => (column.skewed ? [`${name} (colour by rank):`, ...ends(), column.dates ? text(column.codeAt(0.5)) : legendNumber(column.value(column.codeAt(0.5)), digits)] : [`${name}:`, ...ends()]);
+    this.addColoring({ value, title: name, group: other ? UNUSED : "Columns", codes, others, tip: (row) => `${name}: ${text(column.codes[row])}`, legend, column });
   }
 
   /* Of many levels the most frequent have colours; the others share a grey one, and rows without a value a pale one. */
-  offerLevels(value, column) {
-    const { name, missing } = column, listed = () => this.once(`levels${value}`, () => this.frequentLevels(column));
-    const level = (code) => (code === missing ? "missing" : column.levels[code]);
-    const codes = () => this.once(value, () => { const { levels, places } = listed(); return Uint8Array.from(column.codes, (code) => (code === missing ? levels.length - 1 : places[code])); });
-    this.addColoring({ value, title: name, group: "Columns", levels: () => listed().levels, codes, tip: (row) => `${name}: ${level(column.codes[row])}`, legend: () => [`${name}:`] });
+  offerLevels(value, { name, given, other }, column) {
+    const { missing } = column, listed = () => this.once(`levels${value}`, () => this.frequentLevels(column));
+    const placed = (list) => { const { levels, places } = listed(); return Uint8Array.from(list, (code) => (code === missing ? levels.length - 1 : places[code])); };
+    const codes = () => this.once(value, () => placed(column.codes));
+    const others = () => { const found = this.otherCodes(given, column); return found && this.once(`other${value}`, () => placed(found)); };
+    this.addColoring({ value, title: name, group: other ? UNUSED : "Columns", levels: () => listed().levels, codes, others, tip: (row) => `${name}: ${column.text(column.codes[row])}`, legend: () => [`${name}:`], column });
   }
 
   /* The levels of the legend, the most frequent first, and for each code its place among them. */
@@ -102,7 +130,7 @@ class Coloring {
     const neutral = this.data.palette.classes.light.length - 2; // would be taken for the grey of the others
     const found = own.map((code, place) => ({ name: levels[code], count: counts[code], hue: others > 1 && place >= neutral ? place + 1 : place }));
     if (others > 1) found.push({ name: `${others} other levels`, count: total(order.map((code) => counts[code])), hue: "--grey" });
-    if (counts[n]) found.push({ name: "missing", count: counts[n], hue: "--line" });
+    if (counts[n] || this.data.whole) found.push({ name: "missing", count: counts[n], hue: "--line" });
     return { levels: found, places };
   }
 
@@ -200,7 +228,8 @@ class Coloring {
   rampLegend() {
     const { way } = this, ramp = element("i", { class: "ramp", "aria-hidden": "true" });
     ramp.style.background = `linear-gradient(90deg, ${this.stops(way).join(", ")})`;
-    const [title, low, high] = way.legend();
-    return [element("span", {}, title), element("span", {}, `\u00a0${low}`), ramp, element("span", {}, high)];
+    const [title, low, high, middle] = way.legend(), scale = element("span", { class: "scaled" });
+    scale.append(ramp, ...(middle === undefined ? [] : [element("span", { class: "middle" }, middle)]));
+    return [element("span", {}, title), element("span", {}, `\u00a0${low}`), scale, element("span", {}, high)];
   }
 }

@@ -10,9 +10,9 @@ import numpy as np
 
 from .._errors import require_one_of
 from .._values import Integers, Neighbors, Table
-from ..comparison.explained_columns import label_columns
 from .arrays import packed, packed_shares
 from .colors import MOST_CLASSES
+from .given_columns import CodedColumn, other_columns, target_name
 
 _COLUMN_BYTES = 1_200_000  # what columns to colour by may take
 _FEWEST_COLUMNS = 8
@@ -20,7 +20,7 @@ _LONGEST_NAME = 80
 
 
 def described_rows(
-    table: Table, rows: Integers, neighbors: Neighbors, color: str | None, given: Mapping[str, int]
+    table: Table, rows: Integers, neighbors: Neighbors, color: str | None, given: Sequence[CodedColumn]
 ) -> dict[str, Any]:
     """Everything about the drawn rows that does not depend on a map; ``given`` has values of some columns."""
     names = [_short(table.row_names[row]) for row in rows]
@@ -56,15 +56,17 @@ def _classes(table: Table, rows: Integers) -> dict[str, Any] | None:
 
 
 def class_codes(table: Table, classes: Integers) -> tuple[Integers, list[str], int]:
-    """Codes as the page has them, their names, and how many classes share the last one."""
-    drawn = table.drawn_classes
-    if drawn is None:
-        return classes, [], 0
-    every, names = np.asarray(drawn[0], np.int64), list(drawn[1])
-    classes = np.where(classes < 0, len(table.class_names), classes)
+    """Codes as the page has them, their names, and how many classes share the last one.
+
+    Rows without a class, which have the code -1, are a class of their own.
+    """
+    names, all_classes = list(table.class_names), np.asarray(table.y, np.int64)
+    if (all_classes < 0).any():
+        names.append("no class")
+        classes, all_classes = (np.where(c < 0, len(names) - 1, c) for c in (classes, all_classes))
     if len(names) <= MOST_CLASSES:
         return classes, names, 0
-    counts = np.bincount(every, minlength=len(names))
+    counts = np.bincount(all_classes, minlength=len(names))
     kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
     n_grouped = len(names) - len(kept)
     code_of = np.full(len(names), len(kept))
@@ -73,48 +75,48 @@ def class_codes(table: Table, classes: Integers) -> tuple[Integers, list[str], i
 
 
 def _columns(
-    table: Table, rows: Integers, color: str | None, given: Mapping[str, int]
+    table: Table, rows: Integers, color: str | None, given: Sequence[CodedColumn]
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Columns to colour by, all that fit, and the place of the one asked for.
 
-    Those that vary most have precedence, and the one asked for is there in any case. They stand in the
-    order of the table, after a target of numbers. A column of text is one column, not one for each level.
+    A target of numbers comes first, then the features in the order of the table, then columns that are no
+    features. Features that vary most have precedence, and the one asked for is there in any case. A column of
+    text is one column, not one for each level.
     """
-    names: Sequence[str] = table.feature_names
-    target = target_name(table)
+    names, target = table.feature_names, target_name(table)
+    place = {one.name: j for j, one in enumerate(given)}
+    others = [one for one in given if not one.is_feature]
     if color == target and color not in names:
         color = None  # the classes, or the target of numbers, which come first anyway
     require_color("color", table, color)
-    texts = {feature: name for feature, name in text_features(table).items() if name in given}
+    texts = {feature: name for feature, name in text_features(table).items() if name in place}
     room = max(_FEWEST_COLUMNS, _COLUMN_BYTES // max(1, len(rows)))
     spread = np.argsort(-np.nan_to_num(table.X.var(axis=0), nan=np.inf), kind="stable")
     ranked = [j for j in spread.tolist() if names[j] not in texts]
-    kept = {*ranked[:room], *(j for j in ranked if names[j] in given)}
-    columns: dict[str, dict[str, Any]] = {}
-    ends = _ends(table, rows)
+    kept = {*ranked[:room], *(j for j in ranked if names[j] in place)}
+    columns = {one.name: _given_column(one, place[one.name]) for one in others if one.name == target}
     for j, name in enumerate(names):
         text = texts.get(name)
         if text is not None and text not in columns:
-            columns[text] = {"name": _short(text), "given": given[text]}
+            columns[text] = _given_column(given[place[text]], place[text])
         if j in kept or (name == color and name not in columns):
-            columns[name] = _column(name, table.X[rows, j], ends[:, j].tolist(), given.get(name))
-    columns |= _label_columns(table, rows, given)
-    asked = list(columns).index(color) if color in columns else None
-    if table.y is not None and not table.class_names:
-        of_target = _column(target, np.asarray(table.y, float)[rows])
-        return [of_target, *columns.values()], None if asked is None else asked + 1
-    return list(columns.values()), asked
+            known = place.get(name)
+            columns[name] = (
+                _column(name, table.X[rows, j], _in_given_units(table, rows, j))
+                if known is None
+                else _given_column(given[known], known)
+            )
+    columns |= {one.name: _given_column(one, place[one.name]) for one in others if one.name != target}
+    return list(columns.values()), list(columns).index(color) if color in columns else None
 
 
-def _label_columns(table: Table, rows: Integers, given: Mapping[str, int]) -> dict[str, dict[str, Any]]:
-    """Columns that are no features, by name: levels as they are given, numbers in their own unit."""
-    return {
-        column.name: {"name": _short(column.name), "given": given[column.name]}
-        if column.levels
-        else _column(column.name, column.values[rows], given=given[column.name])
-        for column in label_columns(table)
-        if column.name in given
-    }
+def _given_column(one: CodedColumn, place: int) -> dict[str, Any]:
+    """A column that the page holds as it was given; of numbers, the ends of its colours."""
+    found = {"name": _short(one.name), "given": place, **({} if one.is_feature else {"other": True})}
+    if one.levels:
+        return found
+    ends = (float(one.values[0]), float(one.values[-1])) if one.n else (0.0, 0.0)
+    return {**found, **_ends(*ends)}
 
 
 def _n_left_out(table: Table, columns: Sequence[Mapping[str, Any]]) -> int:
@@ -127,7 +129,7 @@ def require_color(name: str, table: Table, color: str | None) -> None:
     """Raise for a column to colour by that is not there."""
     if color is not None:
         target = [] if table.y is None else [target_name(table)]
-        others = [] if table.other_columns is None else map(str, table.other_columns.columns)
+        others = [column.name for column in other_columns(table)]
         known = [*table.feature_names, *text_features(table).values(), *target, *others]
         require_one_of(name, color, list(dict.fromkeys(known)))
 
@@ -145,35 +147,25 @@ def text_features(table: Table) -> dict[str, str]:
     }
 
 
-def target_name(table: Table) -> str:
-    """As the table calls it."""
-    return getattr(table.preparation, "target", None) or "target"
+def _in_given_units(table: Table, rows: Integers, j: int) -> tuple[float, float]:
+    """The ends of a feature among these rows, as the table was given."""
+    known = table.X[rows, j][np.isfinite(table.X[rows, j])]
+    ends = np.array([[known.min()], [known.max()]]) if len(known) else np.zeros((2, 1))
+    low, high = (ends if table.preparation is None else table.preparation.in_given_units(ends, j))[:, 0]
+    return float(low), float(high)
 
 
-def _ends(table: Table, rows: Integers) -> np.ndarray:
-    """Least and largest number of every feature (2, m) among these rows, as the table was given."""
-    X = table.X[rows]
-    known = np.isfinite(X)
-    low, high = (np.where(known, X, fill) for fill in (np.inf, -np.inf))
-    ends = np.stack([low.min(axis=0), high.max(axis=0)])
-    ends[~np.isfinite(ends)] = 0.0
-    return ends if table.preparation is None else np.asarray(table.preparation.in_given_units(ends))
-
-
-def _column(
-    name: str, values: np.ndarray, ends: Sequence[float] | None = None, given: int | None = None
-) -> dict[str, Any]:
+def _column(name: str, values: np.ndarray, ends: tuple[float, float]) -> dict[str, Any]:
+    """A feature of which the page holds colours only."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
-    ends = [low, high] if ends is None else ends
-    digits = _digits(*ends)
-    return {
-        "name": _short(name),
-        **({"values": packed_shares(values, low, high)} if given is None else {"given": given}),
-        "low": float(f"{ends[0]:.{3 + digits}g}"),
-        "high": float(f"{ends[1]:.{3 + digits}g}"),
-        "digits": digits,
-    }
+    return {"name": _short(name), "values": packed_shares(values, low, high), **_ends(*ends)}
+
+
+def _ends(low: float, high: float) -> dict[str, Any]:
+    digits = _digits(low, high)
+    low, high = (float(f"{end:.{3 + digits}g}") for end in (low, high))
+    return {"low": low, "high": high, "digits": digits}
 
 
 def _digits(low: float, high: float) -> int:

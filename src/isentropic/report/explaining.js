@@ -12,9 +12,12 @@ const EXACT_SHARES = 5000; // rows up to which shares are compared by Fisher's e
 const WEAK = 40; // rows on one side below which all but large differences are missed
 const EXACT_RANKS = 8; // rows on one side up to which ranks are, without ties
 
+const SKEWED = 0.1; // of the colours: numbers whose middle half has less than that are coloured by rank
+const FEWEST_RANKS = 10; // different values: fewer have their own colours anyway
+
 class GivenColumn {
-  constructor({ name, kind, n, codes, levels = null, values = "", dates = false }) {
-    Object.assign(this, { name, n, levels, dates, missing: kind === "u1" ? 255 : 65535, packed: { kind, codes, values } });
+  constructor({ name, kind, n, codes, levels = null, values = "", dates = false, other = false, label = false }) {
+    Object.assign(this, { name, n, levels, dates, other, explained: !other || label, missing: kind === "u1" ? 255 : 65535, packed: { kind, codes, values } });
   }
 
   /* For each row the rank of its value among those that occur, or the place of its level; `missing` without one. */
@@ -34,12 +37,38 @@ class GivenColumn {
     return rest < 1e-9 ? this.numbers[low] : this.numbers[low] + rest * (this.numbers[low + 1] - this.numbers[low]);
   }
 
-  /* A byte for each row, from the lowest value to the highest. */
-  get shades() {
-    const first = this.value(0), span = this.value(this.n - 1) - first || 1;
-    const shade = Uint8Array.from({ length: this.n }, (_, code) => Math.round(((this.value(code) - first) / span) * 254));
-    return Uint8Array.from(this.codes, (code) => (code === this.missing ? 255 : shade[code]));
+  /* How a code reads: a level, a day, a number with the digits that matter. */
+  text(code, digits = 4) {
+    if (code === this.missing) return "missing";
+    if (this.levels) return this.levels[code];
+    return this.dates ? dayText(this.value(code)) : String(Number(this.value(code).toPrecision(digits)));
   }
+
+  /* The code at this share of the rows, in order. */
+  codeAt(share) {
+    const { counts } = this, known = this.codes.length - counts[this.n];
+    let code = 0;
+    for (let sum = counts[0]; sum <= share * (known - 1) && code < this.n - 1;) sum += counts[++code];
+    return code;
+  }
+
+  /* Whether few values would have nearly all of the colours. */
+  get skewed() {
+    return (this.isSkewed ??= this.n > FEWEST_RANKS
+      && this.value(this.codeAt(0.75)) - this.value(this.codeAt(0.25)) < SKEWED * (this.value(this.n - 1) - this.value(0)));
+  }
+
+  /* For each code a byte: from the lowest value to the highest, or by the share of rows below. */
+  get shades() {
+    if (this.shade) return this.shade;
+    const { n, counts } = this, first = this.value(0), span = this.value(n - 1) - first || 1, known = this.codes.length - counts[n];
+    let below = 0;
+    const rank = (code) => { const at = (below + (counts[code] - 1) / 2) / Math.max(1, known - 1); below += counts[code]; return at; };
+    return (this.shade = Uint8Array.from({ length: n }, (_, code) => Math.round(254 * Math.min(1, this.skewed ? rank(code) : (this.value(code) - first) / span))));
+  }
+
+  /* A byte for each row. */
+  shaded(codes) { return Uint8Array.from(codes, (code) => (code === this.missing ? 255 : this.shades[code])); }
 }
 
 // ---- the halves ----

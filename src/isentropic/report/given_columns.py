@@ -1,52 +1,143 @@
-"""The columns of the table as they were given, for the page to say by which of them a selection differs."""
+"""The columns of the table as they were given: to colour by, for tooltips, and to explain selections."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from pandas.api.types import is_datetime64_any_dtype
 
 from .._values import Floats, Integers, Table
 from ..comparison.explained_columns import Column, columns_of
+from ..tables.prepare.dates import days
 from .arrays import packed
 
 MOST_BYTES = 2_800_000  # that the columns take together, a third less than their text
 _FEW_VALUES = 512  # of a column, where all values of all columns are too many
 _LONGEST_LEVEL = 60
+_NAMING = 0.5  # share of rows with a level of their own from which on a text column names rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedColumn:
+    """A column of the drawn rows. A code is the rank of a value among those that occur, or of its level."""
+
+    name: str
+    kind: str  # "u1" or "u2"; the largest code says that a value is missing
+    codes: Integers
+    n: int  # different values, or levels
+    values: Floats  # of some codes, evenly by rank, the first and the last among them
+    levels: tuple[str, ...] = ()
+    dates: bool = False
+    role: str = "feature"
+
+    @property
+    def is_feature(self) -> bool:
+        return self.role == "feature"
+
+    @property
+    def missing(self) -> int:
+        return int(np.iinfo(self.kind).max)
+
+    @property
+    def n_bytes(self) -> int:
+        told = sum(map(len, self.levels)) if self.levels else 8 * len(self.values)
+        return len(self.codes) * np.dtype(self.kind).itemsize + told
+
+    def codes_of(self, column: Column) -> Integers:
+        """Codes of other rows in this column: of the nearest value that is known here, or of the level."""
+        there = ~np.isnan(column.values)
+        codes = np.full(len(column.values), self.missing)
+        if self.levels:
+            at = {level: code for code, level in enumerate(self.levels)}
+            code_of = np.array([*(at.get(_short(level), self.missing) for level in column.levels), 0])
+            codes[there] = code_of[column.values[there].astype(int)]
+        elif self.n:
+            middles = (self.values[1:] + self.values[:-1]) / 2
+            ranks = np.searchsorted(middles, column.values[there])
+            codes[there] = np.rint(ranks * (self.n - 1) / max(1, len(self.values) - 1))
+        return codes
+
+
+def coded_columns(table: Table, rows: Integers) -> tuple[list[CodedColumn], int]:
+    """Codes of the drawn rows in every column that fits, and how many columns there are.
+
+    Features come first, then a target of numbers and columns that are no features. What does not fit is
+    left out: first the values between every few hundredth, then columns, those that vary least first.
+    ``O(n m log n)``.
+    """
+    columns, others = columns_of(table), other_columns(table)
+    coded = [_coded(column, rows) for column in columns]
+    roles = {one.name: one.role for one in _summaries(table)}
+    coded += [replace(_coded(column, rows), role=roles.get(column.name, "other")) for column in others]
+    if sum(one.n_bytes for one in coded) > MOST_BYTES:
+        coded = [_thinned(one, _FEW_VALUES) for one in coded]
+    kept = _fitting(coded, _variances(table, [*columns, *others]))
+    return [coded[j] for j in kept], len(columns) + len(others)
 
 
 def given_columns(table: Table, rows: Integers) -> dict[str, Any]:
-    """Codes of the drawn rows in every column that fits, and what the codes stand for.
-
-    A code is the rank of a value among those that occur, so all that ranks say is exact. What does not
-    fit is left out: first the values between every few hundredth, then columns, those that vary least
-    first. ``O(n m log n)``.
-    """
-    columns = columns_of(table, labels=True)
-    coded = [_coded(column, rows) for column in columns]
-    n_values = None if sum(map(_n_bytes, coded)) <= MOST_BYTES else _FEW_VALUES
-    coded = [_thinned(one, n_values) for one in coded]
-    kept = _fitting(coded, _variances(table, columns))
-    return {"columns": [_packed(coded[j]) for j in kept], "n_all": len(columns)}
+    """What the page holds of :func:`coded_columns`."""
+    return packed_columns(*coded_columns(table, rows))
 
 
-def with_label(table: Table, column: str | None) -> Table:
-    """The table with a column as a label that is none of its features, whatever else it was."""
-    columns = tuple(
-        replace(one, role="label") if one.name == column and one.role in ("ignored", "name") else one
-        for one in table.columns
-    )
-    return replace(table, columns=columns)
+def packed_columns(coded: Sequence[CodedColumn], n_all: int) -> dict[str, Any]:
+    return {"columns": [_packed(one) for one in coded], "n_all": n_all}
 
 
-def places(given: dict[str, Any]) -> dict[str, int]:
+def places(coded: Sequence[CodedColumn]) -> dict[str, int]:
     """Where each of them is, by name."""
-    return {one["name"]: j for j, one in enumerate(given["columns"])}
+    return {one.name: j for j, one in enumerate(coded)}
 
 
-def _coded(column: Column, rows: Integers) -> dict[str, Any]:
+def other_columns(table: Table) -> list[Column]:
+    """Columns that are no features but colour the maps: a target of numbers first, then labels and others.
+
+    Text that names most rows is left out, and so is a target of classes, which has its own colours.
+    """
+    target, features = target_name(table), {column.name for column in columns_of(table)}
+    found = [column for column in _unused(table) if column.name not in features]
+    labels = [column for column in found if column.name != target and not _names_rows(column)]
+    if table.y is None or table.class_names:
+        return labels
+    dates = any(column.name == target and column.dates for column in found)
+    return [Column(target, np.asarray(table.y, float), dates=dates), *labels]
+
+
+def _unused(table: Table) -> Iterator[Column]:
+    """The columns of the source that are no features, where the table holds them."""
+    frame: Any = getattr(table, "other_columns", None)
+    kinds = {one.name: one.kind for one in _summaries(table)}
+    for name in () if frame is None else frame.columns:
+        series = frame[name]
+        if kinds.get(name) == "date" and not is_datetime64_any_dtype(series.dtype):
+            yield Column(str(name), days(series, str(name)), dates=True)
+        else:
+            yield columns_of(frame[[name]])[0]
+
+
+def _summaries(table: Table) -> Sequence[Any]:
+    """What the table says of each column of the source."""
+    found: Sequence[Any] = getattr(table, "columns", ())
+    return found
+
+
+def target_name(table: Table) -> str:
+    """As the table calls it."""
+    return getattr(table.preparation, "target", None) or "target"
+
+
+def _names_rows(column: Column) -> bool:
+    return len(column.levels) > max(2.0, _NAMING * len(column.values))
+
+
+def _short(level: str) -> str:
+    return level if len(level) <= _LONGEST_LEVEL else level[: _LONGEST_LEVEL - 1] + "…"
+
+
+def _coded(column: Column, rows: Integers) -> CodedColumn:
     drawn = column.values[rows]
     there = ~np.isnan(drawn)
     values: Floats = np.arange(float(len(column.levels)))
@@ -55,33 +146,21 @@ def _coded(column: Column, rows: Integers) -> dict[str, Any]:
         values, ranks = np.unique(drawn[there], return_inverse=True)
         codes = np.zeros(len(drawn))
         codes[there] = ranks
-    levels = [
-        level if len(level) <= _LONGEST_LEVEL else level[: _LONGEST_LEVEL - 1] + "…"
-        for level in column.levels
-    ]
-    kind = "u1" if len(values) < 256 else "u2"  # the last code says that a value is missing
-    missing = np.iinfo(kind).max
-    codes = np.where(there, np.nan_to_num(codes), missing)
-    return {
-        "name": column.name, "levels": levels, "kind": kind, "codes": codes, "n": len(values),
-        "values": values, "dates": column.dates, "label": column.label,
-    }  # fmt: skip
+    kind = "u1" if len(values) < 256 else "u2"
+    whole: Integers = np.where(there, np.nan_to_num(codes), np.iinfo(kind).max).astype(np.int64)
+    levels = tuple(_short(level) for level in column.levels)
+    return CodedColumn(column.name, kind, whole, len(values), values, levels, column.dates)
 
 
-def _thinned(one: dict[str, Any], most: int | None) -> dict[str, Any]:
+def _thinned(one: CodedColumn, most: int) -> CodedColumn:
     """With ``most`` values evenly by rank, the first and the last among them."""
-    if most is None or one["n"] <= most or one["levels"]:
+    if one.n <= most or one.levels:
         return one
-    return {**one, "values": one["values"][np.linspace(0, one["n"] - 1, most).round().astype(int)]}
-
-
-def _n_bytes(one: dict[str, Any]) -> int:
-    told = sum(map(len, one["levels"])) if one["levels"] else 8 * len(one["values"])
-    return len(one["codes"]) * np.dtype(one["kind"]).itemsize + told
+    return replace(one, values=one.values[np.linspace(0, one.n - 1, most).round().astype(int)])
 
 
 def _variances(table: Table, columns: Sequence[Column]) -> Floats:
-    """Of the numbers that were embedded; columns of levels come first."""
+    """Of the numbers that were embedded; columns of levels, and those that are no features, come first."""
     at = {name: j for j, name in enumerate(table.feature_names)}
     variances = np.nan_to_num(table.X.var(axis=0), nan=np.inf)  # with holes
     return np.array(
@@ -92,16 +171,18 @@ def _variances(table: Table, columns: Sequence[Column]) -> Floats:
     )
 
 
-def _fitting(coded: Sequence[dict[str, Any]], variances: Floats) -> list[int]:
+def _fitting(coded: Sequence[CodedColumn], variances: Floats) -> list[int]:
     order = np.argsort(-variances, kind="stable")
-    room = np.cumsum([_n_bytes(coded[j]) for j in order]) <= MOST_BYTES
+    room = np.cumsum([coded[j].n_bytes for j in order]) <= MOST_BYTES
     return sorted(order[room].tolist())
 
 
-def _packed(one: dict[str, Any]) -> dict[str, Any]:
-    told = {"levels": one["levels"]} if one["levels"] else {"values": packed(one["values"], "f8")}
+def _packed(one: CodedColumn) -> dict[str, Any]:
+    told: Mapping[str, Any] = (
+        {"levels": list(one.levels)} if one.levels else {"values": packed(one.values, "f8")}
+    )
+    flags = {"dates": one.dates, "other": not one.is_feature, "label": one.role == "label"}
     return {
-        "name": one["name"], "kind": one["kind"], "n": one["n"],
-        "codes": packed(one["codes"], one["kind"]), **told, **({"dates": True} if one["dates"] else {}),
-        **({"label": True} if one["label"] else {}),
+        "name": one.name, "kind": one.kind, "n": one.n, "codes": packed(one.codes, one.kind), **told,
+        **{name: True for name, holds in flags.items() if holds},
     }  # fmt: skip

@@ -6,7 +6,7 @@ panels.push((app) => {
   if (app.data.shown === null || !app.data.groups) return;
   const map = app.data.maps.find(({ run }) => run === app.data.shown), box = app.section("groups", `Groups in the map of ${map.name}`);
   if (!app.data.groups.length) {
-    box.append(element("p", { class: "quiet" }, "None stands out that would be there in another half of the rows, too."));
+    box.append(element("p", { class: "quiet" }, app.data.group_answer));
     return;
   }
   const list = element("ol", { class: "groups" }), rows = (group) => app.once(`group${group.name}`, () => longs(group.rows));

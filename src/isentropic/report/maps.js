@@ -2,7 +2,7 @@
 
 const CROSSHAIR_REACH = 14; // css pixels from the pointer in which a row is found
 const CLICK_REACH = 4; // css pixels that a click may wander before it is a brush
-const MOST_LABELS = 24; // classes that are named inside the maps
+const PRINT_RATIO = 3; // pixels of a printed map to one of the style sheet: 288 to an inch
 
 /* Whether a ray from the point crosses the outline an odd number of times. */
 function encloses(xs, ys, x, y) {
@@ -27,11 +27,17 @@ class MapView extends Sheet {
 
   /* Fits the canvas to its box. */
   measure() {
-    const box = this.over.getBoundingClientRect(), ratio = Math.min(2, window.devicePixelRatio || 1);
+    const box = this.over.getBoundingClientRect(), ratio = this.app.printing ? PRINT_RATIO : Math.min(2, window.devicePixelRatio || 1);
     const width = Math.round(box.width * ratio), height = Math.round(box.height * ratio);
     if (!width || !height || (width === this.width && height === this.height)) return;
     for (const canvas of [this.base, this.over]) { canvas.width = width; canvas.height = height; }
     this.fit(width, height, ratio);
+  }
+
+  /* Another height, as a longer legend leaves it: drawn anew where it has been drawn. */
+  resized() {
+    const box = this.over.getBoundingClientRect();
+    if (this.width && !this.stale && box.height && Math.abs(box.height * this.ratio - this.height) > 1) this.draw();
   }
 
   /* Whether it is in the window, or nearly. */
@@ -57,9 +63,11 @@ class MapView extends Sheet {
   drawOver() {
     if (!this.width) return;
     const context = this.over.getContext("2d");
-    context.clearRect(0, 0, this.width, this.height);
+    // A canvas is printed by repeating what was drawn on it, and what is cleared then takes the points below with it.
+    if (this.app.printing) this.over.width = this.width; else context.clearRect(0, 0, this.width, this.height);
+    this.pins = [];
     if (this.map.run === this.app.top && this.app.nSelected === 0) this.drawRegions(context);
-    if (this.app.color === "class" && this.app.nSelected === 0) this.drawNames(context);
+    if (this.app.nSelected === 0) this.drawNames(context);
     this.app.tell("over", this, context);
     if (this.app.active >= 0) this.drawNeighbors(context, this.app.active);
     if (this.brush) this.drawBrush(context);
@@ -106,6 +114,7 @@ class MapView extends Sheet {
     const r = 9 * this.ratio;
     x = Math.max(r, Math.min(this.width - r, x));
     y = Math.max(r, Math.min(this.height - r, y));
+    this.pins.push({ x, y, half: r, tall: r });
     context.fillStyle = this.app.css("--damage");
     context.beginPath();
     context.arc(x, y, r, 0, 7);
@@ -117,30 +126,13 @@ class MapView extends Sheet {
     context.fillText(String(number), x, y + 0.5 * this.ratio);
   }
 
-  /* Names of the classes at the median of their rows, where there is room: colour is never the only key. */
+  /* Names of few rows, or of classes, or else of groups: colour is never the only key. */
   drawNames(context) {
-    const { classes } = this.app;
-    if (!classes || classes.names.length > MOST_LABELS) return;
-    const taken = [];
-    context.font = `600 ${(this.hero ? 13 : 11.5) * this.ratio}px ${this.app.font}`;
-    context.textAlign = "center";
-    context.textBaseline = "middle";
-    context.lineJoin = "round";
-    this.app.medians(this.map).forEach((median, code) => {
-      if (!median) return;
-      const name = classes.names[code].length > 14 ? classes.names[code].slice(0, 13) + "…" : classes.names[code];
-      const half = context.measureText(name).width / 2 + 3 * this.ratio, tall = 8 * this.ratio;
-      const x = Math.max(half, Math.min(this.width - half, this.left + median[0] * this.scale)); // whole, not cut off
-      let y = this.top + (this.map.height - median[1]) * this.scale;
-      if (median[2] * this.scale < half) y += (y > 4 * tall ? -1 : 1) * (tall + this.radius + 3 * this.ratio); // it would hide them
-      if (taken.some((t) => Math.abs(t[0] - x) < t[2] + half && Math.abs(t[1] - y) < 2 * tall)) return;
-      taken.push([x, y, half]);
-      context.strokeStyle = this.app.css("--sheet");
-      context.lineWidth = 4 * this.ratio;
-      context.strokeText(name, x, y);
-      context.fillStyle = this.app.css("--ink");
-      context.fillText(name, x, y);
-    });
+    const { app, map } = this, side = Math.min(this.width, this.height) / this.ratio;
+    if (app.hasNamedRows) { new Labels(this, context, this.hero ? 12.5 : 10.5).putRows(app.names); return; }
+    const labels = new Labels(this, context, this.hero ? Math.max(13, Math.min(22, side / 32)) : 11);
+    const named = app.namedLevels(map);
+    if (named) labels.putLevels(named.names, app.once(`${named.key}${map.run}`, () => densestPlaces(app.points(map), named.codes, named.names.length)));
   }
 
   drawNeighbors(context, row) {

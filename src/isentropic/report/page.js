@@ -22,6 +22,9 @@
                                   "draw"    everything is drawn anew: another theme or width */
 
 const panels = [];
+const MOST_VALUES = 6; // lines of a tooltip about values of a row
+const DOUBTFUL = 0.6; // of the points beside a row close to it in the data: fewer are worth a warning
+const MOST_COPIES = 16; // identical rows up to which a point grows
 const FRAME = 12; // milliseconds of a frame in which maps are drawn at once
 
 /* Maps that wait for their drawing, one after the other. */
@@ -37,7 +40,10 @@ class App extends Coloring {
     this.neighbors = (rows.neighbors.kind === "u2" ? words : longs)(rows.neighbors.indices);
     this.codes = rows.classes ? bytes(rows.classes.codes) : null;
     this.given = data.given.columns.map((column) => new GivenColumn(column));
+    this.copies = data.copies ? longs(data.copies) : null;
     this.order = shuffled(this.n);
+    if (this.copies) this.order.sort((a, b) => this.copies[b] - this.copies[a]); // the small ones on top
+    this.tipColumns = [...this.given].sort((a, b) => (data.shares[b.name] ?? -1) - (data.shares[a.name] ?? -1));
     this.selected = new Uint8Array(this.n);
     this.nSelected = 0;
     this.hovered = this.pinned = -1;
@@ -62,23 +68,31 @@ class App extends Coloring {
 
   points(map) { return this.once(`points${map.run}`, () => words(map.points)); }
 
-  /* Of each class the median of its rows, and how far most of them spread. */
-  medians(map) {
-    return this.once(`medians${map.run}`, () => {
-      const places = this.classes.counts.map((count) => [new Uint16Array(count), new Uint16Array(count)]), points = this.points(map);
-      const filled = new Uint32Array(places.length); // typed arrays sort tenfold faster
-      for (let i = 0; i < this.n; i++) {
-        const at = filled[this.codes[i]]++;
-        for (const c of [0, 1]) places[this.codes[i]][c][at] = points[2 * i + c];
-      }
-      const at = (list, share) => list[Math.floor(share * (list.length - 1))] / 65535;
-      return places.map((sides) => {
-        if (!sides[0].length) return null;
-        for (const list of sides) list.sort();
-        return [...sides.map((list) => list[list.length >> 1] / 65535), Math.max(...sides.map((list) => at(list, 0.95) - at(list, 0.05)))];
-      });
+  /* Whether every row has its name on the maps: few rows, with names that say more than their number. */
+  get hasNamedRows() { return this.n <= MOST_NAMED_ROWS && this.names.some((name) => !/^(row )?\d+$/.test(name)); }
+
+  /* What is named on a map: the levels that colour it and did not make it, or the groups that were found in it. */
+  namedLevels(map) {
+    const { way, color } = this;
+    if (color === "class" || (way.levels && way.column?.other)) {
+      const names = way.levels().map(({ name }) => name);
+      return names.length > MOST_LABELS ? null : { key: `labels${color}`, names, codes: way.codes() };
+    }
+    if (way.levels || map.run !== this.top || !this.data.named_groups || !this.data.groups.length) return null;
+    return { key: "labelsgroups", names: this.data.groups.map(({ name }) => name), codes: this.groupCodes };
+  }
+
+  /* Of each row its group; 255 for none. */
+  get groupCodes() {
+    return this.once("groups", () => {
+      const codes = new Uint8Array(this.n).fill(255);
+      this.data.groups.slice(0, 255).forEach((group, place) => { for (const row of longs(group.rows)) codes[row] = place; });
+      return codes;
     });
   }
+
+  /* How much larger the point of a row is that stands for several: its area is that of all of them, up to a limit. */
+  growth(row) { return this.copies ? Math.sqrt(Math.min(MOST_COPIES, this.copies[row])) : 1; }
 
   // ---- selection ----
 
@@ -162,18 +176,33 @@ class App extends Coloring {
   showTip(row, view, x, y) {
     const tip = document.getElementById("tip"), lines = [element("strong", {}, this.rowName(row))];
     const line = (text) => lines.push(element("span", { class: "quiet" }, text));
-    if (this.classes) lines.push(element("span", {}, `class ${this.classes.names[this.codes[row]]}`));
-    const said = this.ways.get(this.color)?.tip?.(row, view.map);
-    if (said) line(said);
-    for (const [kind, title] of [["false", "false neighbours"], ["tears", "tears"]]) {
-      const { values, high } = view.map[kind], code = this.once(`${kind}${view.map.run}`, () => bytes(values))[row];
-      if (code < 255) line(`${title} here: ${code === 254 ? "≥ " : ""}${((code / 254) * high).toFixed(2)}`);
-    }
-    const near = Array.from({ length: Math.min(5, this.k) }, (_, j) => this.names[this.neighbors[row * this.k + j]]);
-    line(`nearest in the data: ${near.join(", ")}`);
+    if (this.copies?.[row] > 1) line(`${this.copies[row].toLocaleString("en")} identical rows`);
+    lines.push(...this.valuesOf(row, view.map).map((text) => element("span", { class: "value" }, text)));
+    const near = this.nearText(row, view.map);
+    if (near) line(near);
+    const others = Array.from({ length: Math.min(5, this.k) }, (_, j) => this.names[this.neighbors[row * this.k + j]]);
+    if (others.length) line(`nearest in the data: ${others.join(", ")}`);
     tip.replaceChildren(...lines);
     tip.hidden = false;
     this.placeTip(tip, view, x, y);
+  }
+
+  /* What is said of a row: what it is coloured by, its class, and columns, those first that decide most. */
+  valuesOf(row, map) {
+    const { way } = this, colored = way?.tip?.(row, map), found = colored ? [colored] : [];
+    if (this.classes) found.push(`class ${this.classes.names[this.codes[row]]}`);
+    const others = this.tipColumns.filter((column) => column !== way?.column);
+    found.push(...others.slice(0, Math.max(0, MOST_VALUES - found.length)).map((column) => `${column.name}: ${column.text(column.codes[row])}`));
+    return found;
+  }
+
+  /* How many of the points beside it are close in the data, where that was measured. */
+  nearText(row, map) {
+    if (!map.near) return "";
+    const { k } = map.near, count = this.once(`near-counts${map.run}`, () => bytes(map.near.counts))[row];
+    if (count === 255) return "";
+    const said = `${count} of the ${k} points beside it ${count === 1 ? "is" : "are"} close in the data.`;
+    return count < DOUBTFUL * k ? `Doubtful: only ${said}` : said;
   }
 
   /* Where it hides no point that matters: beside a small map, in the far corner of a large one. */
@@ -216,6 +245,8 @@ class App extends Coloring {
     const byRun = new Map(this.data.maps.map((map) => [map.run, map]));
     if (this.data.whole) byRun.set(this.data.whole.run, this.data.whole);
     this.views = [...document.querySelectorAll("figure.map")].map((figure) => new MapView(figure, byRun.get(Number(figure.dataset.run)), this));
+    const resized = new ResizeObserver((entries) => { for (const { target } of entries) this.views.find((view) => view.over.parentNode === target)?.resized(); });
+    for (const view of this.views) resized.observe(view.over.parentNode);
     this.curves = new Curves(document.getElementById("curves"), this);
     this.offerColors();
     this.listen();
@@ -239,13 +270,28 @@ class App extends Coloring {
     this.ready = true;
   }
 
-  /* All of it, hidden by the window or not: a printer does not wait. */
-  drawForPrint() {
+  /* All of it in light colours and in the sizes of the paper, hidden by the window or not: a printer does not wait. */
+  beginPrint() {
+    const closed = [...document.querySelectorAll("details:not([open])")];
+    this.printing = { theme: this.theme, closed };
+    for (const one of closed) one.open = true;
+    document.documentElement.classList.add("printing");
+    this.setTheme("light");
     this.drawAll();
     this.stopMaps();
     this.stopCharts();
     atOnce(drawnMaps(this.views));
     atOnce(this.drawingCharts());
+  }
+
+  endPrint() {
+    if (!this.printing) return;
+    const { theme, closed } = this.printing;
+    this.printing = null;
+    for (const one of closed) one.open = false;
+    document.documentElement.classList.remove("printing");
+    this.setTheme(theme);
+    this.drawAll();
   }
 
   listen() {
@@ -256,13 +302,24 @@ class App extends Coloring {
     addEventListener("keydown", (event) => { if (event.key === "Escape") this.clear(); });
     for (const button of document.querySelectorAll("[data-fact]"))
       button.addEventListener("click", () => this.selectRows(longs(this.data.regions[Number(button.dataset.fact)].rows)));
+    for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => this.copy(button));
     const all = document.getElementById("all");
     all?.addEventListener("click", () => this.showAll(all));
-    let width = innerWidth, screen = "";
+    let width = innerWidth;
     addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; this.drawAll(); } });
-    addEventListener("beforeprint", () => { screen = this.theme; this.setTheme("light"); this.drawForPrint(); }); // paper is light
-    addEventListener("afterprint", () => { if (screen === "dark") repaint("dark"); });
     for (const head of document.querySelectorAll("#scores thead th")) head.firstElementChild.addEventListener("click", () => this.sort(head));
+  }
+
+  /* A command into the clipboard; where the browser refuses, it is selected to be copied by hand. */
+  async copy(button) {
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(button.previousElementSibling);
+      button.textContent = document.execCommand("copy") ? "Copied" : "Selected";
+    }
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
   }
 
   /* The other maps too, or the best alone again. */

@@ -12,35 +12,37 @@ from typing import Any
 import numpy as np
 
 from .._arguments import require_kind
+from .._errors import require
 from .._extras import require_extra
 from .._values import Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import WholeMap, plane
 from ..comparison.lenses import Lens
-from ..comparison.runs import parameters, require_runs, run_names
-from ..comparison.verdict.thresholds import RELATED
+from ..comparison.runs import parameters, require_runs
 from ..registry import METHODS
-from .arrangement import family_name, shelves
+from . import first_screen
+from .arrangement import shelves
 from .arrays import packed, packed_points, rounded
 from .class_scores import accuracy_columns, classifiers, groups, null_strips
 from .colors import palette
 from .diagrams import curves, diagrams, legends, parameter_curve
 from .drawn_rows import described_rows
-from .given_columns import given_columns, places, with_label
-from .row_scores import kinds, row_scores
-from .scores import columns, every_measure, first_k, number, seconds, strips
+from .given_columns import coded_columns, packed_columns
+from .row_scores import kinds, near_counts, row_scores
+from .scores import columns, every_measure, first_k, number, seconds
 from .whole_maps import whole_map
 
 _SCRIPTS = (
-    "slices.js", "sheets.js", "charts.js", "maps.js", "coloring.js", "page.js",
+    "slices.js", "sheets.js", "charts.js", "labels.js", "maps.js", "coloring.js", "page.js",
     # further panels: page.js says what they may use
     "explaining.js", "selecting.js", "groups.js", "rows.js", "lens.js", "pair.js", "saving.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
     "command", "versions", "seconds", "date", "preset", "preset_text", "seed", "n_seeds", "dimensions",
-    "warnings", "how_to_misread", "resumed", "rows", "notes",
+    "warnings", "how_to_misread", "resumed", "rows", "notes", "columns",
 )  # fmt: skip
+_RELATED = 0.01  # p of the columns: closer together than in every one of 99 shuffled tables
 _MOST_RINGS = 200  # scattered rows that are marked one by one
 
 
@@ -52,8 +54,9 @@ def page(
     facts: Mapping[str, Any],
     *,
     color: str | None = None,
+    copies: Integers | None = None,
 ) -> str:
-    """The report as one HTML file: verdict, maps, curves and what was done.
+    """The report as one HTML file: answer, maps, measures, columns and how it was computed.
 
     The same arguments give the same bytes. All text is escaped; scripts other than ours cannot run, and
     nothing is fetched (a content security policy in the page forbids both). ``O(n m)``.
@@ -69,39 +72,67 @@ def page(
     drawing
         What ``isentropic.comparison.drawing`` finds of them: which rows to draw, their neighbours, pictures.
     facts
-        How it was done: command, versions, seconds, date, preset, seed, dimensions, notes. What is missing is
-        left out.
+        How it was done: command, versions, seconds, date, preset, seed, dimensions, notes; and ``columns``,
+        for each column of the source its name, role, why, kind, missing, change, share of the distance and
+        the command that changes it. What is missing is left out.
     color
         The column, or the target, that colours the maps at first; by default the classes, if there are some.
+    copies
+        For each row how many rows are identical to it, itself included; points that stand for several are
+        larger.
     """
     require_runs(table, runs)
     require_kind("verdict", verdict, Verdict, "Give comparison.verdict(runs).")
+    require(
+        copies is None or len(copies) == len(table.X), "copies", f"of {len(table.X):,} rows", copies,
+        hint="Give one count for each row of the table.",
+    )  # fmt: skip
     require_kind("drawing", drawing, Drawing, "Give comparison.drawing(table, runs, verdict).")
-    rows, shown = drawing.rows, verdict.shown
-    table = with_label(table, color)  # what is to colour is on the page, also a column that was left out
-    payload = _payload(table, runs, verdict, drawing, color)
-    known = payload["rows"]
+    facts = {**dict.fromkeys(_FACTS), **facts}
+    payload = _payload(table, runs, verdict, drawing, facts, color, copies)
     scripts = "\n".join(asset(name) for name in _SCRIPTS)
     return template("page.html").render(
-        # what was compared
-        table=table, runs=runs, names=run_names(runs), methods=METHODS, verdict=verdict, shown=shown,
-        facts={**dict.fromkeys(_FACTS), **facts},
-        # what is drawn
-        n_drawn=len(rows), n_diagram=drawing.n_pictured, grid=_grid(len(payload["maps"])),
-        shelves=shelves(runs, verdict), families=[family_name(run) for run in runs],
-        n_given=payload["given"]["n_all"],
-        n_columns=len(known["columns"]), n_left_out=known["n_left_out"], n_neighbors=known["neighbors"]["k"],
-        recall=known["neighbors"]["recall"], regions=payload["regions"], whole=payload["whole"],
+        table=table, runs=runs, methods=METHODS, verdict=verdict, shown=verdict.shown, facts=facts,
+        **_answer(table, runs, verdict, facts, payload), **_drawn(runs, verdict, drawing, payload),
         # scores
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
-        classifiers=classifiers(runs) if table.class_names else [],
-        strips=[] if shown is None else strips(runs, shown), measures=every_measure(runs),
-        number=number, seconds=seconds, related=RELATED, **_about(runs),
+        classifiers=classifiers(runs) if table.class_names else [], measures=every_measure(runs),
+        number=number, seconds=seconds, related=_RELATED, **_about(runs),
         # what makes it a page
         data=_json(payload), style=asset("page.css") + asset("panels.css"), script=scripts,
         script_hash=_hash(scripts),
     )  # fmt: skip
+
+
+def _answer(
+    table: Table, runs: Sequence[Run], verdict: Verdict, facts: Mapping[str, Any], payload: dict[str, Any]
+) -> dict[str, Any]:
+    """What the first screen says."""
+    screen = first_screen
+    return {
+        "points": screen.point_sentence(table, facts, has_copies=payload["copies"] is not None),
+        "names": screen.titles(runs, verdict), "ratings": screen.ratings_of(runs, verdict),
+        "grades": screen.grades, "bar": screen.bar, "levels": screen.LEVELS,
+        "group_levels": screen.GROUP_LEVELS, "dots": screen.tradeoff(runs, verdict), "plot": screen.PLOT,
+        "group_names": payload["groups"] if verdict.groups.level == "yes" else [],
+    }  # fmt: skip
+
+
+def _drawn(
+    runs: Sequence[Run], verdict: Verdict, drawing: Drawing, payload: dict[str, Any]
+) -> dict[str, Any]:
+    """What the maps show, and how much of the table the page holds."""
+    rows, given, whole = payload["rows"], payload["given"]["columns"], payload["whole"]
+    return {
+        "n_drawn": len(drawing.rows), "n_diagram": drawing.n_pictured, "n_maps": len(payload["maps"]),
+        "grid": _grid(len(payload["maps"])), "shelves": shelves(runs, verdict), "whole": whole,
+        "regions": payload["regions"], "n_given": payload["given"]["n_all"],
+        "n_columns": len(rows["columns"]), "n_left_out": rows["n_left_out"],
+        "n_neighbors": rows["neighbors"]["k"], "recall": rows["neighbors"]["recall"],
+        "n_stored_rows": len(drawing.rows) if whole is None else whole["n_drawn"],
+        "n_stored_columns": len(given) + (rows["classes"] is not None),
+    }  # fmt: skip
 
 
 def _about(runs: Sequence[Run]) -> dict[str, Any]:
@@ -122,39 +153,65 @@ def _grid(n_maps: int) -> int:
 
 
 def _payload(
-    table: Table, runs: Sequence[Run], verdict: Verdict, drawing: Drawing, color: str | None
+    table: Table,
+    runs: Sequence[Run],
+    verdict: Verdict,
+    drawing: Drawing,
+    facts: Mapping[str, Any],
+    color: str | None,
+    copies: Integers | None,
 ) -> dict[str, Any]:
-    names, rows = run_names(runs), drawing.rows
+    rows = drawing.rows
     whole = drawing.whole
     at_top = None if verdict.shown is None else runs[verdict.shown]
     marked = rows if whole is None else whole.rows
     at_top = at_top if whole is None else whole.run
+    maps = _maps(table, runs, verdict, drawing)
+    given, n_all = coded_columns(table, rows)
+    return {
+        "rows": described_rows(table, rows, drawing.neighbors, color, given),
+        "given": packed_columns(given, n_all), "shares": _shares(facts), "maps": maps,
+        "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
+        "regions": [_region(at_top, mark, marked, whole) for mark in drawing.marks],
+        "whole": None if whole is None else whole_map(whole, len(runs), table, maps, given),
+        "table": table.name, "lens": _lens(drawing.lens), "copies": _copies(copies, rows),
+        "groups": [_group(group) for group in drawing.groups or () if verdict.groups.level != "no"],
+        "group_answer": verdict.groups.sentence,
+        "named_groups": verdict.recommended is not None and verdict.groups.level != "no",
+        "kinds": kinds(maps, rows, at_top, drawing.agreed),
+    }  # fmt: skip
+
+
+def _maps(table: Table, runs: Sequence[Run], verdict: Verdict, drawing: Drawing) -> list[dict[str, Any]]:
+    """Points, curves, pictures and scores of single rows, of every run that gave a map."""
+    names, rows = first_screen.titles(runs, verdict), drawing.rows
     measured = [
         (i, run, run.embedding, run.quality)
         for i, run in enumerate(runs)
         if run.embedding is not None and run.quality is not None
     ]
-    maps = []
-    for i, run, embedding, quality in measured:
-        points = plane(embedding)
-        maps.append({
-            "run": i, "name": names[i], "parameters": parameters(run), **packed_points(points[rows]),
-            "dimensions": embedding.shape[1], "curves": curves(quality), **diagrams(drawing.pictures[i]),
-            "trials": parameter_curve(run),
-        })  # fmt: skip
     scored = row_scores([run for _, run, _, _ in measured], len(table.X), rows)
-    maps = [{**entry, **scores} for entry, scores in zip(maps, scored, strict=True)]
-    given = given_columns(table, rows)
-    return {
-        "rows": described_rows(table, rows, drawing.neighbors, color, places(given)), "given": given,
-        "maps": maps,
-        "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
-        "regions": [_region(at_top, mark, marked, whole) for mark in drawing.marks],
-        "whole": None if whole is None else whole_map(whole, len(runs), table, maps),
-        "table": table.name, "lens": _lens(drawing.lens),
-        "groups": [_group(group) for group in drawing.groups or ()],
-        "kinds": kinds(maps, rows, at_top, drawing.agreed),
-    }  # fmt: skip
+    return [
+        {
+            "run": i, "name": names[i], "parameters": parameters(run),
+            **packed_points(plane(embedding)[rows]), "dimensions": embedding.shape[1],
+            "curves": curves(quality), **diagrams(drawing.pictures[i]), "trials": parameter_curve(run),
+            **scores, **near_counts(run, len(table.X), rows),
+        }
+        for (i, run, embedding, quality), scores in zip(measured, scored, strict=True)
+    ]  # fmt: skip
+
+
+def _shares(facts: Mapping[str, Any]) -> dict[str, float]:
+    """Of the distance between rows, by column, where they are known."""
+    return {one["name"]: one["share"] for one in facts["columns"] or () if one.get("share") is not None}
+
+
+def _copies(copies: Integers | None, rows: Integers) -> str | None:
+    """How many rows each point stands for; None where each stands for one."""
+    if copies is None or not (copies[rows] > 1).any():
+        return None
+    return packed(copies[rows], "u4")
 
 
 def _region(run: Run | None, mark: Mark | None, rows: Integers, whole: WholeMap | None) -> dict[str, Any]:

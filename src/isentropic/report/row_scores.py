@@ -11,7 +11,7 @@ from .._values import Floats, Integers
 from ..comparison import Run
 from ..quality import SharedNeighbors
 from ..quality.jumps import JUMP
-from .arrays import packed_shares
+from .arrays import UNKNOWN, packed, packed_shares
 
 _FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
 # the scores of single rows beside damage: their name in the list, what the legend says, whether high is bad
@@ -80,6 +80,17 @@ def row_scores(runs: Sequence[Run], n: int, rows: Integers) -> list[dict[str, An
             if kind in scores:
                 entry[kind] = packed_scores(scores[kind][rows], top)
     return packed
+
+
+def near_counts(run: Run, n: int, rows: Integers) -> dict[str, Any]:
+    """Of how many of the nearest points on the map each drawn row is close to in the data, where known."""
+    quality = run.quality
+    near = getattr(quality, "near_neighbors", None)
+    if quality is None or near is None or len(near) != len(quality.rows) or not near.size:
+        return {}
+    k = quality.n_neighbors[0]
+    counts = _spread(n, quality.rows, np.floor(near[:, 0] * k + 1e-9))[rows]
+    return {"near": {"k": k, "counts": packed(np.where(np.isnan(counts), UNKNOWN, counts), "u1")}}
 
 
 def packed_scores(values: Floats, top: float) -> dict[str, Any]:

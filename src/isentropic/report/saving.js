@@ -126,10 +126,10 @@ class Saver {
   }
 
   rampLegend(way, top) {
-    const [title, low, high] = way.legend(), stops = this.app.stops(way), x = SAVE_PAD + this.wide(title) + 12, from = x + this.wide(low) + 6;
+    const [title, low, high, middle] = way.legend(), stops = this.app.stops(way), x = SAVE_PAD + this.wide(title) + 12, from = x + this.wide(low) + 6;
     const shades = stops.map((hex, i) => `<stop offset="${i / (stops.length - 1)}" stop-color="${hex}"/>`).join("");
     return [`<defs><linearGradient id="ramp">${shades}</linearGradient></defs>` + this.text(SAVE_PAD, top + 14, title) + this.text(x, top + 14, low)
-      + `<rect x="${from}" y="${top + 4}" width="150" height="11" fill="url(#ramp)"/>` + this.text(from + 156, top + 14, high), 26];
+      + `<rect x="${from}" y="${top + 4}" width="150" height="11" fill="url(#ramp)"/>` + this.text(from + 156, top + 14, high) + (middle === undefined ? "" : this.text(from + 75, top + 27, middle, 10, 'text-anchor="middle"')), middle === undefined ? 26 : 36];
   }
 
   // ---- panels ----
@@ -156,7 +156,7 @@ class Saver {
       if (rank % 256 === 0) yield;
       if (selected && selected[i] !== chosen) continue;
       const code = codes[i];
-      out.push(this.mark(shapes[code % shapes.length], ...at(points[2 * i] / 65535, points[2 * i + 1] / 65535), radius, this.hex(chosen ? colors : faded, code)));
+      out.push(this.mark(shapes[code % shapes.length], ...at(points[2 * i] / 65535, points[2 * i + 1] / 65535), radius * this.app.growth(i), this.hex(chosen ? colors : faded, code)));
     }
     return `${out.join("")}</g>`;
   }

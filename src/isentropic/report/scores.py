@@ -7,14 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..comparison import Run
 from ..quality import Measure
 from ..quality.map_differences import spread
 from ..quality.measures import OF_CLASSES, MeasureKind, kinds
-
-_MAIN = 5  # columns that are drawn as strips too
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +33,6 @@ class Column:
     meaning: str
     scores: tuple[Score, ...]
     measured: bool = False  # differs from run to run, as seconds do
-
-
-@dataclass(frozen=True, slots=True)
-class Strip:
-    """A score of the recommended map among those of all maps, as shares of a scale."""
-
-    title: str
-    meaning: str
-    text: str
-    interval: str
-    place: float  # in percent of the scale
-    low: float | None
-    high: float | None
-    others: tuple[float, ...]
-    chance: float | None
-    scale: tuple[str, str]
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -183,33 +163,6 @@ def _plain(key: str, title: str, meaning: str, values: Sequence[float | None], w
         tuple(Score("–") if value is None else Score(write(value), "", value) for value in values),
         measured=True,
     )  # fmt: skip
-
-
-def strips(runs: Sequence[Run], shown: int) -> list[Strip]:
-    """The main scores of one map, placed among those of all others and of chance."""
-    found = []
-    for kind in _in_columns()[:_MAIN]:
-        name, title, meaning = _written_for(kind, first_k(runs))
-        own = _measure(runs[shown], name)
-        if own is None:
-            continue
-        others = [m.value for i, run in enumerate(runs) if i != shown and (m := _measure(run, name))]
-        chance = runs[shown].baseline.get(name)
-        low = min([0.0, own.value, *others]) if kind.range[0] < 0 else 0.5
-        low = float(np.floor(min([low, own.value, *others]) * 10 + 0.3) / 10)  # −0.02 still begins at 0
-        ends = interval(runs[shown], name)
-
-        def place(value: float, low: float = low) -> float:
-            return round(min(100.0, max(0.0, 100 * (value - low) / (1 - low))), 2)
-
-        found.append(Strip(
-            title, meaning, number(own.value),
-            "" if ends is None else f"{number(ends[0])} to {number(ends[1])}", place(own.value),
-            None if ends is None else place(ends[0]), None if ends is None else place(ends[1]),
-            tuple(place(value) for value in others), None if chance is None else place(chance[1]),
-            (f"{low:.1f}".replace("-", "−"), "1"),
-        ))  # fmt: skip
-    return found
 
 
 def every_measure(runs: Sequence[Run]) -> list[tuple[str, list[str]]]:

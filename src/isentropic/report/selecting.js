@@ -39,7 +39,7 @@ function correctedSelection(neighbors, k, flags) {
 
 class Selecting {
   constructor(app) {
-    Object.assign(this, { app, columns: app.given, check: null, settled: null, kept: null, undo: null, stop: () => {} });
+    Object.assign(this, { app, columns: app.given.filter((column) => column.explained), check: null, settled: null, kept: null, undo: null, stop: () => {} });
     this.box = app.section("selection", "Selection");
     this.said = element("div", { class: "said" });
     this.why = element("div", { class: "why" });
@@ -228,7 +228,7 @@ class Selecting {
   }
 
   noteOfHalves() {
-    const all = this.app.data.given.n_all, few = this.columns.length < all ? ` Of ${all.toLocaleString("en")} columns the page holds ${this.columns.length.toLocaleString("en")}.` : "";
+    const all = this.app.data.given.n_all - this.app.given.filter((column) => !column.explained).length, few = this.columns.length < all ? ` Of ${all.toLocaleString("en")} columns the page holds ${this.columns.length.toLocaleString("en")}.` : "";
     return element("p", { class: "note quiet" }, `Half of the rows chose the columns, the other half tested them. Rows picked by their place on a map differ in columns that made the map, be it all noise: this says by what, not that they are a group.${few}`);
   }
 }

@@ -79,7 +79,11 @@ class Sheet {
   /* Takes a size in pixels, `ratio` of them to a pixel of the style sheet. */
   fit(width, height, ratio) {
     Object.assign(this, { width, height, ratio, kept: {} });
-    const pad = 16 * ratio, { map, points } = this, { n } = this.app;
+    const { map, points } = this, { n } = this.app, largest = this.app.copies ? Math.sqrt(MOST_COPIES) : 1;
+    // A few large points or many small ones: the ink on the paper stays about the same.
+    const most = n <= MOST_NAMED_ROWS ? 5.5 : 4.2, side = Math.min(width, height * 1.4) / ratio;
+    this.radius = ratio * Math.max(1.0, Math.min(most, 2.6 * Math.pow(3000 / points.length, 0.28) * Math.sqrt(side / 400)));
+    const pad = Math.max(16 * ratio, 1.25 * this.radius * largest + 2);
     const scale = Math.min((width - 2 * pad) / (map.width || 1e-9), (height - 2 * pad) / (map.height || 1e-9));
     this.scale = Math.min(scale, width - 2 * pad);
     this.left = (width - this.scale * map.width) / 2;
@@ -89,10 +93,15 @@ class Sheet {
     const more = points.length / 2 - n, [px, py] = this.places(n, more);
     this.others = more ? { px, py, order: Uint32Array.from({ length: more }, (_, i) => i) } : null;
     this.image = new ImageData(width, height);
-    // A few large points or many small ones: the ink on the paper stays about the same.
-    this.radius = ratio * Math.max(1.0, Math.min(4.2, 2.6 * Math.pow(3000 / points.length, 0.28) * Math.sqrt(width / ratio / 400)));
-    const opacity = Math.max(0.55, Math.min(0.92, 1.1 - 0.11 * Math.log10(n)));
-    this.stamps = Object.fromEntries(Object.keys(COVERS).map((shape) => [shape, stamps(shape, this.radius, opacity, width)]));
+    this.opacity = Math.max(0.55, Math.min(0.92, 1.1 - 0.11 * Math.log10(n)));
+    this.stamps = new Map();
+  }
+
+  /* The stamp of a shape for rows that stand for so many, made when it is needed first. */
+  stampOf(shape, copies = 1) {
+    const count = Math.min(MOST_COPIES, copies), key = `${shape}${count}`;
+    if (!this.stamps.has(key)) this.stamps.set(key, stamps(shape, this.radius * Math.sqrt(count), this.opacity, this.width));
+    return this.stamps.get(key);
   }
 
   /* Of `count` points from the one at `first` on. */
@@ -105,26 +114,26 @@ class Sheet {
     return [px, py];
   }
 
-  /* Below all others: in the colours of their classes, or grey. */
+  /* Below all others: in their colours where they are known, or grey. */
   stampOthers(coloring, faded) {
     if (!this.others) return;
-    const { px, py } = this, classes = this.app.color === "class" && this.map.others;
-    const codes = classes ? this.app.once("others", () => bytes(this.map.others)) : new Uint8Array(this.others.px.length);
+    const { px, py } = this, known = this.app.way.others?.();
+    const codes = known ?? new Uint8Array(this.others.px.length);
     const grey = this.app.tables([this.app.rgb(this.app.css("--grey"))]);
-    const { colors, faded: pale, shapes } = classes ? coloring : { ...grey, shapes: ["disc"] };
+    const { colors, faded: pale, shapes } = known ? coloring : { ...grey, shapes: ["disc"] };
     Object.assign(this, { px: this.others.px, py: this.others.py });
-    this.stamp(this.others.order, null, { codes, shapes }, faded || !classes ? pale : colors);
+    this.stamp(this.others.order, null, { codes, shapes }, faded || !known ? pale : colors, null);
     Object.assign(this, { px, py });
   }
 
   /* Stamps the rows of `order` for which `which` holds (all without it). */
-  stamp(order, which, coloring, colors) {
+  stamp(order, which, coloring, colors, copies = this.app.copies) {
     const data = this.image.data, { width, height, px, py } = this, { codes, shapes } = coloring;
-    const kinds = shapes.map((shape) => this.stamps[shape]);
+    const kinds = shapes.map((shape) => this.stampOf(shape));
     for (let o = 0; o < order.length; o++) {
       const i = order[o];
       if (which && !which[i]) continue;
-      const code = codes[i], kind = kinds[code % kinds.length], { reach, size } = kind;
+      const code = codes[i], kind = copies?.[i] > 1 ? this.stampOf(shapes[code % shapes.length], copies[i]) : kinds[code % kinds.length], { reach, size } = kind;
       const x = px[i], y = py[i], fx = Math.floor(x), fy = Math.floor(y);
       const { offsets, shares } = kind.all[Math.min(SUB - 1, Math.floor((y - fy) * SUB)) * SUB + Math.min(SUB - 1, Math.floor((x - fx) * SUB))];
       const r = colors[3 * code], g = colors[3 * code + 1], b = colors[3 * code + 2];

@@ -8,4 +8,12 @@ function* opening() {
   yield* window.isentropic.starting();
 }
 
-inSlices(opening());
+const openingSteps = opening(), stopOpening = inSlices(openingSteps);
+
+/* Whoever prints at once, as `chromium --print-to-pdf` does, comes before the page has opened. */
+addEventListener("beforeprint", () => {
+  stopOpening();
+  atOnce(openingSteps);
+  window.isentropic.beginPrint();
+});
+addEventListener("afterprint", () => window.isentropic.endPrint());

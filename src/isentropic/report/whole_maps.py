@@ -9,12 +9,20 @@ import numpy as np
 
 from .._values import Table
 from ..comparison.drawings import WholeMap, plane
+from ..comparison.explained_columns import columns_of
 from .arrays import packed, packed_points
 from .drawn_rows import class_codes
-from .row_scores import packed_scores, scores_of
+from .given_columns import MOST_BYTES, CodedColumn, other_columns
+from .row_scores import near_counts, packed_scores, scores_of
 
 
-def whole_map(whole: WholeMap, run: int, table: Table, maps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def whole_map(
+    whole: WholeMap,
+    run: int,
+    table: Table,
+    maps: Sequence[Mapping[str, Any]],
+    given: Sequence[CodedColumn],
+) -> dict[str, Any]:
     """Points of the rows that all maps have, then of the others, which are there to be seen only.
 
     ``run`` is its place after all runs of the sample.
@@ -29,6 +37,23 @@ def whole_map(whole: WholeMap, run: int, table: Table, maps: Sequence[Mapping[st
         scores[kind] = packed_scores(values[whole.rows], high)
     codes = None if whole.other_classes is None else class_codes(table, whole.other_classes)[0]
     return {
-        "run": run, "name": found.method, **packed_points(points), **scores, "n_all": len(found.embedding),
+        "run": run, "name": found.method, **packed_points(points), **scores,
+        **near_counts(found, len(found.embedding), whole.rows), "n_all": len(found.embedding),
         "n_drawn": len(points), "others": None if codes is None else packed(codes, "u1"),
+        "columns": _other_codes(whole.other_table, given),
     }  # fmt: skip
+
+
+def _other_codes(table: Table | None, given: Sequence[CodedColumn]) -> list[str | None]:
+    """Of each column the codes of the other rows, to colour them by; None for those that do not fit."""
+    found: list[str | None] = [None for _ in given]
+    if table is None:
+        return found
+    columns = {column.name: column for column in [*columns_of(table), *other_columns(table)]}
+    room = MOST_BYTES
+    for place, one in enumerate(given):
+        n_bytes = len(table.X) * np.dtype(one.kind).itemsize
+        if one.name in columns and n_bytes <= room:
+            room -= n_bytes
+            found[place] = packed(one.codes_of(columns[one.name]), one.kind)
+    return found
