@@ -6,8 +6,7 @@ import numpy as np
 
 from isentropic import report
 from isentropic._values import Table
-from isentropic.comparison import LabelTest, Run, Trial, drawing
-from isentropic.comparison import Caveat, Grade, GroupAnswer, Rating, Verdict
+from isentropic.comparison import Caveat, Grade, GroupAnswer, LabelTest, Rating, Run, Trial, Verdict, drawing
 from isentropic.quality import assess
 
 

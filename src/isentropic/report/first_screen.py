@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .._values import Table
-from ..comparison import Run
+from ..comparison import Grade, Rating, Run, Verdict
 from ..comparison.runs import parameters
-from ..comparison import Grade, Rating, Verdict
 
 LEVELS = {
     "good": "Good", "fair": "Fair", "poor": "Poor", "chance": "No better than chance", "unknown": "Not known",

@@ -24,7 +24,7 @@ DISTANCES_FAIR: Final = 75
 DISTANCES_CHANCE: Final = 55
 
 DISTANCE_WEIGHT: Final = 0.2  # of the second question beside the first, where maps are compared
-SAME: Final = 0.03  # maps that differ by less are the same in practice; the simpler one is preferred
+SAME: Final = 0.05  # maps that differ by less are the same in practice; the simpler one is preferred
 EXACT: Final = 0.97  # of the way from chance, on both questions: such a drawing is right whatever it draws
 RELATED: Final = 0.01  # p of the columns: rows lie closer together than in every one of 99 shuffled tables
 RELATION: Final = 0.05  # by how much closer: below, the columns are hardly related
