@@ -191,7 +191,7 @@ def test_a_chart_is_read_where_the_pointer_is(tab):
     tab.wait_for_function(read)
     tab.locator("#curves .ranking li").nth(2).hover()
     # one in each chart; a busy machine hears of the pointer later
-    tab.wait_for_function("() => document.querySelectorAll('#curves .curve.focus').length === 3")
+    tab.wait_for_function("() => document.querySelectorAll('#curves .curve.focus').length === 4")
     tab.mouse.move(2, 2)
     tab.wait_for_function("() => !document.querySelector('#curves .focus')")
     assert tab.locator("#curves h4").all_inner_texts() == heads

@@ -241,7 +241,7 @@ def test_many_points_are_one_picture_and_the_file_says_so(open_page, address, tm
 @pytest.mark.parametrize(
     ("panel", "name", "shape"),
     [
-        ("#curves > div", "made-Trustworthiness-few-false-neighbours", "path"),
+        ("#curves > div", "made-Near-neighbours-close-in-the-data-too", "path"),
         ("#pictures > div", "made-method-0-ranks-and-distances", "rect"),
         ("#trials > div", "made-method-0-parameters", "circle"),
     ],
