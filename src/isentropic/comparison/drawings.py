@@ -22,7 +22,9 @@ from ..quality import (
     shepard_pairs,
 )
 from .criticisms import Fact
-from .groups import Groups, find_groups
+from .groups import Groups, GroupTest
+from .groups.halves import Embed
+from .groups.shown_map import group_test_of_run
 from .lenses import EXACT_ROWS, Lens, landmark_count, lens
 from .regions import Region, damaged_region
 from .runs import Run, require_runs
@@ -66,7 +68,8 @@ class Drawing:
     marks: tuple[Mark | None, ...]  # of each of the worst facts; None for one that is not about rows
     agreed: SharedNeighbors | None = None  # neighbours that all trusted maps show; None of fewer than two
     lens: Lens | None = None  # how far the drawn rows are from each other in the data
-    groups: Groups | None = None  # of the shown map, as it is drawn: their rows count the drawn ones
+    groups: Groups | None = None  # of the shown map, found again in halves; their rows count the drawn ones
+    group_test: GroupTest | None = None  # whether there are any, or why that was not tested
     whole: WholeMap | None = None  # the shown map, where it is of all rows of a table that was sampled
 
 
@@ -87,11 +90,14 @@ def drawing(
     *,
     whole: Run | None = None,
     everything: Table | None = None,
+    embed: Embed | None = None,
 ) -> Drawing:
     """What :func:`isentropic.report.page` draws of these runs.
 
     Beyond 50,000 rows a stratified sample is drawn. Where ``table`` and ``runs`` are of a sample of
     ``everything``, and ``whole`` is the map of all its rows, that map is shown with up to 50,000 of them.
+    Groups of the shown map are those that disjoint halves of the rows show again, mapped by themselves: by
+    the method of the registry that its Run names, or by ``embed(X_rows)``.
     ``O(n m)`` beside the true neighbours of the drawn rows.
     """
     require_runs(table, runs)
@@ -99,6 +105,7 @@ def drawing(
     rows, few = drawn_rows(table), drawn_rows(table, PICTURE_ROWS)
     shown = None if verdict.shown is None else runs[verdict.shown]
     hero = None if whole is None or everything is None else _whole_map(whole, runs, rows, everything)
+    tested = _groups(table, shown if hero is None else _seen(hero, rows), rows, embed)
     return Drawing(
         rows=rows,
         neighbors=_neighbors(table, rows),
@@ -107,7 +114,8 @@ def drawing(
         marks=tuple(_mark(shown if hero is None else whole, fact) for fact in verdict.worst),
         agreed=agreed_neighbors(runs, verdict),
         lens=_lens(table, rows),
-        groups=_groups(table, shown if hero is None else _seen(hero, rows), rows),
+        groups=None if tested is None else tested.groups,
+        group_test=tested,
         whole=hero,
     )
 
@@ -211,12 +219,11 @@ def agreed_neighbors(runs: Sequence[Run], verdict: Verdict) -> SharedNeighbors |
     return shared_neighbors(maps, min(N_NEIGHBORS, len(maps[0]) - 1))
 
 
-def _groups(table: Table, run: Run | None, rows: Integers) -> Groups | None:
+def _groups(table: Table, run: Run | None, rows: Integers, embed: Embed | None) -> GroupTest | None:
     """Of the drawn rows, in the two coordinates that are drawn, explained by the columns of the table."""
     if run is None or run.embedding is None:
         return None
-    drawn = table if len(rows) == len(table.X) else replace(table, X=table.X[rows])
-    return find_groups(run.embedding[rows, :2], drawn, random_state=_SEED)
+    return group_test_of_run(table, run, rows, embed=embed, random_state=_SEED)
 
 
 def _damage(run: Run, quality: Quality, kind: str) -> Floats:

@@ -6,7 +6,7 @@ panels.push((app) => {
   if (app.data.shown === null || !app.data.groups) return;
   const map = app.data.maps.find(({ run }) => run === app.data.shown), box = app.section("groups", `Groups in the map of ${map.name}`);
   if (!app.data.groups.length) {
-    box.append(element("p", { class: "quiet" }, "None stands out that would be there in another half of the rows, too."));
+    box.append(element("p", { class: "quiet" }, "No groups: what looks like one is not found again in another half of the rows."));
     return;
   }
   const list = element("ol", { class: "groups" }), rows = (group) => app.once(`group${group.name}`, () => longs(group.rows));
@@ -14,7 +14,7 @@ panels.push((app) => {
     const button = element("button", { type: "button", "aria-pressed": "false" }), item = element("li", i >= MOST_GROUPS ? { hidden: "hidden" } : {});
     button.append(
       element("b", {}, group.name[0].toUpperCase() + group.name.slice(1)), element("span", {}, counted(group.n, "row")),
-      element("small", {}, `stable in ${percent(group.stability)} of resamples`), element("small", { class: "line" }, group.lines[0] ?? ""));
+      element("small", {}, `${percent(group.stability)} the same in halves of the rows`), element("small", { class: "line" }, group.lines[0] ?? ""));
     button.addEventListener("click", () => app.selectRows(rows(group)));
     item.append(button);
     list.append(item);

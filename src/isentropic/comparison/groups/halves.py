@@ -17,6 +17,7 @@ from .tree import ClusterTree, Flags, cluster_tree
 Embed = Callable[[Any], Any]
 LEAST = 0.7  # reproducibility from which a cluster of the halves counts
 LEAST_OF_BRANCHES = 0.9  # of any branch of their trees: there are many, so chance finds one more often
+LEAST_ON_CURVES = 0.85  # of the clusters on a curve, where a gap that halves share needs few missing rows
 FEWEST = 10  # rows of a group: fewer explain nothing
 _VOTERS = 5
 
@@ -98,13 +99,16 @@ def _splits(n: int, n_splits: int, seed: int) -> Iterator[tuple[Integers, Intege
         yield np.sort(order[: n // 2]), np.sort(order[n // 2 :])
 
 
-def accepted(tree: ClusterTree, of_chosen: Floats, of_branches: Floats) -> dict[int, float]:
+def accepted(
+    tree: ClusterTree, of_chosen: Floats, of_branches: Floats, *, on_curve: bool = False
+) -> dict[int, float]:
     """The groups among the clusters of a tree, disjoint, with their reproducibility.
 
     A cluster stands for itself unless at least two disjoint ones inside it are found again.
     """
-    passes = (of_chosen >= LEAST) | (of_branches >= LEAST_OF_BRANCHES)
-    scores = np.where(of_chosen >= LEAST, of_chosen, of_branches)
+    passes = of_chosen >= (LEAST_ON_CURVES if on_curve else LEAST)
+    scores = np.where(passes, of_chosen, of_branches)
+    passes |= (of_branches >= LEAST_OF_BRANCHES) & (not on_curve)
     inside: dict[int, list[int]] = {parent: [] for parent in range(-1, len(passes))}
     for cluster in range(len(passes) - 1, -1, -1):  # children first
         own = inside[cluster]

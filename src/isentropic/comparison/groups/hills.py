@@ -44,6 +44,9 @@ def find_groups(
 ) -> Groups:
     """Groups of rows in a map, found by density without labels (ToMATo), with their stability and columns.
 
+    Nothing but the map is read: a group that the map itself makes is stable, too. Whether groups are real is
+    tested by :func:`~isentropic.comparison.test_groups`, which fits the method again to halves of the rows.
+
     The log density of a place is ``log(rows near it) - d log r``, with r the distance to its k-th nearest
     place, k = sqrt(n) / 2 from 7 to 50, and d the intrinsic dimension of the map. Every row goes uphill to a
     peak. A hill is a group of its own if its peak rises 3.5 / sqrt(k), that is 3.5 standard errors, above the
@@ -120,7 +123,7 @@ def _hills(Z: Floats, fewest: int, n_jobs: int | None) -> Integers:
     if len(Z) < 2 * fewest or len(places) <= k:
         return np.full(len(Z), -1)
     near, far = nearest_among(places, places, k, selves=np.arange(len(places)), n_jobs=n_jobs)
-    dimension = _dimension(far, Z.shape[1])
+    dimension = map_dimension(far, Z.shape[1])
     density = np.log(counts + counts[near].sum(axis=1)) - dimension * np.log(far[:, -1])
     at_most = dimension + 4.0 / np.sqrt(len(places))  # two standard errors above: of few rows little is known
     rise = np.interp(at_most, _THIN, (_RISE_ON_CURVES, _RISE)) / np.sqrt(k)
@@ -134,8 +137,8 @@ def _hills(Z: Floats, fewest: int, n_jobs: int | None) -> Integers:
     return number[peaks][place_of.ravel()]
 
 
-def _dimension(far: Floats, most: int) -> float:
-    """Levina and Bickel's, from 1 on: the density of a curve in the plane varies as that of a line."""
+def map_dimension(far: Floats, most: int) -> float:
+    """Levina and Bickel's dimension, from 1 on: the density of a curve in the plane varies as on a line."""
     mean_log = float(np.mean(np.log(far[:, -1:] / far[:, :-1])))
     return min(float(most), max(1.0, 1.0 / mean_log)) if mean_log > 0 else float(most)
 

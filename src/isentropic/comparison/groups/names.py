@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ..explanations import Difference, Explanation
 
-_STRONG = 0.6  # strength from which a column names a group: AUC 0.8, or 60 percentage points of a level
-_MOST = 2  # columns
+_STRENGTHS = (0.4, 0.6)  # of the first and the second column: AUC 0.7 and 0.8, or 40 and 60 points of a level
 _LONGEST = 24  # characters of a level; longer ones are cut
 _FLAGS = {"0", "1", "yes", "no", "y", "n", "true", "false", "t", "f"}  # levels that say nothing alone
 
@@ -25,10 +24,9 @@ def group_names(explanations: Sequence[Explanation | None]) -> list[str]:
 
 
 def _name(explanation: Explanation) -> str:
-    strong = [one for one in explanation.differences if one.strength >= _STRONG]
     told: dict[str, str] = {}
-    for one in sorted(strong, key=_order):
-        if one.column not in told and len(told) < _MOST:
+    for one in sorted(explanation.differences, key=_order):
+        if one.column not in told and len(told) < len(_STRENGTHS) and one.strength >= _STRENGTHS[len(told)]:
             told[one.column] = _words(one)
     return ", ".join(told.values())
 

@@ -15,8 +15,8 @@ from ..._values import Floats, Integers, Table
 from ...distances import Metric, checked_metric, euclidean_rows
 from ...neighbors import nearest_among
 from ..strata import taken
-from .halves import FEWEST, LEAST, Embed, accepted, reproducibilities, vote
-from .hills import explanations
+from .halves import FEWEST, LEAST, LEAST_ON_CURVES, Embed, accepted, reproducibilities, vote
+from .hills import explanations, map_dimension
 from .names import group_names
 from .one_column import columns_that_make
 from .tree import Flags, cluster_tree
@@ -25,6 +25,8 @@ from .values import Group, Groups, GroupTest
 FEWEST_ROWS = 30
 _MOST_ROWS = 2_000  # that are mapped and clustered, half of them at a time
 _VOTERS = 5
+_CURVE = 1.6  # dimensions below which a map is a curve
+_WIDE = 0.1  # share of the rows in which the dimension is seen: a curve with some width is one, too
 
 
 def test_groups(
@@ -46,7 +48,9 @@ def test_groups(
     either half agree, all three with each other (the least Jaccard index of the three pairs; of a group of
     most rows that of the rows outside). The mean over the splits is its reproducibility. It counts from 0.7
     if the clusters are those that HDBSCAN chooses in the halves, from 0.9 if they are any branch of their
-    trees. A branch is a group unless two groups inside it are found again.
+    trees. On a curve (intrinsic dimension below 1.6 in the nearest tenth of the rows) both halves share a gap
+    where few rows are missing: there it counts from 0.85, of chosen clusters only. A branch is a group unless
+    two groups inside it are found again.
 
     Copies of a row count once: they would show the same groups in both halves. Of more than 2,000 distinct
     rows a sample of 2,000 is tested; the others are named by their five nearest rows on the map.
@@ -106,11 +110,13 @@ def test_groups(
         return not_tested(len(Z), f"Not tested below {FEWEST_ROWS}{copies} rows.")
     some = np.ascontiguousarray(X[sample.rows])
     tree = cluster_tree(Z[sample.rows], FEWEST)
+    curve = _is_curve(Z[sample.rows], n_jobs)
+    least = LEAST_ON_CURVES if curve else LEAST
     found: dict[int, float] = {}
     if tree.members.shape[1]:
         try:
             args = (some, tree, embed, checked_metric(metric), n_splits, seed, n_jobs)
-            found = accepted(tree, *reproducibilities(*args))
+            found = accepted(tree, *reproducibilities(*args), on_curve=curve)
         except Exception as error:  # whatever a method raises of few rows, the comparison goes on
             return not_tested(len(Z), f"Half of the rows cannot be mapped by themselves: {error}")
     members = tree.members[:, list(found)]
@@ -120,8 +126,8 @@ def test_groups(
     makers = columns_that_make(some, _rows_of(table, sample.rows), members[:, order], embed)
     groups = _groups(whole[:, order], scores, makers, X if table is None else table, seed)
     n_clusters = int(tree.chosen.sum())
-    listed = Groups(groups, len(Z), max(0, n_clusters - len(groups)), n_splits, LEAST)
-    return GroupTest("groups" if groups else "none", listed, n_splits, LEAST)
+    listed = Groups(groups, len(Z), max(0, n_clusters - len(groups)), n_splits, least)
+    return GroupTest("groups" if groups else "none", listed, n_splits, least)
 
 
 test_groups.__test__ = False  # type: ignore[attr-defined]  # for pytest: it is no test
@@ -130,6 +136,15 @@ test_groups.__test__ = False  # type: ignore[attr-defined]  # for pytest: it is 
 def not_tested(n_rows: int, reason: str) -> GroupTest:
     """An answer without a test."""
     return GroupTest("not tested", Groups((), n_rows, 0, 0, LEAST), 0, LEAST, reason)
+
+
+def _is_curve(Z: Floats, n_jobs: int | None) -> bool:
+    places = np.unique(Z, axis=0)
+    k = max(FEWEST, int(np.ceil(_WIDE * len(Z))))
+    if len(places) <= k:
+        return False
+    _, far = nearest_among(places, places, k, selves=np.arange(len(places)), n_jobs=n_jobs)
+    return map_dimension(far, Z.shape[1]) < _CURVE
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
 from ..._values import Floats, Integers
+from ...linalg import rows_in_unit
 
 Flags = npt.NDArray[np.bool_]
 _SMALLEST = 0.03  # share of the rows that a cluster must have
@@ -44,7 +45,7 @@ def cluster_tree(Z: Floats, fewest: int) -> ClusterTree:
     estimates, PAKDD (2013).
     """
     n = len(Z)
-    smallest = max(fewest, -(-n * 3 // 100))
+    smallest = max(fewest, int(np.ceil(_SMALLEST * n)))
     merged = _single_linkage(Z, max(smallest, int(np.ceil(_SMOOTH * n))))
     order, first, size = _spans(merged, n)
     spans, parents, stability = _condensed(merged, n, first, size, smallest)
@@ -57,7 +58,7 @@ def cluster_tree(Z: Floats, fewest: int) -> ClusterTree:
 
 def _single_linkage(Z: Floats, k: int) -> Floats:
     """Merges of the rows, as scipy's linkage has them; distances in units of the largest."""
-    near = squareform(pdist(Z - Z.mean(axis=0)))
+    near = squareform(pdist(rows_in_unit(Z)[0]))
     largest = float(near.max())
     near = np.maximum(near / largest, _NEAREST) if largest > 0 else np.full_like(near, _NEAREST)
     core = np.partition(near, min(k, len(Z)) - 1, axis=1)[:, min(k, len(Z)) - 1]

@@ -99,6 +99,12 @@ class GroupTest:
     least: float  # reproducibility from which a group counts
     reason: str = ""  # why nothing was tested
 
+    @property
+    def made_by(self) -> tuple[str, ...]:
+        """The columns that alone make all of the groups; none where at least one group is more than that."""
+        makers = [group.made_by for group in self.groups if group.made_by is not None]
+        return tuple(dict.fromkeys(makers)) if len(makers) == len(self.groups) else ()
+
     def to_json(self) -> dict[str, Any]:
         """Plain lists, strings and numbers."""
         return {
@@ -107,5 +113,6 @@ class GroupTest:
             "n_splits": self.n_splits,
             "least": self.least,
             "reason": self.reason,
+            "made_by": list(self.made_by),
             "groups": [group.to_json() for group in self.groups],
         }
