@@ -229,7 +229,10 @@ def _finish(
     """Judge, write the page, say the verdict."""
     from .._files import atomic_write, written_together
     from ..comparison import drawing, save_maps
+    from ..comparison.drawings import shown_groups
     from ..comparison.strata import taken
+    from ..comparison.verdict.answers import about_table
+    from ..comparison.verdict.judging import answered
     from ..report import page
     from ..report.scores import seconds
 
@@ -239,7 +242,9 @@ def _finish(
     compared = table if found.rows is None else taken(table, found.rows)
     facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
     local = found.in_distinct_rows()
-    drawn = drawing(compared, local.runs, judged, whole=local.whole, everything=different)
+    tested = shown_groups(compared, local.runs, judged, whole=local.whole, everything=different)
+    judged = answered(judged, tested, about_table(compared))
+    drawn = drawing(compared, local.runs, judged, whole=local.whole, everything=different, tested=tested)
     text = page(compared, local.runs, judged, drawn, facts, color=color, copies=found.copies)
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     with written_together():

@@ -6,7 +6,7 @@ from .drawings import Drawing, Mark, Picture, drawing
 from .explaining import explain
 from .explanations import Difference, Explanation
 from .exporting import data_map, maps_frame, save_maps
-from .groups import Group, Groups, find_groups
+from .groups import Group, Groups, GroupTest, find_groups, test_groups
 from .label_tests import label_permutation_test
 from .label_values import LabelTest
 from .presets import PRESETS, Preset
@@ -23,6 +23,7 @@ __all__ = [
     "Grade",
     "Group",
     "GroupAnswer",
+    "GroupTest",
     "Groups",
     "LabelTest",
     "Mark",
@@ -43,5 +44,6 @@ __all__ = [
     "label_permutation_test",
     "maps_frame",
     "save_maps",
+    "test_groups",
     "verdict",
 ]

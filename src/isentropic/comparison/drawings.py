@@ -21,7 +21,9 @@ from ..quality import (
     shared_neighbors,
     shepard_pairs,
 )
-from .groups import Groups, find_groups
+from .groups import Groups, GroupTest
+from .groups.halves import Embed
+from .groups.shown_map import group_test_of_run
 from .lenses import EXACT_ROWS, Lens, landmark_count, lens
 from .regions import Region, damaged_region
 from .runs import Run, require_runs
@@ -65,7 +67,8 @@ class Drawing:
     marks: tuple[Mark | None, ...]  # of each caveat; None for one that is not about rows
     agreed: SharedNeighbors | None = None  # neighbours that all trusted maps show; None of fewer than two
     lens: Lens | None = None  # how far the drawn rows are from each other in the data
-    groups: Groups | None = None  # of the shown map, as it is drawn: their rows count the drawn ones
+    groups: Groups | None = None  # of the shown map, found again in halves; their rows count the drawn ones
+    group_test: GroupTest | None = None  # whether there are any, or why that was not tested
     whole: WholeMap | None = None  # the shown map, where it is of all rows of a table that was sampled
 
 
@@ -87,11 +90,13 @@ def drawing(
     *,
     whole: Run | None = None,
     everything: Table | None = None,
+    tested: GroupTest | None = None,
 ) -> Drawing:
     """What :func:`isentropic.report.page` draws of these runs.
 
     Beyond 50,000 rows a stratified sample is drawn. Where ``table`` and ``runs`` are of a sample of
     ``everything``, and ``whole`` is the map of all its rows, that map is shown with up to 50,000 of them.
+    ``tested`` is what :func:`shown_groups` finds of the shown map; it is tested here where none is given.
     ``O(n m)`` beside the true neighbours of the drawn rows.
     """
     require_runs(table, runs)
@@ -99,6 +104,8 @@ def drawing(
     rows, few = drawn_rows(table), drawn_rows(table, PICTURE_ROWS)
     shown = None if verdict.shown is None else runs[verdict.shown]
     hero = None if whole is None or everything is None else _whole_map(whole, runs, rows, everything)
+    if tested is None:
+        tested = shown_groups(table, runs, verdict, whole=whole, everything=everything)
     return Drawing(
         rows=rows,
         neighbors=_neighbors(table, rows),
@@ -107,7 +114,8 @@ def drawing(
         marks=tuple(_mark(shown if hero is None else whole, caveat) for caveat in verdict.caveats),
         agreed=agreed_neighbors(runs, verdict),
         lens=_lens(table, rows),
-        groups=_groups(table, shown if hero is None else _seen(hero, rows), rows),
+        groups=None if tested is None else tested.groups,
+        group_test=tested,
         whole=hero,
     )
 
@@ -214,12 +222,27 @@ def agreed_neighbors(runs: Sequence[Run], verdict: Verdict) -> SharedNeighbors |
     return shared_neighbors(maps, min(N_NEIGHBORS, len(maps[0]) - 1))
 
 
-def _groups(table: Table, run: Run | None, rows: Integers) -> Groups | None:
-    """Of the drawn rows, in the two coordinates that are drawn, explained by the columns of the table."""
+def shown_groups(
+    table: Table,
+    runs: Sequence[Run],
+    verdict: Verdict,
+    *,
+    whole: Run | None = None,
+    everything: Table | None = None,
+    embed: Embed | None = None,
+) -> GroupTest | None:
+    """Whether the groups of the shown map are real: disjoint halves of the rows must show them again.
+
+    The halves are mapped by themselves, by the method of the registry that the Run names or by
+    ``embed(X_rows)``. The drawn rows are tested, in the two coordinates that are drawn; None without a map.
+    """
+    rows = drawn_rows(table)
+    shown = None if verdict.shown is None else runs[verdict.shown]
+    hero = None if whole is None or everything is None else _whole_map(whole, runs, rows, everything)
+    run = shown if hero is None else _seen(hero, rows)
     if run is None or run.embedding is None:
         return None
-    drawn = table if len(rows) == len(table.X) else replace(table, X=table.X[rows])
-    return find_groups(run.embedding[rows, :2], drawn, random_state=_SEED)
+    return group_test_of_run(table, run, rows, embed=embed, random_state=_SEED)
 
 
 def _damage(quality: Quality, kind: str) -> Floats:

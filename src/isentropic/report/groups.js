@@ -14,7 +14,7 @@ panels.push((app) => {
     const button = element("button", { type: "button", "aria-pressed": "false" }), item = element("li", i >= MOST_GROUPS ? { hidden: "hidden" } : {});
     button.append(
       element("b", {}, group.name[0].toUpperCase() + group.name.slice(1)), element("span", {}, counted(group.n, "row")),
-      element("small", {}, `stable in ${percent(group.stability)} of resamples`), element("small", { class: "line" }, group.lines[0] ?? ""));
+      element("small", {}, `${percent(group.stability)} the same in halves of the rows`), element("small", { class: "line" }, group.lines[0] ?? ""));
     button.addEventListener("click", () => app.selectRows(rows(group)));
     item.append(button);
     list.append(item);

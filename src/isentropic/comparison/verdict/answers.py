@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from ..._values import Table
+from ...tables.prepare.balance import common_factor
 from . import text
 from .thresholds import DOMINANT, ONE_DIRECTION
 
@@ -66,6 +68,15 @@ class FeatureColumn(Protocol):
     def role(self) -> str: ...
     @property
     def share(self) -> float | None: ...
+
+
+def about_table(table: Table) -> tuple[str, ...]:
+    """Sentences: few columns that make most of the distance, one direction in which all columns rise."""
+    factor = (
+        common_factor(table.X) if isinstance(table.metric, str) and table.metric != "precomputed" else None
+    )
+    direction = () if factor is None else about_one_direction(factor.share, factor.same_sign)
+    return (*about_columns(table.columns), *direction)
 
 
 def about_columns(columns: Sequence[FeatureColumn]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,21 +31,30 @@ class Caveat:
     kind: str = ""  # "doubtful" or "torn" where it is about rows; else "seeds", "few rows" or "made by"
 
 
-def caveats(run: Run, groups: GroupAnswer) -> tuple[Caveat, ...]:
+def caveats(run: Run) -> tuple[Caveat, ...]:
     """The worst of what can be said of a map; nothing of a run that failed."""
-    if run.failed or run.quality is None:
-        return ()
-    return tuple(sorted(_found(run, groups), key=lambda caveat: -caveat.severity)[:MOST])
+    return () if run.failed or run.quality is None else _worst(_found(run))
 
 
-def _found(run: Run, groups: GroupAnswer) -> Iterator[Caveat]:
+def with_groups(found: Iterable[Caveat], groups: GroupAnswer) -> tuple[Caveat, ...]:
+    """The worst of these and of what is to be said of the groups."""
+    made = [
+        Caveat(text.made_by(names, column), severity=_MADE_BY, kind="made by")
+        for column, names in groups.made_by
+    ]
+    return _worst([*(caveat for caveat in found if caveat.kind != "made by"), *made])
+
+
+def _worst(found: Iterable[Caveat]) -> tuple[Caveat, ...]:
+    return tuple(sorted(found, key=lambda caveat: -caveat.severity)[:MOST])
+
+
+def _found(run: Run) -> Iterator[Caveat]:
     quality = run.quality
     assert quality is not None
     k, n = quality.n_neighbors[0], quality.n
     if n < FEW_ROWS:
         yield Caveat(text.few_rows(n), severity=1.0, kind="few rows")
-    for column, names in groups.made_by:
-        yield Caveat(text.made_by(names, column), severity=_MADE_BY, kind="made by")
     least = int(np.ceil(DOUBTFUL * k))
     if near_chance(quality) < DOUBTFUL:  # else random rows have as many near neighbors, and none is doubtful
         few = quality.near_neighbors[:, 0] * k < least - 1e-9

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from ..runs import Run, require_all_runs
 from . import text
 from .answers import GroupAnswer, TestedGroups
-from .caveats import Caveat, caveats
+from .caveats import Caveat, caveats, with_groups
 from .choice import best_first, candidates, chosen, is_exact, same_in_practice
 from .class_maps import about_classes
 from .grades import Rating, rate
@@ -98,21 +98,37 @@ def verdict(runs: Sequence[Run], groups: TestedGroups | None = None, shows: Sequ
     order = best_first(ratings)
     shown = recommended or (order[0] if order else None)
     judged = _about_full(runs, shown, full)
-    answer = GroupAnswer.of(groups)
     found = Verdict(
         recommended=None if recommended is None else recommended.run,
         shown=None if shown is None else shown.run,
         use="",
         caution="",
-        groups=answer,
-        shows=tuple(shows),
-        caveats=() if shown is None else caveats(judged or runs[shown.run], answer),
+        groups=GroupAnswer.of(None),
+        shows=(),
+        caveats=() if shown is None else caveats(judged or runs[shown.run]),
         choice=_choice(runs, ratings, recommended, case),
         ratings=ratings,
         classes=about_classes(runs, ratings),
         sampled=_sampled(runs, full, recommended),
     )
-    return _with_headline(found, runs, recommended, shown, case, judged)
+    return answered(_with_headline(found, runs, recommended, shown, case, judged), groups, shows)
+
+
+def answered(found: Verdict, groups: TestedGroups | None, shows: Sequence[str] = ()) -> Verdict:
+    """The same verdict with the answer of a test of groups, and with what the table says of its maps."""
+    answer = GroupAnswer.of(groups)
+    caution = found.caution
+    if found.recommended is not None:
+        rating = found.ratings[found.recommended]
+        if caution == text.headline(rating, found.groups.level == "yes")[1]:
+            caution = text.headline(rating, answer.level == "yes")[1]
+    return replace(
+        found,
+        caution=caution,
+        groups=answer,
+        shows=(*shows, *([text.group_names(answer.names)] if answer.names else [])),
+        caveats=with_groups(found.caveats, answer),
+    )
 
 
 def split_full(runs: Sequence[Run]) -> tuple[Sequence[Run], Run | None]:
@@ -138,16 +154,15 @@ def _with_headline(
     if recommended is None:
         use, caution = text.no_recommendation(case, None if shown is None else shown.title)
         return replace(found, use=use, caution=caution)
-    has_groups = found.groups.level == "yes"
     if full is None:
-        use, caution = text.headline(recommended, has_groups)
+        use, caution = text.headline(recommended, False)
         return replace(found, use=use, caution=caution)
     of_all = rate(full, recommended.run)
     if not of_all.usable:
-        use, caution = text.headline(recommended, has_groups)
+        use, caution = text.headline(recommended, False)
         assert runs[0].rows is not None
         return replace(found, use=use, caution=text.for_sample_only(len(runs[0].rows)))
-    use, caution = text.headline(of_all, has_groups)
+    use, caution = text.headline(of_all, False)
     ratings = tuple(of_all if rating.run == of_all.run else rating for rating in found.ratings)
     return replace(found, use=use, caution=caution, ratings=ratings)
 

@@ -188,6 +188,15 @@ def groups(count: int) -> str:
     return "No groups: what looks like one is not found again in another half of the rows."
 
 
+def group_names(names: Sequence[str]) -> str:
+    """
+    >>> group_names(["A", "B"])
+    'The groups: A; B.'
+    """
+    more = f"; and {len(names) - 6} more" if len(names) > 6 else ""
+    return f"The groups: {'; '.join(names[:6])}{more}."
+
+
 def groups_not_tested(reason: str) -> str:
     """
     >>> groups_not_tested("")

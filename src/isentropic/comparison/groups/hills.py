@@ -7,21 +7,21 @@ differs from the rest is said by :func:`isentropic.explain`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_count, require_number
-from .._values import Floats, Integers
-from ..distances import euclidean_rows
-from ..kernels.density_peaks import basins
-from ..neighbors import nearest_among
-from .explained_columns import columns_of
-from .explaining import compared
-from .explanations import Explanation
+from ..._errors import require, require_count, require_number
+from ..._values import Floats, Integers
+from ...distances import euclidean_rows
+from ...kernels.density_peaks import basins
+from ...neighbors import nearest_among
+from ..explained_columns import columns_of
+from ..explaining import compared
+from ..explanations import Explanation
+from .values import Group, Groups
 
-_FORMAT = "isentropic.groups/1"
 _RISE = 3.5  # deviations of the log density that a hill must rise above the saddle to a higher one
 _RISE_ON_CURVES = 6.0  # on a curve no way leads round a thin place: by chance alone saddles are deeper
 _THIN = (1.75, 1.9)  # dimensions: a curve, even one with some width; the plane, less what its edge takes
@@ -31,67 +31,6 @@ _LEAST_NEIGHBORS, _MOST_NEIGHBORS = 7, 50  # that a density is taken from
 _MOST_READ, _MOST_CELLS = 4_000, 1_000_000  # rows and cells of the table that explain one group
 _MOST_TESTED = 20  # columns and levels
 _ALPHA = 0.01
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Group:
-    """Rows that lie together in a map, denser than what is between them and others."""
-
-    name: str
-    rows: Integers  # positions, increasing
-    stability: float  # share of the halves of all rows in which it is found again
-    explanation: Explanation | None = None  # by which columns it differs from all others
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """By which columns it differs, in sentences; none where that was not asked."""
-        return () if self.explanation is None else self.explanation.lines
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Groups(Sequence[Group]):
-    """The stable groups of a map, the largest first; none where the map is one cloud."""
-
-    found: tuple[Group, ...]
-    n_rows: int  # of the map
-    n_unstable: int  # hills of the density that halves of the rows did not show again
-    n_resamples: int
-    least_stability: float
-
-    def __getitem__(self, position: Any) -> Any:
-        return self.found[position]
-
-    def __len__(self) -> int:
-        return len(self.found)
-
-    @property
-    def labels(self) -> Integers:
-        """(n,) for each row the position of its group, -1 for none."""
-        labels = np.full(self.n_rows, -1)
-        for position, group in enumerate(self.found):
-            labels[group.rows] = position
-        return labels
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain lists, strings and numbers."""
-        return {
-            "format": _FORMAT,
-            "n_rows": self.n_rows,
-            "n_unstable": self.n_unstable,
-            "n_resamples": self.n_resamples,
-            "least_stability": self.least_stability,
-            "groups": [
-                {
-                    "name": group.name,
-                    "n": len(group.rows),
-                    "rows": group.rows.tolist(),
-                    "stability": group.stability,
-                    "lines": list(group.lines),
-                    "explanation": None if group.explanation is None else group.explanation.to_json(),
-                }
-                for group in self.found
-            ],
-        }
 
 
 def find_groups(
@@ -104,6 +43,9 @@ def find_groups(
     n_jobs: int | None = None,
 ) -> Groups:
     """Groups of rows in a map, found by density without labels (ToMATo), with their stability and columns.
+
+    Nothing but the map is read: a group that the map itself makes is stable, too. Whether groups are real is
+    tested by :func:`~isentropic.comparison.test_groups`, which fits the method again to halves of the rows.
 
     The log density of a place is ``log(rows near it) - d log r``, with r the distance to its k-th nearest
     place, k = sqrt(n) / 2 from 7 to 50, and d the intrinsic dimension of the map. Every row goes uphill to a
@@ -165,8 +107,10 @@ def find_groups(
         Group(f"group {i + 1}", np.flatnonzero(hills == hill), float(stability[hill]))
         for i, hill in enumerate(stable)
     ]
-    explained = found if table is None else _explained(found, table, len(Z), seed)
-    return Groups(tuple(explained), len(Z), int(count - len(stable)) if count > 1 else 0, n_resamples, bar)
+    if table is not None:
+        told = explanations([group.rows for group in found], table, len(Z), seed)
+        found = [replace(group, explanation=one) for group, one in zip(found, told, strict=True)]
+    return Groups(tuple(found), len(Z), int(count - len(stable)) if count > 1 else 0, n_resamples, bar)
 
 
 # ---- hills -------------------------------------------------------------------------------------
@@ -179,7 +123,7 @@ def _hills(Z: Floats, fewest: int, n_jobs: int | None) -> Integers:
     if len(Z) < 2 * fewest or len(places) <= k:
         return np.full(len(Z), -1)
     near, far = nearest_among(places, places, k, selves=np.arange(len(places)), n_jobs=n_jobs)
-    dimension = _dimension(far, Z.shape[1])
+    dimension = map_dimension(far, Z.shape[1])
     density = np.log(counts + counts[near].sum(axis=1)) - dimension * np.log(far[:, -1])
     at_most = dimension + 4.0 / np.sqrt(len(places))  # two standard errors above: of few rows little is known
     rise = np.interp(at_most, _THIN, (_RISE_ON_CURVES, _RISE)) / np.sqrt(k)
@@ -193,8 +137,8 @@ def _hills(Z: Floats, fewest: int, n_jobs: int | None) -> Integers:
     return number[peaks][place_of.ravel()]
 
 
-def _dimension(far: Floats, most: int) -> float:
-    """Levina and Bickel's, from 1 on: the density of a curve in the plane varies as that of a line."""
+def map_dimension(far: Floats, most: int) -> float:
+    """Levina and Bickel's dimension, from 1 on: the density of a curve in the plane varies as on a line."""
     mean_log = float(np.mean(np.log(far[:, -1:] / far[:, :-1])))
     return min(float(most), max(1.0, 1.0 / mean_log)) if mean_log > 0 else float(most)
 
@@ -213,16 +157,16 @@ def _found_again(hills: Integers, others: Integers, count: int) -> Floats:
 # ---- columns -----------------------------------------------------------------------------------
 
 
-def _explained(found: Sequence[Group], table: Any, n: int, seed: int) -> Iterator[Group]:
-    """Each with the columns that tell it from all others; of many rows a sample of either side is read."""
+def explanations(groups: Sequence[Integers], table: Any, n: int, seed: int) -> Iterator[Explanation]:
+    """The columns that tell each group from all others; of many rows a sample of either side is read."""
     columns = columns_of(table, labels=True)
     require(len(columns[0].values) == n, "table", f"a table of the {n} rows of Z", len(columns[0].values))
     side = max(_FEWEST, min(_MOST_READ, _MOST_CELLS // len(columns)) // 2)
     rng = np.random.default_rng(seed)
-    for group in found:
-        others = np.setdiff1d(np.arange(n), group.rows)
+    for own in groups:
+        others = np.setdiff1d(np.arange(n), own)
         sides = np.zeros((2, n), bool)
-        for flags, rows in zip(sides, (group.rows, others), strict=True):
+        for flags, rows in zip(sides, (own, others), strict=True):
             flags[rng.permutation(rows)[:side]] = True
         told = compared(columns, sides[0], sides[1], _ALPHA, _MOST_TESTED, seed)
-        yield replace(group, explanation=replace(told, n_rows=len(group.rows), n_against=len(others)))
+        yield replace(told, n_rows=len(own), n_against=len(others))

@@ -1,0 +1,197 @@
+"""``test_groups``: are the groups that a map shows real? Real ones are found again in disjoint halves."""
+
+# ruff: noqa: PT028  (no test of pytest: a public function with defaults)
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._arguments import as_numbers
+from ..._errors import require, require_count
+from ..._values import Floats, Integers, Table
+from ...distances import Metric, checked_metric, euclidean_rows
+from ...neighbors import nearest_among
+from ..strata import taken
+from .halves import FEWEST, LEAST, LEAST_ON_CURVES, Embed, accepted, reproducibilities, vote
+from .hills import explanations, map_dimension
+from .names import group_names
+from .one_column import columns_that_make
+from .tree import Flags, cluster_tree
+from .values import Group, Groups, GroupTest
+
+FEWEST_ROWS = 30
+_MOST_ROWS = 2_000  # that are mapped and clustered, half of them at a time
+_VOTERS = 5
+_CURVE = 1.6  # dimensions below which a map is a curve
+_WIDE = 0.1  # share of the rows in which the dimension is seen: a curve with some width is one, too
+
+
+def test_groups(
+    X: Any,
+    Z: Any,
+    embed: Embed,
+    *,
+    table: Any = None,
+    metric: Metric = "euclidean",
+    n_splits: int = 4,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> GroupTest:
+    """Test whether the groups of a map are real: whether disjoint halves of the rows show them again.
+
+    The map is clustered at all densities (HDBSCAN's tree, at least 3% of the rows and 10). Then the rows are
+    split into two halves. Each half is mapped and clustered by itself, and names the rows of the other half
+    by the vote of their five nearest rows in the data. A group is found again as far as it and a cluster of
+    either half agree, all three with each other (the least Jaccard index of the three pairs; of a group of
+    most rows that of the rows outside). The mean over the splits is its reproducibility. It counts from 0.7
+    if the clusters are those that HDBSCAN chooses in the halves, from 0.9 if they are any branch of their
+    trees. On a curve (intrinsic dimension below 1.6 in the nearest tenth of the rows) both halves share a gap
+    where few rows are missing: there it counts from 0.85, of chosen clusters only. A branch is a group unless
+    two groups inside it are found again.
+
+    Copies of a row count once: they would show the same groups in both halves. Of more than 2,000 distinct
+    rows a sample of 2,000 is tested; the others are named by their five nearest rows on the map.
+    Cost: ``2 n_splits`` fits of half the rows, at most 1,000, and one for each column that might alone make a
+    group.
+
+    Parameters
+    ----------
+    X : array (n, m)
+        The rows that were mapped; NaN where the metric takes it.
+    Z : array (n, d)
+        Their map.
+    embed : callable
+        ``embed(X_rows)`` fits the same method, with the same parameters, to some rows and returns their map.
+    table : Table, DataFrame or array, optional
+        Its columns explain and name the groups. Default: X.
+    metric : str, callable or Gower
+        Of the rows of X. Given distances are not tested.
+    n_splits : int
+        Into two halves.
+    random_state : int
+        Seed of the halves.
+    n_jobs : int or None
+        Threads; the answer does not depend on them.
+
+    Returns
+    -------
+    GroupTest
+        ``answer`` is "groups", "none" or "not tested" (with the ``reason``: fewer than 30 distinct rows,
+        given distances, or half of the rows cannot be mapped).
+
+    References
+    ----------
+    R. Tibshirani, G. Walther, Cluster validation by prediction strength, Journal of Computational and
+    Graphical Statistics 14 (2005). C. Hennig, Cluster-wise assessment of cluster stability, Computational
+    Statistics & Data Analysis 52 (2007).
+
+    Examples
+    --------
+    >>> from isentropic import PCA, comparison, datasets
+    >>> iris = datasets.load("builtin:iris")
+    >>> embed = PCA().fit_transform
+    >>> found = comparison.test_groups(iris.X, embed(iris.X), embed, table=iris)
+    >>> found.answer, [len(group.rows) for group in found.groups]
+    ('groups', [98, 50])
+    """
+    Z = euclidean_rows(Z, "Z")
+    n_splits = require_count("n_splits", n_splits)
+    seed = require_count("random_state", random_state, least=0)
+    if isinstance(metric, str) and metric == "precomputed":
+        return not_tested(len(Z), "The table is a distance matrix: its rows cannot be mapped in halves.")
+    X = as_numbers("X", X, holes=True, infinite=True)
+    require(len(X) == len(Z), "Z", f"a map of the {len(X)} rows of X", len(Z))
+    sample = _Sample.of(X, seed)
+    if len(sample.rows) < FEWEST_ROWS:
+        copies = " distinct" if len(X) >= FEWEST_ROWS else ""
+        return not_tested(len(Z), f"Not tested below {FEWEST_ROWS}{copies} rows.")
+    some = np.ascontiguousarray(X[sample.rows])
+    tree = cluster_tree(Z[sample.rows], FEWEST)
+    curve = _is_curve(Z[sample.rows], n_jobs)
+    least = LEAST_ON_CURVES if curve else LEAST
+    found: dict[int, float] = {}
+    if tree.members.shape[1]:
+        try:
+            args = (some, tree, embed, checked_metric(metric), n_splits, seed, n_jobs)
+            found = accepted(tree, *reproducibilities(*args), on_curve=curve)
+        except Exception as error:  # whatever a method raises of few rows, the comparison goes on
+            return not_tested(len(Z), f"Half of the rows cannot be mapped by themselves: {error}")
+    members = tree.members[:, list(found)]
+    whole = sample.spread(members, Z, n_jobs)
+    order = np.argsort(-whole.sum(axis=0), kind="stable")
+    scores = np.array(list(found.values()))[order]
+    makers = columns_that_make(some, _rows_of(table, sample.rows), members[:, order], embed)
+    groups = _groups(whole[:, order], scores, makers, X if table is None else table, seed)
+    n_clusters = int(tree.chosen.sum())
+    listed = Groups(groups, len(Z), max(0, n_clusters - len(groups)), n_splits, least)
+    return GroupTest("groups" if groups else "none", listed, n_splits, least)
+
+
+test_groups.__test__ = False  # type: ignore[attr-defined]  # for pytest: it is no test
+
+
+def not_tested(n_rows: int, reason: str) -> GroupTest:
+    """An answer without a test."""
+    return GroupTest("not tested", Groups((), n_rows, 0, 0, LEAST), 0, LEAST, reason)
+
+
+def _is_curve(Z: Floats, n_jobs: int | None) -> bool:
+    places = np.unique(Z, axis=0)
+    k = max(FEWEST, int(np.ceil(_WIDE * len(Z))))
+    if len(places) <= k:
+        return False
+    _, far = nearest_among(places, places, k, selves=np.arange(len(places)), n_jobs=n_jobs)
+    return map_dimension(far, Z.shape[1]) < _CURVE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sample:
+    """Distinct rows that are tested, in an order that depends on what they hold, not on where they stand."""
+
+    rows: Integers
+    own: Integers  # (n,) the place among ``rows`` of each row or of the one it is a copy of; -1: not tested
+
+    @classmethod
+    def of(cls, X: Floats, seed: int) -> _Sample:
+        plain = np.where(np.isnan(X), np.inf, X)  # so that missing values are equal
+        _, first, place = np.unique(plain, axis=0, return_index=True, return_inverse=True)
+        kept = np.arange(len(first))
+        if len(first) > _MOST_ROWS:
+            kept = np.sort(np.random.default_rng(seed).permutation(len(first))[:_MOST_ROWS])
+        position = np.full(len(first), -1)
+        position[kept] = np.arange(len(kept))
+        return cls(first[kept], position[place.ravel()])
+
+    def spread(self, members: Flags, Z: Floats, n_jobs: int | None) -> Flags:
+        """Whose members all rows are; those that were not tested by the nearest tested ones on the map."""
+        whole = members[self.own]
+        others = np.flatnonzero(self.own < 0)
+        if len(others) and members.shape[1]:
+            near, _ = nearest_among(Z[others], Z[self.rows], _VOTERS, n_jobs=n_jobs)
+            whole[others] = vote(members, near)
+        return whole
+
+
+def _rows_of(table: Any, rows: Integers) -> Any:
+    if table is None:
+        return None
+    if isinstance(table, Table):
+        return taken(table, rows)
+    return table.iloc[rows] if hasattr(table, "iloc") else np.asarray(table)[rows]
+
+
+def _groups(
+    members: Flags, scores: Floats, makers: list[str | None], table: Any, seed: int
+) -> tuple[Group, ...]:
+    """The groups, explained and named."""
+    rows = [np.flatnonzero(flags) for flags in members.T]
+    told = list(explanations(rows, table, len(members), seed))
+    return tuple(
+        Group(name, own, float(score), explanation, maker)
+        for name, own, score, explanation, maker in zip(
+            group_names(told), rows, scores, told, makers, strict=True
+        )
+    )
