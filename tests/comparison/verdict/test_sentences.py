@@ -15,9 +15,7 @@ from isentropic._errors import InvalidInputError
 from isentropic.comparison import GroupAnswer, verdict
 from isentropic.comparison.verdict import text
 from isentropic.comparison.verdict.answers import about_columns, about_one_direction
-from isentropic.comparison.verdict.caveats import caveats
-
-NONE = GroupAnswer("no", text.groups(0))
+from isentropic.comparison.verdict.caveats import caveats, with_groups
 
 
 class Answered:
@@ -104,6 +102,7 @@ def test_the_lines_are_the_first_screen_in_its_order():
         "chance 50.",
         "Are there groups: 2 groups, each found again in both halves of the rows.",
         "Half of it is size.",
+        "The groups: A; B.",
         *(f"Be careful: {caveat.text}" for caveat in found.caveats),
         "t-SNE is the most useful of 2 maps; neighbours count five times as much as distances.",
         "For distances look at PCA: 90 of 100 pairs are in the right order, here 65.",
@@ -183,7 +182,7 @@ def test_doubtful_rows_are_counted_and_named():
     rows = run.quality.near_neighbors.copy()
     rows[:12] = 0.5
     run = replace(run, quality=replace(run.quality, near_neighbors=rows))
-    (found,) = [caveat for caveat in caveats(run, NONE) if caveat.kind == "doubtful"]
+    (found,) = [caveat for caveat in caveats(run) if caveat.kind == "doubtful"]
     assert found.rows == tuple(range(12))
     assert (
         found.text
@@ -193,7 +192,7 @@ def test_doubtful_rows_are_counted_and_named():
 
 def test_nothing_is_doubtful_where_random_rows_are_as_near():
     run = planted_run("pca", near=0.0, chance=0.96)
-    assert not any(caveat.kind == "doubtful" for caveat in caveats(run, NONE))
+    assert not any(caveat.kind == "doubtful" for caveat in caveats(run))
 
 
 def test_torn_rows_are_those_whose_neighbors_lie_far_away(rng):
@@ -203,7 +202,7 @@ def test_torn_rows_are_those_whose_neighbors_lie_far_away(rng):
     angle = np.sort(rng.uniform(0, 2 * np.pi, size=200))
     ring = np.column_stack([np.cos(angle), np.sin(angle)])
     (run,) = compare(ring, methods={"cut": lambda X: np.column_stack([angle, 0 * angle])})
-    (found,) = [caveat for caveat in caveats(run, NONE) if caveat.kind == "torn"]
+    (found,) = [caveat for caveat in caveats(run) if caveat.kind == "torn"]
     assert 0 < len(found.rows) <= 20
     assert all(row < 12 or row > 187 for row in found.rows)
 
@@ -211,11 +210,11 @@ def test_torn_rows_are_those_whose_neighbors_lie_far_away(rng):
 def test_few_rows_and_groups_of_one_column_and_seeds_are_told():
     run = planted_run("umap", n=21, near=0.9, repeats=({"seed": 1.0, "near_neighbors(7)": 0.5},))
     groups = GroupAnswer.of(Answered("groups", Named("A", "sex"), Named("B", "sex")))
-    assert [caveat.text for caveat in caveats(run, groups)][:2] == [
+    assert [caveat.text for caveat in with_groups(caveats(run), groups)][:2] == [
         "With 21 rows, treat every grade as rough.",
         "Groups A and B are made by the column sex alone.",
     ]
-    said = [caveat.text for caveat in caveats(run, NONE)]
+    said = [caveat.text for caveat in caveats(run)]
     assert "Another seed gives another map: over 2 seeds the near neighbours vary from 3 to 6 of 7." in said
 
 
