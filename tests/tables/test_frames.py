@@ -24,7 +24,7 @@ def columns() -> dict:
         "rooms": [*rng.integers(1, 5, 19).tolist(), None],
         "lift": [True, None, *(rng.random(18) < 0.5).tolist()],
         "heating": ["gas", "oil", None, "wood"] * 5,
-        "day": pd.date_range("2024-01-01", periods=20).date.tolist(),
+        "day": rng.permutation(pd.date_range("2024-01-01", periods=20).date).tolist(),
     }
 
 

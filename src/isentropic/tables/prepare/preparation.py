@@ -226,7 +226,7 @@ class Preparation:
 
 
 def _summaries(items: Any, columns: Sequence[Column]) -> tuple[ColumnSummary, ...]:
-    """Raises unless there are none, or one for each column, of the roles that there are."""
+    """Raises for what is no summary, or gives a feature another role."""
     require(isinstance(items, list), "summaries", "a list", items)
     found = tuple(ColumnSummary(**item) for item in items)
     for one in found:
@@ -237,9 +237,9 @@ def _summaries(items: Any, columns: Sequence[Column]) -> tuple[ColumnSummary, ..
         require_count("missing", one.missing, least=0)
         require(one.share is None or is_real(one.share), "share", "a number or None", one.share)
     _require_distinct("summaries", [one.name for one in found])
-    features = {one.name for one in found if one.role == "feature"}
-    fits = not found or features == {column.name for column in columns}
-    require(fits, "summaries", "of the features", sorted(features)[:3])
+    features = {column.name for column in columns}
+    both = [one.name for one in found if one.role != "feature" and one.name in features]
+    require(not both, "summaries", "features where columns are", both[:1])
     return found
 
 
