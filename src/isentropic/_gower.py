@@ -15,7 +15,8 @@ class Gower:
     value that is missing. Each ``d_j`` is from 0 to 1: of numbers ``|a_j - b_j|`` in the range of the fitted
     column, at most 1; of the columns ``levels`` 0 for equal codes and 1 for others; of the columns
     ``ordered`` the difference of their ranks among the fitted levels, in the range of these. ``weights`` has
-    a number for every column, None for 1. ``metric="gower"`` is all columns as numbers of weight 1.
+    a number for every column, None for 1; ``datasets.load`` balances them, so that each column has the same
+    share of the mean distance. ``metric="gower"`` is all columns as numbers of weight 1.
 
     A new row beyond the range of a column is as far in it as can be, so that one odd value never drowns the
     others; a level that no fitted row has differs from all; a column that is constant tells no rows apart.
