@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 _DEFAULTS = {
     "nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "metric": "auto",
-    "seed": 0,
+    "codes": "missing", "seed": 0,
 }  # fmt: skip
 
 

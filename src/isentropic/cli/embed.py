@@ -13,12 +13,14 @@ from ._computation import computing, prompt_interrupt
 from ._models import Rows, SavedModel
 from ._options import (
     AsJson,
+    Codes,
     Dates,
     Drop,
     Header,
     Index,
     Jobs,
     Keep,
+    Levels,
     Memory,
     Metric,
     Missing,
@@ -31,6 +33,7 @@ from ._options import (
     Samples,
     Scaling,
     Separator,
+    SkipLines,
     Source,
     Target,
     output_path,
@@ -89,6 +92,9 @@ def main(  # long, with a line for each option
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
+    skip_lines: SkipLines = None,
+    levels: Levels = None,
+    codes: Codes = "missing",
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -118,7 +124,8 @@ def main(  # long, with a line for each option
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, n_samples=samples,
+                header=header, skip_lines=skip_lines, levels=levels or (), codes=codes,
+                n_samples=samples,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files, raw_text=raw_text)

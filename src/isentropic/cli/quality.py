@@ -17,12 +17,14 @@ from ._computation import computing, prompt_interrupt
 from ._embeddings import coordinates_of
 from ._options import (
     AsJson,
+    Codes,
     Dates,
     Drop,
     Header,
     Index,
     Jobs,
     Keep,
+    Levels,
     Memory,
     Metric,
     Missing,
@@ -33,6 +35,7 @@ from ._options import (
     Samples,
     Scaling,
     Separator,
+    SkipLines,
     Source,
     Target,
     input_path,
@@ -101,6 +104,9 @@ def main(  # long, with a line for each option
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
+    skip_lines: SkipLines = None,
+    levels: Levels = None,
+    codes: Codes = "missing",
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -129,7 +135,8 @@ def main(  # long, with a line for each option
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, n_samples=samples,
+                header=header, skip_lines=skip_lines, levels=levels or (), codes=codes,
+                n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()

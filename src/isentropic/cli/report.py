@@ -17,6 +17,7 @@ from ._failure import FAILURE
 from ._options import (
     AsJson,
     Budget,
+    Codes,
     Dates,
     Drop,
     Force,
@@ -24,6 +25,7 @@ from ._options import (
     Index,
     Jobs,
     Keep,
+    Levels,
     Memory,
     Metric,
     Missing,
@@ -35,6 +37,7 @@ from ._options import (
     Samples,
     Scaling,
     Separator,
+    SkipLines,
     Source,
     Target,
     out_option,
@@ -138,6 +141,9 @@ def main(  # long, with a line for each option
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
+    skip_lines: SkipLines = None,
+    levels: Levels = None,
+    codes: Codes = "missing",
     samples: Samples = None,
     most_rows: MostRows = None,
     budget: Budget = None,
@@ -181,7 +187,9 @@ def main(  # long, with a line for each option
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric_for(metric, asked.methods),
-                rank=rank, separator=separator, header=header, n_samples=samples,
+                rank=rank, separator=separator, header=header, skip_lines=skip_lines, levels=levels or (),
+                codes=codes,
+                n_samples=samples,
             )  # fmt: skip
         require_table(table)
         require_color("--color", table, color)
@@ -190,6 +198,7 @@ def main(  # long, with a line for each option
             "target": target, "methods": methods, "preset": preset, "color": color, "drop": drop,
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
             "scaling": scaling, "metric": metric, "rank": rank, "separator": separator, "header": header,
+            "skip-lines": skip_lines, "levels": levels, "codes": codes,
             "samples": samples, "most-rows": most_rows,
             "budget": budget, "seed": seed,
         }  # fmt: skip

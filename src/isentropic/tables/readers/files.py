@@ -17,6 +17,7 @@ _JSON, _EXCEL, _ARROW = (".jsonl", ".ndjson"), (".xlsx", ".xlsm"), (".feather", 
 _OTHERS = (".json", ".parquet", ".pq", ".arff", ".npy", ".npz", ".idx", ".zip")
 SUFFIXES = (*DELIMITERS, *_JSON, *_EXCEL, *_ARROW, *_OTHERS)
 SHEETS = (*DELIMITERS, *_JSON, *_EXCEL, ".json", ".zip")  # which people and programs write, with empty rows
+LOOSE = (".txt", ".dat", ".json", ".zip")  # which also hold other things than tables
 PACKED = (*DELIMITERS, *_JSON, ".json", ".arff", ".idx")  # what may also come packed
 _IDX_NAME = re.compile(r".*(idx\d*|idx\d*-\w+|ubyte)")  # train-images-idx3-ubyte, digits.idx
 
