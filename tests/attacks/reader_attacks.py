@@ -11,6 +11,7 @@ import lzma
 import math
 import struct
 import warnings
+import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ import pyarrow as pa
 import zstandard
 from pyarrow import feather, ipc, parquet
 
+TEXT = {".csv": ",", ".tsv": "\t", ".txt": ";", ".dat": "|", ".zip": ","}
 Columns = dict[str, list[Any]]
 
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
@@ -81,6 +83,19 @@ def _delimited(columns: Columns, separator: str) -> bytes:
 def write_jsonl(columns: Columns) -> bytes:
     rows = zip(*columns.values(), strict=True)
     return "\n".join(json.dumps(dict(zip(columns, row, strict=True)), default=str) for row in rows).encode()
+
+
+def write_json(columns: Columns) -> bytes:
+    """Records, or lists by name, by the number of columns."""
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return json.dumps(rows if len(columns) % 2 else columns, default=str, indent=1).encode()
+
+
+def write_zip(columns: Columns) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("inner/t.csv", _delimited(columns, ","))
+    return file.getvalue()
 
 
 def write_excel(columns: Columns) -> bytes:
@@ -163,6 +178,10 @@ ALL, NUMBERS = tuple(POOLS), ("float", "whole", "huge")
 WRITERS: dict[str, tuple[Any, tuple[str, ...], bool]] = {  # how, of what kinds, whether holes can be told
     ".csv": (lambda columns: _delimited(columns, ","), ALL, True),
     ".tsv": (lambda columns: _delimited(columns, "\t"), ALL, True),
+    ".txt": (lambda columns: _delimited(columns, ";"), ALL, True),
+    ".dat": (lambda columns: _delimited(columns, "|"), ALL, True),
+    ".json": (write_json, ALL, True),
+    ".zip": (write_zip, ALL, True),
     ".jsonl": (write_jsonl, ALL, True),
     ".ndjson": (write_jsonl, ALL, True),
     ".xlsx": (write_excel, ALL, True),
@@ -184,9 +203,9 @@ WRITERS: dict[str, tuple[Any, tuple[str, ...], bool]] = {  # how, of what kinds,
 
 def plain_columns(path: Path, suffix: str, written: Columns) -> list[list[Any]]:
     """The cells of a sound file, column by column, as another library or the writer has them."""
-    if suffix in (".csv", ".tsv"):
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.reader(file, delimiter="," if suffix == ".csv" else "\t"))[1:]
+    if suffix in TEXT:
+        text = zipfile.ZipFile(path).read("inner/t.csv") if suffix == ".zip" else path.read_bytes()
+        rows = list(csv.reader(io.StringIO(text.decode(), newline=""), delimiter=TEXT[suffix]))[1:]
         rows = [[None if cell.strip() in MISSING else cell for cell in row] for row in rows]
     elif suffix in (".xlsx", ".xlsm"):
         rows = list(openpyxl.load_workbook(path).active.iter_rows(min_row=2, values_only=True))

@@ -143,7 +143,7 @@ def test_the_comparison_notices_a_changed_cell(suffix, tmp_path):
     columns = {"a": [1.5, 2.5, 0.5], "b": [3.0, 1.0, 2.0]}
     path.write_bytes(write({"a": [1.5, 2.5, 0.5], "b": [3.0, 1.0, float(np.nextafter(2.0, 3.0))]}))
     assert difference(path, suffix, {**columns, "b": [3.0, 1.0, float(np.nextafter(2.0, 3.0))]}) is None
-    if suffix not in (".csv", ".tsv", ".xlsx", ".xlsm"):  # which are read from the file itself
+    if suffix not in (*made.TEXT, ".xlsx", ".xlsm"):  # which are read from the file itself
         assert difference(path, suffix, columns) is not None
     assert not made.same(2.0, "2.0000000000000004")
     assert not made.same(2.0**53, 2**53 + 1)
@@ -203,7 +203,7 @@ PIECES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".arff"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".dat", ".jsonl", ".json", ".arff"])
 def test_random_text(suffix, tmp_path):
     def attack(seed):
         rng = np.random.default_rng([seed, 3])
@@ -217,7 +217,9 @@ def test_random_text(suffix, tmp_path):
             {"header": True},
             {"separator": "|", "header": False},
         ]
-        return attacked(path, **(options[seed % 5] if suffix in (".csv", ".tsv") else {}), missing="keep")
+        return attacked(
+            path, **(options[seed % 5] if suffix in (".csv", ".tsv", ".txt", ".dat") else {}), missing="keep"
+        )
 
     all_of((seed, attack(seed)) for seed in range(150 * TIMES))
 

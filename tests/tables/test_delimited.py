@@ -65,7 +65,7 @@ def test_a_name_that_is_empty_gets_its_number(write):
 @pytest.mark.parametrize("mark", ["", "NA", "NaN", "nan", "null", "?", "#N/A"])
 def test_missing_marks(write, mark):
     with pytest.raises(InvalidInputError, match="2 missing values: 'a' 1, 'b' 1"):
-        load(write("t.csv", f"a,b\n1,x\n{mark},{mark}\n3,y\n4,y\n"))
+        load(write("t.csv", f"a,b,c\n1,x,5\n{mark},{mark},3\n3,y,2\n4,y,0\n"))
 
 
 def test_none_is_a_category(write):
@@ -224,13 +224,20 @@ def test_layout_is_a_matter_of_text(tmp_path):
         load(tmp_path / "t.npy", header=False)
 
 
-def test_wrong_encoding(write):
-    with pytest.raises(FileFormatError, match=r"must be UTF-8 text, got byte 0xe9.*encoding='latin-1'"):
-        load(write("t.csv", "a,b\n1,café\n2,x\n".encode("latin-1")))
-    with pytest.raises(FileFormatError, match="got byte 0xe9"):
-        load(write("t.csv", "é,b\n1,2\n".encode("latin-1")))
-    with pytest.raises(FileFormatError, match="got UTF-16"):
-        load(write("t.csv", "a,b\n1,2\n".encode("utf-16")))
+@pytest.mark.parametrize(("encoding", "said"), [("cp1252", "Windows-1252"), ("utf-16", "UTF-16")])
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
+def test_other_encodings_are_read_and_said(write, encoding, said, suffix):
+    path = write(f"t.{suffix}", "größe,b\n1,café – 5 €\n2,x\n".encode(encoding))
+    with pytest.warns(TableWarning, match=f"t.{suffix} is read as {said} text. If letters look wrong"):
+        frame = read_file(path, None, frozenset()).frame
+    assert list(frame.columns) == ["größe", "b"]
+    assert frame["b"].tolist() == ["café – 5 €", "x"]
+
+
+def test_damaged_utf8_is_refused(write):
+    for damaged in (b"a,b\n1,caf\xc3\xa9\n2,\xe9\n", b"a,b\n1,\x81\n2,x\n"):
+        with pytest.raises(FileFormatError, match=r"must be UTF-8 text, got byte 0x(e9|81)"):
+            load(write("t.csv", damaged))
 
 
 def test_binary_data(write):

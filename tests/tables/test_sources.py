@@ -55,7 +55,7 @@ def test_rights_are_told(write, monkeypatch):
 
 def test_an_unknown_suffix(write):
     with pytest.raises(
-        InvalidInputError, match=r"ends in one of .csv, .tsv, .jsonl.*got 't.xls'.*load the frame"
+        InvalidInputError, match=r"ends in one of .csv, .tsv, .txt, .dat, .jsonl.*got 't.xls'.*load the frame"
     ):
         load(write("t.xls", "a"))
     with pytest.raises(InvalidInputError, match=r"got 't.npy.gz'"):
@@ -105,7 +105,10 @@ def test_other_things_are_no_source(source):
         ("train-images-idx3-ubyte", ".idx", "train-images-idx3-ubyte"),
         ("train-images.idx3-ubyte.gz", ".idx", "train-images.idx3-ubyte"),
         ("README", None, "README"),
-        ("midx.txt", None, "midx.txt"),
+        ("midx.txt", ".txt", "midx"),
+        ("a.json.gz", ".json", "a"),
+        ("a.zip", ".zip", "a"),
+        ("a.pdf", None, "a.pdf"),
     ],
 )
 def test_kinds_and_names_of_files(tmp_path, file, kind, name):

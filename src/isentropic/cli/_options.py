@@ -138,6 +138,17 @@ Header = Annotated[
     bool | None,
     typer.Option("--header/--no-header", help="Whether the first row names the columns; found by default."),
 ]
+SkipLines = Annotated[
+    int | None,
+    typer.Option(metavar="N", min=0, help="Lines before the names of the columns; found by default."),
+]
+Levels = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Read a column as unordered levels, to the letter; may be repeated."),
+]
+Codes = Annotated[
+    str, typer.Option(metavar="RULE", help="Codes for missing values, as -999: missing, or keep (numbers).")
+]
 Samples = Annotated[
     int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
 ]
@@ -167,7 +178,7 @@ _CALLS = {
 }
 _TABLE_OPTIONS = (
     "target", "features", "labels", "drop", "keep", "index", "nominal", "missing", "dates", "scaling",
-    "metric", "rank", "separator", "tails", "rows", "weights",
+    "metric", "rank", "separator", "tails", "rows", "weights", "levels", "codes",
 )  # fmt: skip
 # name='value', name='value' or 'other', name=['value'], name=50, name=... and name=[...] in a message
 _PLACEHOLDERS = {"rank": "N", "weights": "COLUMN=2"}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 _DEFAULTS = {
     "nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "metric": "auto",
-    "rows-as": "auto", "tails": "auto",
+    "rows-as": "auto", "tails": "auto", "codes": "missing",
     "seed": 0,
 }  # fmt: skip
 

@@ -13,6 +13,7 @@ from ._computation import computing, prompt_interrupt
 from ._models import Rows, SavedModel
 from ._options import (
     AsJson,
+    Codes,
     Dates,
     Drop,
     Features,
@@ -21,6 +22,7 @@ from ._options import (
     Jobs,
     Keep,
     Labels,
+    Levels,
     Memory,
     Metric,
     Missing,
@@ -34,6 +36,7 @@ from ._options import (
     Samples,
     Scaling,
     Separator,
+    SkipLines,
     Source,
     Tails,
     Target,
@@ -100,6 +103,9 @@ def main(  # long, with a line for each option
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
+    skip_lines: SkipLines = None,
+    levels: Levels = None,
+    codes: Codes = "missing",
     samples: Samples = None,
     seed: Seed = None,
     jobs: Jobs = None,
@@ -130,7 +136,8 @@ def main(  # long, with a line for each option
                 source, target, features=features or (), labels=label or (), drop=drop or (),
                 keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, given),
-                rank=rank, separator=separator, header=header, n_samples=samples,
+                rank=rank, separator=separator, header=header, skip_lines=skip_lines,
+                levels=levels or (), codes=codes, n_samples=samples,
                 weights=weights_in(weights), rows=rows_as, tails=tails,
             )  # fmt: skip
         Z, seconds = _fit(method, estimator, table)

@@ -13,6 +13,7 @@ from .._errors import InvalidInputError, message, require
 from ._computation import computing, prompt_interrupt
 from ._options import (
     AsJson,
+    Codes,
     Dates,
     Drop,
     Features,
@@ -21,6 +22,7 @@ from ._options import (
     Jobs,
     Keep,
     Labels,
+    Levels,
     Memory,
     Metric,
     Missing,
@@ -31,6 +33,7 @@ from ._options import (
     Samples,
     Scaling,
     Separator,
+    SkipLines,
     Source,
     Tails,
     Target,
@@ -85,6 +88,9 @@ def main(  # long, with a line for each option
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
+    skip_lines: SkipLines = None,
+    levels: Levels = None,
+    codes: Codes = "missing",
     samples: Samples = None,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -110,7 +116,8 @@ def main(  # long, with a line for each option
                 source, target, features=features or (), labels=label or (), drop=drop or (),
                 keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, n_samples=samples, weights=weights_in(weights), rows=rows_as, tails=tails,
+                header=header, skip_lines=skip_lines, levels=levels or (), codes=codes, n_samples=samples,
+                weights=weights_in(weights), rows=rows_as, tails=tails,
             )  # fmt: skip
         began = time.perf_counter()
         with computing("path"):

@@ -17,6 +17,7 @@ from ._failure import FAILURE
 from ._options import (
     AsJson,
     Budget,
+    Codes,
     Dates,
     Drop,
     Features,
@@ -26,6 +27,7 @@ from ._options import (
     Jobs,
     Keep,
     Labels,
+    Levels,
     Memory,
     Metric,
     Missing,
@@ -38,6 +40,7 @@ from ._options import (
     Samples,
     Scaling,
     Separator,
+    SkipLines,
     Source,
     Tails,
     Target,
@@ -149,6 +152,9 @@ def main(  # long, with a line for each option
     rank: Rank = None,
     separator: Separator = None,
     header: Header = None,
+    skip_lines: SkipLines = None,
+    levels: Levels = None,
+    codes: Codes = "missing",
     samples: Samples = None,
     most_rows: MostRows = None,
     budget: Budget = None,
@@ -193,7 +199,8 @@ def main(  # long, with a line for each option
                 keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric,
                 weights=weights_in(weights), rows=rows_as, tails=tails,
-                rank=rank, separator=separator, header=header, n_samples=samples,
+                rank=rank, separator=separator, header=header, skip_lines=skip_lines,
+                levels=levels or (), codes=codes, n_samples=samples,
             )  # fmt: skip
         require_table(table)
         require_color("--color", table, color)
@@ -204,6 +211,7 @@ def main(  # long, with a line for each option
             "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
             "scaling": scaling, "metric": metric, "weights": weights, "rows-as": rows_as, "tails": tails,
             "rank": rank, "separator": separator, "header": header,
+            "skip-lines": skip_lines, "levels": levels, "codes": codes,
             "samples": samples, "most-rows": most_rows,
             "budget": budget, "seed": seed,
         }  # fmt: skip

@@ -6,7 +6,7 @@ import time
 
 from ._computation import computing, prompt_interrupt
 from ._models import Model, read_model
-from ._options import AsJson, Header, Memory, NewMissing, Out, Quiet, RawText, Separator, Source
+from ._options import AsJson, Header, Memory, NewMissing, Out, Quiet, RawText, Separator, SkipLines, Source
 from ._output import Files, coordinates_frame, inputs_of, map_outputs, require_outputs, write_map
 from ._summary import Summary, show_summary
 from ._terminal import reporting
@@ -20,6 +20,7 @@ def main(
     missing: NewMissing = "raise",
     separator: Separator = None,
     header: Header = None,
+    skip_lines: SkipLines = None,
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -38,7 +39,12 @@ def main(
             saved = read_model(model)
             saved.require_rule(missing)
             table = load(
-                source, preparation=saved.preparation, missing=missing, separator=separator, header=header
+                source,
+                preparation=saved.preparation,
+                missing=missing,
+                separator=separator,
+                header=header,
+                skip_lines=skip_lines,
             )
         began = time.perf_counter()
         with computing(saved.method):

@@ -12,7 +12,19 @@ import typer
 from .._errors import InvalidInputError, printable, require
 from ._computation import computing, prompt_interrupt
 from ._models import Model, Rows, SavedModel, read_model
-from ._options import AsJson, Header, Memory, NewMissing, Out, Quiet, RawText, Separator, Source, output_path
+from ._options import (
+    AsJson,
+    Header,
+    Memory,
+    NewMissing,
+    Out,
+    Quiet,
+    RawText,
+    Separator,
+    SkipLines,
+    Source,
+    output_path,
+)
 from ._output import Files, inputs_of, map_outputs, named_frame, require_outputs, write_map
 from ._summary import Summary, count, document_of
 from ._terminal import reporting, show_json
@@ -50,6 +62,7 @@ def main(
     missing: NewMissing = "raise",
     separator: Separator = None,
     header: Header = None,
+    skip_lines: SkipLines = None,
     memory: Memory = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
@@ -83,6 +96,7 @@ def main(
                 missing=missing,
                 separator=separator,
                 header=header,
+                skip_lines=skip_lines,
             )
         names, labels = _all_rows(saved, table, model)
         n = len(saved.estimator.embedding_)

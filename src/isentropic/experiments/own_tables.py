@@ -12,7 +12,7 @@ from typing import Any
 
 from .._errors import FileFormatError, IsentropicError, IsentropicWarning, require
 from .._files import path_of
-from ..tables.readers.files import SUFFIXES, kind_of_file, table_name
+from ..tables.readers.files import LOOSE, SUFFIXES, kind_of_file, table_name
 from .honest_work import RAW, has_numbers, usual_target
 from .printed import measured
 from .rankings import FEWEST_BLOCKS, FEWEST_METHODS, complete
@@ -33,7 +33,9 @@ def tables_in(folder: str | Path) -> tuple[Path, ...]:
         return (path,)
     if not path.is_dir():
         raise FileFormatError(f"{path} must be a folder of tables, or one table, got nothing of this name.")
-    found = tuple(sorted(one for one in path.iterdir() if one.is_file() and kind_of_file(one) is not None))
+    found = tuple(
+        sorted(one for one in path.iterdir() if one.is_file() and kind_of_file(one) not in (None, *LOOSE))
+    )
     if not found:
         raise FileFormatError(f"{path} must hold tables ({', '.join(SUFFIXES)}), got none.")
     return found

@@ -59,6 +59,7 @@ def load(
     rank: int | None = None,
     separator: str | None = None,
     header: bool | None = None,
+    skip_lines: int | None = None,
     n_samples: int | None = None,
     random_state: int = 0,
     preparation: Preparation | None = None,
@@ -69,8 +70,9 @@ def load(
     ----------
     source
         ``builtin:NAME``, ``openml:NAME``, ``openml:NAME@VERSION``, ``openml:ID``,
-        a file (CSV, TSV, JSON lines, ARFF and IDX, each
-        also .gz, .bz2, .xz or .zst; Excel, its first sheet or ``book.xlsx#Sheet``; Parquet, Feather, Arrow,
+        a file (CSV, TSV, TXT, DAT, JSON, JSON lines, ARFF and IDX, each
+        also .gz, .bz2, .xz or .zst; a ZIP archive of one table; Excel, its first sheet or
+        ``book.xlsx#Sheet``; Parquet, Feather, Arrow,
         NPY, NPZ), a frame of pandas, polars or Arrow, a sparse matrix, or the name of a set in the data
         folder that ``ISENTROPIC_DATA`` points at. The data folder also answers ``openml:`` when it has the
         set.
@@ -146,7 +148,10 @@ def load(
     header
         Whether the first row of a CSV, TSV or Excel file names the columns. By default it does, unless it
         looks like a row of data: numbers over numbers, which are neither years nor evenly spaced. A notice
-        says so then, and columns are called ``x0``, ``x1`` ...
+        says so then, and columns are called ``x0``, ``x1`` ... Titles above the names are left out, and names
+        in two lines are joined, unless this or ``skip_lines`` is given.
+    skip_lines
+        How many lines or rows to skip before the names of a text or Excel file.
     n_samples, random_state
         Size and seed of a generated set.
     preparation
@@ -189,7 +194,8 @@ def load(
     require_one_of("scaling", scaling, ("auto", *SCALINGS))
     require_one_of("rows", rows, ROWS)
     require_one_of("tails", tails, TAILS)
-    roles, layout = Roles.of(target, drop, keep, index, features, labels), Layout.of(separator, header)
+    roles = Roles.of(target, drop, keep, index, features, labels)
+    layout = Layout.of(separator, header, skip_lines)
     if preparation is not None:
         require_no_second_choice(preparation, roles, nominal, dates, scaling, metric)
         require_no_shape(weights, rows, tails)

@@ -18,9 +18,10 @@ from .openml import read_openml
 from .raw import RawTable, checked
 from .readers.arrays import label_candidates
 from .readers.arrow import without_arrow_types
-from .readers.files import kind_of_file, read_file, without_sheet
+from .readers.files import SHEETS, kind_of_file, read_file, without_sheet
 from .readers.idx import labels_beside
 from .readers.layout import AUTO, Layout
+from .tidy import tidied
 
 _PREFIX = re.compile(r"(?P<prefix>[A-Za-z]{2,}):(?P<name>.*)", re.DOTALL)  # not C:\table.csv
 
@@ -64,7 +65,7 @@ def read_source(
     random_state: int,
     layout: Layout = AUTO,
 ) -> RawTable:
-    """The columns of any source, checked: names that differ, at least one row."""
+    """The columns of any source: names that differ, at least one row, and no rows that are none."""
     is_builtin = isinstance(source, str) and source.startswith("builtin:")
     if is_builtin or not isinstance(source, str | os.PathLike):
         layout.require_none("a source that is no text file")
@@ -74,7 +75,7 @@ def read_source(
     if isinstance(source, pd.DataFrame):
         return checked(RawTable(without_arrow_types(source), "table"))
     if isinstance(source, os.PathLike):
-        return checked(read_file(path_of(source), target, text_columns, layout))
+        return _read_path(path_of(source), target, text_columns, layout)
     # polars, Arrow and others speak it; a Series too, which has no columns
     if hasattr(source, "__arrow_c_stream__") and hasattr(source, "columns"):
         from .readers.arrow import frame_of_stream
@@ -89,6 +90,12 @@ def read_source(
     return checked(_read_named(source, target, text_columns, layout))
 
 
+def _read_path(path: Path, target: str | None, text_columns: frozenset[str], layout: Layout) -> RawTable:
+    """The table in a file, without rows that are none, where a format has such."""
+    raw = checked(read_file(path, target, text_columns, layout))
+    return tidied(raw) if kind_of_file(path) in SHEETS else raw
+
+
 def _read_named(source: str, target: str | None, text_columns: frozenset[str], layout: Layout) -> RawTable:
     match = _PREFIX.fullmatch(source)
     entry = _set_of(source)
@@ -101,7 +108,7 @@ def _read_named(source: str, target: str | None, text_columns: frozenset[str], l
     path = path_of(source)
     is_bare = path.name == source and kind_of_file(path) is None
     if os.path.exists(path):  # pathlib's raises where a folder is closed or a name too long
-        return read_file(path, target, text_columns, layout)
+        return _read_path(path, target, text_columns, layout)
     if match is not None:
         raise _unknown_prefix(source, match["prefix"])
     if is_bare:

@@ -81,6 +81,8 @@ def interpret(
     if raw.one_unit or raw.reduction is not None:
         return raw, {}
     found, changed = _Found(), {}
+    if raw.declared:  # the source says what its columns are
+        untouched, codes = set(raw.frame.columns), "keep"
     for name, dtype in zip(raw.frame.columns, raw.frame.dtypes, strict=True):
         if name in levels:
             changed[name] = _as_levels(raw.frame[name])
@@ -174,7 +176,7 @@ def _as_numbers(
     plain = pd.to_numeric(pd.Series(unusual, dtype=object), errors="coerce").notna()
     signed = [word for word, is_plain in zip(unusual, plain, strict=True) if not is_plain]
     if signed:
-        example = f"{name!r} ({signed[0]!r} is {reading.values[signed[0]]:g})"
+        example = f"{name!r} ({signed[0]!r} is {reading.values[signed[0]]:.12g})"
         (found.ambiguous if reading.is_ambiguous else found.amounts).append(example)
     if reading.marked:
         found.marked.append(f"{name!r} ({listed(reading.marked)})")

@@ -1,13 +1,29 @@
-"""Columns of cells: plain Python values, as workbooks and JSON hold them, become columns of a frame."""
+"""Cells: which text is a plain number or missing; columns of plain Python values become those of a frame."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from ..prepare.precision import LARGEST
+
+# 'None' is not among them: it is a category in well-known tables.
+MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "?")
+_MARKS = frozenset(MISSING_MARKS)
+_NUMBER = re.compile(r"[+-]?(\d+[.]?\d*|[.]\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a plain number."""
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell has no value."""
+    return cell.strip() in _MARKS
 
 
 def frame_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""CSV and TSV: UTF-8 text, the same number of fields in every line."""
+"""CSV, TSV and other text: the same number of fields in every line below the names."""
 
 from __future__ import annotations
 
@@ -7,20 +7,28 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from io import TextIOWrapper
+from io import StringIO, TextIOWrapper
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from ..._errors import FileFormatError
+from ..notices import notice, plural
 from ..prepare.precision import LARGEST, exact_number
 from ..raw import require_distinct, require_few
-from .layout import AUTO, MISSING_MARKS, SAMPLE, SEPARATOR_LINE, Layout, has_header, records, separator_of
-from .streams import opened, require_text
+from .cells import MISSING_MARKS
+from .headers import n_titles, say_joined, say_titles, two_line_header
+from .layout import AUTO, SAMPLE, SEPARATOR_LINE, SPACES, Layout, fields_of, has_header, separator_of
+from .packing import plain_suffix
+from .streams import opened, text_encoding
 
+SPACED = (".txt", ".dat")  # suffixes of files whose fields may lie between spaces
+_ENCODINGS = {"cp1252": "Windows-1252", "utf-16": "UTF-16"}
 _LONGEST_NAME = 10_000  # letters of the name of a column
 _OTHER_WAY = "If it differs on purpose, read it with pandas.read_csv and load the frame."
 
@@ -31,8 +39,8 @@ class _Shape:
 
     separator: str
     names: list[str]
-    n_before: int  # lines before the first row that is read
-    has_header: bool
+    n_before: int  # rows, empty ones too, before the first that is read
+    encoding: str
 
 
 def read_delimited(
@@ -43,25 +51,31 @@ def read_delimited(
     layout: Layout = AUTO,
 ) -> pd.DataFrame:
     """The frame of a file, every line of it; ``text_columns`` stay text."""
-    require_text(path, layout.separator or usual)
+    encoding = text_encoding(path, layout.separator or usual)
+    if encoding != "utf-8":
+        notice(
+            f"{path.name} is read as {_ENCODINGS[encoding]} text. If letters look wrong, save it as UTF-8."
+        )
     with _clear_errors(path):
-        shape = _shape(path, usual, layout)
+        shape = _shape(path, usual, layout, encoding)
         options = _options(shape, text_columns, missing_marks)
-        frame = _exact(_parsed(path, options), path, options)
+        frame = _parsed(path, options)
         if len(frame) and frame.iloc[:, -1].isna().any():  # where pandas hides that a line is too short
-            _require_even(path, shape.separator, len(shape.names))
-    return frame
+            _require_even(path, shape)
+        again = _is_header_again(frame)
+        if again.any():
+            return _without_headers(frame, again, options, path.name)
+        return _exact(frame, path, options)
 
 
 def first_fields(path: Path, usual: str) -> list[str]:
     """The first field of every line below the names, to the letter: NA is a name, and so is a space."""
     with _clear_errors(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what is decided was said when the file was read
-        shape = _shape(path, usual, AUTO)
-        with _lines(path) as lines:
-            rows = csv.reader(lines, delimiter=shape.separator)
-            found = [row[0] for row in islice(rows, shape.n_before, None) if len(row) > 1]
-    return found[shape.has_header :]
+        shape = _shape(path, usual, AUTO, text_encoding(path, usual))
+        with _lines(path, shape.encoding) as lines:
+            rows = fields_of(lines, shape.separator, to_the_letter=True)
+            return [row[0] for row in islice(rows, shape.n_before, None) if len(row) > 1]
 
 
 @contextmanager
@@ -84,14 +98,15 @@ def _clear_errors(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _lines(path: Path) -> Iterator[TextIOWrapper]:
-    with opened(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig", newline="") as lines:
+def _lines(path: Path, encoding: str) -> Iterator[TextIOWrapper]:
+    python_name = "utf-8-sig" if encoding == "utf-8" else encoding
+    with opened(path) as stream, TextIOWrapper(stream, encoding=python_name, newline="") as lines:
         yield lines
 
 
-def _shape(path: Path, usual: str, layout: Layout) -> _Shape:
+def _shape(path: Path, usual: str, layout: Layout, encoding: str) -> _Shape:
     """The separator and the names, by the first lines; ``usual`` is what the suffix says."""
-    n_before, lines, is_whole = _first_lines(path, layout.separator or usual)
+    n_before, lines, is_whole = _first_lines(path, layout.separator or usual, encoding, layout.skip or 0)
     said = SEPARATOR_LINE.fullmatch(lines[0].strip())  # as Excel writes and reads it
     if said is not None and len(lines) > 1:
         n_before, lines, layout = (
@@ -99,28 +114,60 @@ def _shape(path: Path, usual: str, layout: Layout) -> _Shape:
             lines[1:],
             replace(layout, separator=layout.separator or said[1]),
         )
-    separator = layout.separator or separator_of(lines, usual, path.name)
-    rows = records(lines, separator)
-    first, below = rows[0], rows[1:] if is_whole else rows[1:-1]  # the last may be cut within its quotes
-    require_few(len(first), path)
-    if not has_header(first, below, layout, path.name):
-        return _Shape(separator, [f"x{j}" for j in range(len(first))], n_before, False)
-    names = [field.strip() or f"Unnamed: {position}" for position, field in enumerate(first)]
+    separator = layout.separator or separator_of(
+        lines, usual, path.name, spaces=plain_suffix(path) in SPACED, titles=not layout.is_plain
+    )
+    numbered = _numbered_rows(lines, separator)
+    rows = [row for _, row in numbered]
+    rows = rows if is_whole else rows[:-1] or rows  # the last may be cut within its quotes
+    require_few(max(map(len, rows[:1])), path)
+    names, n_rows = _names(rows, separator, layout, path)
+    ends = numbered[n_rows - 1][0] + 1 if n_rows else 0
     longest = max(map(len, names))
     if longest > _LONGEST_NAME:
         raise FileFormatError(
             f"{path} must have names of at most {_LONGEST_NAME:,} letters, got one of {longest:,}. "
             "Is a quote left open in the first line?"
         )
+    return _Shape(separator, names, n_before + ends, encoding)
+
+
+def _names(rows: list[list[str]], separator: str, layout: Layout, path: Path) -> tuple[list[str], int]:
+    """The names of the columns, and how many of the filled rows are above the values."""
+    start = 0 if layout.is_plain else n_titles(rows)
+    if start:
+        say_titles(rows[:start], path.name)
+    first, below = rows[start], rows[start + 1 :]
+    two = None if layout.is_plain else two_line_header(rows[start:])
+    if two is not None:
+        names, depth = two
+        say_joined(names, depth, path.name)
+        return _all_named(names, path), start + depth
+    if not has_header(first, below[:SAMPLE], layout, path.name):
+        return [f"x{j}" for j in range(len(first))], start
+    lacks_one = separator == SPACES and below and all(len(row) == len(first) + 1 for row in below)
+    return _all_named(["", *first] if lacks_one else first, path), start + 1
+
+
+def _all_named(fields: list[str], path: Path) -> list[str]:
+    names = [field.strip() or f"Unnamed: {position}" for position, field in enumerate(fields)]
     require_distinct(names, path.name)
-    return _Shape(separator, names, n_before, True)
+    return names
 
 
-def _first_lines(path: Path, separator: str) -> tuple[int, list[str], bool]:
+def _numbered_rows(lines: list[str], separator: str) -> list[tuple[int, list[str]]]:
+    """The filled rows with their numbers, empty rows counted, as pandas counts what it skips."""
+    rows = enumerate(fields_of(lines, separator))
+    return [(number, row) for number, row in rows if any(field.strip() for field in row)]
+
+
+def _first_lines(path: Path, separator: str, encoding: str, skip: int) -> tuple[int, list[str], bool]:
     """How many lines come before the first with a field in it, that line and some more; if these are all."""
-    with _lines(path) as lines:
+    with _lines(path, encoding) as lines:
         for n_before, first in enumerate(lines):
-            if any(field.strip() for field in next(csv.reader([first], delimiter=separator), [])):
+            if n_before < skip:
+                continue
+            if any(field.strip() for field in next(fields_of([first], separator), [])):
                 sample = list(chain([first], islice(lines, SAMPLE)))
                 return n_before, sample, next(lines, None) is None
     raise FileFormatError(
@@ -136,9 +183,9 @@ def _options(shape: _Shape, text_columns: frozenset[str], missing_marks: tuple[s
         return np.nan if word in marks else word
 
     return {
-        "sep": shape.separator,
+        "sep": r"\s+" if shape.separator == SPACES else shape.separator,
         "skiprows": shape.n_before,
-        "header": 0 if shape.has_header else None,
+        "header": None,
         "names": names,
         "index_col": False,
         "converters": {name: as_text for name in names if name in text_columns},
@@ -147,7 +194,7 @@ def _options(shape: _Shape, text_columns: frozenset[str], missing_marks: tuple[s
         "skipinitialspace": True,
         "skip_blank_lines": len(names) > 1,  # of one column it is a row: one whose value is missing
         "low_memory": False,
-        "encoding": "utf-8",
+        "encoding": shape.encoding,
     }
 
 
@@ -171,9 +218,30 @@ def _exact(frame: pd.DataFrame, path: Path, options: dict[str, Any]) -> pd.DataF
     return frame
 
 
-def _require_even(path: Path, separator: str, n_fields: int) -> None:
-    with _lines(path) as lines:
-        rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-        for row in rows:
-            if row and len(row) < n_fields:
-                raise csv.Error(f"Expected {n_fields} fields in line {rows.line_num}, saw {len(row)}")
+def _require_even(path: Path, shape: _Shape) -> None:
+    with _lines(path, shape.encoding) as lines:
+        rows = fields_of(lines, shape.separator)
+        for number, row in enumerate(rows):
+            if number >= shape.n_before and row and len(row) < len(shape.names):
+                raise csv.Error(f"Expected {len(shape.names)} fields in line {rows.line_num}, saw {len(row)}")
+
+
+def _is_header_again(frame: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    """Rows that hold the names of the columns once more, as in files that were put together."""
+    again = np.ones(len(frame), dtype=bool)
+    for name in frame.columns:
+        if not again.any() or is_numeric_dtype(frame[name].dtype):
+            return np.zeros(len(frame), dtype=bool)
+        again &= (frame[name] == name).to_numpy(dtype=bool)
+    return again & (len(frame.columns) > 1)
+
+
+def _without_headers(
+    frame: pd.DataFrame, again: npt.NDArray[np.bool_], options: dict[str, Any], file: str
+) -> pd.DataFrame:
+    """The frame without them, its cells read again, as numbers where they are."""
+    notice(f"{file} has the names of its columns again in {plural(int(again.sum()), 'row')}, left out.")
+    text = StringIO()
+    frame[~again].to_csv(text, index=False, header=False)
+    text.seek(0)
+    return pd.read_csv(text, **{**options, "sep": ",", "skiprows": 0, "encoding": None})

@@ -15,9 +15,10 @@ from ..._extras import require_extra
 from ..._runtime import require_memory
 from ..notices import listed, notice, plural
 from ..raw import RawTable, require_distinct
-from .cells import frame_of
+from .cells import MISSING_MARKS, frame_of
 from .excel_merges import MOST_COLUMNS, MOST_ROWS, Range, Sheet, fill_merged, name_merged, split_header
-from .layout import AUTO, MISSING_MARKS, SAMPLE, Layout, has_header
+from .headers import n_titles, say_joined, say_titles, two_line_header
+from .layout import AUTO, SAMPLE, Layout, has_header
 from .streams import opened, read_as
 
 _MISSING = frozenset(MISSING_MARKS)
@@ -140,7 +141,7 @@ def _row(cells: Iterable[dict[str, Any]], width: int) -> list[Any]:
 
 
 def _columns(sheet: Sheet, path: Path, layout: Layout) -> dict[str, list[Any]]:
-    header, n_header = split_header(sheet, path.name)
+    header, n_header = _header(sheet, path, layout)
     if not header:
         raise FileFormatError(
             f"{path} must have names of columns in the first row of the sheet, got an empty sheet. Name "
@@ -152,9 +153,10 @@ def _columns(sheet: Sheet, path: Path, layout: Layout) -> dict[str, list[Any]]:
         _texts(header), [_texts(row) for row in rows[:SAMPLE]], layout, path.name
     ):
         rows, header = sheet.rows, [f"x{j}" for j in range(len(header))]
+    rows, numbers = _once(rows, sheet.numbers[len(sheet.rows) - len(rows) :], header, path.name)
     cells: list[list[Any]] = [[] for _ in header]
     n_errors = 0
-    for number, row in zip(sheet.numbers[len(sheet.rows) - len(rows) :], rows, strict=True):
+    for number, row in zip(numbers, rows, strict=True):
         beyond = next((j for j in range(len(header), len(row)) if row[j] is not None), None)
         if beyond is not None:
             raise FileFormatError(
@@ -169,6 +171,37 @@ def _columns(sheet: Sheet, path: Path, layout: Layout) -> dict[str, list[Any]]:
     if n_errors:
         notice(f"{path.name} has {plural(n_errors, 'cell')} whose formula failed; they count as missing.")
     return _named(header, cells, path)
+
+
+def _header(sheet: Sheet, path: Path, layout: Layout) -> tuple[list[Any], int]:
+    """The names of the columns, and how many rows they and the titles above them take."""
+    if layout.skip is not None:
+        kept = [i for i, number in enumerate(sheet.numbers) if number > layout.skip]
+        sheet.rows, sheet.numbers = [sheet.rows[i] for i in kept], [sheet.numbers[i] for i in kept]
+    header, n_header = split_header(sheet, path.name)
+    if n_header != 1 or layout.is_plain:
+        return header, n_header
+    width = max(map(len, sheet.rows[: SAMPLE + 1]))
+    rows = [_texts([*row, *[None] * (width - len(row))]) for row in sheet.rows[: SAMPLE + 1]]
+    start = n_titles(rows)
+    if start:
+        say_titles(rows[:start], path.name)
+    two = two_line_header(rows[start:])
+    if two is not None:
+        say_joined(*two, path.name)
+        return [name or None for name in two[0]], start + two[1]
+    return sheet.rows[start], start + 1
+
+
+def _once(
+    rows: Sequence[list[Any]], numbers: Sequence[int], header: Sequence[Any], file: str
+) -> tuple[list[list[Any]], list[int]]:
+    """The rows and their numbers without those that hold the names again."""
+    again = [len(header) > 1 and list(row) == list(header) for row in rows]
+    if any(again):
+        notice(f"{file} has the names of its columns again in {plural(sum(again), 'row')}, left out.")
+    kept = [i for i, is_again in enumerate(again) if not is_again]
+    return [rows[i] for i in kept], [numbers[i] for i in kept]
 
 
 def _named(header: Sequence[Any], cells: Sequence[list[Any]], path: Path) -> dict[str, list[Any]]:

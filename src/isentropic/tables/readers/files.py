@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from ..._errors import InvalidInputError, printable
@@ -11,11 +12,13 @@ from .layout import AUTO, Layout
 from .packing import PACKINGS, packing_of
 from .streams import require_file
 
-DELIMITERS = {".csv": ",", ".tsv": "\t"}
+DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": ",", ".dat": ","}
 _JSON, _EXCEL, _ARROW = (".jsonl", ".ndjson"), (".xlsx", ".xlsm"), (".feather", ".arrow", ".ipc")
-_OTHERS = (".parquet", ".pq", ".arff", ".npy", ".npz", ".idx")
+_OTHERS = (".json", ".parquet", ".pq", ".arff", ".npy", ".npz", ".idx", ".zip")
 SUFFIXES = (*DELIMITERS, *_JSON, *_EXCEL, *_ARROW, *_OTHERS)
-PACKED = (*DELIMITERS, *_JSON, ".arff", ".idx")  # what may also come packed
+SHEETS = (*DELIMITERS, *_JSON, *_EXCEL, ".json", ".zip")  # which people and programs write, with empty rows
+LOOSE = (".txt", ".dat", ".json", ".zip")  # which also hold other things than tables
+PACKED = (*DELIMITERS, *_JSON, ".json", ".arff", ".idx")  # what may also come packed
 _IDX_NAME = re.compile(r".*(idx\d*|idx\d*-\w+|ubyte)")  # train-images-idx3-ubyte, digits.idx
 
 
@@ -52,6 +55,8 @@ def read_file(
     kind, name = kind_of_file(path), table_name(path)
     path, sheet = without_sheet(path)
     require_file(path)
+    if kind == ".zip":
+        return _read_zip(path, target, text_columns, layout)
     if kind not in DELIMITERS:
         layout.require_none(f"a {kind} file", but_header=kind in _EXCEL)
     if kind in DELIMITERS:
@@ -66,6 +71,10 @@ def read_file(
         from .jsonl import read_jsonl
 
         return read_jsonl(path, name)
+    if kind == ".json":
+        from .json_documents import read_json
+
+        return read_json(path, name)
     if kind in _EXCEL:
         from .excel import read_excel
 
@@ -90,3 +99,10 @@ def read_file(
         f"source must be a file whose name ends in one of {', '.join(SUFFIXES)} (text and .idx also packed: "
         f"{', '.join(PACKINGS)}), got {path.name!r}. Rename it, or read it with pandas and load the frame."
     )
+
+
+def _read_zip(path: Path, target: str | None, text_columns: frozenset[str], layout: Layout) -> RawTable:
+    from .zipped import unzipped
+
+    with unzipped(path, lambda file: kind_of_file(file) not in (None, ".zip")) as file:
+        return replace(read_file(file, target, text_columns, layout), name=table_name(path))

@@ -8,22 +8,21 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
 
-from ..._errors import FileFormatError, require
+from ..._errors import FileFormatError, require, require_count
 from ..notices import listed, notice
+from .cells import is_missing, is_number
+from .headers import n_titles
 
 SEPARATORS = (",", ";", "\t", "|")
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # says which it is, above the names
 SAMPLE = 100  # rows below the first that are looked at
-# 'None' is not among them: it is a category in well-known tables.
-MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "?")
-_WORDS = {"tab": "\t", "\\t": "\t"}  # what a shell can say
-_MARKS = frozenset(MISSING_MARKS)
-_NUMBER = re.compile(r"[+-]?(\d+[.]?\d*|[.]\d+)([eE][+-]?\d+)?", re.ASCII)
+SPACES = " "  # any number of spaces and tabs
+_WORDS = {"tab": "\t", "\\t": "\t", "space": SPACES, "whitespace": SPACES}  # what a shell can say
 _WHOLE = re.compile(r"\d+", re.ASCII)
 _YEARS = range(1000, 3000)
 _FEWEST_STEPS = 3  # numbers with equal steps between them are names of columns, as wavelengths are
@@ -36,21 +35,30 @@ class Layout:
 
     separator: str | None = None
     header: bool | None = None
+    skip: int | None = None  # lines before the names, whatever they are
 
     @classmethod
-    def of(cls, separator: Any, header: Any) -> Self:
-        """The choices, checked: one character, True or False."""
+    def of(cls, separator: Any, header: Any, skip: Any = None) -> Self:
+        """The choices, checked: one character, True or False, a number of lines."""
         mark = _WORDS.get(separator, separator) if isinstance(separator, str) else separator
-        is_mark = isinstance(mark, str) and len(mark) == 1 and mark.isascii() and mark not in '"\r\n\0 '
-        require(mark is None or is_mark, "separator", "one character, as ';' or '|', or tab", separator)
+        is_mark = isinstance(mark, str) and len(mark) == 1 and mark.isascii() and mark not in '"\r\n\0'
+        require(mark is None or is_mark, "separator", "one character, as ';' or '|', tab or space", separator)
         require(header is None or type(header) is bool, "header", "True, False or None", header)
-        return cls(mark, header)
+        if skip is not None:
+            require_count("skip_lines", skip, least=0)
+        return cls(mark, header, skip)
 
     def require_none(self, source: str, *, but_header: bool = False) -> None:
         """Raise where a source leaves no such choice."""
         hint = "Leave it out."
         require(self.separator is None, "separator", f"None for {source}", self.separator, hint)
         require(but_header or self.header is None, "header", f"None for {source}", self.header, hint)
+        require(but_header or self.skip is None, "skip_lines", f"None for {source}", self.skip, hint)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the caller says where the names are, so that no titles are looked for."""
+        return self.header is not None or self.skip is not None
 
 
 AUTO = Layout()
@@ -61,17 +69,29 @@ AUTO = Layout()
 
 def records(lines: Sequence[str], separator: str) -> list[list[str]]:
     """The filled rows in lines of text, each as its fields."""
-    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
-    return [row for row in rows if any(field.strip() for field in row)]
+    return [row for row in fields_of(lines, separator) if any(field.strip() for field in row)]
 
 
-def separator_of(lines: Sequence[str], usual: str, file: str) -> str:
-    """The separator that cuts all of the first lines into the most fields; ``usual`` where none does."""
-    widths = {mark: _widths(lines, mark) for mark in {usual, *SEPARATORS}}
+def fields_of(lines: Iterable[str], separator: str, *, to_the_letter: bool = False) -> Any:
+    """A reader of rows; of those between spaces, however many, or between one separator."""
+    if separator == SPACES:
+        return csv.reader((line.replace("\t", " ").rstrip(" \r\n") for line in lines), delimiter=" ",
+                          skipinitialspace=True)  # fmt: skip
+    return csv.reader(lines, delimiter=separator, skipinitialspace=not to_the_letter)
+
+
+def separator_of(
+    lines: Sequence[str], usual: str, file: str, *, spaces: bool = False, titles: bool = True
+) -> str:
+    """The separator that cuts all of the first lines into the most fields; ``usual`` where none does.
+
+    ``spaces`` may separate, too, where nothing else does; ``titles`` above the names do not count.
+    """
+    widths = {mark: _widths(lines, mark, titles) for mark in {usual, *SEPARATORS}}
     even = {mark: found[0] for mark, found in widths.items() if len(set(found)) == 1 and found[0] > 1}
     most = max(even.values(), default=0)
     best = [mark for mark in even if even[mark] == most]
-    if usual in best or (not best and widths[usual][:1] != [1]):
+    if usual in best or (not best and widths[usual][:1] != [1] and not spaces):
         return usual
     if len(best) == 1:
         notice(
@@ -79,6 +99,12 @@ def separator_of(lines: Sequence[str], usual: str, file: str) -> str:
             f"separator={usual!r} reads it otherwise."
         )
         return best[0]
+    if spaces and not best and _cut_by_spaces(between := _widths(lines, SPACES, titles)):
+        notice(
+            f"{file} has its fields separated by spaces, {between[1]} in each line, and is read so. "
+            f"separator={usual!r} reads it otherwise."
+        )
+        return SPACES
     marks = best or [mark for mark in SEPARATORS if widths[mark][:1] > [1]]
     if marks:
         raise FileFormatError(
@@ -95,13 +121,24 @@ def _notice_of_spaces(lines: Sequence[str], file: str) -> None:
     if len(first) > 1 and below and all(len(row) == len(first) and all(map(is_number, row)) for row in below):
         notice(
             f"{file} is read as one column of text, though each line holds {len(first)} numbers with spaces "
-            r"between them. For columns, read it with pandas.read_csv(path, sep=r'\s+') and load the frame."
+            "between them. For columns, choose separator='space'."
         )
 
 
-def _widths(lines: Sequence[str], separator: str) -> list[int]:
+def _cut_by_spaces(widths: Sequence[int]) -> bool:
+    """Whether all lines have as many fields, or all but the names, which may lack that of the rows' names."""
+    return (
+        len(widths) > 1
+        and widths[1] > 1
+        and set(widths[1:]) == {widths[1]}
+        and widths[1] - widths[0] in (0, 1)
+    )
+
+
+def _widths(lines: Sequence[str], separator: str, titles: bool) -> list[int]:
     try:
-        return [len(row) for row in records(lines, separator)]
+        rows = records(lines, separator)
+        return [len(row) for row in rows[n_titles(rows) if titles else 0 :]]
     except csv.Error:  # a field of more letters than fields may have
         return []
 
@@ -129,16 +166,6 @@ def has_header(first: Sequence[str], below: Sequence[Sequence[str]], layout: Lay
             "row holds data, choose header=False."
         )
     return not is_data
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell is a plain number."""
-    return _NUMBER.fullmatch(cell.strip()) is not None
-
-
-def is_missing(cell: str) -> bool:
-    """Whether a cell has no value."""
-    return cell.strip() in _MARKS
 
 
 def _holds_data(first: Sequence[str], below: Sequence[Sequence[str]], numbers: Sequence[int]) -> bool:

@@ -30,6 +30,12 @@ def packing_of(path: Path) -> str | None:
     return suffix if suffix in PACKINGS else None
 
 
+def plain_suffix(path: Path) -> str:
+    """The suffix that says what a file holds, packed or not."""
+    packing = packing_of(path)
+    return Path(path.name.lower().removesuffix(packing or "")).suffix
+
+
 def unpacked(path: Path, packing: str) -> BinaryIO:
     """The bytes of a packed file, unpacked as they are read."""
     if packing == ".zst":

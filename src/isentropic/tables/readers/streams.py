@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +15,10 @@ from .packing import DAMAGE, PACKINGS, packing_of, unpacked
 
 _CHUNK = 1 << 20  # bytes that a scan holds at a time
 _LONGEST_REASON = 200  # letters of another library's message
+# letters of UTF-8 of several bytes, and bytes that are none in the encoding of Windows
+_NOT_CP1252 = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}|[\x81\x8d\x8f\x90\x9d]"
+)
 _PER_FIELD = 16  # bytes that a field of text takes as a number, beside the text itself
 
 
@@ -86,19 +92,28 @@ def require_start(path: Path, magic: bytes, what: str) -> None:
 
 
 def require_text(path: Path, delimiter: str) -> None:
-    """Raise unless the file is text, not binary, whose table fits the budget: ``O(bytes)``, in one chunk.
+    """Raise unless the file is text in UTF-8, not binary, whose table fits the budget."""
+    if text_encoding(path, delimiter) == "utf-16":
+        raise FileFormatError(f"{path} must be UTF-8 text, got UTF-16. Save it as UTF-8.")
 
-    What is packed is unpacked only as far as the budget goes, and thrown away.
+
+def text_encoding(path: Path, delimiter: str) -> str:
+    """How a text file is encoded: ``"utf-8"``, ``"utf-16"`` by its first bytes, or ``"cp1252"``.
+
+    Bytes that are no UTF-8 are those of Windows where none of them make up letters of UTF-8, and each is a
+    letter there. Raises for binary data, and where the table does not fit the budget: ``O(bytes)``, in one
+    chunk. What is packed is unpacked only as far as the budget goes, and thrown away.
     """
     n_bytes = n_fields = 0
+    encoding, letters, decoder = "utf-8", True, codecs.getincrementaldecoder("utf-8")()
     with opened(path) as stream:
         while chunk := stream.read(_CHUNK):
             if n_bytes == 0 and chunk.startswith((b"\xff\xfe", b"\xfe\xff")):
-                raise FileFormatError(
-                    f"{path} must be UTF-8 text, got UTF-16. Save it as UTF-8, or read it with "
-                    "pandas.read_csv(path, encoding='utf-16') and load the frame."
-                )
-            if b"\0" in chunk:
+                encoding = "utf-16"
+            if encoding == "utf-8":
+                encoding = _still_utf8(decoder, chunk)
+            letters = letters and encoding != "utf-16" and _NOT_CP1252.search(chunk) is None
+            if b"\0" in chunk and encoding != "utf-16":
                 raise FileFormatError(
                     f"{path} must be text, got binary data. Give the file the suffix of what it is, such as "
                     ".parquet or .npy."
@@ -108,3 +123,12 @@ def require_text(path: Path, delimiter: str) -> None:
             least = "at least " if _is_packed(path) else ""
             what = f"the table in {path.name}, {least}{n_fields:,} fields in {n_bytes:,} bytes,"
             require_memory(n_bytes + _PER_FIELD * n_fields, what, "Keep fewer columns or rows in the file.")
+    return "utf-8" if encoding == "cp1252" and not letters else encoding
+
+
+def _still_utf8(decoder: codecs.IncrementalDecoder, chunk: bytes) -> str:
+    try:
+        decoder.decode(chunk)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"

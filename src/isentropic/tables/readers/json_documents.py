@@ -1,0 +1,150 @@
+"""JSON documents: a list of records, columns by name, or either of them under one key, as "data"."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any
+
+from ..._errors import FileFormatError
+from ..._runtime import require_memory
+from ..notices import listed, notice
+from ..raw import HALF, RawTable, require_few
+from .cells import frame_of
+from .jsonl import read_jsonl
+from .streams import opened, require_text
+
+_PER_BYTE = 12  # bytes of memory for each of the document: values, their places in lists and records
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def read_json(path: Path, name: str) -> RawTable:
+    """The table of a document; one record on every line is read, too."""
+    require_text(path, ",")
+    try:
+        with opened(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig") as lines:
+            text = lines.read()
+    except UnicodeDecodeError as error:
+        raise FileFormatError(
+            f"{path} must be UTF-8 text, got byte 0x{error.object[error.start]:02x}. Save it as UTF-8."
+        ) from error
+    require_memory(_PER_BYTE * len(text), f"reading {path.name}", "Keep fewer columns or rows in the file.")
+    if _is_lines(text):
+        return read_jsonl(path, name)
+    columns = _columns(_document(text, path), path)
+    require_few(len(columns), path)
+    return RawTable(frame_of(columns), name)
+
+
+def _is_lines(text: str) -> bool:
+    """Whether the first line is a record by itself, and there are more."""
+    first, _, rest = text.strip().partition("\n")
+    if not (first.startswith("{") and first.rstrip().endswith("}") and rest.strip()):
+        return False
+    try:
+        json.loads(first)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _document(text: str, path: Path) -> Any:
+    def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            twice = next(key for key, _ in pairs if [k for k, _ in pairs].count(key) > 1)
+            raise FileFormatError(
+                f"{path} must have each key once in a record, got {twice!r} twice. Rename one."
+            )
+        return record
+
+    try:
+        return json.loads(text, object_pairs_hook=distinct)
+    except FileFormatError:
+        raise
+    except (ValueError, RecursionError) as error:
+        reason = str(error)[:200] or "too many brackets"
+        raise FileFormatError(
+            f"{path} must hold a JSON document, got {reason}. Correct it, or write it again."
+        ) from error
+
+
+def _columns(document: Any, path: Path) -> dict[str, list[Any]]:
+    found = _table(document)
+    if found is None and isinstance(document, Mapping):
+        inner = {key: _table(value) for key, value in document.items() if isinstance(value, (list, dict))}
+        tables = [key for key, value in inner.items() if value]
+        if len(tables) == 1:
+            rest = [key for key in document if key != tables[0]]
+            if rest:
+                notice(f"{path.name} has a table under {tables[0]!r}; left out beside it: {listed(rest)}.")
+            found = inner[tables[0]]
+    if not found:
+        raise FileFormatError(
+            f"{path} must hold a list of flat records, or lists by the names of columns, got "
+            f"{_shape(document)}. Flatten it with pandas.json_normalize(records) and load the frame."
+        )
+    _require_plain(found, path)
+    return found
+
+
+def _shape(document: Any) -> str:
+    if isinstance(document, Mapping):
+        return f"a record of {listed(document)}" if document else "an empty record"
+    if isinstance(document, list):
+        kinds = sorted({type(value).__name__ for value in document})
+        return f"a list of {', '.join(kinds)}" if kinds else "an empty list"
+    return f"a {type(document).__name__}"
+
+
+def _table(value: Any) -> dict[str, list[Any]] | None:
+    """Columns of records, of lists by name, of pandas' "split" and "index"; None for anything else."""
+    if isinstance(value, list):
+        return _of_records(value)
+    if not isinstance(value, Mapping) or not value:
+        return None
+    names, rows = value.get("columns"), value.get("data")
+    if isinstance(names, list) and isinstance(rows, list):
+        return _of_rows(names, rows)
+    parts = list(value.values())
+    if all(isinstance(part, list) for part in parts) and len({len(part) for part in parts}) == 1:
+        is_flat = all(isinstance(cell, _PLAIN) for part in parts for cell in part)
+        return {name: list(part) for name, part in value.items()} if is_flat and parts[0] else None
+    if all(isinstance(part, Mapping) and part for part in parts):
+        keys = list(dict.fromkeys(key for part in parts for key in part))
+        if all(list(part) == keys for part in parts):  # as pandas writes columns, by row
+            return {name: [part[key] for key in keys] for name, part in value.items()}
+    return None
+
+
+def _of_records(records: Sequence[Any]) -> dict[str, list[Any]] | None:
+    if not records or not all(isinstance(record, Mapping) for record in records):
+        return None
+    names = dict.fromkeys(key for record in records for key in record)
+    return {name: [record.get(name) for record in records] for name in names}
+
+
+def _of_rows(names: Sequence[Any], rows: Sequence[Any]) -> dict[str, list[Any]] | None:
+    is_even = all(isinstance(row, list) and len(row) == len(names) for row in rows)
+    texts = [str(name) for name in names]
+    if not rows or not is_even or len(set(texts)) < len(texts):
+        return None
+    return {name: [row[j] for row in rows] for j, name in enumerate(texts)}
+
+
+def _require_plain(columns: Mapping[str, Sequence[Any]], path: Path) -> None:
+    for name, cells in columns.items():
+        odd = next((cell for cell in cells if not isinstance(cell, _PLAIN)), None)
+        if odd is not None:
+            raise FileFormatError(
+                f"{path} must hold flat records, got a list or record in {name!r}. Flatten it with "
+                "pandas.json_normalize(records) and load the frame."
+            )
+        half = next((text for text in (name, *cells) if isinstance(text, str) and HALF.search(text)), None)
+        if half is not None:
+            raise FileFormatError(
+                f"{path} must hold whole characters, got half a pair of surrogates: {half!r}. Write the text "
+                "again as UTF-8."
+            )
