@@ -170,10 +170,16 @@ def test_rows_as_near_as_the_last_neighbour_are_not_false():
     assert false_shares(lattice, turned[::-1] * [1, 3], quality.assess(lattice, turned)).mean() > 0.2
 
 
-def test_other_methods_change_nothing(X):
+def test_other_methods_change_nothing_but_whether_the_map_is_walked(X):
     alone, beside = compare(X, methods=["isomap"])[0], compare(X, methods=["pca", "isomap"])[1]
     untimed = [
-        replace(run, seconds=0.0, memory_mib=None, trials=tuple(replace(t, seconds=0.0) for t in run.trials))
+        replace(
+            run,
+            seconds=0.0,
+            memory_mib=None,
+            trials=tuple(replace(t, seconds=0.0) for t in run.trials),
+            row_trust=replace(run.row_trust, walked=None, jumps=None),  # only the shown map is walked
+        )
         for run in (alone, beside)
     ]
     assert untimed[0].to_json() == untimed[1].to_json()
@@ -551,3 +557,12 @@ def test_the_vote_is_that_of_scikit_learn(rng):
     a, b = rng.integers(4, size=80), rng.integers(4, size=50)
     expected = KNeighborsClassifier(10).fit(known, a).score(placed, b)
     assert accuracy_between(known, a, placed, b)[0] == pytest.approx(expected)
+
+
+def test_a_warning_names_the_method_that_it_is_about(rng):
+    methods = {"pca": {}, "collapsed": lambda X: np.zeros((len(X), 2))}
+    with pytest.warns(IsentropicWarning, match=r"^collapsed: All rows of Z are equal"):
+        pca, collapsed = compare(rng.normal(size=(14, 3)), methods=methods, preset="quick")
+    assert not pca.failed
+    assert pca.quality.n_neighbors == (4,)  # a third of the others, of so few rows
+    assert pca.false_share.max() <= 1
