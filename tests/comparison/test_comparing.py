@@ -22,6 +22,7 @@ from isentropic._runtime import config_context
 from isentropic.comparison import PRESETS
 from isentropic.comparison.jobs import false_shares
 from isentropic.comparison.presets import grid_of, methods_of
+from isentropic.comparison.work import Work
 from isentropic.registry import Method
 
 FITS = []  # one entry for each fit of a stub
@@ -170,10 +171,16 @@ def test_rows_as_near_as_the_last_neighbour_are_not_false():
     assert false_shares(lattice, turned[::-1] * [1, 3], quality.assess(lattice, turned)).mean() > 0.2
 
 
-def test_other_methods_change_nothing(X):
+def test_other_methods_change_nothing_but_whether_the_map_is_walked(X):
     alone, beside = compare(X, methods=["isomap"])[0], compare(X, methods=["pca", "isomap"])[1]
     untimed = [
-        replace(run, seconds=0.0, memory_mib=None, trials=tuple(replace(t, seconds=0.0) for t in run.trials))
+        replace(
+            run,
+            seconds=0.0,
+            memory_mib=None,
+            trials=tuple(replace(t, seconds=0.0) for t in run.trials),
+            row_trust=replace(run.row_trust, walked=None, jumps=None),  # only the shown map is walked
+        )
         for run in (alone, beside)
     ]
     assert untimed[0].to_json() == untimed[1].to_json()
@@ -551,3 +558,41 @@ def test_the_vote_is_that_of_scikit_learn(rng):
     a, b = rng.integers(4, size=80), rng.integers(4, size=50)
     expected = KNeighborsClassifier(10).fit(known, a).score(placed, b)
     assert accuracy_between(known, a, placed, b)[0] == pytest.approx(expected)
+
+
+def test_a_warning_names_the_method_that_it_is_about(rng):
+    methods = {"pca": {}, "collapsed": lambda X: np.zeros((len(X), 2))}
+    with pytest.warns(IsentropicWarning, match=r"^collapsed: All rows of Z are equal"):
+        pca, _ = compare(rng.normal(size=(14, 3)), methods=methods, preset="quick")
+    assert not pca.failed
+    assert pca.quality.n_neighbors == (4,)  # a third of the others, of so few rows
+    assert pca.false_share.max() <= 1
+
+
+def test_a_preset_leaves_out_what_takes_as_long_as_the_others_unless_it_is_named(rng):
+    X = rng.normal(size=(4, 2))
+
+    def work(n, methods=None, preset="standard"):
+        table = np.repeat(X, n // 4, axis=0) + 1e-3 * rng.normal(size=(n, 2))
+        return Work.of(table, None, methods, PRESETS[preset], 0, "auto", "euclidean", None, 1)
+
+    small, large = work(748), work(800)
+    gone = {task.label for task in small.tasks} - {task.label for task in large.tasks}
+    assert gone == {"multiscale-t-sne"}
+    assert small.notes == ()
+    assert large.notes[0].startswith(
+        "Not compared, as they would take longer than most others together: mult"
+    )
+    assert [task.label for task in work(800, ["multiscale-t-sne"]).tasks] == ["multiscale-t-sne"]
+    assert "multiscale-t-sne" in {task.label for task in work(800, preset="thorough").tasks}
+
+
+def test_the_quick_preset_is_light_on_many_rows_only(rng):
+    def work(n):
+        return Work.of(rng.normal(size=(n, 2)), None, None, PRESETS["quick"], 0, "auto", "euclidean", None, 1)
+
+    few, many = work(300), work(2_100)
+    assert [task.label for task in few.tasks] == ["pca", "parameter-free-sdd", "t-sne", "umap"]
+    assert (few.preset.scored_rows, many.preset.scored_rows) == (None, 1_000)
+    assert [task.params for task in few.tasks] == [{}] * 4
+    assert dict(many.tasks[1].params) == {"pairs": 20}

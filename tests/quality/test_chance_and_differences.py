@@ -8,7 +8,7 @@ from scipy.stats import kendalltau, t
 
 from isentropic._errors import InvalidInputError
 from isentropic.distances import taken
-from isentropic.quality import assess, baseline, compare_quality, distance_rows, map_differences
+from isentropic.quality import assess, baseline, chance, compare_quality, distance_rows, map_differences
 from isentropic.quality.map_differences import _half_width, _parts, left_out, spread
 from naive import distances, naive_rank_matrix, naive_rank_measures
 
@@ -180,3 +180,13 @@ def test_the_local_area_is_that_of_small_neighbourhoods(pair):
     k = np.arange(1, 11)
     assert curves.rnx_area(10) == pytest.approx((curves.r_nx[:10] / k).sum() / (1 / k).sum())
     assert curves.rnx_area(len(curves.r_nx)) == curves.rnx_auc
+
+
+def test_distances_that_are_held_change_nothing(rng, monkeypatch):
+    X = rng.normal(size=(60, 120)).round(1)
+    held = chance.baseline(X, X[:, :2], n_permutations=3)
+    monkeypatch.setattr(chance, "_MOST_HELD", 0)
+    again = chance.baseline(X, X[:, :2], n_permutations=3)
+    assert held.p_values == again.p_values
+    for name, curves in held.chance.items():
+        np.testing.assert_array_equal(curves, again.chance[name])

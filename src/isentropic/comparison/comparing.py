@@ -87,7 +87,8 @@ def compare(  # long, with a line for each option
     """Fit every method, measure seconds and memory, assess every map, and compare it with chance.
 
     A method that fails, needs classes that are not given, or is not made for so many rows, is a Run with
-    the reason. What is said of a method does not depend on which others are compared.
+    the reason. What is said of a method does not depend on which others are compared, but for whether its map
+    jumps between rows: only the map that is shown is walked, unless the preset is thorough.
 
     Rows that are identical in all columns are mapped and scored once, with the class that most of them have;
     Runs then say in ``copies`` how often each is there, and :func:`~isentropic.comparison.maps_frame` gives

@@ -21,6 +21,7 @@ from ..quality import (
     shared_neighbors,
     shepard_pairs,
 )
+from ..quality.sampling import usual_neighbors
 from .groups import Groups, GroupTest
 from .groups.halves import Embed
 from .groups.shown_map import group_test_of_run
@@ -32,7 +33,6 @@ from .verdict import Caveat, Verdict
 
 MOST_ROWS = 50_000  # more are slow to brush, and cover each other
 PICTURE_ROWS = 2_000  # rows whose ranks are compared in a picture: n^2 pairs
-N_NEIGHBORS = 10
 _FEWEST_PICTURED = 4
 _CORANKING_CELLS = 90
 _SHEPARD_PAIRS = 20_000
@@ -157,7 +157,7 @@ def drawn_rows(table: Table, most: int = MOST_ROWS) -> Integers:
 
 
 def _neighbors(table: Table, rows: Integers) -> Neighbors:
-    k = min(N_NEIGHBORS, len(rows) - 1)
+    k = usual_neighbors(len(rows))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
         return nearest_neighbors(
@@ -219,7 +219,7 @@ def agreed_neighbors(runs: Sequence[Run], verdict: Verdict) -> SharedNeighbors |
     maps = [run.embedding for run in trusted if run.embedding is not None]
     if len(maps) < 2:
         return None
-    return shared_neighbors(maps, min(N_NEIGHBORS, len(maps[0]) - 1))
+    return shared_neighbors(maps, usual_neighbors(len(maps[0])))
 
 
 def shown_groups(

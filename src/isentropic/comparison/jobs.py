@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._errors import DeadlineError, InvalidInputError, IsentropicError, require
+from .._errors import DeadlineError, InvalidInputError, IsentropicError, IsentropicWarning, require
 from .._runtime import config_context, get_config
 from .._values import Floats
 from ..quality import Quality, assess, baseline
@@ -33,6 +34,7 @@ _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one 
 _SMALL = 500  # rows
 _CHANCE_ROWS = 250  # of a large table, compared for what chance gives, which varies little between rows
 Place = Callable[[Floats], Any]  # places new rows on a map
+_CHANCE_OF_ALL = 1_000  # rows, up to which chance is measured on all
 STOPPED = "stopped after"  # begins the reason of a method whose time was over
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
 
@@ -111,7 +113,8 @@ class Job:
         blank = replace(blank, saw_classes=task.needs_y)
         began = time.perf_counter()
         try:
-            return computed(blank)
+            with _named_warnings(task.label):
+                return computed(blank)
         except DeadlineError:
             return replace(blank, reason=f"{STOPPED} {time.perf_counter() - began:.0f} s: the budget.")
         except MemoryError as error:
@@ -258,13 +261,18 @@ class Job:
         most = self.preset.scored_rows
         return most is not None and len(self.data.X) > most
 
+    @property
+    def _chance_of_few(self) -> bool:
+        """Whether chance is measured on few rows: of many, what it gives hardly varies."""
+        return self._estimated or (not self.preset.every_walk and len(self.data.X) > _CHANCE_OF_ALL)
+
     def _baseline(self, fit: Fit) -> dict[str, tuple[float, float]]:
         found = baseline(
             self.data.X,
             fit.embedding,
             metric=self.data.metric,
             n_permutations=self.preset.n_permutations,
-            sample=min(_CHANCE_ROWS, len(self.data.X)) if self._estimated else "auto",
+            sample=min(_CHANCE_ROWS, len(self.data.X)) if self._chance_of_few else "auto",
             random_state=self.seed,
             n_jobs=self._threads,
         )
@@ -310,6 +318,22 @@ class Job:
             except DeadlineError:  # the map stands with fewer seeds
                 break
         return with_other_seeds(replace(run, repeats=tuple(found)), maps, self._threads)
+
+
+@contextmanager
+def _named_warnings(label: str) -> Iterator[None]:
+    """Within the block, warnings of ours say which method they are about."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", IsentropicWarning)
+        try:
+            yield
+        finally:
+            said = [entry for entry in caught if issubclass(entry.category, IsentropicWarning)]
+            others = [entry for entry in caught if entry not in said]
+    for entry in others:
+        warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
+    for text, kind in dict.fromkeys((str(entry.message), entry.category) for entry in said):
+        warnings.warn(f"{label}: {text}", kind, stacklevel=2)
 
 
 def _few(quality: Quality) -> dict[str, float]:

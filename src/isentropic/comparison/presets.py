@@ -6,7 +6,7 @@ smaller one only if its line says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -26,6 +26,9 @@ LIGHTER: Mapping[str, Mapping[str, Any]] = MappingProxyType({"parameter-free-sdd
 SCORED_ROWS = 2_000  # of a large table, compared with all others: intervals of T and C some 0.015 wide
 
 
+COSTLY: Mapping[str, int] = MappingProxyType({"multiscale-t-sne": 750, "sdd": 6_000})
+# rows beyond which a method takes more than half of the time of all others of the standard preset together:
+# 7 s for 1,000 rows of 4 columns, all others 11 s. t-SNE and parameter-free SDD stand for them.
 TWINS = frozenset({"classical-mds"})  # whose map of Euclidean distances is that of PCA
 
 
@@ -45,6 +48,7 @@ class Preset:
     tuned_rows: int | None = None  # on which parameters are chosen, of more rows; None: on all
     scored_rows: int | None = None  # that are compared with all others, of more; None: as assess() draws
     every_walk: bool = False  # whether all maps are walked, or only the one that is shown
+    costly: bool = True  # whether methods that take as long as all others are compared on many rows
     light: bool = False  # whether many rows are scored in part, and mapped by the LIGHTER parameters
 
     def for_rows(self, n_rows: int) -> Preset:
@@ -52,6 +56,14 @@ class Preset:
         if not self.light or n_rows <= MEDIUM or self.scored_rows is not None:
             return self
         return replace(self, scored_rows=QUICK_SCORED_ROWS)
+
+    def too_costly(self, methods: Iterable[str], n_rows: int) -> tuple[str, ...]:
+        """Those that would take more time than is left to the others.
+
+        >>> PRESETS["standard"].too_costly(["pca", "multiscale-t-sne"], 5_000)
+        ('multiscale-t-sne',)
+        """
+        return () if self.costly else tuple(name for name in methods if n_rows > COSTLY.get(name, n_rows))
 
     def params_of(self, method: str, n_rows: int) -> Mapping[str, Any]:
         """Parameters that it changes for so many rows."""
@@ -99,6 +111,8 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
                 n_permutations=19,
                 n_label_permutations=19,
                 n_walks=200,
+                tuned_rows=TUNED_ROWS,
+                costly=False,
             ),
             Preset(
                 "thorough",

@@ -74,7 +74,9 @@ class Work:
             if len(everything.X) > LARGE:
                 methods, left_out = _for_large_tables(methods)
                 notes += left_out
-            methods = {name: preset.params_of(name, most) for name in methods}
+            costly = preset.too_costly(methods, most)
+            notes += _said_of_costly(costly)
+            methods = {name: preset.params_of(name, most) for name in methods if name not in costly}
         tasks = as_tasks(methods)
         if not data.is_euclidean:
             tasks = tuple(task.by_metric(metric) for task in tasks)
@@ -103,6 +105,14 @@ def _most_in_time(n_rows: int, n_methods: int, limit: Limit, pace: float, metric
     left = max(limit.ends(pace) - time.perf_counter(), 1.0)
     found = rows_in_time(n_rows, n_methods, left, pace, sample)
     return found if found == n_rows else rows_in_time(n_rows, n_methods, FOR_THE_SAMPLE * left, pace, sample)
+
+
+def _said_of_costly(names: Sequence[str]) -> tuple[str, ...]:
+    text = (
+        f"Not compared, as they would take longer than most others together: {', '.join(names)}. Name them "
+        "among the methods, or take the preset thorough, to have them."
+    )
+    return (text,) if names else ()
 
 
 def _for_large_tables(methods: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

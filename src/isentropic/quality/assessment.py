@@ -76,7 +76,7 @@ def assess(
         Of ``X``: any metric of ``sklearn.metrics.pairwise_distances``.
     n_neighbors : int or several, optional
         The values of k at which rows have scores and ``measures`` holds points of the curves. Default: 10,
-        30 and 100, as far as they are below n/2.
+        30 and 100, as far as they are below n/2; of fewer than 31 rows a third of the others.
     sample : "auto", None or int
         How many rows are compared with all others: None for all of them, or a number of rows drawn at
         random, which gives estimates with 95% intervals. ``"auto"`` compares all rows up to 30,000; of

@@ -10,8 +10,9 @@ import numpy as np
 
 from .._errors import require_count
 from .._runtime import generator
-from .._values import Floats
+from .._values import DistanceRows, Floats, Integers
 from ..distances import Metric, taken
+from ..distances.sources import Points
 from .curves import Curves
 from .inputs import both_sides
 from .measures import OF_RANKS, drawn_curves, judged
@@ -19,6 +20,8 @@ from .rank_sums import rank_sums
 from .sampling import checked_neighbors, drawn_rows
 
 _ROWS = 1_000  # "auto" compares: chance varies little between rows
+_MOST_HELD = 2**22  # distances: 32 MiB
+_WIDE = 100  # columns, from which on distances take longer than ranks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,6 +79,7 @@ def baseline(
     ks = checked_neighbors(n_neighbors, given.n)
     random = generator(random_state)
     rows = drawn_rows(sample, given.n, _ROWS, random)
+    given = _held(given, rows)
     observed = Curves.of(rank_sums(given, mapped, ks, rows, n_jobs=n_jobs))
     shuffled = []
     for _ in range(n_permutations):
@@ -90,6 +94,16 @@ def baseline(
         measures=_by_chance(shuffled, ks),
         p_values=_p_values(observed, shuffled, ks),
     )
+
+
+def _held(side: DistanceRows, rows: Integers) -> DistanceRows:
+    """The same distances of these rows, measured once for all permutations, where that takes less time."""
+    narrow = isinstance(side.rows, Points) and side.rows.data.shape[1] < _WIDE
+    if narrow or len(rows) * side.n > _MOST_HELD:
+        return side
+    measured, place = side.rows(rows), np.full(side.n, -1)
+    place[rows] = np.arange(len(rows))
+    return DistanceRows(side.n, lambda numbers: measured[place[numbers]], side.name, exponent=side.exponent)
 
 
 def _by_chance(shuffled: list[Curves], ks: tuple[int, ...]) -> dict[str, Floats]:

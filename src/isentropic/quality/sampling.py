@@ -35,14 +35,26 @@ _GRID = 48  # values of k, besides the chosen ones, at which curves have an inte
 
 
 def checked_neighbors(n_neighbors: Any, n: int) -> tuple[int, ...]:
-    """Increasing values of k; None stands for 10, 30 and 100, as far as they are below n/2."""
+    """Increasing values of k; None stands for 10, 30 and 100, as far as they are below n/2.
+
+    Of fewer than 31 rows it is a third of the others: ten neighbours would be most of a small table.
+
+    >>> [checked_neighbors(None, n) for n in (12, 22, 31, 500)]
+    [(3,), (7,), (10,), (10, 30, 100)]
+    """
     if n_neighbors is None:
-        return tuple(k for k in (10, 30, 100) if 2 * k < n) or (max(1, (n - 1) // 2),)
+        first = usual_neighbors(n)
+        return (first, *(k for k in (30, 100) if 2 * k < n))
     given = np.atleast_1d(np.asarray(n_neighbors, dtype=object))
     require(given.ndim == 1 and len(given) > 0, "n_neighbors", "an integer or several", n_neighbors)
     hint = f"There are {n} rows, so that each has {n - 1} others."
     must_be = f"from 1 to {n - 1}"
     return tuple(sorted({require_count("n_neighbors", k, must_be, most=n - 1, hint=hint) for k in given}))
+
+
+def usual_neighbors(n: int) -> int:
+    """Neighbours that a row of n is asked for: 10, and of fewer than 31 rows a third of the others."""
+    return max(1, min(10, (n - 1) // 3))
 
 
 def checked_sample(sample: Any, n: int) -> Sample:
