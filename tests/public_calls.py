@@ -125,6 +125,10 @@ def calls() -> dict[str, dict[str, Given]]:
         },
         "comparison.maps_frame": run_table,
         "comparison.save_maps": {"path": other("maps.csv"), **run_table},
+        "comparison.test_groups": {
+            "X": table(), "Z": table(Z), "embed": other(lambda rows: rows[:, :2]), "n_splits": count(1),
+            "metric": METRIC, "n_jobs": JOBS,
+        },
         "comparison.verdict": {"runs": of_kind(runs)},
         "datasets.catalogue": {},
         "datasets.load": {"source": of_kind(pd.DataFrame(X)), "keep": other(["0", "1", "2"])},
