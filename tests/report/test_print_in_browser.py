@@ -32,18 +32,15 @@ def pictures(pdf):
     return found
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_printed_page_has_the_points_of_every_map(browser, address, scheme):
+def test_a_printed_page_has_the_points_of_every_map(browser, address):
     """At once after loading, as ``chromium --print-to-pdf`` prints: no map has been drawn by then."""
-    tab = browser.new_page(color_scheme=scheme)
+    tab = browser.new_page(color_scheme="dark")
     tab.goto(address)
     maps = pictures(tab.pdf(print_background=True))
     tab.close()
-    inked = [one for one in maps if len(np.unique(one, axis=0)) > 3]
-    assert len(inked) >= N_MAPS + 1  # each map, and the recommended one large
-    blue = np.array([0x00, 0x72, 0xB2], int)  # of the first class
-    full = [one for one in inked if (np.abs(one.astype(int) - blue).max(axis=1) < 30).sum() > 20]
-    assert len(full) >= N_MAPS + 1
+    blue = np.array([0x00, 0x72, 0xB2], np.int16)  # of the first class
+    full = [one for one in maps if (np.abs(one[::7].astype(np.int16) - blue).max(axis=1) < 30).sum() > 20]
+    assert len(full) >= N_MAPS + 1  # each map, and the recommended one large
     assert all((one[0] == 255).all() for one in full)  # paper is white
 
 

@@ -12,6 +12,7 @@ from isentropic import datasets, explain
 from isentropic._errors import TableWarning
 from isentropic.comparison import drawing
 from isentropic.comparison.explanations import _day, _number
+from isentropic.comparison.verdict_bridge import GroupAnswer
 from isentropic.quality import assess, check_selection, corrected_selection
 
 pytest.importorskip("jinja2")
@@ -347,8 +348,11 @@ def test_a_click_selects_a_group_that_was_found(open_page, cut_page, planted):
 def test_a_map_without_groups_says_so(open_page, tmp_path):
     table = make_table(60, n_classes=1)
     runs = make_runs(table, 1)
-    tab = open_page(written(tmp_path / "cloud.html", table, runs))
-    assert "None stands out" in tab.locator("#groups").inner_text()
+    none = replace(make_verdict(runs), groups=GroupAnswer("no", "No groups: what looks like one is chance."))
+    path = tmp_path / "cloud.html"
+    path.write_text(page(table, runs, none, FACTS), encoding="utf-8")
+    tab = open_page(path.as_uri())
+    assert "No groups: what looks like one is chance." in tab.locator("#groups").inner_text()
 
 
 # ---- many maps ---------------------------------------------------------------------------------
