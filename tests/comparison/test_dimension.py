@@ -67,3 +67,13 @@ def test_too_few_different_rows_have_none():
 def test_what_is_refused(n_neighbors):
     with pytest.raises(InvalidInputError, match="n_neighbors"):
         intrinsic_dimension(np.eye(9), n_neighbors=n_neighbors)
+
+
+def test_given_distances_are_estimated_as_the_rows_they_come_from(rng):
+    X = rng.uniform(size=(80, 3))
+    X[5] = X[9]  # equal rows count once
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    given, found = intrinsic_dimension(D, metric="precomputed"), intrinsic_dimension(X)
+    assert given.maximum_likelihood == pytest.approx(found.maximum_likelihood)
+    assert given.two_nearest == pytest.approx(found.two_nearest)
+    assert intrinsic_dimension(D[:3, :3], metric="precomputed").two_nearest is None

@@ -10,7 +10,8 @@ from scipy import stats
 
 from isentropic import InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
-from isentropic.tables.prepare.tails import Transform, skewness_and_kurtosis, tail_transform
+from isentropic.tables.prepare.row_profiles import ROW_TEXTS, ROWS
+from isentropic.tables.prepare.tails import TRANSFORMS, Transform, skewness_and_kurtosis, tail_transform
 
 RNG = np.random.default_rng(11)
 N = 200
@@ -46,6 +47,12 @@ def test_positive_tails_are_logarithms_others_asinh_and_the_rest_stays():
 )
 def test_few_rows_and_few_values_say_nothing(values):
     assert tail_transform(values.astype(float)) is None
+
+
+def test_every_transform_has_words():
+    texts = [Transform(kind, low=1.0).text for kind in TRANSFORMS]
+    assert texts == ["logarithm", "log(1 + x)", "asinh around the median"]
+    assert set(ROW_TEXTS) == set(ROWS) - {"auto"}
 
 
 def test_half_zeros_have_a_transform():

@@ -12,6 +12,12 @@ from ..notices import listed, notice, plural
 from .columns import Column
 
 ROWS = ("auto", "values", "shares", "profiles", "unit")
+ROW_TEXTS = {  # what is done to the values of a row, in words
+    "values": "",
+    "shares": "divided by the sum of the row",
+    "profiles": "minus the mean of the row, divided by its standard deviation",
+    "unit": "divided by the length of the row",
+}
 
 
 def require_numbers(columns: Sequence[Column], rows: str) -> None:

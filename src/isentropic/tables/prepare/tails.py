@@ -41,6 +41,11 @@ class Transform:
     scale: float = 1.0
     low: float = 0.0  # of logarithms: smaller numbers of new rows are taken as this one
 
+    @property
+    def text(self) -> str:
+        """What is done, in words."""
+        return {"log": "logarithm", "log1p": "log(1 + x)", "asinh": "asinh around the median"}[self.kind]
+
     def apply(self, values: Floats) -> Floats:
         """The transformed numbers; NaN stays."""
         if self.kind == "asinh":
