@@ -130,8 +130,7 @@ def main(  # long, with a line for each option
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, skip_lines=skip_lines, levels=levels or (), codes=codes,
-                n_samples=samples,
+                header=header, skip_lines=skip_lines, levels=levels or (), codes=codes, n_samples=samples,
             )  # fmt: skip
             maps = [
                 coordinates_of(table, path, printable(f"{word} ({path})")).to_numpy()

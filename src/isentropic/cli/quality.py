@@ -135,8 +135,7 @@ def main(  # long, with a line for each option
             table = load(
                 source, target, drop=drop or (), keep=keep or (), index=index, nominal=nominal,
                 missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, skip_lines=skip_lines, levels=levels or (), codes=codes,
-                n_samples=samples,
+                header=header, skip_lines=skip_lines, levels=levels or (), codes=codes, n_samples=samples,
             )  # fmt: skip
             coordinates = coordinates_of(table, embedding)
         began = time.perf_counter()
@@ -247,14 +246,13 @@ def _interval(measure: Measure) -> str:
 
 
 def _range(measure: Measure) -> str:
-    low, high = ("" if math.isinf(end) else _short(end) for end in measure.range)
+    ends = (
+        "" if math.isinf(end) else f"{end:,.0f}" if abs(end) >= 1e3 else f"{end:.4g}" for end in measure.range
+    )
+    low, high = ends
     if low and high:
         return f"{low} to {high}"
     return f"from {low}" if low else f"up to {high}" if high else "any"
-
-
-def _short(end: float) -> str:
-    return f"{end:,.0f}" if abs(end) >= 1000 else f"{end:.4g}"
 
 
 def _better(measure: Measure) -> str:
@@ -298,6 +296,5 @@ def _figure(result: _Result, jobs: int | None) -> Any:
 
 
 def _title(result: _Result) -> str:
-    title = f"{result.table.name}, {result.embedding.name}"
-    quality = result.quality
+    title, quality = f"{result.table.name}, {result.embedding.name}", result.quality
     return title if quality.exact else f"{title}: {len(quality.rows):,} rows drawn of {quality.n:,}"
