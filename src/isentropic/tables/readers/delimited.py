@@ -60,7 +60,7 @@ def read_delimited(
             _require_even(path, shape)
         if encoding != "utf-8":
             notice(
-                f"{path.name} is read as {_ENCODINGS[encoding]} text. If letters look wrong, save it as UTF-8."
+                f"{path.name} is read as {_ENCODINGS[encoding]} text. Save it as UTF-8 if letters look wrong."
             )
         again = _is_header_again(frame)
         if again.any():
