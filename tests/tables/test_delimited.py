@@ -228,7 +228,7 @@ def test_layout_is_a_matter_of_text(tmp_path):
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
 def test_other_encodings_are_read_and_said(write, encoding, said, suffix):
     path = write(f"t.{suffix}", "größe,b\n1,café – 5 €\n2,x\n".encode(encoding))
-    with pytest.warns(TableWarning, match=f"t.{suffix} is read as {said} text. If letters look wrong"):
+    with pytest.warns(TableWarning, match=f"t.{suffix} is read as {said} text. Save it as UTF-8 if"):
         frame = read_file(path, None, frozenset()).frame
     assert list(frame.columns) == ["größe", "b"]
     assert frame["b"].tolist() == ["café – 5 €", "x"]

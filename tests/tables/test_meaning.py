@@ -172,6 +172,7 @@ def test_a_column_read_as_levels_keeps_its_letters(tmp_path):
         ("January", "March", "December"),
         ("C", "B-", "B", "A+"),
         ("1st", "2nd", "3rd", "10th"),
+        ("High School", "Bachelor", "Master", "PhD"),
         ("Stage 1", "Stage 2", "Stage 10"),
         ("0 days", "1-2 days", "3-5 days", "6+ days"),
         ("<18", "18-24", "25-34", "35-64", "65+"),

@@ -256,14 +256,13 @@ def _interval(measure: Measure) -> str:
 
 
 def _range(measure: Measure) -> str:
-    low, high = ("" if math.isinf(end) else _short(end) for end in measure.range)
+    ends = (
+        "" if math.isinf(end) else f"{end:,.0f}" if abs(end) >= 1e3 else f"{end:.4g}" for end in measure.range
+    )
+    low, high = ends
     if low and high:
         return f"{low} to {high}"
     return f"from {low}" if low else f"up to {high}" if high else "any"
-
-
-def _short(end: float) -> str:
-    return f"{end:,.0f}" if abs(end) >= 1000 else f"{end:.4g}"
 
 
 def _better(measure: Measure) -> str:
@@ -307,6 +306,5 @@ def _figure(result: _Result, jobs: int | None) -> Any:
 
 
 def _title(result: _Result) -> str:
-    title = f"{result.table.name}, {result.embedding.name}"
-    quality = result.quality
+    title, quality = f"{result.table.name}, {result.embedding.name}", result.quality
     return title if quality.exact else f"{title}: {len(quality.rows):,} rows drawn of {quality.n:,}"

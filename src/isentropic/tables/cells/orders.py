@@ -53,6 +53,9 @@ _SCALES = (
     "middle-aged|middle aged < old|elderly|senior < very old",
     "beginner|novice|entry < elementary|basic < intermediate|medium < advanced < expert|proficient|fluent",
     "intern|trainee < junior < mid|middle|intermediate|mid-level < senior < lead|principal",
+    "no schooling|illiterate < primary|elementary|primary school < below college < secondary|high school|"
+    "secondary school < college|some college|associate < bachelor|bachelors|bachelor's|graduate < "
+    "master|masters|master's|postgraduate < doctor|doctorate|phd",
     "freshman < sophomore < junior < senior",
     "early < mid|middle|medium < late",
     "weak|very weak < moderate|medium < strong < very strong",

@@ -52,16 +52,16 @@ def read_delimited(
 ) -> pd.DataFrame:
     """The frame of a file, every line of it; ``text_columns`` stay text."""
     encoding = text_encoding(path, layout.separator or usual)
-    if encoding != "utf-8":
-        notice(
-            f"{path.name} is read as {_ENCODINGS[encoding]} text. If letters look wrong, save it as UTF-8."
-        )
     with _clear_errors(path):
         shape = _shape(path, usual, layout, encoding)
         options = _options(shape, text_columns, missing_marks)
         frame = _parsed(path, options)
         if len(frame) and frame.iloc[:, -1].isna().any():  # where pandas hides that a line is too short
             _require_even(path, shape)
+        if encoding != "utf-8":
+            notice(
+                f"{path.name} is read as {_ENCODINGS[encoding]} text. Save it as UTF-8 if letters look wrong."
+            )
         again = _is_header_again(frame)
         if again.any():
             return _without_headers(frame, again, options, path.name)

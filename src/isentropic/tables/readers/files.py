@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 from ..._errors import InvalidInputError, printable
@@ -17,6 +18,12 @@ _JSON, _EXCEL, _ARROW = (".jsonl", ".ndjson"), (".xlsx", ".xlsm"), (".feather", 
 _OTHERS = (".json", ".parquet", ".pq", ".arff", ".npy", ".npz", ".idx", ".zip")
 SUFFIXES = (*DELIMITERS, *_JSON, *_EXCEL, *_ARROW, *_OTHERS)
 SHEETS = (*DELIMITERS, *_JSON, *_EXCEL, ".json", ".zip")  # which people and programs write, with empty rows
+_BY_NAME = {  # modules and functions that take a path and the name of the table
+    **dict.fromkeys((".parquet", ".pq"), ("parquet", "read_parquet")),
+    **dict.fromkeys(_JSON, ("jsonl", "read_jsonl")),
+    **dict.fromkeys(_ARROW, ("arrow", "read_arrow")),
+    ".json": ("json_documents", "read_json"),
+}
 LOOSE = (".txt", ".dat", ".json", ".zip")  # which also hold other things than tables
 PACKED = (*DELIMITERS, *_JSON, ".json", ".arff", ".idx")  # what may also come packed
 _IDX_NAME = re.compile(r".*(idx\d*|idx\d*-\w+|ubyte)")  # train-images-idx3-ubyte, digits.idx
@@ -63,26 +70,14 @@ def read_file(
         from .delimited import read_delimited
 
         return RawTable(read_delimited(path, DELIMITERS[kind], text_columns, layout=layout), name)
-    if kind in (".parquet", ".pq"):
-        from .parquet import read_parquet
-
-        return read_parquet(path, name)
-    if kind in _JSON:
-        from .jsonl import read_jsonl
-
-        return read_jsonl(path, name)
-    if kind == ".json":
-        from .json_documents import read_json
-
-        return read_json(path, name)
     if kind in _EXCEL:
         from .excel import read_excel
 
         return read_excel(path, sheet, name, layout)
-    if kind in _ARROW:
-        from .arrow import read_arrow
-
-        return read_arrow(path, name)
+    if kind in _BY_NAME:
+        module, function = _BY_NAME[kind]
+        found: RawTable = getattr(import_module(f".{module}", __package__), function)(path, name)
+        return found
     if kind == ".arff":
         from .arff import read_arff
 
