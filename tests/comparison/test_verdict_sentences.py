@@ -317,7 +317,7 @@ CASES = {
         [planted_run("near", 30, r=0.5729, tau=0.4999)],
         f"{NONE}none keeps enough of the rows that are nearest to a row, nor the order of distances. The "
         "greatest "
-        "R_NX(10) is 0.5729 (0.5730 is asked), the greatest tau 0.4999 (0.5000 is asked).",
+        "R_NX(9) is 0.5729 (0.5730 is asked), the greatest tau 0.4999 (0.5000 is asked).",
         "The best of them is near. Of the 10 nearest rows on this map, about 7 are",
         "What next: compare more methods",
     ),
