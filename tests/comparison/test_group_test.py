@@ -90,10 +90,11 @@ def test_jaccard_is_that_of_the_worse_side():
 def test_a_branch_is_a_group_unless_two_inside_it_are():
     parents = np.array([-1, -1, 0, 0, 1, 1])
     tree = ClusterTree(np.zeros((9, 6), bool), parents, np.zeros(6, bool))
-    chosen, branches = np.array([0.0, 0.8, 0.9, 0.75, 0.72, 0.1]), np.array([0.95, 0.8, 0.9, 0.8, 0.8, 0.89])
+    chosen = np.array([0.0, 0.8, 0.9, 0.75, 0.72, 0.1])
+    branches = np.array([0.95, 0.79, 0.7, 0.7, 0.7, 0.7])
     assert accepted(tree, chosen, branches) == {2: 0.9, 3: 0.75, 1: 0.8}
     assert accepted(tree, np.zeros(6), branches) == {0: 0.95}
-    assert accepted(tree, np.zeros(6), np.full(6, 0.89)) == {}
+    assert accepted(tree, np.zeros(6), np.full(6, 0.79)) == {}
     assert accepted(tree, chosen, branches, on_curve=True) == {2: 0.9}
 
 
@@ -106,7 +107,7 @@ def test_planted_groups_are_found_again(k):
         assert len(found.groups) == k
         for group in found.groups:
             assert np.bincount(own[group.rows]).max() > 0.95 * len(group.rows)
-            assert 0.7 <= group.reproducibility <= 1.0
+            assert 0.65 <= group.reproducibility <= 1.0
             assert group.made_by is None
 
 

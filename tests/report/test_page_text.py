@@ -249,7 +249,7 @@ def test_groups_of_the_shown_map_say_what_tells_them_apart(table, runs, verdict)
     assert all("column 0" in group["name"] or "column 1" in group["name"] for group in groups)
     assert [group["n"] for group in groups] == [len(found) for found in rows]
     assert all(np.bincount(table.y[found]).max() > 0.9 * len(found) for found in rows)
-    assert all(group["stability"] >= 0.7 and "column" in group["lines"][0] for group in groups)
+    assert all(group["stability"] >= 0.65 and "column" in group["lines"][0] for group in groups)
 
 
 def prepared(table, target, centre, scale):

@@ -15,8 +15,8 @@ from ...neighbors import nearest_among
 from .tree import ClusterTree, Flags, cluster_tree
 
 Embed = Callable[[Any], Any]
-LEAST = 0.7  # reproducibility from which a cluster of the halves counts
-LEAST_OF_BRANCHES = 0.9  # of any branch of their trees: there are many, so chance finds one more often
+LEAST = 0.65  # reproducibility from which a cluster of the halves counts
+LEAST_OF_BRANCHES = 0.8  # of any branch of their trees: there are many, so chance finds one more often
 LEAST_ON_CURVES = 0.85  # of the clusters on a curve, where a gap that halves share needs few missing rows
 FEWEST = 10  # rows of a group: fewer explain nothing
 _VOTERS = 5

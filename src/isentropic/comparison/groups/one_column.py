@@ -21,7 +21,7 @@ def columns_that_make(X: Floats, table: Any, members: Flags, embed: Embed) -> li
     """For each group (n, g) the column that alone makes it, or None.
 
     Such a column is of levels or has at most 10 values, which tell the group from the rest with a balanced
-    accuracy of at least .98. And a map of the rows has no cluster that shares .7 of the group (Jaccard) if
+    accuracy of at least .98. And a map of the rows has no cluster that shares .65 of the group (Jaccard) if
     the column is constant there, with all others that say the same: those that tell the group as well and
     have one value in it or outside, such as an amount that is zero where a flag is "no". One fit for each
     group that a column tells.

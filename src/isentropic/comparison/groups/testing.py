@@ -11,8 +11,9 @@ import numpy as np
 
 from ..._arguments import as_numbers
 from ..._errors import require, require_count
+from ..._runtime import worker_threads
 from ..._values import Floats, Integers, Table
-from ...distances import Metric, checked_metric, euclidean_rows
+from ...distances import Metric, checked_metric, euclidean_rows, is_gower
 from ...neighbors import nearest_among
 from ..strata import taken
 from .halves import FEWEST, LEAST, LEAST_ON_CURVES, Embed, accepted, reproducibilities, vote
@@ -25,8 +26,8 @@ from .values import Group, Groups, GroupTest
 FEWEST_ROWS = 30
 _MOST_ROWS = 2_000  # that are mapped and clustered, half of them at a time
 _VOTERS = 5
-_CURVE = 1.5  # dimensions below which a map is a curve
-_WIDE = 0.1  # share of the rows in which the dimension is seen: a curve with some width is one, too
+_CURVE = 1.6  # dimensions below which a map is a curve
+_WIDE = 0.05  # share of the rows in which the dimension is seen: a curve with some width is one, too
 
 
 def test_groups(
@@ -46,9 +47,9 @@ def test_groups(
     split into two halves. Each half is mapped and clustered by itself, and names the rows of the other half
     by the vote of their five nearest rows in the data. A group is found again as far as it and a cluster of
     either half agree, all three with each other (the least Jaccard index of the three pairs; of a group of
-    most rows that of the rows outside). The mean over the splits is its reproducibility. It counts from 0.7
-    if the clusters are those that HDBSCAN chooses in the halves, from 0.9 if they are any branch of their
-    trees. On a curve (intrinsic dimension below 1.5 in the nearest tenth of the rows) both halves share a gap
+    most rows that of the rows outside). The mean over the splits is its reproducibility. It counts from 0.65
+    if the clusters are those that HDBSCAN chooses in the halves, from 0.8 if they are any branch of their
+    trees. On a curve (intrinsic dimension below 1.6 in the nearest 5% of the rows) both halves share a gap
     where few rows are missing: there it counts from 0.85, of chosen clusters only. A branch is a group unless
     two groups inside it are found again.
 
@@ -100,9 +101,12 @@ def test_groups(
     Z = euclidean_rows(Z, "Z")
     n_splits = require_count("n_splits", n_splits)
     seed = require_count("random_state", random_state, least=0)
+    worker_threads(n_jobs)  # raises now, not in the middle
     if isinstance(metric, str) and metric == "precomputed":
         return not_tested(len(Z), "The table is a distance matrix: its rows cannot be mapped in halves.")
-    X = as_numbers("X", X, holes=True, infinite=True)
+    metric = checked_metric(metric)
+    X = as_numbers("X", X, holes=is_gower(metric))
+    require(callable(embed), "embed", "a function that maps some rows", embed)
     require(len(X) == len(Z), "Z", f"a map of the {len(X)} rows of X", len(Z))
     sample = _Sample.of(X, seed)
     if len(sample.rows) < FEWEST_ROWS:
@@ -115,7 +119,7 @@ def test_groups(
     found: dict[int, float] = {}
     if tree.members.shape[1]:
         try:
-            args = (some, tree, embed, checked_metric(metric), n_splits, seed, n_jobs)
+            args = (some, tree, embed, metric, n_splits, seed, n_jobs)
             found = accepted(tree, *reproducibilities(*args), on_curve=curve)
         except Exception as error:  # whatever a method raises of few rows, the comparison goes on
             return not_tested(len(Z), f"Half of the rows cannot be mapped by themselves: {error}")
