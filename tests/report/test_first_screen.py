@@ -6,13 +6,12 @@ from dataclasses import fields, replace
 import numpy as np
 import pandas as pd
 import pytest
-from made_comparisons import FACTS, make_grades, make_runs, make_table, make_verdict, page
+from made_comparisons import FACTS, GroupAnswer, make_grades, make_runs, make_table, make_verdict, page
 from test_page_text import data_of, decoded, visible
 
 from isentropic._errors import InvalidInputError
 from isentropic._values import Table
 from isentropic.comparison.explained_columns import columns_of
-from isentropic.comparison.verdict_bridge import GroupAnswer
 from isentropic.report import first_screen
 from isentropic.report.given_columns import coded_columns, given_columns
 

@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from browsing import drag, drawn, place, selected
-from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
+from made_comparisons import FACTS, GroupAnswer, make_runs, make_table, make_verdict, page
 
 from isentropic import datasets, explain
 from isentropic._errors import TableWarning
 from isentropic.comparison import drawing
 from isentropic.comparison.explanations import _day, _number
-from isentropic.comparison.verdict_bridge import GroupAnswer
 from isentropic.quality import assess, check_selection, corrected_selection
 
 pytest.importorskip("jinja2")
