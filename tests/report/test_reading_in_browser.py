@@ -161,7 +161,7 @@ def test_names_of_classes_do_not_overlap(open_page, tmp_path):
 
 
 def test_groups_are_named_beside_their_rows_where_no_class_is(open_page, tmp_path):
-    table = replace(make_table(150, n_classes=3), y=None, class_names=())
+    table = replace(make_table(), y=None, class_names=())
     runs = make_runs(table, 2)
     verdict = make_verdict(runs)
     path = tmp_path / "groups.html"
