@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pandas as pd
 import pytest
-from made_comparisons import FACTS, GroupAnswer, make_grades, make_runs, make_table, make_verdict, page
+from made_comparisons import FACTS, make_grades, make_runs, make_table, make_verdict, page
 from test_page_text import data_of, decoded, visible
 
 from isentropic._errors import InvalidInputError
@@ -70,7 +70,7 @@ def test_at_most_three_caveats(table, runs, verdict):
 
 
 def test_groups_that_the_answer_denies_are_not_listed(table, runs, verdict):
-    denied = replace(verdict, groups=GroupAnswer("no", "No groups."))
+    denied = replace(verdict, groups=replace(verdict.groups, level="no", sentence="No groups."))
     assert data_of(page(table, runs, verdict, {}))["groups"]
     data = data_of(page(table, runs, denied, {}))
     assert (data["groups"], data["group_answer"], data["named_groups"]) == ([], "No groups.", False)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from browsing import drag, drawn, place, selected
-from made_comparisons import FACTS, GroupAnswer, make_runs, make_table, make_verdict, page
+from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 
 from isentropic import datasets, explain
 from isentropic._errors import TableWarning
@@ -347,7 +347,9 @@ def test_a_click_selects_a_group_that_was_found(open_page, cut_page, planted):
 def test_a_map_without_groups_says_so(open_page, tmp_path):
     table = make_table(60, n_classes=1)
     runs = make_runs(table, 1)
-    none = replace(make_verdict(runs), groups=GroupAnswer("no", "No groups: what looks like one is chance."))
+    said = make_verdict(runs)
+    answer = replace(said.groups, level="no", sentence="No groups: what looks like one is chance.")
+    none = replace(said, groups=answer)
     path = tmp_path / "cloud.html"
     path.write_text(page(table, runs, none, FACTS), encoding="utf-8")
     tab = open_page(path.as_uri())
