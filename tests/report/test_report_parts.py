@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
+from made_comparisons import FACTS, make_runs, make_table, make_verdict, page, with_value
 
 from isentropic import report
 from isentropic._values import Table
@@ -198,8 +198,8 @@ def test_maps_stand_in_the_order_of_their_grades():
     ratings = [
         replace(
             rating,
-            neighbors=replace(rating.neighbors, value=near[i]),
-            distances=replace(rating.distances, value=far[i]),
+            neighbors=with_value(rating.neighbors, near[i]),
+            distances=with_value(rating.distances, far[i]),
             usable=i != 10,
         )
         for i, rating in enumerate(found.ratings[:-1])

@@ -375,12 +375,14 @@ NAMES = (
 
 
 def many_maps():
+    from made_comparisons import with_value
+
     table = make_table(40)
     one = make_runs(table, 1)[0]
     runs = [replace(one, method=name, trials=()) for name in NAMES]
     verdict = make_verdict(runs)
     ratings = [
-        replace(one, neighbors=replace(one.neighbors, value=0.3 + 0.01 * one.run), usable=one.run != 11)
+        replace(one, neighbors=with_value(one.neighbors, 0.3 + 0.01 * one.run), usable=one.run != 11)
         for one in verdict.ratings
     ]
     return table, runs, replace(verdict, recommended=2, shown=2, ratings=tuple(ratings))
