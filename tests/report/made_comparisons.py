@@ -61,8 +61,20 @@ def make_grades(run, near=0.9, far=0.7):
     said = "9 of the 10 points beside a point are close to it in the data too; by chance fewer than 1."
     order = "70 of 100 pairs of distances are in the right order on the map; by chance 50."
     return (
-        Grade("neighbors", "Which rows are alike", "good", said, near - 0.1 * run, 0.05, 0.5, 0.95),
-        Grade("distances", "How far apart things are", "poor", order, far - 0.02 * run, 0.5),
+        make_grade("neighbors", "Which rows are alike", "good", said, near - 0.1 * run, 0.05, 0.5, 0.95),
+        make_grade("distances", "How far apart things are", "poor", order, far - 0.02 * run, 0.5),
+    )
+
+
+def make_grade(question, title, level, sentence, value, chance, low=None, high=None):
+    scored = {"score": (value - chance) / (1 - chance)} if hasattr(Grade, "score") else {}
+    return Grade(question, title, level, sentence, value, chance, low=low, high=high, **scored)
+
+
+def with_value(grade, value):
+    """The grade of a map that keeps so much."""
+    return make_grade(
+        grade.question, grade.title, grade.level, grade.sentence, value, grade.chance, grade.low, grade.high
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pandas as pd
 import pytest
-from made_comparisons import FACTS, make_grades, make_runs, make_table, make_verdict, page
+from made_comparisons import FACTS, make_grades, make_runs, make_table, make_verdict, page, with_value
 from test_page_text import data_of, decoded, visible
 
 from isentropic._errors import InvalidInputError
@@ -71,7 +71,7 @@ def test_at_most_three_caveats(table, runs, verdict):
 
 
 def test_groups_that_the_answer_denies_are_not_listed(table, runs, verdict):
-    denied = replace(verdict, groups=GroupAnswer("no", "No groups."))
+    denied = replace(verdict, groups=replace(verdict.groups, level="no", sentence="No groups."))
     assert data_of(page(table, runs, verdict, {}))["groups"]
     data = data_of(page(table, runs, denied, {}))
     assert (data["groups"], data["group_answer"], data["named_groups"]) == ([], "No groups.", False)
@@ -82,7 +82,7 @@ def test_every_map_is_a_dot_and_no_two_names_meet():
     runs = make_runs(table, 9, quality=make_runs(table, 1)[0].quality)
     made = make_verdict(runs)
     ratings = [
-        replace(rating, distances=replace(rating.distances, value=0.55 + 0.1 * (rating.run % 4)))
+        replace(rating, distances=with_value(rating.distances, 0.55 + 0.1 * (rating.run % 4)))
         for rating in made.ratings[:-1]
     ]
     dots = first_screen.tradeoff(runs, replace(made, ratings=(*ratings, made.ratings[-1])))
@@ -95,7 +95,7 @@ def test_every_map_is_a_dot_and_no_two_names_meet():
     for dot in dots:
         if dot.label:
             x, y, anchor = dot.label
-            wide = 6.1 * len(dot.title)
+            wide = 7.0 * len(dot.title)
             left = x - {"start": 0, "end": wide, "middle": wide / 2}[anchor]
             boxes.append((left, y - 9, left + wide, y + 1))
     assert len(boxes) >= 5

@@ -62,6 +62,8 @@ def test_paper_has_every_table_and_no_button(open_page, address):
     tab.emulate_media(media="print", color_scheme="dark")
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert tab.evaluate("document.documentElement.dataset.theme") == "light"
+    tab.set_viewport_size({"width": 700, "height": 900})  # as wide as paper: no rule of a phone holds
+    assert tab.evaluate("getComputedStyle(document.querySelector('.multiples')).overflowX") == "visible"
     seen = "[...document.querySelectorAll('{}')].filter((one) => one.checkVisibility()).length"
     assert tab.evaluate(seen.format("figure.map")) == N_MAPS + 1
     assert tab.evaluate(seen.format("figure.map canvas")) == 2 * (N_MAPS + 1)

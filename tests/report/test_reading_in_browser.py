@@ -160,6 +160,25 @@ def test_names_of_classes_do_not_overlap(open_page, tmp_path):
     assert apart(boxes)
 
 
+def test_groups_are_named_beside_their_rows_where_no_class_is(open_page, tmp_path):
+    table = replace(make_table(), y=None, class_names=())
+    runs = make_runs(table, 2)
+    verdict = make_verdict(runs)
+    path = tmp_path / "groups.html"
+    path.write_text(page(table, runs, verdict, FACTS), encoding="utf-8")
+    tab = open_page(path.as_uri())
+    boxes = np.array(tab.evaluate(NAMES, 0))
+    assert len(boxes) == tab.evaluate("isentropic.data.groups.length") >= 2
+    assert apart(boxes)
+    points = np.array(tab.evaluate("((v) => [...v.px].map((x, i) => [x, v.py[i]]))(isentropic.views[0])"))
+    below = points[:, None, :] > boxes[None, :, :2]
+    above = points[:, None, :] < boxes[None, :, 2:]
+    assert (below & above).all(axis=2).sum() < 0.2 * len(points)  # few points lie under a name
+    none = replace(verdict, recommended=None)
+    path.write_text(page(table, runs, none, FACTS), encoding="utf-8")
+    assert not open_page(path.as_uri()).evaluate("isentropic.data.named_groups")
+
+
 def test_few_rows_have_their_names_beside_them(open_page, tmp_path):
     table = replace(make_table(50), row_names=tuple(f"town {i}" for i in range(50)))
     runs = make_runs(table, 2)

@@ -191,6 +191,8 @@ def test_nothing_is_drawn_at_random_in_a_report(monkeypatch):
 
 def test_maps_stand_in_the_order_of_their_grades():
     """The map that is shown, then those of use by neighbours and distances; beyond eight by family."""
+    from made_comparisons import with_value
+
     runs = make_runs(make_table(), 12)
     near = [0.5, 0.6, 0.6, *(0.7 + i / 100 for i in range(7)), 0.99, 0.95]
     far = [0.9, 0.7, 0.8, *(0.7 for _ in range(9))]
@@ -198,8 +200,8 @@ def test_maps_stand_in_the_order_of_their_grades():
     ratings = [
         replace(
             rating,
-            neighbors=replace(rating.neighbors, value=near[i]),
-            distances=replace(rating.distances, value=far[i]),
+            neighbors=with_value(rating.neighbors, near[i]),
+            distances=with_value(rating.distances, far[i]),
             usable=i != 10,
         )
         for i, rating in enumerate(found.ratings[:-1])

@@ -12,7 +12,6 @@ from isentropic import datasets, explain
 from isentropic._errors import TableWarning
 from isentropic.comparison import drawing
 from isentropic.comparison.explanations import _day, _number
-from isentropic.comparison.verdict_bridge import GroupAnswer
 from isentropic.quality import assess, check_selection, corrected_selection
 
 pytest.importorskip("jinja2")
@@ -348,7 +347,9 @@ def test_a_click_selects_a_group_that_was_found(open_page, cut_page, planted):
 def test_a_map_without_groups_says_so(open_page, tmp_path):
     table = make_table(60, n_classes=1)
     runs = make_runs(table, 1)
-    none = replace(make_verdict(runs), groups=GroupAnswer("no", "No groups: what looks like one is chance."))
+    said = make_verdict(runs)
+    answer = replace(said.groups, level="no", sentence="No groups: what looks like one is chance.")
+    none = replace(said, groups=answer)
     path = tmp_path / "cloud.html"
     path.write_text(page(table, runs, none, FACTS), encoding="utf-8")
     tab = open_page(path.as_uri())
@@ -374,12 +375,14 @@ NAMES = (
 
 
 def many_maps():
+    from made_comparisons import with_value
+
     table = make_table(40)
     one = make_runs(table, 1)[0]
     runs = [replace(one, method=name, trials=()) for name in NAMES]
     verdict = make_verdict(runs)
     ratings = [
-        replace(one, neighbors=replace(one.neighbors, value=0.3 + 0.01 * one.run), usable=one.run != 11)
+        replace(one, neighbors=with_value(one.neighbors, 0.3 + 0.01 * one.run), usable=one.run != 11)
         for one in verdict.ratings
     ]
     return table, runs, replace(verdict, recommended=2, shown=2, ratings=tuple(ratings))

@@ -19,7 +19,7 @@ _LONGEST_NAME = 24
 # the trade-off picture, in pixels: its plot, and what a letter of a name takes
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 132, 26, 12, 8, 22
 PLOT = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
-_LETTER, _LINE = 6.1, 9.0
+_LETTER, _LINE = 7.0, 9.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def _range(grade: Grade, place: Callable[[Grade, float], float]) -> tuple[float,
 
 def _labelled(dots: Sequence[Dot]) -> list[Dot]:
     """Names to the right, the left, above or below, where they meet no dot and no other name."""
-    taken = [(dot.x - 5, dot.y - 5, dot.x + 5, dot.y + 5) for dot in dots]
+    taken = [(dot.x - 6, dot.y - 6, dot.x + 6, dot.y + 6) for dot in dots]
     found = []
     for dot in dots:
         wide = _LETTER * len(dot.title)

@@ -5,6 +5,7 @@ const MOST_LABELS = 24; // classes that are named inside the maps
 const MOST_NAMED_ROWS = 60; // rows that are named one by one
 const LABEL_CELLS = 40; // along the wider side, in which rows are counted
 const LONGEST_LABEL = 22;
+const MOST_AVOIDED = 5_000; // points that names of groups keep away from
 
 const shortened = (name, most = LONGEST_LABEL) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
 
@@ -54,6 +55,9 @@ function densestCell(own, all) {
   return best;
 }
 
+/* Levels that have rows, the largest first. */
+const largestFirst = (places) => places.map((_, code) => code).filter((code) => places[code]).sort((a, b) => places[b].n - places[a].n);
+
 /* Puts names where there is room. */
 class Labels {
   constructor(view, context, size) {
@@ -65,10 +69,10 @@ class Labels {
   }
 
   /* The box of a name around a place, moved inside the paper. */
-  box(name, x, y) {
-    const { view, line } = this, half = this.context.measureText(name).width / 2 + 3 * view.ratio;
-    const inside = (value, room, most) => Math.max(room, Math.min(most - room, value));
-    return { x: inside(x, half, view.width), y: inside(y, line / 2, view.height), half, tall: line / 2 };
+  box(lines, x, y) {
+    const { view, line } = this, half = Math.max(...lines.map((text) => this.context.measureText(text).width)) / 2 + 3 * view.ratio;
+    const inside = (value, room, most) => Math.max(room, Math.min(most - room, value)), tall = (lines.length * line) / 2;
+    return { x: inside(x, half, view.width), y: inside(y, tall, view.height), half, tall };
   }
 
   isFree({ x, y, half, tall }, boxes) {
@@ -76,26 +80,40 @@ class Labels {
   }
 
   /* At the first of the places that meets no name, and if possible none of the points. */
-  put(name, places, points = []) {
-    const boxes = places.map(([x, y]) => this.box(name, x, y)), free = boxes.filter((box) => this.isFree(box, this.taken));
+  put(lines, places, points = []) {
+    const boxes = places.map(([x, y]) => this.box(lines, x, y)), free = boxes.filter((box) => this.isFree(box, this.taken));
     const found = free.find((box) => this.isFree(box, points)) ?? free[0];
     if (!found) return;
     this.taken.push(found);
     const { context, view } = this;
     context.strokeStyle = view.app.css("--sheet");
     context.lineWidth = 4 * view.ratio;
-    context.strokeText(name, found.x, found.y);
     context.fillStyle = view.app.css("--ink");
-    context.fillText(name, found.x, found.y);
+    lines.forEach((text, i) => {
+      const y = found.y + (i - (lines.length - 1) / 2) * this.line;
+      context.strokeText(text, found.x, y);
+      context.fillText(text, found.x, y);
+    });
   }
 
   /* Levels, the largest first: over their densest place, or a line or two beside it. */
   putLevels(names, places) {
-    const { view, line } = this, order = places.map((_, code) => code).filter((code) => places[code]).sort((a, b) => places[b].n - places[a].n);
-    for (const code of order) {
-      const x = view.left + (places[code].x / 65535) * view.scale, y = view.top + (view.map.height - places[code].y / 65535) * view.scale;
-      const beside = [[0, 0], [0, -1.2], [0, 1.2], [0, -2.4], [0, 2.4]].map(([dx, dy]) => [x + dx * line, y + dy * line]);
-      this.put(shortened(names[code]), beside);
+    const { view, line } = this;
+    for (const code of largestFirst(places)) {
+      const [x, y] = view.placeOf(places[code]);
+      this.put([shortened(names[code])], [0, -1.2, 1.2, -2.4, 2.4].map((lines) => [x, y + lines * line]));
+    }
+  }
+
+  /* Groups, a line for each of the two columns in their names: above their rows or below them, or over the densest place. */
+  putGroups(names, places, codes) {
+    const { view, line } = this, { px, py, radius } = view, ends = names.map(() => [Infinity, -Infinity]);
+    codes.forEach((code, row) => { if (ends[code]) ends[code] = [Math.min(ends[code][0], py[row]), Math.max(ends[code][1], py[row])]; });
+    const points = px.length <= MOST_AVOIDED ? Array.from(px, (x, i) => ({ x, y: py[i], half: radius, tall: radius })) : [];
+    for (const code of largestFirst(places)) {
+      const lines = names[code].split(", ").slice(0, 2).map((part) => shortened(part)), room = (lines.length * line) / 2 + radius + 2 * view.ratio;
+      const [x, y] = view.placeOf(places[code]), [top, bottom] = ends[code];
+      this.put(lines, [[x, top - room], [x, bottom + room], [x, y]], points);
     }
   }
 
@@ -105,7 +123,7 @@ class Labels {
     const points = Array.from(px, (x, i) => ({ x, y: py[i], half: radius, tall: radius }));
     names.forEach((name, i) => {
       const text = shortened(name), half = this.context.measureText(text).width / 2 + 3 * view.ratio;
-      this.put(text, [[px[i] + gap + half, py[i]], [px[i] - gap - half, py[i]], [px[i], py[i] - gap - line / 2], [px[i], py[i] + gap + line / 2]], points);
+      this.put([text], [[px[i] + gap + half, py[i]], [px[i] - gap - half, py[i]], [px[i], py[i] - gap - line / 2], [px[i], py[i] + gap + line / 2]], points);
     });
   }
 }

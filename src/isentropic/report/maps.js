@@ -130,10 +130,15 @@ class MapView extends Sheet {
   drawNames(context) {
     const { app, map } = this, side = Math.min(this.width, this.height) / this.ratio;
     if (app.hasNamedRows) { new Labels(this, context, this.hero ? 12.5 : 10.5).putRows(app.names); return; }
-    const labels = new Labels(this, context, this.hero ? Math.max(13, Math.min(22, side / 32)) : 11);
     const named = app.namedLevels(map);
-    if (named) labels.putLevels(named.names, app.once(`${named.key}${map.run}`, () => densestPlaces(app.points(map), named.codes, named.names.length)));
+    if (!named || (named.groups && !this.hero)) return; // names of groups are long
+    const size = this.hero ? Math.max(13, Math.min(named.groups ? 15 : 22, side / 32)) : 11, labels = new Labels(this, context, size);
+    const places = app.once(`${named.key}${map.run}`, () => densestPlaces(app.points(map), named.codes, named.names.length));
+    if (named.groups) labels.putGroups(named.names, places, named.codes); else labels.putLevels(named.names, places);
   }
+
+  /* Where a place of the map, in steps of its coordinates, is in pixels. */
+  placeOf({ x, y }) { return [this.left + (x / 65535) * this.scale, this.top + (this.map.height - y / 65535) * this.scale]; }
 
   drawNeighbors(context, row) {
     const { neighbors, k } = this.app, { px, py, ratio } = this;

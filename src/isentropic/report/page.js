@@ -78,8 +78,8 @@ class App extends Coloring {
       const names = way.levels().map(({ name }) => name);
       return names.length > MOST_LABELS ? null : { key: `labels${color}`, names, codes: way.codes() };
     }
-    if (way.levels || map.run !== this.top || !this.data.named_groups || !this.data.groups.length) return null;
-    return { key: "labelsgroups", names: this.data.groups.map(({ name }) => name), codes: this.groupCodes };
+    if (map.run !== this.top || !this.data.named_groups || !this.data.groups.length) return null;
+    return { key: "labelsgroups", groups: true, names: this.data.groups.map(({ name }) => name), codes: this.groupCodes };
   }
 
   /* Of each row its group; 255 for none. */
