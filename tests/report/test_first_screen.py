@@ -11,7 +11,6 @@ from test_page_text import data_of, decoded, visible
 
 from isentropic._errors import InvalidInputError
 from isentropic._values import Table
-from isentropic.comparison import GroupAnswer
 from isentropic.comparison.explained_columns import columns_of
 from isentropic.report import first_screen
 from isentropic.report.given_columns import coded_columns, given_columns
