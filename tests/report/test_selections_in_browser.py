@@ -333,7 +333,7 @@ def test_a_click_selects_a_group_that_was_found(open_page, cut_page, planted):
     tab = open_page(cut_page)
     buttons = tab.locator("#groups button")
     assert buttons.count() == 2
-    assert "99% the same in halves of the rows" in buttons.nth(0).inner_text()
+    assert f"{groups[0].stability:.0%} the same in halves of the rows" in buttons.nth(0).inner_text()
     assert groups[0].lines[0] in buttons.nth(0).inner_text()
     buttons.nth(1).focus()
     tab.keyboard.press("Enter")
