@@ -24,7 +24,7 @@ def pages(monkeypatch):
     """A page that holds its verdict; the arguments of each call."""
     calls = []
 
-    def page(table, runs, verdict, drawing, facts, *, color=None):
+    def page(table, runs, verdict, drawing, facts, *, color=None, copies=None):
         calls.append({"table": table, "runs": runs, "verdict": verdict, "facts": facts, "color": color})
         return f"{PAGE}{verdict.headline}"
 

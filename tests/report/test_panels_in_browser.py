@@ -66,6 +66,7 @@ def test_escape_lets_go_and_gives_the_colours_back(open_page, address):
     tab = open_page(address)
     tab.locator("#color").select_option("column:2")
     tab.locator("canvas.over").nth(1).focus()
+    until(tab, "isentropic.views[1].px.length > 0")
     tab.keyboard.press("ArrowRight")
     tab.keyboard.press("Enter")
     assert tab.evaluate("isentropic.color") == "lens"

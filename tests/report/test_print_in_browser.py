@@ -32,8 +32,22 @@ def pictures(pdf):
     return found
 
 
+def test_who_prints_before_the_page_has_opened_has_every_map(browser, address):
+    """As ``chromium --print-to-pdf`` may: the document is there, and no map has been drawn."""
+    tab = browser.new_page()
+    tab.add_init_script("""addEventListener("DOMContentLoaded", () => {
+      window.early = !window.isentropic;
+      dispatchEvent(new Event("beforeprint"));
+      window.drawn = window.isentropic?.views.map((view) => view.painted); });""")
+    tab.goto(address)
+    assert tab.evaluate("window.early")
+    drawn = tab.evaluate("window.drawn")
+    assert len(drawn) == N_MAPS + 1
+    assert all(drawn)
+    tab.close()
+
+
 def test_a_printed_page_has_the_points_of_every_map(browser, address):
-    """At once after loading, as ``chromium --print-to-pdf`` prints: no map has been drawn by then."""
     tab = browser.new_page(color_scheme="dark")
     tab.goto(address)
     maps = pictures(tab.pdf(print_background=True))

@@ -105,7 +105,7 @@ class MapView extends Sheet {
     context.lineWidth = 1.5 * this.ratio;
     for (const row of rows) {
       context.beginPath();
-      context.arc(this.px[row], this.py[row], this.radius + 2.5 * this.ratio, 0, 7);
+      context.arc(this.px[row], this.py[row], this.radius * this.app.growth(row) + 2.5 * this.ratio, 0, 7);
       context.stroke();
     }
   }
