@@ -209,7 +209,7 @@ def test_torn_rows_are_those_whose_neighbors_lie_far_away(rng):
 
 def test_few_rows_and_groups_of_one_column_and_seeds_are_told():
     run = planted_run("umap", n=21, near=0.9, repeats=({"seed": 1.0, "near_neighbors(7)": 0.5},))
-    groups = GroupAnswer.of(Answered("groups", Named("A", "sex"), Named("B", "sex")))
+    groups = GroupAnswer.of(Answered("groups", Named("A", "sex"), Named("B", "sex"), Named("C")))
     assert [caveat.text for caveat in with_groups(caveats(run), groups)][:2] == [
         "With 21 rows, treat every grade as rough.",
         "Groups A and B are made by the column sex alone.",
@@ -225,6 +225,11 @@ def test_few_rows_and_groups_of_one_column_and_seeds_are_told():
         (Answered("not tested", reason="below 30 rows"), "not tested", "Not tested: below 30 rows."),
         (Answered("none"), "no", text.groups(0)),
         (GROUPS, "yes", "2 groups, each found again in both halves of the rows."),
+        (
+            Answered("groups", Named("A", "sex"), Named("B", "sex")),
+            "no",
+            "No groups but those that the column sex alone makes.",
+        ),
     ],
 )
 def test_the_third_question(tested, level, sentence):

@@ -54,6 +54,8 @@ class GroupAnswer:
         for group in test.groups:
             if group.made_by is not None:
                 makers.setdefault(group.made_by, []).append(group.name)
+        if all(group.made_by is not None for group in test.groups):
+            return cls("no", text.groups_of_columns(list(makers)))
         names = tuple(group.name for group in test.groups)
         made_by = tuple((column, tuple(made)) for column, made in makers.items())
         return cls("yes", text.groups(len(names)), names, made_by)

@@ -188,6 +188,17 @@ def groups(count: int) -> str:
     return "No groups: what looks like one is not found again in another half of the rows."
 
 
+def groups_of_columns(columns: Sequence[str]) -> str:
+    """Where single columns alone make all that looks like groups.
+
+    >>> groups_of_columns(["sex"])
+    'No groups but those that the column sex alone makes.'
+    """
+    noun = "column" if len(columns) == 1 else "columns"
+    verb = "makes" if len(columns) == 1 else "make"
+    return f"No groups but those that the {noun} {listed(columns)} alone {verb}."
+
+
 def group_names(names: Sequence[str]) -> str:
     """
     >>> group_names(["A", "B"])
