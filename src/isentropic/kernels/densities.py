@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel, parallel_kernel, rows
+from .sorting import sort_by
 
 FIXED, SILVERMAN, SCOTT, SCOTT_HISTOGRAM = 0, 1, 2, 3
 SMALLEST_DENSITY = 1e-300
@@ -13,12 +14,12 @@ _ROOT_TWO_PI = np.sqrt(2.0 * np.pi)
 
 
 @kernel
-def _quantile(ordered, share):
+def _quantile(x, order, share):
     """Linear between order statistics, as numpy's percentile."""
-    at = share * (len(ordered) - 1)
+    at = share * (len(order) - 1)
     below = int(at)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (at - below) * (ordered[above] - ordered[below])
+    above = min(below + 1, len(order) - 1)
+    return x[order[below]] + (at - below) * (x[order[above]] - x[order[below]])
 
 
 @kernel
@@ -32,8 +33,9 @@ def _bandwidth(x, rule):
     deviation = np.sqrt(squares / n)
     if rule == SCOTT_HISTOGRAM:
         return 3.49 * deviation * n ** (-1.0 / 3.0)
-    ordered = np.sort(x)
-    spread = _quantile(ordered, 0.75) - _quantile(ordered, 0.25)
+    order = np.arange(n)
+    sort_by(x, order)
+    spread = _quantile(x, order, 0.75) - _quantile(x, order, 0.25)
     if rule == SILVERMAN:
         return 0.9 * min(deviation, spread / 1.34) * n ** (-0.2)
     unbiased = np.sqrt(squares / max(n - 1, 1))

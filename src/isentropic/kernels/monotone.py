@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import kernel
+from .sorting import sort_by
 
 _PATIENCE = 16  # moves per entry after which insertion gives up
 
@@ -95,7 +96,4 @@ def sort_within(e, bounds, order):
     for item in range(len(bounds) - 1):
         tied = order[bounds[item] : bounds[item + 1]]
         if len(tied) > 1 and not _insertion_sorted(e, tied):
-            by_e = np.argsort(e[tied])
-            before = tied.copy()
-            for k in range(len(tied)):
-                tied[k] = before[by_e[k]]
+            sort_by(e, tied)
