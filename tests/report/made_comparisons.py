@@ -7,6 +7,7 @@ import numpy as np
 from isentropic import report
 from isentropic._values import Table
 from isentropic.comparison import Caveat, Grade, GroupAnswer, LabelTest, Rating, Run, Trial, Verdict, drawing
+from isentropic.comparison.drawings import shown_groups
 from isentropic.quality import assess
 
 
@@ -67,8 +68,8 @@ def make_grades(run, near=0.9, far=0.7):
 
 
 def make_grade(question, title, level, sentence, value, chance, low=None, high=None):
-    scored = {"score": (value - chance) / (1 - chance)} if hasattr(Grade, "score") else {}
-    return Grade(question, title, level, sentence, value, chance, low=low, high=high, **scored)
+    score = (value - chance) / (1 - chance)
+    return Grade(question, title, level, sentence, value, chance, low=low, high=high, score=score)
 
 
 def with_value(grade, value):
@@ -110,7 +111,8 @@ def first_columns(X):
 
 def page(table, runs, verdict, facts, **options):
     """The page of a comparison, with everything drawn that there is."""
-    drawn = drawing(table, runs, verdict, embed=first_columns)
+    tested = shown_groups(table, runs, verdict, embed=first_columns)
+    drawn = drawing(table, runs, verdict, tested=tested)
     return report.page(table, runs, verdict, drawn, facts, **options)
 
 
