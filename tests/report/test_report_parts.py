@@ -10,7 +10,7 @@ from made_comparisons import FACTS, first_columns, make_runs, make_table, make_v
 from isentropic import report
 from isentropic._values import Table
 from isentropic.comparison import drawing
-from isentropic.comparison.drawings import drawn_rows
+from isentropic.comparison.drawings import drawn_rows, shown_groups
 from isentropic.comparison.regions import damaged_region
 from isentropic.report.arrangement import shelves
 from isentropic.report.arrays import packed, packed_points, packed_shares
@@ -173,7 +173,9 @@ def test_nothing_is_drawn_at_random_in_a_report(monkeypatch):
     table = make_table()
     runs = make_runs(table)
     verdict = make_verdict(runs, range(0, 120, 3))
-    found = drawing(table, runs, verdict, embed=first_columns)
+    found = drawing(
+        table, runs, verdict, tested=shown_groups(table, runs, verdict, embed=first_columns)
+    )
     expected = page(table, runs, verdict, FACTS)
 
     def refuse(*args, **options):

@@ -11,6 +11,7 @@ from made_comparisons import FACTS, first_columns, make_runs, make_table, make_v
 from isentropic import datasets, explain
 from isentropic._errors import TableWarning
 from isentropic.comparison import drawing
+from isentropic.comparison.drawings import shown_groups
 from isentropic.comparison.explanations import _day, _number
 from isentropic.quality import assess, check_selection, corrected_selection
 
@@ -100,7 +101,7 @@ def mixed(tmp_path_factory):
     frame.loc[::9, "heating"] = None
     frame["sold"] = pd.Timestamp("2015-01-01") + pd.to_timedelta(np.arange(N) + 400 * (group == 1), unit="D")
     with pytest.warns(TableWarning, match="dates count as features"):
-        table = datasets.load(frame, missing="mean")
+        table = datasets.load(frame, missing="mean", tails="keep")
     run, _ = cut_map(table, group)
     return table, group, written(tmp_path_factory.mktemp("mixed") / "mixed.html", table, [run])
 
@@ -128,7 +129,7 @@ def test_it_explains_as_python_does(open_page, mixed):
 def test_many_rows_are_explained_alike(open_page, tmp_path):
     """Beyond 5,000 rows shares are compared by Pearson's test."""
     frame, group = mixed_frame(3, 11_000)
-    table = datasets.load(frame)
+    table = datasets.load(frame, tails="keep")
     quality = assess(table.X[:, :3], table.X[:, :2], sample=100, measures="ranks")
     run = replace(make_runs(make_table(20))[0], embedding=table.X[:, :2], quality=quality, trials=())
     tab = open_page(written(tmp_path / "many.html", table, [run]))
@@ -328,7 +329,7 @@ def test_the_large_map_says_how_honest_a_selection_is(open_page, cut_page, plant
 
 def test_a_click_selects_a_group_that_was_found(open_page, cut_page, planted):
     table, run, *_ = planted
-    groups = drawing(table, [run], make_verdict([run]), embed=first_columns).groups
+    groups = shown_groups(table, [run], make_verdict([run]), embed=first_columns).groups
     assert len(groups) == 2  # the first of three is in two places, which halves of the rows do not show again
     tab = open_page(cut_page)
     buttons = tab.locator("#groups button")

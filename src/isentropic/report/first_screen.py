@@ -66,7 +66,7 @@ def grades(rating: Rating | None) -> list[Grade]:
 def bar(grade: Grade) -> dict[str, float]:
     """Where chance ends and where the map ends, in percent of a bar of ten blocks.
 
-    >>> bar(Grade("neighbors", "", "good", "", 0.934, 0.07))
+    >>> bar(Grade("neighbors", "", "good", "", 0.934, 0.07, score=0.93))
     {'chance': 7.0, 'value': 93.4}
     """
     chance, value = (round(100 * min(1.0, max(0.0, share)), 1) for share in (grade.chance, grade.value))
