@@ -76,9 +76,11 @@ def test_a_report_of_a_mixed_table_takes_no_option(run, mixed, tmp_path):
 
 
 def test_methods_of_columns_stay_in_a_comparison_of_a_mixed_table(run, mixed, tmp_path):
-    result = run("report", mixed, "--methods", "pca", "--preset", "quick", "--out", tmp_path / "page.html")
+    call = ("--methods", "pca", "--preset", "quick", "--out", tmp_path / "page.html", "--json")
+    result = run("report", mixed, *call)
     assert result.exit_code == 0, result.stderr
-    assert "pca" in result.stdout
+    (found,) = json.loads(result.stdout)["runs"]
+    assert (found["method"], found["reason"]) == ("pca", "")
 
 
 def test_weights_rows_and_tails_through_embed_and_transform(run, tmp_path):

@@ -49,7 +49,7 @@ def naive_means(X, metric):
 
 
 def test_mean_differences_are_those_of_all_pairs():
-    table = load(mixed(), metric="gower")
+    table = load(mixed(), metric="gower", keep="same")
     assert_allclose(mean_differences(table.X, table.metric), naive_means(table.X, table.metric), rtol=1e-12)
 
 
@@ -58,8 +58,13 @@ def test_mean_differences_of_huge_numbers_are_finite():
     assert_allclose(mean_differences(X, Gower()), [2 / 3])
 
 
+def test_mean_differences_of_the_least_numbers_are_those_of_two_values():
+    least = np.nextafter(0.0, 1.0)
+    assert_allclose(mean_differences(np.array([[least], [0.0], [0.0]]), Gower()), [2 / 3])
+
+
 def test_every_column_has_the_same_mean_and_constants_have_none():
-    table = load(mixed(), metric="gower")
+    table = load(mixed(), metric="gower", keep="same")
     weighted = np.array(table.metric.weights) * naive_means(table.X, table.metric)
     assert_allclose(weighted[:4], weighted[0])
     assert weighted[4] == 0
@@ -96,7 +101,7 @@ def test_equal_columns_need_no_balance_and_all_constant_ones_have_no_weights():
 
 
 def test_a_balanced_distance_is_gowers_with_those_weights():
-    table = load(mixed(), metric="gower")
+    table = load(mixed(), metric="gower", keep="same")
     rows = in_units(table.X, table.metric)
     given = {"levels": table.metric.levels, "ordered": table.metric.ordered, "weights": table.metric.weights}
     assert_allclose(
@@ -115,11 +120,11 @@ def test_a_balanced_distance_is_gowers_with_those_weights():
 )
 def test_wrong_weights_are_refused(weights, match):
     with pytest.raises(InvalidInputError, match=match):
-        load(mixed(), metric="gower", weights=weights)
+        load(mixed(), metric="gower", keep="same", weights=weights)
 
 
 def test_damaged_weights_of_a_preparation_are_refused():
-    data = load(mixed(), metric="gower").preparation.to_json()
+    data = load(mixed(), metric="gower", keep="same").preparation.to_json()
     for wrong in ([1.0], [-1.0, *data["weights"][1:]], [0.0] * 5, "many"):
         with pytest.raises(InvalidInputError, match="weights must be"):
             Preparation.from_json({**data, "weights": wrong})
@@ -134,6 +139,12 @@ def test_shares_are_those_of_the_variance():
     table = load(pd.DataFrame(X, columns=list("abc")), scaling="none", missing="keep")
     variances = np.nanvar(X, axis=0)
     assert list(shares_by_column(table).values()) == pytest.approx(list(variances / variances.sum()))
+
+
+def test_shares_beside_missing_values_and_the_largest_number_are_finite():
+    frame = pd.DataFrame({"large": [0.3, 1.7e308, 0.1, 0.3], "holed": [1.0, 2.0, np.nan, 5.0]})
+    shares = shares_by_column(load(frame, scaling="none", missing="keep"))
+    assert shares == pytest.approx({"large": 1.0, "holed": 0.0})
 
 
 def test_a_common_factor_is_the_first_principal_component():

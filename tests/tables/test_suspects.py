@@ -87,7 +87,7 @@ def test_text_that_hardly_repeats_is_left_out():
         "ticket": [*ticket, *ticket[: n // 4]],
         "cabin": [f"C{i}" if i < 30 else None for i in range(n)],
         "maker": [f"maker {i % 10}" for i in range(n)],  # fewer than rows of each
-        "spoilt": [*map(str, range(n - 4)), "low", "low", "high", "high"],
+        "spoilt": [*map(str, RNG.permutation(n - 4)), "low", "low", "high", "high"],  # in no order
         "x": RNG.normal(size=n),
     })  # fmt: skip
     with pytest.warns(TableWarning) as caught:

@@ -63,8 +63,10 @@ def mean_differences(X: Floats, metric: Gower) -> Floats:
             continue
         if j in metric.ordered:
             there = codes.astype(np.float64)
-        low, high = there.min() / 2, there.max() / 2  # halves, so that no range overflows
-        places = np.sort((there / 2 - low) / (high - low))
+        low, high = float(there.min()), float(there.max())
+        if high - low == np.inf:  # halves have a range; those of the least numbers would have none
+            there, low, high = there / 2, low / 2, high / 2
+        places = np.sort((there - low) / (high - low))
         means[j] = 2.0 * ((2.0 * np.arange(n) - n + 1) * places).sum() / (n * (n - 1.0))
     return means
 
@@ -94,15 +96,14 @@ def shares_by_column(table: Table) -> dict[str, float]:
 
 
 def _variances(X: Floats) -> Floats:
-    """Of each feature, over the values that are there; squares neither overflow nor vanish."""
-    if not np.isnan(X).any():
-        unit = max(float(np.abs(X).max(initial=0.0)), np.finfo(float).tiny)
-        return np.asarray((X / unit).var(axis=0))
-    return np.array([_variances(x[~np.isnan(x)][:, None])[0] * _unit(x) ** 2 for x in X.T])
-
-
-def _unit(x: Floats) -> float:
-    return max(float(np.nanmax(np.abs(x))), np.finfo(float).tiny)
+    """Of each feature, over the values that are there, in a unit in which no square overflows."""
+    holes = np.isnan(X)
+    unit = max(float(np.abs(X).max(initial=0.0, where=~holes)), np.finfo(float).tiny)
+    scaled = X / unit
+    if not holes.any():
+        return np.asarray(scaled.var(axis=0))
+    present = (x[~hole] for x, hole in zip(scaled.T, holes.T, strict=True))
+    return np.array([x.var() if len(x) else 0.0 for x in present])
 
 
 # ---- one direction that all columns share --------------------------------------------------------

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from typing import IO
 
 from ..._errors import FileFormatError
+from ..._files import atomic_write
 from ..._runtime import require_memory
 from ..notices import listed, notice
 from .streams import opened, read_as
@@ -54,11 +56,16 @@ def _is_hidden(name: str) -> bool:
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, file: Path, path: Path) -> None:
     """Write a member to a file, no more than it claims to be."""
     n_bytes = 0
-    with archive.open(member) as source, file.open("wb") as target:
-        while chunk := source.read(_CHUNK):
+    with archive.open(member) as source, atomic_write(file, at_once=True) as target:
+        while chunk := _next_chunk(source, path):
             n_bytes += len(chunk)
             if n_bytes > member.file_size:
                 raise FileFormatError(
                     f"{path} must be a whole archive, got more than it says. Write it again."
                 )
             target.write(chunk)
+
+
+def _next_chunk(source: IO[bytes], path: Path) -> bytes:
+    with read_as(path, "a ZIP archive"):  # what is damaged is the archive, not the file that is written
+        return source.read(_CHUNK)
