@@ -32,8 +32,9 @@ def frame():
     random = np.random.default_rng(0)
     found = pd.DataFrame({f"x{j}": random.normal(size=N) for j in range(6)})
     found["pay"] = np.exp(4 * random.normal(size=N))
-    days = pd.date_range(OLDEST, periods=N).to_numpy()
-    found["day"] = np.r_[days[::2], days[1::2]]  # not in the order of the rows, which would make it a label
+    days = pd.date_range(OLDEST, periods=N).to_numpy(copy=True)
+    random.shuffle(days[1:-1])  # dates in the order of the rows would be labels
+    found["day"] = days
     return found
 
 
