@@ -173,9 +173,7 @@ def test_nothing_is_drawn_at_random_in_a_report(monkeypatch):
     table = make_table()
     runs = make_runs(table)
     verdict = make_verdict(runs, range(0, 120, 3))
-    found = drawing(
-        table, runs, verdict, tested=shown_groups(table, runs, verdict, embed=first_columns)
-    )
+    found = drawing(table, runs, verdict, tested=shown_groups(table, runs, verdict, embed=first_columns))
     expected = page(table, runs, verdict, FACTS)
 
     def refuse(*args, **options):
