@@ -251,6 +251,8 @@ def test_few_columns_that_make_most_of_the_distance_are_named():
         "60% of the difference between rows comes from a, of 6 columns. Without: --drop a."
     ]
     assert not list(about_columns([Shared(f"x{i}", 0.1) for i in range(10)]))
+    many = [Shared(f"x{i}", 0.04) for i in range(13)] + [Shared(f"y{i}", 0.01) for i in range(48)]
+    assert not list(about_columns(many))  # half of it comes from 13 columns, too many to name
     assert not list(about_columns([Shared("a", 0.6), Shared("b", 0.4)]))  # of two columns one is half
 
 

@@ -12,6 +12,7 @@ from . import text
 from .thresholds import DOMINANT, ONE_DIRECTION
 
 _FEW_COLUMNS = 1 / 3
+_MOST_NAMED = 6  # columns that a sentence, and a command that leaves them out, can name
 
 
 class TestedGroup(Protocol):
@@ -89,12 +90,11 @@ def about_columns(columns: Sequence[FeatureColumn]) -> Iterator[str]:
     features.sort(key=lambda pair: -(pair[0] or 0.0))
     total: float = 0.0
     names: list[str] = []
-    for share, name in features:
+    for share, name in features[: min(_MOST_NAMED, int(_FEW_COLUMNS * len(features)))]:
         total, names = total + (share or 0.0), [*names, name]
-        if total > DOMINANT or len(names) + 1 > _FEW_COLUMNS * len(features):
+        if total > DOMINANT:
+            yield text.columns_share(total, names, len(features))
             break
-    if total > DOMINANT and len(names) <= _FEW_COLUMNS * len(features):
-        yield text.columns_share(total, names, len(features))
 
 
 def about_one_direction(share: float, same_sign: bool) -> Iterator[str]:
