@@ -7,6 +7,8 @@ import os
 import pickle
 import stat
 import struct
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 from dataclasses import fields, is_dataclass
@@ -20,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 
 import isentropic
 import model_fuzz
-from isentropic import _io, _values
+from isentropic import _io, _state, _values
 from isentropic._archive import ArchiveReader
 from isentropic._errors import FileFormatError, InvalidInputError, MemoryBudgetError
 from isentropic._files import atomic_write, require_writable
@@ -156,22 +158,31 @@ def test_values_of_parameters_come_back(name, parameters, X, tmp_path):
 
 def test_the_trusted_list_has_every_value_and_no_more():
     values = {
-        f"{value.__module__}.{name}"
+        name: value.__module__
         for name, value in vars(_values).items()
         if is_dataclass(value)
         and name not in ("Table", "ColumnSummary", "DistanceRows")  # no model holds these
     }
-    assert {name for name in VALUES if "_values" in name} - values == set()
-    for name in VALUES | values:
-        module, _, attribute = name.rpartition(".")
-        kind = getattr(import_module(module), attribute)
+    assert {name for name, module in VALUES.items() if module == _values.__name__} - set(values) == set()
+    for name, module in (VALUES | values).items():
+        kind = getattr(import_module(module), name)
+        assert kind.__module__ == module
         assert set(declared(kind)) == {field.name for field in fields(kind)}
-        assert _io._trusted(name) is kind
+        assert _io._trusted(f"{module}.{name}") is kind
+
+
+def test_no_value_and_no_estimator_that_a_file_may_hold_share_a_name():
+    lines = {line.target for line in METHODS.values() if line.module.startswith("isentropic.")}
+    assert len({target.partition(":")[2] for target in lines}) == len(lines)
+    assert set(VALUES) & set(_state.estimators()) == set()
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_every_method_is_trusted_by_its_place(name):
-    assert _io._trusted(METHODS[name].target.replace(":", ".")) is METHODS[name].load()
+def test_every_method_is_trusted_by_the_name_of_its_class(name):
+    kind = METHODS[name].load()
+    assert _io._trusted(METHODS[name].target.replace(":", ".")) is kind
+    assert _io._trusted(f"isentropic.methods.where_it_was.{kind.__name__}") is kind
+    assert _io._trusted(f"elsewhere.methods.{kind.__name__}") is None
 
 
 @pytest.mark.parametrize(
@@ -180,13 +191,26 @@ def test_every_method_is_trusted_by_its_place(name):
         "isentropic.methods.pca._PCA",  # an estimator of another library, imported there
         "isentropic.methods.isomap.GeodesicEmbedder",
         "isentropic.methods.isomap.neighbor_graph",
-        "isentropic.methods.nowhere.Isomap",
         "isentropic.methods.isomap.Nothing",
+        "isentropic.methods.isomap",
+        "nowhere.Isomap",
+        "isentropic_.methods.isomap.Isomap",
+        "Isomap",
         "sklearn.decomposition.PCA",
     ],
 )
-def test_what_a_module_of_methods_merely_imports_is_not_trusted(name):
+def test_what_is_no_estimator_or_value_of_ours_is_not_trusted(name):
     assert _io._trusted(name) is None
+
+
+def test_nothing_that_a_file_names_is_imported():
+    assert _io._trusted("isentropic.plot.surface.Isomap") is isentropic.Isomap
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from isentropic import _io; "
+         "_io._trusted('isentropic.cli.embed.PCA'); print('isentropic.cli' in sys.modules)"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "False"
 
 
 SOME_VALUES = [

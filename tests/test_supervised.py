@@ -1,7 +1,5 @@
 """A method that learns from classes: compared, selected, wrapped, on the command line."""
 
-import re
-
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -10,7 +8,7 @@ from typer.testing import CliRunner
 
 import isentropic
 import laws
-from isentropic import InvalidInputError, ParametricEmbedding, _io, _state, compare, datasets, make, registry
+from isentropic import InvalidInputError, ParametricEmbedding, _state, compare, datasets, make, registry
 from isentropic.cli import app
 from isentropic.comparison import PRESETS
 from isentropic.comparison.presets import methods_of
@@ -52,8 +50,7 @@ def test_a_y_that_is_no_list_of_classes_is_refused(y, said):
 
 @pytest.mark.parametrize("kind", [str, object, np.int32, np.uint8, float, bool])
 def test_classes_keep_their_names_in_a_saved_model(kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(_state, "_PLACES", ("supervised_stub",))
-    monkeypatch.setattr(_io, "_METHOD", re.compile(r"supervised_stub\.ClassMeans"))
+    monkeypatch.setitem(_state.estimators(), "ClassMeans", "supervised_stub")
     y = Y.astype(kind) if kind in (str, object) else (X[:, 0] > 0).astype(kind)
     fitted = ClassMeans().fit(X, y)
     assert_array_equal(fitted.classes_, np.unique(y))

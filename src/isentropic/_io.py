@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import platform
-import re
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -23,36 +22,27 @@ from ._checksum import ChecksumError, has_checksum, write_checksum
 from ._errors import FileFormatError, InvalidInputError, IsentropicError, MemoryBudgetError, require
 from ._files import atomic_write, path_of
 from ._runtime import require_memory
-from ._state import StateError, is_fitted, is_model, require_state
+from ._state import StateError, estimators, is_fitted, is_model, require_state
 from ._values import STAGES, NeighborGraph, Neighbors
 
 FORMAT = 2
 _WITHOUT_CHECKSUM = 1  # the format of files that end in none
 HEADER = "isentropic.json"
 
-_METHOD = re.compile(r"isentropic\.(methods|meta)\.[a-z]\w*\.[A-Z]\w*")
-VALUES = frozenset(
-    {
-        *(f"{kind.__module__}.{kind.__name__}" for kind in (*STAGES.values(), NeighborGraph, Neighbors)),
-        "isentropic.affinities.inner_products.InnerProduct",
-        "isentropic.dissimilarities.classes.ClassGaussians",
-        "isentropic.dissimilarities.classes.WideGaussians",
-        *(
-            f"isentropic.dissimilarities.measures.{kind}"
-            for kind in ("Added", "Directed", "Exponential", "Shrunk")
-        ),
-        "isentropic._sparse_rows.SparseRows",
-        "isentropic.distances.gower.GowerUnits",
-        "isentropic.families.growing.Update",
-        "isentropic.families.input_rows.KnownRows",
-        "isentropic.families.networks.Layers",
-        "isentropic.linalg.scaling.Scaling",
-        "isentropic.selection.values.Selection",
-        "isentropic.selection.values.Trial",
-    }
-)
-# Where 0.1.0 had them.
-_MOVED = {"isentropic.families.rows.KnownRows": "isentropic.families.input_rows.KnownRows"}
+# The modules of the values that a model may hold, by the names of the classes; no class has two.
+VALUES = {
+    **{kind.__name__: kind.__module__ for kind in (*STAGES.values(), NeighborGraph, Neighbors)},
+    "InnerProduct": "isentropic.affinities.inner_products",
+    **dict.fromkeys(("ClassGaussians", "WideGaussians"), "isentropic.dissimilarities.classes"),
+    **dict.fromkeys(("Added", "Directed", "Exponential", "Shrunk"), "isentropic.dissimilarities.measures"),
+    "SparseRows": "isentropic._sparse_rows",
+    "GowerUnits": "isentropic.distances.gower",
+    "Update": "isentropic.families.growing",
+    "KnownRows": "isentropic.families.input_rows",
+    "Layers": "isentropic.families.networks",
+    "Scaling": "isentropic.linalg.scaling",
+    **dict.fromkeys(("Selection", "Trial"), "isentropic.selection.values"),
+}
 _AGAIN = "Save the model again, or get another copy."
 _OTHER_VERSION = "Fit the model again, and save it with this version."
 
@@ -179,18 +169,17 @@ def _model(archive: ZipFile) -> Any:
 
 
 def _trusted(name: str) -> type | None:
-    """The class of this name, if it is one of ours that a model may hold."""
-    name = _MOVED.get(name, name)
-    if name not in VALUES and not _METHOD.fullmatch(name):  # nothing else is imported
+    """The class of this name, if it is one of ours that a model may hold.
+
+    It is found by its own name: in which module it stood when the file was written does not matter, so that
+    modules can move. Nothing that a file names is imported.
+    """
+    package, kind = name.partition(".")[0], name.rpartition(".")[2]
+    module = VALUES.get(kind) or estimators().get(kind)
+    if module is None or module.partition(".")[0] != package:
         return None
-    module, _, kind = name.rpartition(".")
-    try:
-        found = getattr(import_module(module), kind, None)
-    except ImportError:
-        return None
-    if not isinstance(found, type) or found.__module__ != module:  # a method file only imports it
-        return None
-    return found if name in VALUES or is_model(found) else None
+    found: type = getattr(import_module(module), kind)
+    return found
 
 
 def _versions() -> dict[str, str]:

@@ -16,6 +16,8 @@ What a table cannot say, a relation between two attributes, is for ``_require_so
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib import import_module
 from inspect import signature
 from typing import Any
 
@@ -42,11 +44,8 @@ from ._kinds import (
 __all__ = [
     "Absent", "Array", "Checked", "Dict", "Double", "Each", "Flag", "Kind", "Maybe", "Model", "Names",
     "Number", "OneOf", "Plain", "Size", "Starts", "State", "StateError", "Text", "Tuple", "Value", "Whole",
-    "attributes", "declared", "defaults", "inside", "is_fitted", "is_model", "require_state",
+    "attributes", "declared", "defaults", "estimators", "inside", "is_fitted", "is_model", "require_state",
 ]  # fmt: skip
-
-
-_PLACES = ("isentropic.methods.", "isentropic.meta.")  # of the estimators that a file may hold
 
 
 class State(dict[str, Kind]):
@@ -187,9 +186,18 @@ def declares(kind: type) -> bool:
     return isinstance(kind, type) and isinstance(getattr(kind, "_state", None), State)
 
 
+@cache
+def estimators() -> dict[str, str]:
+    """The modules of the estimators that a file may hold, by the names of the classes; no class has two."""
+    lines = import_module("isentropic.catalogue").BUILT_IN
+    return {"Selected": "isentropic.meta.selected"} | {
+        kind: module for module, _, kind in (line.target.partition(":") for line in lines)
+    }
+
+
 def is_model(kind: type) -> bool:
     """Whether a class is an estimator of this package: one of another would not load again."""
-    return declares(kind) and hasattr(kind, "_get_param_names") and kind.__module__.startswith(_PLACES)
+    return declares(kind) and estimators().get(kind.__name__) == kind.__module__
 
 
 def is_fitted(model: Any) -> bool:
