@@ -14,9 +14,10 @@ import pandas as pd
 import pytest
 
 import isentropic
-from isentropic import _files, cli
-from isentropic._errors import FileFormatError
-from isentropic._files import atomic_write, require_writable, written_together
+from isentropic import cli
+from isentropic._core import files as _files
+from isentropic._core.errors import FileFormatError
+from isentropic._core.files import atomic_write, require_writable, written_together
 from isentropic.cli import _output
 from isentropic.tables.writers.written import MapsFrame, write_frame, write_maps
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import isentropic
 from isentropic import Isomap
-from isentropic._io import load_with_extra
+from isentropic._core.models.io import load_with_extra
 from isentropic.quality import aligned_distance
 
 METHODS = {
