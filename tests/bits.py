@@ -235,9 +235,7 @@ def verdict_results(case: str) -> Results:
     y, methods = (
         (iris.target, ["pca", "lda", "umap"]) if case == "classes" else (None, ["pca", "isomap", "t-sne"])
     )
-    runs = attempt(
-        found, "runs", lambda: comparison.compare(iris.data, y, methods, tune=False, preset="quick", n_jobs=1)
-    )
+    runs = attempt(found, "runs", lambda: comparison.compare(iris.data, y, methods, tune=False, n_jobs=1))
     judged = attempt(found, "verdict", lambda: comparison.verdict(runs))
     if judged is not None:
         add(found, "lines", judged.lines)
