@@ -77,10 +77,25 @@ def choice(number: int) -> tuple[bool, ...]:
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    _name_by_file(function)
     compiled = numba.njit(fastmath=_FLAGS, **options)(function)
     if hasattr(compiled, "enable_caching"):  # not with the JIT off
         compiled._cache = KernelCache(function)
     return compiled
+
+
+def _name_by_file(function: Callable[..., Any]) -> None:
+    """Name a kernel of ours by its file, whatever folder that is in: moving a file then changes no bits.
+
+    numba begins the symbols of a function with its module, and the optimiser orders sums by the symbols. It
+    also imports that module where a kernel is read from the cache, so the name must be known there.
+    """
+    folder, _, file = function.__module__.rpartition(".")
+    if folder.startswith(f"{__package__}."):
+        name = f"{__package__}.{file}"
+        if not (_FOLDER / file).is_dir():  # a folder is a module of that name itself
+            sys.modules.setdefault(name, sys.modules[function.__module__])
+        function.__module__ = name
 
 
 # ---- keeping what was compiled -----------------------------------------------------------------
