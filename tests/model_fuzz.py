@@ -245,11 +245,14 @@ METHODS_OF_ALL = [
 CLASSES = [
     ("isentropic.methods.pca", "PCA"), ("isentropic.methods.isomap", "Isomap"),
     ("isentropic.methods.sdd", "SDD"),
-    ("isentropic.methods.parameter_free_sdd", "ParameterFreeSDD"), ("isentropic._values", "NeighborGraph"),
-    ("isentropic._values", "Neighbors"), ("isentropic._values", "Knn"), ("isentropic._values", "Landmarks"),
+    ("isentropic.methods.parameter_free_sdd", "ParameterFreeSDD"),
+    ("isentropic._core.values", "NeighborGraph"),
+    ("isentropic._core.values", "Neighbors"), ("isentropic._core.values", "Knn"),
+    ("isentropic._core.values", "Landmarks"),
     ("isentropic.linalg.scaling", "Scaling"), ("isentropic.families.input_rows", "KnownRows"),
     ("isentropic.families.pairs", "PairsEmbedder"), ("isentropic.families.geodesic", "GeodesicEmbedder"),
-    ("isentropic._values", "Table"), ("isentropic._io", "ArchiveReader"), ("sklearn.decomposition", "PCA"),
+    ("isentropic._core.values", "Table"), ("isentropic._core.models.io", "ArchiveReader"),
+    ("sklearn.decomposition", "PCA"),
     ("builtins", "dict"), ("builtins", "list"), ("builtins", "tuple"), ("builtins", "eval"), ("os", "system"),
     ("numpy", "ndarray"), ("numpy", "float64"), ("numpy", "int64"), ("collections", "OrderedDict"),
 ]  # fmt: skip

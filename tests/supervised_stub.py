@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isentropic import registry
-from isentropic._errors import require
+from isentropic._core.errors import require
 from isentropic.families.input_rows import checked_components
 from isentropic.families.linear import LinearEmbedder
 from isentropic.registry import METHODS, Method

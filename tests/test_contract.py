@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import cases
 import laws
 from isentropic import Isomap, KernelPCA, Knn, ProbabilisticPCA, make
-from isentropic._errors import IsentropicWarning
+from isentropic._core.errors import IsentropicWarning
 from supervised_stub import stub_in_registry  # noqa: F401 - a fixture
 
 # Every class once, by the first line of the registry that has it, and the ways in that a fit can take; other

@@ -7,7 +7,7 @@ import cases
 import laws
 from isentropic import ClassicalMDS, Geodesic, Isomap, ParameterFreeSDD, Percentile, Radius
 
-pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 EXEMPT = {(exemption.name, exemption.law): exemption for exemption in laws.EXEMPTIONS}
 
 

@@ -17,9 +17,10 @@ from sklearn.base import BaseEstimator
 import cases
 import isentropic.methods
 import laws
-from isentropic import Knn, Landmarks, _extras, registry
-from isentropic._errors import InvalidInputError, MissingExtraError
-from isentropic._extras import EXTRAS
+from isentropic import Knn, Landmarks, registry
+from isentropic._core import extras as _extras
+from isentropic._core.errors import InvalidInputError, MissingExtraError
+from isentropic._core.extras import EXTRAS
 from isentropic.comparison import PRESETS
 from isentropic.families.pair_distances import ALL_UP_TO
 from isentropic.quality import kendall_tau

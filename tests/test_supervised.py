@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 import isentropic
 import laws
-from isentropic import InvalidInputError, ParametricEmbedding, _state, compare, datasets, make, registry
+from isentropic import InvalidInputError, ParametricEmbedding, compare, datasets, make, registry
+from isentropic._core import state as _state
 from isentropic.cli import app
 from isentropic.comparison import PRESETS
 from isentropic.comparison.presets import methods_of
@@ -79,7 +80,7 @@ def test_selection_gives_it_the_classes():
     assert_array_equal(selected.transform(X), selected.embedding_)
 
 
-@pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 @parametrize_with_checks(
     [
         Selected(ClassMeans(), {"n_components": [1]}, criterion="kendall_tau", n_jobs=1),

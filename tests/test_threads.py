@@ -142,7 +142,7 @@ def test_ctrl_c_ends_a_long_fit_between_two_blocks():
 def test_inside_a_parallel_worker_one_thread_is_used():
     from joblib import Parallel, delayed
 
-    from isentropic._runtime import worker_threads
+    from isentropic._core.runtime import worker_threads
 
     for backend in ("threading", "loky"):
         assert Parallel(2, backend=backend)(delayed(worker_threads)(None) for _ in range(2)) == [1, 1]

@@ -5,9 +5,9 @@ import pytest
 
 import laws
 from isentropic import ClassicalMDS, EntropicIsomap, Isomap, Radius
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 
-pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 
 X = laws.numbers(0, 100)
 

@@ -34,7 +34,7 @@ _ERRORS = (
 _PUBLIC = {
     "FAMILIES": "registry",
     "METHODS": "registry",
-    "Neighbors": "_values",
+    "Neighbors": "_core.values",
     "Explanation": "comparison",
     "Appended": "meta",
     "Groups": "comparison",
@@ -44,19 +44,19 @@ _PUBLIC = {
     "Selected": "meta",
     "append_rows": "meta",
     "compare": "comparison",
-    "config_context": "_runtime",
+    "config_context": "_core.runtime",
     "explain": "comparison",
-    **dict.fromkeys(_ERRORS, "_errors"),
+    **dict.fromkeys(_ERRORS, "_core.errors"),
     "find_groups": "comparison",
-    "get_config": "_runtime",
+    "get_config": "_core.runtime",
     "isomap_path": "meta",
     "label_permutation_test": "comparison",
-    "load": "_io",
+    "load": "_core.models.io",
     "make": "registry",
     "nearest_neighbors": "neighbors",
     "neighbor_graph": "affinities",
-    "save": "_io",
-    "set_config": "_runtime",
+    "save": "_core.models.io",
+    "set_config": "_core.runtime",
 }
 _SUBMODULES = (
     "affinities",
@@ -96,8 +96,8 @@ def __dir__() -> list[str]:
 def _derived() -> dict[str, str]:
     """Homes of the estimators of the registry, and of the choices of a stage."""
     methods = import_module(".registry", __name__).METHODS
-    stages = import_module("._values", __name__).STAGES
+    stages = import_module("._core.values", __name__).STAGES
     targets = (method.target.split(":") for method in methods.values())
     ours = {kind: module for module, kind in targets if module.startswith(f"{__name__}.")}
     homes = {kind: module.removeprefix(f"{__name__}.") for kind, module in ours.items()}
-    return {**homes, **{stage.__name__: "_values" for stage in stages.values()}}
+    return {**homes, **{stage.__name__: "_core.values" for stage in stages.values()}}

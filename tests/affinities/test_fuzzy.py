@@ -4,8 +4,8 @@ from numpy.testing import assert_allclose
 
 from assertions import assert_same_bits
 from isentropic import Knn
-from isentropic._errors import InvalidInputError
-from isentropic._values import Neighbors
+from isentropic._core.errors import InvalidInputError
+from isentropic._core.values import Neighbors
 from isentropic.affinities import class_intersection, fitted_curve, fuzzy_graph, memberships
 from isentropic.neighbors import nearest_neighbors
 from naive_class_maps import naive_intersection

@@ -7,8 +7,8 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.manifold._t_sne import _joint_probabilities
 
 from assertions import assert_same_bits
-from isentropic._errors import InvalidInputError, PerplexityWarning
-from isentropic._values import Knn
+from isentropic._core.errors import InvalidInputError, PerplexityWarning
+from isentropic._core.values import Knn
 from isentropic.affinities import checked_perplexity, conditional_affinities, joint_affinities, listed_for
 from isentropic.neighbors import nearest_neighbors
 from naive_neighbours import naive_affinities, naive_joint

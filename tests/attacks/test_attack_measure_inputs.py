@@ -10,8 +10,8 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 from isentropic import quality
-from isentropic._errors import IsentropicError, IsentropicWarning
-from isentropic._values import DistanceRows
+from isentropic._core.errors import IsentropicError, IsentropicWarning
+from isentropic._core.values import DistanceRows
 
 ATTACKS = int(os.environ.get("ISENTROPIC_ATTACKS", "1"))
 MEASURES = {
@@ -33,7 +33,7 @@ OF_RANKS = set(MEASURES) - {
     "near_neighbor_share", "pearson_r", "residual_variance", "topological_product", "scaled stress",
     "neighborhood stress"
 }  # fmt: skip
-pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 
 
 def numbers(found):

@@ -16,7 +16,7 @@ import naive
 import naive_measures as exact
 import naive_trust
 from isentropic import quality
-from isentropic._errors import IsentropicWarning, UndefinedMeasureError
+from isentropic._core.errors import IsentropicWarning, UndefinedMeasureError
 from isentropic.quality.measures import MEASURES
 from naive_near import naive_near_share
 

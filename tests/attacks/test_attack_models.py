@@ -21,9 +21,10 @@ import pytest
 
 import isentropic
 import model_fuzz
-from isentropic import FileFormatError, IsentropicError, MemoryBudgetError, _io, datasets
-from isentropic._errors import StoredRunWarning
-from isentropic._kept import KeptFiles
+from isentropic import FileFormatError, IsentropicError, MemoryBudgetError, datasets
+from isentropic._core.errors import StoredRunWarning
+from isentropic._core.kept import KeptFiles
+from isentropic._core.models import io as _io
 from isentropic.cli._models import Rows, SavedModel, _fingerprint, read_model
 from model_fuzz import DIGITS, MARK, npy, rezipped, sealed, zipped
 

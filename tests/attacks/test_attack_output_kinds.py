@@ -14,9 +14,10 @@ import pandas as pd
 import pytest
 
 import isentropic
-from isentropic import _files, cli
-from isentropic._errors import FileFormatError
-from isentropic._files import atomic_write, require_writable, written_together
+from isentropic import cli
+from isentropic._core import files as _files
+from isentropic._core.errors import FileFormatError
+from isentropic._core.files import atomic_write, require_writable, written_together
 from isentropic.cli import _output
 from isentropic.tables.writers.written import MapsFrame, write_frame, write_maps
 
@@ -330,8 +331,14 @@ def test_a_page_without_room_leaves_the_numbers_and_ranks_of_the_last_one(at):
 
 # ---- there is no other way to a file ---------------------------------------------------------------
 
-# who removes or makes files, locks and folders of its own beside what _files.py writes
-OWN_FILES = {"_files.py", "_cache.py", "_kept.py", "experiments/store.py", "cli/_experiments.py"}
+# who removes or makes files, locks and folders of its own beside what _core/files.py writes
+OWN_FILES = {
+    "_core/files.py",
+    "_core/cache.py",
+    "_core/kept.py",
+    "experiments/store.py",
+    "cli/_experiments.py",
+}
 WAYS = {"replace", "rename", "renames", "unlink", "remove", "rmdir", "rmtree", "write_text", "write_bytes",
         "mkdir", "makedirs", "touch", "symlink_to", "hardlink_to", "copyfile", "copy2", "truncate",
         "NamedTemporaryFile", "mkstemp", "mkdtemp"}  # fmt: skip
@@ -339,7 +346,7 @@ SHARED_NAMES = {"replace", "remove", "rename", "truncate"}  # with methods of te
 
 
 def ways_to_files(path):
-    """Calls in a module that make, replace or remove files otherwise than through _files.py."""
+    """Calls in a module that make, replace or remove files otherwise than through _core/files.py."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call):
             continue

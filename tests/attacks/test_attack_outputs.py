@@ -17,7 +17,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from isentropic import _cache, cli
+from isentropic import cli
+from isentropic._core import cache as _cache
 from isentropic.cli import _options, _output
 from isentropic.experiments import catalogue
 from isentropic.experiments.catalogue import Source
@@ -497,7 +498,7 @@ def test_outputs_are_files_of_their_own(world, command, link):
 
 def test_two_names_of_a_file_to_be_made_that_differ_in_case_only(world, monkeypatch):
     """Where a folder tells them apart they are two files; where it does not, one."""
-    from isentropic import _files
+    from isentropic._core import files as _files
 
     call = ("embed", "in.csv", "-m", "pca", "-o", "New.csv", "--save", "new.csv")
     before = state(world)

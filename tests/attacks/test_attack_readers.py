@@ -17,8 +17,8 @@ import pytest
 from scipy import sparse
 
 from isentropic import config_context
-from isentropic._errors import IsentropicError, MemoryBudgetError
-from isentropic._values import Table
+from isentropic._core.errors import IsentropicError, MemoryBudgetError
+from isentropic._core.values import Table
 from isentropic.datasets import load
 from isentropic.tables.readers.files import PACKED, SUFFIXES, read_file
 from isentropic.tables.readers.packing import PACKINGS

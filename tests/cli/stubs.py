@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from isentropic._errors import IsentropicWarning
-from isentropic._runtime import require_memory, row_blocks
+from isentropic._core.errors import IsentropicWarning
+from isentropic._core.runtime import require_memory, row_blocks
 from isentropic.registry import Method
 
 PAGE = '<!doctype html><meta name="generator" content="isentropic">'

@@ -155,7 +155,7 @@ def test_a_result_that_does_not_hold_is_said_in_one_line(here, run):
 CLOSED = """
     import codecs, sys
     from isentropic import datasets
-    from isentropic._runtime import free_memory, memory_budget
+    from isentropic._core.runtime import free_memory, memory_budget
 
     datasets.load("t.csv", index="id")  # imports what reading takes
     loaded = {name for name in sys.modules if name.startswith("encodings.")}

@@ -17,8 +17,8 @@ from isentropic import (
     Pnn,
     Radius,
 )
-from isentropic._errors import InvalidInputError
-from isentropic._values import Inflate
+from isentropic._core.errors import InvalidInputError
+from isentropic._core.values import Inflate
 from isentropic.cli._parameters import parse_parameters, parse_value, with_seed_and_jobs
 
 

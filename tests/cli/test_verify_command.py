@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from isentropic._io import load_with_extra, save
+from isentropic._core.models.io import load_with_extra, save
 
 
 @pytest.fixture

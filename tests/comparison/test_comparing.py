@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from isentropic import Isomap, Run, _extras, compare, datasets, quality, registry
-from isentropic._errors import FileFormatError, InvalidInputError, IsentropicWarning, StoredRunWarning
-from isentropic._runtime import config_context
+from isentropic import Isomap, Run, compare, datasets, quality, registry
+from isentropic._core import extras as _extras
+from isentropic._core.errors import FileFormatError, InvalidInputError, IsentropicWarning, StoredRunWarning
+from isentropic._core.runtime import config_context
 from isentropic.comparison import PRESETS
 from isentropic.comparison.jobs import false_shares
 from isentropic.comparison.presets import grid_of, methods_of

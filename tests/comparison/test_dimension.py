@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.comparison import Dimensions, intrinsic_dimension
 
 

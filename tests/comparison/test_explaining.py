@@ -13,7 +13,7 @@ from scipy import sparse, stats
 from sklearn.metrics import roc_auc_score
 
 from isentropic import datasets, explain
-from isentropic._errors import InvalidInputError, TableWarning
+from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.comparison.explained_columns import columns_of
 from isentropic.comparison.explaining import _half, _scattered
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from isentropic import datasets
-from isentropic._values import Table
+from isentropic._core.values import Table
 from isentropic.comparison import Run, data_map, maps_frame, save_maps
 from isentropic.comparison.exporting import row_scores
 from isentropic.comparison.row_trust import RowTrust

@@ -11,7 +11,7 @@ import pytest
 from sklearn.cluster import HDBSCAN
 
 from isentropic import PCA, datasets, registry
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.comparison import compare, drawing, test_groups, verdict
 from isentropic.comparison.explanations import Difference, Explanation
 from isentropic.comparison.groups.halves import accepted, jaccard

@@ -9,7 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from isentropic import find_groups
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.comparison.groups.hills import _hills
 from naive_trust import naive_hills
 

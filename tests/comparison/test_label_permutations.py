@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
 from isentropic import LDA, PCA, LabelTest, config_context, datasets, label_permutation_test
-from isentropic._errors import FileFormatError, InvalidInputError, StoredRunWarning
+from isentropic._core.errors import FileFormatError, InvalidInputError, StoredRunWarning
 from isentropic.comparison import fitting, label_scores
 from isentropic.comparison.fitting import Split
 from isentropic.comparison.label_scores import LabelTrial

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from isentropic import Run, compare, datasets, quality, registry
-from isentropic._errors import InvalidInputError, MemoryBudgetError
+from isentropic._core.errors import InvalidInputError, MemoryBudgetError
 from isentropic.comparison import drawing, presets, verdict
 from isentropic.comparison.comparing import compared
 from isentropic.comparison.fitting import placed_map

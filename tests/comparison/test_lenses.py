@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
 
-from isentropic._values import Table
+from isentropic._core.values import Table
 from isentropic.comparison import lenses
 from isentropic.comparison.drawings import _lens
 from isentropic.comparison.lenses import STEPS, landmark_count, lens

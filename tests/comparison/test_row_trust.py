@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from isentropic import Run, compare
-from isentropic._errors import DeadlineError, FileFormatError
+from isentropic._core.errors import DeadlineError, FileFormatError
 from isentropic.comparison import verdict
 from isentropic.comparison.drawings import agreed_neighbors
 from isentropic.comparison.row_checks import with_walks

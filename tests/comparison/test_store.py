@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isentropic import _kept, compare, config_context
-from isentropic._errors import FileFormatError, StoredRunWarning
+from isentropic import compare, config_context
+from isentropic._core import kept as _kept
+from isentropic._core.errors import FileFormatError, StoredRunWarning
 from isentropic.comparison import Run
 from isentropic.comparison.store import Store
 

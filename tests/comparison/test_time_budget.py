@@ -8,8 +8,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from isentropic import compare
-from isentropic._errors import DeadlineError, InvalidInputError, TimeBudgetWarning
-from isentropic._runtime import config_context, require_memory, row_blocks
+from isentropic._core.errors import DeadlineError, InvalidInputError, TimeBudgetWarning
+from isentropic._core.runtime import config_context, require_memory, row_blocks
 from isentropic.comparison import PRESETS, planning
 from isentropic.comparison.comparing import compared
 from isentropic.comparison.data import Data

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from assertions import assert_same_bits
 from isentropic import config_context, load, save
-from isentropic._errors import InvalidInputError, IsentropicWarning
+from isentropic._core.errors import InvalidInputError, IsentropicWarning
 from isentropic.dissimilarities import (
     ClassGaussians,
     WideGaussians,
@@ -203,7 +203,7 @@ def test_equal_rows_of_a_wide_table_have_finite_posteriors():
 
 
 @pytest.mark.parametrize("name", ["class-isomap", "stochastic-le", "stochastic-slle"])
-@pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 def test_thousands_of_columns_need_no_square_of_them(name, tmp_path):
     # Whole covariances of three classes would be 600 MB.
     X, classes = wide_table("ordinary", n=60, m=5000)

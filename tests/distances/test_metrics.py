@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isentropic import ClassicalMDS, Isomap, Knn, Radius, neighbor_graph
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.distances import distances_between, metric_names
 
 SQUARE = np.abs(np.subtract.outer(np.arange(8.0), np.arange(8.0)))

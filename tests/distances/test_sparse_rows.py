@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from isentropic import InvalidInputError, quality
-from isentropic._sparse_rows import SparseRows
+from isentropic._core.sparse_rows import SparseRows
 from isentropic.distances import (
     are_all_equal,
     distance_rows,

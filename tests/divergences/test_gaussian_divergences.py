@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import dblquad, quad
 from scipy.stats import multivariate_normal
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.divergences import (
     bhattacharyya_coefficient,
     bhattacharyya_distance,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.divergences import FullForm, large_covariances
 
 HEADS, TAILS = np.array([0, 0, 1]), np.array([1, 2, 2])

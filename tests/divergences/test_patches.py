@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
-from isentropic._errors import InvalidInputError, MemoryBudgetError
-from isentropic._runtime import config_context
+from isentropic._core.errors import InvalidInputError, MemoryBudgetError
+from isentropic._core.runtime import config_context
 from isentropic.divergences import EDGE_DIVERGENCES, noise_floor, patch_gaussians, patch_members
 from isentropic.divergences.formulas import kl, renyi
 from isentropic.divergences.patches import cheapest_form

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.experiments import bayesian
 from isentropic.experiments.bayesian import Posterior, signed_rank_posterior
 

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from isentropic import LDA, PCA, RandomProjection, registry
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.experiments.battery import agreement, halves
 from isentropic.experiments.honest_work import honest, permuted, random_projections
 from isentropic.experiments.protocols import Moments, Protocol, Repeats, honest_scores, permuted_null

@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 
 from isentropic import Isomap
-from isentropic._errors import DisconnectedGraphWarning, InvalidInputError
-from isentropic._values import Inflate
+from isentropic._core.errors import DisconnectedGraphWarning, InvalidInputError
+from isentropic._core.values import Inflate
 from isentropic.experiments.catalogue import tables_of
 from isentropic.experiments.isomap_protocol import space_measures, table_rows
 from isentropic.experiments.running import run

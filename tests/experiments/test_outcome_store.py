@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 from work_stub import begun, task
 
-from isentropic import _kept
-from isentropic._errors import FileFormatError, StoredRunWarning
+from isentropic._core import kept as _kept
+from isentropic._core.errors import FileFormatError, StoredRunWarning
 from isentropic.experiments import store as stores
 from isentropic.experiments.running import run
 from isentropic.experiments.store import OutcomeStore, key_of

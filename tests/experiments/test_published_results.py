@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.experiments import catalogue
 from isentropic.experiments.catalogue import SOURCES, tables_of
 from isentropic.experiments.chapters import chapters_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.experiments.statistics import (
     cliques,
     critical_difference,

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from isentropic._errors import FileFormatError
+from isentropic._core.errors import FileFormatError
 from isentropic.experiments.printed import records
 from isentropic.experiments.projection_measures import MEAN, MEASURES
 from isentropic.experiments.survey import QUICK, tables
@@ -18,7 +18,7 @@ from isentropic.tables.folder import SETTING
 
 TABLES = {table.name: table for table in tables()}
 ALL = (*MEASURES, MEAN)
-in_parts = pytest.mark.filterwarnings("ignore::isentropic._errors.DisconnectedGraphWarning")
+in_parts = pytest.mark.filterwarnings("ignore::isentropic._core.errors.DisconnectedGraphWarning")
 needs_data = pytest.mark.skipif(
     not os.environ.get(SETTING) or survey_file("har") is None, reason=f"needs the survey beside {SETTING}"
 )

@@ -53,6 +53,6 @@ def talking(i):
 
 
 def threads(i):
-    from isentropic._runtime import worker_threads
+    from isentropic._core.runtime import worker_threads
 
     return {"threads": worker_threads(None), "blas": int(os.environ["OPENBLAS_NUM_THREADS"])}

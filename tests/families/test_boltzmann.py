@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_digits
 from sklearn.neural_network import BernoulliRBM
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.families.boltzmann import Boltzmann, stacked
 from isentropic.families.neural import Lessons
 from isentropic.families.scaled_rows import ScaledRows

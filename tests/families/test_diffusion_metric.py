@@ -20,7 +20,7 @@ from isentropic import (
     quality,
     save,
 )
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.families.pair_distances import Distances
 from naive_walks import naive_diffusion, naive_walk
 

@@ -16,7 +16,7 @@ from isentropic.registry import METHODS
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 PARTLY = [name for name, line in METHODS.items() if line.needs_y and line.family != "linear"]
-quiet = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+quiet = pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 
 
 @quiet

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 
 from isentropic import ClassDivergence, Dis1, Dis2, Dis3
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.dissimilarities import (
     Added,
     ClassIndex,

@@ -8,7 +8,7 @@ from sklearn.decomposition import PCA as PCAOfScikitLearn
 import laws
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import METHODS, PCA, RandomProjection, make
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.families.linear import LinearEmbedder
 from isentropic.linalg.centred import CentredRows
 
@@ -16,7 +16,7 @@ LINEAR = [name for name, method in METHODS.items() if issubclass(method.load(), 
 X = laws.numbers(0, 60) @ np.random.default_rng(3).normal(size=(3, 5)) + 7
 
 
-@pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 @pytest.mark.parametrize("name", LINEAR)
 def test_the_inverse_has_the_coordinates_it_was_made_of(name):
     fitted = laws.fit(make(name), X)

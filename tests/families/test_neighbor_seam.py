@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 import isentropic
 import laws
 from isentropic import METHODS, Diffusion, Geodesic, Knn, Neighbors
-from isentropic._errors import InvalidInputError, NeighborsClippedWarning, TableWarning
-from isentropic._runtime import generator
+from isentropic._core.errors import InvalidInputError, NeighborsClippedWarning, TableWarning
+from isentropic._core.runtime import generator
 from isentropic.affinities import neighbor_graph
 from isentropic.families.neighbor_maps import NeighborEmbedder
 from isentropic.neighbors import nearest_neighbors

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_bits
-from isentropic._errors import InvalidInputError
-from isentropic._state import StateError
+from isentropic._core.errors import InvalidInputError
+from isentropic._core.state import StateError
 from isentropic.families.networks import ACTIVATIONS, Layers
 from isentropic.families.scaled_rows import ScaledRows
 from isentropic.families.training import Schedule, drawn_batches, held_and_learnt, train

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from isentropic._state import require_state
+from isentropic._core.state import require_state
 from isentropic.families.input_rows import KnownRows, checked_rows
 from isentropic.families.placement import Placer, RowKeeper
 from isentropic.registry import METHODS

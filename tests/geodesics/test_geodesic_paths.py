@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import squareform
 
 from isentropic import Pnn, config_context, geodesics, neighbor_graph
-from isentropic._errors import InvalidInputError, MemoryBudgetError
+from isentropic._core.errors import InvalidInputError, MemoryBudgetError
 
 
 @pytest.fixture(scope="module")

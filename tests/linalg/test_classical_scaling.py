@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import naive
 from assertions import assert_same_bits, assert_same_up_to_sign
-from isentropic._errors import NegativeEigenvalueWarning
+from isentropic._core.errors import NegativeEigenvalueWarning
 from isentropic.linalg import classical_scaling, euclidean_defect, residual_variance
 from isentropic.linalg import scaling as scaling_module
 

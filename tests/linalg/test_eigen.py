@@ -8,7 +8,7 @@ from scipy.sparse import block_diag, csr_array, diags_array
 
 from assertions import assert_grammar, assert_same_bits, assert_same_up_to_sign
 from isentropic import config_context
-from isentropic._errors import InvalidInputError, MemoryBudgetError
+from isentropic._core.errors import InvalidInputError, MemoryBudgetError
 from isentropic.linalg import (
     bottom_eigenpairs,
     classical_scaling,

@@ -7,7 +7,7 @@ from scipy.sparse import block_diag, csr_array
 
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import config_context, datasets, neighbor_graph
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.affinities import heat
 from isentropic.linalg import factors, leading_eigenpairs, normalized_adjacency, walks
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import get_tags
 
 from isentropic import PCA, ParameterFreeSDD, ParametricEmbedding
-from isentropic._errors import InvalidInputError, IsentropicWarning
+from isentropic._core.errors import InvalidInputError, IsentropicWarning
 from isentropic.families.networks import Layers
 from isentropic.meta import parametric_embedding
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 
 from assertions import assert_same_bits
 from isentropic import PCA, Autoencoder, ProbabilisticPCA, RBMAutoencoder, VariationalAutoencoder
-from isentropic._errors import InvalidInputError, IsentropicWarning
+from isentropic._core.errors import InvalidInputError, IsentropicWarning
 from isentropic.families.evidence import VariationalNetwork
 from isentropic.families.networks import Layers
 from isentropic.families.neural import Lessons

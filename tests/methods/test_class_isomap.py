@@ -17,7 +17,7 @@ from isentropic.families.class_divergences import class_divergences
 IRIS, SPECIES = load_iris(return_X_y=True)
 WINE, CULTIVARS = load_wine(return_X_y=True)
 IRIS, WINE = (StandardScaler().fit_transform(X) for X in (IRIS, WINE))
-quiet = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+quiet = pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 
 
 def between_classes(X, y, formula):

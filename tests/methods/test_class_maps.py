@@ -24,7 +24,7 @@ from isentropic import (
     SupervisedTSNE,
     SupervisedUMAP,
 )
-from isentropic._errors import DisconnectedGraphWarning, InvalidInputError, IsentropicWarning
+from isentropic._core.errors import DisconnectedGraphWarning, InvalidInputError, IsentropicWarning
 from isentropic.affinities import listed_for
 from isentropic.dissimilarities import class_gaussians, posterior
 from isentropic.distances import distances_between

@@ -9,7 +9,7 @@ from scipy.stats import kendalltau
 from sklearn.datasets import make_swiss_roll
 
 from isentropic import PCA, CurvilinearComponentAnalysis, Geodesic
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.families.pair_distances import Distances
 from isentropic.kernels.curvilinear import curvilinear_epoch
 from isentropic.quality import trustworthiness

@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 from sklearn.datasets import load_iris
 
 from isentropic import DDHDS
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.kernels.stress import NEAR_GAPS
 from isentropic.objectives import AllPairs, Stress
 from naive_curvilinear import naive_ddhds

@@ -19,7 +19,7 @@ from isentropic import (
     quality,
     save,
 )
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from naive_walks import naive_diffusion
 from naive_walks import naive_walk as walk
 

@@ -13,13 +13,13 @@ from sklearn.metrics import silhouette_score
 from sklearn.preprocessing import StandardScaler
 
 from isentropic import EntropicIsomap, Landmarks
-from isentropic._errors import (
+from isentropic._core.errors import (
     DisconnectedGraphWarning,
     InvalidInputError,
     NeighborsClippedWarning,
     TableWarning,
 )
-from isentropic._values import Inflate
+from isentropic._core.values import Inflate
 from isentropic.divergences import EDGE_DIVERGENCES, noise_floor
 from isentropic.divergences.formulas import renyi
 from isentropic.quality import rnx_auc

@@ -15,9 +15,10 @@ from sklearn.base import clone
 import cases
 import isentropic
 import laws
-from isentropic import FileFormatError, Isomap, Knn, Landmarks, LandmarksClippedWarning, LowRecallWarning, _io
-from isentropic._state import StateError, attributes, declared, require_state
-from isentropic._values import NeighborGraph, Neighbors
+from isentropic import FileFormatError, Isomap, Knn, Landmarks, LandmarksClippedWarning, LowRecallWarning
+from isentropic._core.models import io as _io
+from isentropic._core.state import StateError, attributes, declared, require_state
+from isentropic._core.values import NeighborGraph, Neighbors
 from isentropic.neighbors import descent
 from isentropic.registry import METHODS
 from model_fuzz import rezipped

@@ -12,7 +12,7 @@ from sklearn.datasets import make_swiss_roll
 
 import isentropic
 from isentropic import InvalidInputError, Isomap, Knn, Radius
-from isentropic._runtime import one_blas_thread
+from isentropic._core.runtime import one_blas_thread
 from isentropic.geodesics import all_pairs
 from isentropic.neighbors import appended_lists, lists_of_graph, nearest_neighbors
 

@@ -7,7 +7,7 @@ from scipy.stats import spearmanr
 from sklearn.datasets import load_iris
 
 from isentropic import GTM, datasets
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 
 IRIS = datasets.load("builtin:iris").X
 

@@ -8,7 +8,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from assertions import assert_same_up_to_sign
 from isentropic import LTSA, HessianLLE, IsentropicWarning, Isomap, datasets
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from naive_patches import bottom, naive_hessian, naive_ltsa, patches_of
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X

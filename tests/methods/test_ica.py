@@ -7,7 +7,7 @@ from sklearn.decomposition import FastICA as FastICAOfScikitLearn
 
 from assertions import assert_same_up_to_sign
 from isentropic import PCA, FastICA, InfomaxICA, IsentropicWarning, datasets
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.methods import infomax_ica as infomax
 
 IRIS = datasets.load("builtin:iris").X

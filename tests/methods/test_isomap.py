@@ -15,14 +15,14 @@ from sklearn.manifold import Isomap as PeerIsomap
 from threadpoolctl import threadpool_limits
 
 from isentropic import Isomap, Knn, Landmarks, Percentile, Pnn, Radius, config_context
-from isentropic._errors import (
+from isentropic._core.errors import (
     DisconnectedGraphError,
     DisconnectedGraphWarning,
     InvalidInputError,
     MemoryBudgetError,
     NeighborsClippedWarning,
 )
-from isentropic._values import Inflate
+from isentropic._core.values import Inflate
 from isentropic.families.landmarks import _landmark_residual_variance
 
 ROLL, ANGLE = make_swiss_roll(700, random_state=0)

@@ -11,7 +11,7 @@ from sklearn.datasets import make_swiss_roll
 import laws
 from assertions import assert_same_up_to_sign
 from isentropic import IsentropicWarning, Isomap, Radius
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.linalg import additive_constant, classical_scaling, positive_scaling
 
 ROLL = make_swiss_roll(150, random_state=0)[0]

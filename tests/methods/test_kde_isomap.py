@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import laws
 from isentropic import KDEIsomap, config_context
-from isentropic._errors import (
+from isentropic._core.errors import (
     DisconnectedGraphWarning,
     InvalidInputError,
     MemoryBudgetError,

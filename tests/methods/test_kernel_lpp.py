@@ -17,7 +17,7 @@ from isentropic import (
     datasets,
     neighbor_graph,
 )
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.affinities import heat
 
 IRIS = datasets.load("builtin:iris").X

@@ -9,7 +9,7 @@ from sklearn.decomposition import KernelPCA as KernelPCAOfScikitLearn
 import laws
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import PCA, ClassicalMDS, IsentropicWarning, KernelPCA, Landmarks, datasets, load, save
-from isentropic._errors import InvalidInputError, NegativeEigenvalueWarning
+from isentropic._core.errors import InvalidInputError, NegativeEigenvalueWarning
 from isentropic.affinities import InnerProduct
 
 IRIS = datasets.load("builtin:iris").X

@@ -19,7 +19,7 @@ from isentropic import (
     datasets,
     neighbor_graph,
 )
-from isentropic._errors import DisconnectedGraphError, InvalidInputError
+from isentropic._core.errors import DisconnectedGraphError, InvalidInputError
 from isentropic.affinities import bridged_heat, heat_width
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=300).X

@@ -9,7 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from assertions import assert_same_up_to_sign
 from isentropic import LDA, IsentropicWarning, datasets
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.methods.lda import ledoit_wolf
 
 WINE = datasets.load("builtin:wine")

@@ -7,7 +7,7 @@ from scipy.linalg import eigh, subspace_angles
 
 from assertions import assert_same_up_to_sign
 from isentropic import LLE, LTSA, NPE, PCA, DisconnectedGraphWarning, IsentropicWarning, LinearLTSA, datasets
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from naive_patches import naive_ltsa, naive_weights, patches_of
 
 WINE = datasets.load("builtin:wine").X

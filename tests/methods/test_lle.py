@@ -9,7 +9,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from assertions import assert_same_up_to_sign
 from isentropic import LLE, DisconnectedGraphWarning, IsentropicWarning, datasets, neighbor_graph
-from isentropic._errors import DisconnectedGraphError, InvalidInputError
+from isentropic._core.errors import DisconnectedGraphError, InvalidInputError
 from isentropic.families.spectral import separating
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=300).X
@@ -92,7 +92,7 @@ def test_lists_that_lead_out_of_no_group_are_told_though_the_graph_is_one():
     assert neighbor_graph(X, 10).n_components == 1
 
 
-@pytest.mark.filterwarnings("ignore::isentropic._errors.NeighborsClippedWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.NeighborsClippedWarning")
 def test_more_coordinates_than_rows_tell_apart_are_zero(rng):
     with pytest.warns(IsentropicWarning, match="X has 3 rows: the last 1 of 3 coordinates are zero"):
         fitted = LLE(3, 3).fit(rng.normal(size=(3, 4)))

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import make_swiss_roll
 
 from isentropic import PCA, LocalMDS
-from isentropic._errors import InvalidInputError, NeighborsClippedWarning
+from isentropic._core.errors import InvalidInputError, NeighborsClippedWarning
 from isentropic.quality import continuity, trustworthiness
 
 ROLL = make_swiss_roll(150, random_state=0)[0]

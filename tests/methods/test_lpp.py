@@ -20,7 +20,7 @@ from isentropic import (
     make,
     neighbor_graph,
 )
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.affinities import heat
 
 IRIS = datasets.load("builtin:iris").X
@@ -41,7 +41,7 @@ def dense(X, rule, t, count):
     return values, mean, vectors * np.sqrt(D.sum())
 
 
-@pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 @pytest.mark.parametrize("t", [0.5, 3.0])
 @pytest.mark.parametrize("rule", [Knn(7), Radius(1.0), Percentile(8), Can(6), Pnn(6, 2.0)], ids=repr)
 def test_it_solves_the_generalised_problem(rule, t):
@@ -97,7 +97,7 @@ def test_as_many_features_as_rows_less_one_give_laplacian_eigenmaps(rng):
         assert_allclose(LPP(4).fit(wide).eigenvalues_, expected, rtol=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore::isentropic._errors.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.DisconnectedGraphWarning")
 @pytest.mark.parametrize(("n_pca", "count"), [(3, 3), (0.95, 2), (0.98, 3), (1e-9, 1), (4, 4)])
 def test_principal_components_first_are_lpp_of_the_map_of_pca(n_pca, count):
     d = min(2, count)

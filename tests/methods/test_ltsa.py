@@ -7,7 +7,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from assertions import assert_same_up_to_sign
 from isentropic import LTSA, DisconnectedGraphWarning, IsentropicWarning, datasets
-from isentropic._errors import DisconnectedGraphError, InvalidInputError
+from isentropic._core.errors import DisconnectedGraphError, InvalidInputError
 from isentropic.families.tangents import Tangents
 from isentropic.linalg import bottom_eigenpairs, sum_of_blocks
 from naive_patches import bottom, naive_ltsa, patches_of
@@ -41,7 +41,7 @@ def _share_of_row(i, Z):
     return (np.linalg.qr(np.column_stack([np.ones(len(Z)), Z]))[0][i] ** 2).sum()
 
 
-@pytest.mark.filterwarnings("ignore::isentropic._errors.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.DisconnectedGraphWarning")
 def test_a_row_that_is_nobodys_neighbour_has_a_place():
     X = datasets.load("builtin:digits").X[:300]
     orphans = np.setdiff1d(np.arange(300), patches_of(X, 8)[:, 1:])

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.spatial import procrustes
 
 from isentropic import ManifoldSculpting
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.neighbors import nearest_among
 
 

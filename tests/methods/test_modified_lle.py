@@ -7,7 +7,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from assertions import assert_same_up_to_sign
 from isentropic import DisconnectedGraphWarning, ModifiedLLE, datasets
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=300).X
 # Without ties between distances, which lists may break either way.

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from assertions import assert_same_up_to_sign
 from isentropic import PCA, IsentropicWarning, MultilinearPCA, datasets, load, save
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.methods.multilinear_pca import _leading, swept
 
 DIGITS = datasets.load("builtin:digits").X[:400]

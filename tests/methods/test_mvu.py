@@ -12,8 +12,8 @@ from sklearn.datasets import make_swiss_roll
 
 import laws
 from isentropic import MVU, IsentropicWarning, Isomap
-from isentropic._errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
-from isentropic._runtime import one_blas_thread
+from isentropic._core.errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
+from isentropic._core.runtime import one_blas_thread
 from isentropic.families.local import neighbor_lists, reconstruction_weights
 from isentropic.families.unfolding import landmark_basis, patch_pairs
 from isentropic.methods.mvu import _squared_lengths

@@ -9,7 +9,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from assertions import assert_same_up_to_sign
 from isentropic import NCA, PCA, IsentropicWarning, config_context, datasets
-from isentropic._errors import DeadlineError, InvalidInputError
+from isentropic._core.errors import DeadlineError, InvalidInputError
 from isentropic.methods.nca import expected_accuracy
 
 WINE = datasets.load("builtin:wine")  # every feature has the variance 1

@@ -9,7 +9,7 @@ from sklearn.datasets import load_wine
 
 from assertions import assert_same_bits
 from isentropic import PCA, NonlinearPCA
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.families.networks import Layers
 from isentropic.methods.nonlinear_pca import _Surface
 

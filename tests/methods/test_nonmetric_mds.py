@@ -9,7 +9,7 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.manifold import MDS
 
 from isentropic import MetricMDS, NonmetricMDS
-from isentropic._errors import InvalidInputError, IsentropicWarning
+from isentropic._core.errors import InvalidInputError, IsentropicWarning
 
 IRIS = np.unique(load_iris().data, axis=0)
 

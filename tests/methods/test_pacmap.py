@@ -12,13 +12,13 @@ from sklearn.manifold import trustworthiness
 import processes
 from assertions import assert_same_bits
 from isentropic import Geodesic, Knn, PaCMAP
-from isentropic._errors import (
+from isentropic._core.errors import (
     InvalidInputError,
     IsentropicWarning,
     MemoryBudgetError,
     NeighborsClippedWarning,
 )
-from isentropic._runtime import config_context
+from isentropic._core.runtime import config_context
 from isentropic.neighbors import nearest_neighbors
 from isentropic.objectives import mean_pair_cost
 

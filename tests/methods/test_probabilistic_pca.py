@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA as PCAOfScikitLearn
 import laws
 from assertions import assert_same_bits
 from isentropic import PCA, IsentropicWarning, ProbabilisticPCA, datasets, load, save
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.linalg.centred import CentredRows
 from isentropic.linalg.factor_model import _maximized, by_em, posterior
 

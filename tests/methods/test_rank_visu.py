@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 
 from isentropic import RankVisu
-from isentropic._errors import InvalidInputError, NeighborsClippedWarning
+from isentropic._core.errors import InvalidInputError, NeighborsClippedWarning
 from naive_curvilinear import naive_zetas
 
 IRIS = load_iris().data

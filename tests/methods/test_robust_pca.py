@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from assertions import assert_same_up_to_sign
 from isentropic import PCA, IsentropicWarning, RobustPCA, datasets
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.methods.robust_pca import climbed, low_rank_and_sparse, spatial_median
 
 WINE = datasets.load("builtin:wine").X

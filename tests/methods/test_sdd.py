@@ -12,7 +12,7 @@ from sklearn import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
 from isentropic import SDD, Geodesic, Momentum, MultiSDD, ParameterFreeSDD, Pnn, config_context, make
-from isentropic._errors import DisconnectedGraphWarning, InvalidInputError, MemoryBudgetError
+from isentropic._core.errors import DisconnectedGraphWarning, InvalidInputError, MemoryBudgetError
 from isentropic.families.faithfulness import distance_tau
 from isentropic.families.pair_distances import Distances
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from isentropic import SOM, datasets
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.families.lattice import adjacent_nodes, lattice_places
 
 IRIS = datasets.load("builtin:iris").X

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from assertions import assert_same_up_to_sign
 from isentropic import PCA, IsentropicWarning, SparsePCA, datasets
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.methods.sparse_pca import power_direction
 
 WINE = datasets.load("builtin:wine").X

@@ -10,7 +10,7 @@ from sklearn.manifold import MDS
 
 from assertions import assert_same_bits
 from isentropic import Geodesic, MetricMDS, Sammon, config_context, make
-from isentropic._errors import InvalidInputError, MemoryBudgetError
+from isentropic._core.errors import InvalidInputError, MemoryBudgetError
 from isentropic.quality import kruskal_stress, sammon_stress
 from naive import distances
 from naive_stress import smacof, weighted_stress

@@ -21,7 +21,7 @@ from isentropic import (
     SupervisedLE,
     neighbor_graph,
 )
-from isentropic._errors import DisconnectedGraphError
+from isentropic._core.errors import DisconnectedGraphError
 from isentropic.dissimilarities import class_gaussians, posterior
 from isentropic.divergences import symmetrised_kl_divergence
 
@@ -29,7 +29,7 @@ IRIS, SPECIES = load_iris(return_X_y=True)
 WINE, CULTIVARS = load_wine(return_X_y=True)
 IRIS, WINE = (StandardScaler().fit_transform(X) for X in (IRIS, WINE))
 TWICE = np.vstack([WINE, WINE + 0.01])  # more rows than are solved whole
-quiet = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+quiet = pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 
 
 def weighted_unit(Z, degrees):

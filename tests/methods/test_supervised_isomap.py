@@ -24,7 +24,7 @@ from isentropic import (
 )
 
 IRIS, SPECIES = load_iris(return_X_y=True)
-quiet = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+quiet = pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 
 
 def naive_dissimilarity(D, same, choice, width, longest):

@@ -20,14 +20,14 @@ from isentropic import (
     IsentropicWarning,
     SupervisedLLE,
 )
-from isentropic._errors import DisconnectedGraphError
+from isentropic._core.errors import DisconnectedGraphError
 from isentropic.dissimilarities import class_gaussians
 from isentropic.divergences import kl_divergence, symmetrised_kl_divergence
 from isentropic.families.parts import eigenvectors_of_parts, indicator_coordinates
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 SCALED = StandardScaler().fit_transform(IRIS)
-quiet = pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+quiet = pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 
 
 def naive_map(X, D, k, share=1e-3, d=2):

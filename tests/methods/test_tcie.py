@@ -7,7 +7,7 @@ from scipy.spatial import procrustes
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from isentropic import TCIE, Geodesic, Isomap, MetricMDS, geodesics
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.geodesics import boundary_rows
 
 

@@ -13,8 +13,8 @@ from sklearn.manifold import trustworthiness
 import processes
 from assertions import assert_same_bits
 from isentropic import Geodesic, Knn, TriMap
-from isentropic._errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
-from isentropic._runtime import config_context
+from isentropic._core.errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
+from isentropic._core.runtime import config_context
 from isentropic.families.drawn_maps import Near
 from isentropic.families.pair_distances import Distances
 from isentropic.families.triplets import drawn_triplets, weighted_triplets

@@ -12,8 +12,8 @@ from sklearn.manifold import trustworthiness
 
 from assertions import assert_grammar, assert_same_bits
 from isentropic import SNE, TSNE, Geodesic, GlobalTSNE, MultiscaleSNE, MultiscaleTSNE, config_context
-from isentropic._errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, PerplexityWarning
-from isentropic._values import Knn
+from isentropic._core.errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, PerplexityWarning
+from isentropic._core.values import Knn
 from isentropic.distances import distances_between
 from isentropic.neighbors import nearest_neighbors
 from isentropic.objectives import student as student_module
@@ -149,7 +149,7 @@ def test_given_distances_and_lists_are_those_of_the_table(name):
 
 
 @every
-@pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 def test_geodesic_distances_and_three_dimensions(name):
     fitted = clone(name, metric=Geodesic(5), n_components=3).fit(GROUPS)
     assert fitted.embedding_.shape == (60, 3)

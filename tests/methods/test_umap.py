@@ -17,14 +17,14 @@ from sklearn.metrics import adjusted_rand_score
 import processes
 from assertions import assert_same_bits
 from isentropic import UMAP, Geodesic, Knn, SupervisedUMAP, append_rows, load, save
-from isentropic._errors import (
+from isentropic._core.errors import (
     DisconnectedGraphWarning,
     InvalidInputError,
     MemoryBudgetError,
     NeighborsClippedWarning,
 )
-from isentropic._runtime import config_context
-from isentropic._state import StateError, require_state
+from isentropic._core.runtime import config_context
+from isentropic._core.state import StateError, require_state
 from isentropic.affinities import fuzzy_graph
 from isentropic.neighbors import nearest_neighbors
 from isentropic.quality import knn_accuracy
@@ -204,7 +204,7 @@ def test_no_more_memory_is_taken_than_estimated(rng, parameters):
 
 TABLE, SPECIES = load_iris(return_X_y=True)
 HALF = np.where(np.arange(150) % 2, SPECIES, -1)
-quiet = pytest.mark.filterwarnings("ignore::isentropic._errors.DisconnectedGraphWarning")
+quiet = pytest.mark.filterwarnings("ignore::isentropic._core.errors.DisconnectedGraphWarning")
 
 
 @quiet

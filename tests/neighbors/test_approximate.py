@@ -8,9 +8,9 @@ from sklearn.datasets import make_blobs
 
 import naive
 from assertions import assert_same_bits, assert_same_lists, assert_valid_neighbors
-from isentropic._errors import DisconnectedGraphWarning, MemoryBudgetError
-from isentropic._runtime import config_context
-from isentropic._values import Knn
+from isentropic._core.errors import DisconnectedGraphWarning, MemoryBudgetError
+from isentropic._core.runtime import config_context
+from isentropic._core.values import Knn
 from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import (
     approximate_neighbors,
@@ -38,7 +38,7 @@ def assert_measured(found, D):
 
 
 # The lists that a test makes up miss most neighbours.
-pytestmark = pytest.mark.filterwarnings("ignore::isentropic._errors.LowRecallWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::isentropic._core.errors.LowRecallWarning")
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from numpy.testing import assert_array_equal
 
 import naive
 from assertions import assert_same_bits, assert_same_edges, assert_valid_graph
-from isentropic._errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
-from isentropic._values import Can, Inflate, Knn, Percentile, Pnn, Radius
+from isentropic._core.errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
+from isentropic._core.values import Can, Inflate, Knn, Percentile, Pnn, Radius
 from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import POLICIES, component_labels, repaired
 from isentropic.neighbors import bridges as bridges_module

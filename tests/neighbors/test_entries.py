@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import naive
 from assertions import assert_same_bits, assert_same_lists
-from isentropic._errors import DisconnectedGraphWarning
-from isentropic._values import Can, Knn, Percentile, Pnn, Radius
+from isentropic._core.errors import DisconnectedGraphWarning
+from isentropic._core.values import Can, Knn, Percentile, Pnn, Radius
 from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import RowIndex, entry_lists, search_graph, warn_of_isolated
 from isentropic.neighbors import entries as entries_module
@@ -162,7 +162,7 @@ def test_no_rows_are_no_lists(rng):
 
 @pytest.mark.parametrize("rule", [Knn(4), Radius(1.0), Percentile(8)], ids=lambda rule: rule.kind)
 @pytest.mark.parametrize("m", [2, 18])
-@pytest.mark.filterwarnings("ignore::isentropic._errors.DisconnectedGraphWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.DisconnectedGraphWarning")
 def test_a_row_enters_the_same_way_in_any_batch(rng, rule, m, monkeypatch):
     X, queries = rng.normal(size=(60, m)), rng.normal(size=(12, m))
     graph = fitted(X, rule)

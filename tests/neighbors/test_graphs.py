@@ -13,13 +13,13 @@ from sklearn.neighbors import kneighbors_graph, radius_neighbors_graph
 import naive
 from assertions import assert_grammar, assert_same_bits, assert_same_edges, assert_valid_graph
 from isentropic import config_context
-from isentropic._errors import (
+from isentropic._core.errors import (
     DisconnectedGraphWarning,
     InvalidInputError,
     MemoryBudgetError,
     NeighborsClippedWarning,
 )
-from isentropic._values import Can, Knn, Neighbors, Percentile, Pnn, Radius
+from isentropic._core.values import Can, Knn, Neighbors, Percentile, Pnn, Radius
 from isentropic.affinities import can_weights, neighbor_graph, pnn_weights
 from isentropic.neighbors import as_rule
 from isentropic.neighbors import graphs as graphs_module
@@ -211,7 +211,7 @@ def test_affinities_need_one_more_neighbor(rng, rule):
     "rule", [Knn(1), Can(1), Pnn(1), Radius(5.0), Percentile(100.0)], ids=lambda r: r.kind
 )
 @pytest.mark.parametrize("n", [1, 2])
-@pytest.mark.filterwarnings("ignore::isentropic._errors.IsentropicWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
 def test_one_or_two_rows_give_a_graph_or_say_why_not(rule, n):
     refusal, graph = None, None
     try:

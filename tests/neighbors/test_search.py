@@ -12,9 +12,9 @@ from sklearn.neighbors import NearestNeighbors
 
 import naive
 from assertions import assert_grammar, assert_same_bits, assert_same_lists, assert_valid_neighbors
-from isentropic import _runtime
-from isentropic._errors import InvalidInputError, NeighborsClippedWarning
-from isentropic._values import Knn
+from isentropic._core import runtime as _runtime
+from isentropic._core.errors import InvalidInputError, NeighborsClippedWarning
+from isentropic._core.values import Knn
 from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import boxes as boxes_module
 from isentropic.neighbors import (

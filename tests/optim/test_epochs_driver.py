@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from isentropic._runtime import config_context
+from isentropic._core.runtime import config_context
 from isentropic.optim import batch_epochs
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from isentropic import PCA, datasets
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.plot import biplot
 
 pytest.importorskip("matplotlib")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.families.lattice import lattice_places
 from isentropic.plot import component_planes, lattice
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isentropic._errors import InvalidInputError, MissingExtraError
+from isentropic._core.errors import InvalidInputError, MissingExtraError
 from isentropic.plot import palette, scatter
 
 pytest.importorskip("matplotlib")

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.plot import coranking, distortion, quality_curves, quality_sheet, shepard
 
 pytest.importorskip("matplotlib")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.plot import critical_difference_diagram
 from isentropic.plot.surface import new_axes
 

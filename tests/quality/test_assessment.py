@@ -7,7 +7,7 @@ import pytest
 
 from assertions import assert_same_bits
 from isentropic import config_context
-from isentropic._errors import FileFormatError, InvalidInputError, MemoryBudgetError, message
+from isentropic._core.errors import FileFormatError, InvalidInputError, MemoryBudgetError, message
 from isentropic.quality import (
     Measure,
     Quality,

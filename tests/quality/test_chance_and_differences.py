@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist
 from scipy.stats import kendalltau, t
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.distances import taken
 from isentropic.quality import assess, baseline, chance, compare_quality, distance_rows, map_differences
 from isentropic.quality.map_differences import _half_width, _parts, left_out, spread

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.quality import assess, coranking, coranking_matrix
 from naive import distances, naive_coranking, naive_rank_matrix
 

@@ -9,8 +9,8 @@ from scipy.spatial.distance import pdist, squareform
 
 from assertions import assert_grammar
 from isentropic import config_context
-from isentropic._errors import InvalidInputError, MemoryBudgetError
-from isentropic._values import DistanceRows
+from isentropic._core.errors import InvalidInputError, MemoryBudgetError
+from isentropic._core.values import DistanceRows
 from isentropic.distances.pairs import BATCHES, drawn_pairs
 from isentropic.quality import pairwise
 from isentropic.quality.contributions import distance_measures

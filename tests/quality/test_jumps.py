@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from isentropic import make
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.neighbors import nearest_among
 from isentropic.quality import map_agreement, map_jumps, shared_neighbors
 from isentropic.quality.jumps import JUMP

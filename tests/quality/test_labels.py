@@ -6,8 +6,8 @@ from sklearn.metrics import cohen_kappa_score, silhouette_score
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
-from isentropic._errors import InvalidInputError
-from isentropic._values import DistanceRows
+from isentropic._core.errors import InvalidInputError
+from isentropic._core.values import DistanceRows
 from isentropic.distances import distance_rows
 from isentropic.quality.class_labels import class_codes
 from isentropic.quality.labels import kappa, knn_accuracy, label_measures, silhouette

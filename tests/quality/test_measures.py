@@ -84,7 +84,7 @@ def test_a_line_more_appears_in_measures_summary_and_json(pair, made_up):
 
 def test_a_line_more_appears_on_the_page(pair, made_up):
     pytest.importorskip("jinja2")
-    from isentropic._values import Table
+    from isentropic._core.values import Table
     from isentropic.comparison import Run, drawing, verdict
     from isentropic.report import page
 

@@ -10,8 +10,8 @@ from scipy.spatial.distance import squareform
 from scipy.stats import kendalltau
 
 from isentropic import quality
-from isentropic._errors import FileFormatError, InvalidInputError
-from isentropic._values import DistanceRows
+from isentropic._core.errors import FileFormatError, InvalidInputError
+from isentropic._core.values import DistanceRows
 from isentropic.quality import (
     Measure,
     Quality,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.quality import distance_rows, row_tests
 from naive_trust import naive_row_tests
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from isentropic._errors import InvalidInputError, UndefinedMeasureError
+from isentropic._core.errors import InvalidInputError, UndefinedMeasureError
 from isentropic.quality import assess
 from isentropic.quality.contributions import distance_measures, topology_measures
 from isentropic.quality.correlations import kendall_tau, pearson_r, spearman_rho

@@ -7,8 +7,8 @@ from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 
 from assertions import assert_grammar
-from isentropic._errors import InvalidInputError
-from isentropic._values import DistanceRows
+from isentropic._core.errors import InvalidInputError
+from isentropic._core.values import DistanceRows
 from isentropic.quality.contributions import distance_measures, topology_measures
 from isentropic.quality.inputs import both_sides
 from isentropic.quality.neighborhoods import drawn_places

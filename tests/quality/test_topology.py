@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from isentropic import config_context
-from isentropic._errors import InvalidInputError, MemoryBudgetError, UndefinedMeasureError
-from isentropic._values import DistanceRows
+from isentropic._core.errors import InvalidInputError, MemoryBudgetError, UndefinedMeasureError
+from isentropic._core.values import DistanceRows
 from isentropic.quality.contributions import topology_measures
 from isentropic.quality.inputs import both_sides
 from isentropic.quality.topology import konig_measure, retained_structure, topological_product

@@ -9,8 +9,8 @@ import pytest
 from made_comparisons import FACTS, make_grades, make_runs, make_table, make_verdict, page, with_value
 from test_page_text import data_of, decoded, visible
 
-from isentropic._errors import InvalidInputError
-from isentropic._values import Table
+from isentropic._core.errors import InvalidInputError
+from isentropic._core.values import Table
 from isentropic.comparison.explained_columns import columns_of
 from isentropic.report import first_screen
 from isentropic.report.given_columns import coded_columns, given_columns

@@ -13,7 +13,7 @@ import pytest
 from made_comparisons import FACTS, make_runs, make_supervised, make_table, make_verdict, page
 
 from isentropic import datasets
-from isentropic._errors import InvalidInputError, MissingExtraError
+from isentropic._core.errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.drawings import drawn_rows
 from isentropic.quality import assess
 from isentropic.quality.map_differences import spread

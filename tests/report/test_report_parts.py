@@ -8,7 +8,7 @@ import pytest
 from made_comparisons import FACTS, first_columns, make_runs, make_table, make_verdict, page
 
 from isentropic import report
-from isentropic._values import Table
+from isentropic._core.values import Table
 from isentropic.comparison import drawing
 from isentropic.comparison.drawings import drawn_rows, shown_groups
 from isentropic.comparison.regions import damaged_region

@@ -9,7 +9,7 @@ from browsing import drag, drawn, place, selected
 from made_comparisons import FACTS, first_columns, make_runs, make_table, make_verdict, page
 
 from isentropic import datasets, explain
-from isentropic._errors import TableWarning
+from isentropic._core.errors import TableWarning
 from isentropic.comparison import drawing
 from isentropic.comparison.drawings import shown_groups
 from isentropic.comparison.explanations import _day, _number

@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from isentropic import ClassicalMDS, Isomap
-from isentropic._errors import InvalidInputError, IsentropicWarning
+from isentropic._core.errors import InvalidInputError, IsentropicWarning
 from isentropic.meta import Selected
 
 

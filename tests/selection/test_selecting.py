@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isentropic import Isomap, quality
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.selection import CRITERIA, Selection, as_grid, geometric, neighbor_grid, select
 
 

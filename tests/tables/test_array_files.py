@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from isentropic._errors import FileFormatError, InvalidInputError, TableWarning
+from isentropic._core.errors import FileFormatError, InvalidInputError, TableWarning
 from isentropic.datasets import load
 
 X = np.random.default_rng(0).normal(size=(6, 2))

@@ -23,14 +23,14 @@ import pandas as pd
 import pytest
 
 from isentropic import config_context
-from isentropic._errors import (
+from isentropic._core.errors import (
     FileFormatError,
     InvalidInputError,
     IsentropicError,
     MemoryBudgetError,
     TableWarning,
 )
-from isentropic._values import Table
+from isentropic._core.values import Table
 from isentropic.datasets import load
 
 pytest.importorskip("pyarrow")
@@ -375,7 +375,7 @@ BOMBS = {
 MEASURED = """
     import resource, sys, warnings
     from isentropic import config_context, datasets
-    from isentropic._errors import MemoryBudgetError
+    from isentropic._core.errors import MemoryBudgetError
 
     import pyarrow.parquet
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

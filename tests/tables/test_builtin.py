@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic._errors import InvalidInputError, TableWarning
+from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.datasets import catalogue, load
 from isentropic.tables.builtin import BUILTIN
 

@@ -14,7 +14,7 @@ import pytest
 from scipy import sparse
 
 from isentropic import config_context
-from isentropic._errors import FileFormatError, InvalidInputError, MemoryBudgetError, TableWarning
+from isentropic._core.errors import FileFormatError, InvalidInputError, MemoryBudgetError, TableWarning
 from isentropic.datasets import load
 from isentropic.tables.readers.files import read_file
 

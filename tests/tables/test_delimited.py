@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from isentropic._errors import FileFormatError, InvalidInputError, TableWarning
+from isentropic._core.errors import FileFormatError, InvalidInputError, TableWarning
 from isentropic.datasets import load
 from isentropic.tables.readers.files import read_file
 from isentropic.tables.readers.layout import Layout

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic._errors import InvalidInputError, TableWarning
+from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from isentropic._errors import FileFormatError, TableWarning
+from isentropic._core.errors import FileFormatError, TableWarning
 from isentropic.datasets import catalogue, load
 
 ENTRY = {
@@ -134,7 +134,7 @@ def test_a_declared_feature_stays_one(folder):
 
 
 @pytest.mark.data
-@pytest.mark.filterwarnings("ignore::isentropic._errors.TableWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.TableWarning")
 def test_every_table_of_the_folder(data_folder):
     manifest = json.loads((data_folder / "manifest.json").read_text(encoding="utf-8"))
     tables = [entry for entry in manifest if "csv" in str(entry["file"])]
@@ -157,7 +157,7 @@ def _bincount(codes):
 
 @pytest.mark.data
 def test_missing_values_of_the_folder_are_counted(data_folder):
-    from isentropic._errors import InvalidInputError
+    from isentropic._core.errors import InvalidInputError
 
     with pytest.raises(InvalidInputError, match="got 8 missing values: 'Age' 8"):
         load("dermatology")

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import isentropic
-from isentropic._errors import InvalidInputError, MissingExtraError, TableWarning
+from isentropic._core.errors import InvalidInputError, MissingExtraError, TableWarning
 from isentropic.datasets import load
 
 pl = pytest.importorskip("polars")

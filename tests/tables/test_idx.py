@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from isentropic._errors import FileFormatError, InvalidInputError
+from isentropic._core.errors import FileFormatError, InvalidInputError
 from isentropic.datasets import load
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (5, 4, 3)).astype(np.uint8)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isentropic._errors import TableWarning
+from isentropic._core.errors import TableWarning
 from isentropic.datasets import load
 
 pytestmark = pytest.mark.filterwarnings("ignore:ordered words count as numbers")  # of the cuts

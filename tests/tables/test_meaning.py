@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic._errors import InvalidInputError, TableWarning
+from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
 from isentropic.tables.cells.amounts import read_numbers
 from isentropic.tables.cells.codes import missing_codes

@@ -10,7 +10,7 @@ import pytest
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from isentropic._errors import FileFormatError, TableWarning
+from isentropic._core.errors import FileFormatError, TableWarning
 from isentropic.datasets import load
 
 FRAME = pd.DataFrame(

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from isentropic._errors import FileFormatError, MissingExtraError, TableWarning
+from isentropic._core.errors import FileFormatError, MissingExtraError, TableWarning
 from isentropic.datasets import load
 
 FRAME = pd.DataFrame(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isentropic._errors import TableWarning
+from isentropic._core.errors import TableWarning
 from isentropic.datasets import load
 
 A, B = 2**53, 2**53 + 1  # equal as floats

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from isentropic import explain
-from isentropic._errors import InvalidInputError, TableWarning
+from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.comparison.strata import taken
 from isentropic.datasets import Preparation, load
 

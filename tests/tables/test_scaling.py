@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from isentropic._errors import InvalidInputError, TableWarning
+from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.datasets import load
 from isentropic.tables.prepare.scaling import column_means, fit_scale
 
@@ -66,7 +66,7 @@ def test_robust_names_columns_without_a_quartile_range():
     values=arrays(np.float64, (6, 2), elements=st.floats(-1e300, 1e300)),
     scaling=st.sampled_from(["standard", "minmax", "robust"]),
 )
-@pytest.mark.filterwarnings("ignore::isentropic._errors.TableWarning")
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.TableWarning")
 def test_a_finite_table_stays_finite(values, scaling):
     scale = fit_scale(values, scaling, ["a", "b"])
     assert (scale.scale > 0).all()

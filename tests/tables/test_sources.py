@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isentropic._errors import FileFormatError, InvalidInputError
+from isentropic._core.errors import FileFormatError, InvalidInputError
 from isentropic.datasets import load
 from isentropic.tables.readers.files import kind_of_file, table_name
 

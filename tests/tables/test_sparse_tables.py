@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import isentropic
-from isentropic._errors import InvalidInputError, IsentropicError, TableWarning
+from isentropic._core.errors import InvalidInputError, IsentropicError, TableWarning
 from isentropic.datasets import Preparation, load
 
 pytestmark = pytest.mark.filterwarnings("ignore:a sparse table of")

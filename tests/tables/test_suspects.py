@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from isentropic._errors import InvalidInputError, TableWarning
+from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.datasets import load
 
 N = 30

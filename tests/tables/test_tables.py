@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import isentropic.datasets
-from isentropic._errors import InvalidInputError, TableWarning
+from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.datasets import load
 
 

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from .._arguments import require_neighbors
-from .._errors import require, require_number
-from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Pnn
+from .._core.arguments import require_neighbors
+from .._core.errors import require, require_number
+from .._core.values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Pnn
 from ..distances import Metric
 from ..neighbors import (
     as_rule,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arguments import as_numbers, as_positions
-from .._errors import InvalidInputError, message, require, require_number
-from .._runtime import row_blocks
+from .._core.arguments import as_numbers, as_positions
+from .._core.errors import InvalidInputError, message, require, require_number
+from .._core.runtime import row_blocks
 
 _NUMBERS_AT_ONCE = 2**22  # in the differences of a block of rows
 

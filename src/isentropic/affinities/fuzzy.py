@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import least_squares
 from scipy.sparse import csr_array
 
-from .._arguments import as_numbers, require_neighbors
-from .._errors import require, require_number
-from .._values import Neighbors
+from .._core.arguments import as_numbers, require_neighbors
+from .._core.errors import require, require_number
+from .._core.values import Neighbors
 from ..kernels._jit import threads
 from ..kernels.fuzzy import smooth_memberships
 from ..neighbors.graphs import directed_lists, union

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array
 
-from .._arguments import require_graph
-from .._errors import is_real, require
-from .._values import NeighborGraph
+from .._core.arguments import require_graph
+from .._core.errors import is_real, require
+from .._core.values import NeighborGraph
 from ..linalg import normalized_adjacency
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import is_real, require, require_count, require_number, require_one_of
-from .._state import Array, Double, State, Text, Whole
+from .._core.errors import is_real, require, require_count, require_number, require_one_of
+from .._core.state import Array, Double, State, Text, Whole
 from ..kernels._jit import threads
 from ..kernels.products import gaussian_exponents, inner_products, row_squares
 

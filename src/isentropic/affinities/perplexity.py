@@ -8,10 +8,10 @@ import warnings
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._arguments import as_numbers, require_neighbors
-from .._errors import PerplexityWarning, require, require_number
-from .._runtime import require_memory, row_blocks
-from .._values import Neighbors
+from .._core.arguments import as_numbers, require_neighbors
+from .._core.errors import PerplexityWarning, require, require_number
+from .._core.runtime import require_memory, row_blocks
+from .._core.values import Neighbors
 from ..kernels._jit import threads
 from ..kernels.perplexity import perplexity_affinities
 from ..neighbors import directed_lists, union

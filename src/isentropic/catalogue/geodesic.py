@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._values import Geodesic
+from .._core.values import Geodesic
 from .kinds import Method
 
 _TENENBAUM = "Tenenbaum, de Silva and Langford (2000), A global geometric framework, Science 290"

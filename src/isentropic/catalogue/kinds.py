@@ -8,7 +8,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal
 
-from .._errors import require
+from .._core.errors import require
 
 
 @dataclass(frozen=True, slots=True)

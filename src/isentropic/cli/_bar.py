@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .._errors import printable
+from .._core.errors import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @contextmanager
 def one_bar(*, shown: bool) -> Iterator[None]:
     """Within the block, progress is one line on a terminal and nothing in a pipe."""
-    from .._runtime import config_context
+    from .._core.runtime import config_context
 
     bar = _Bar() if shown and sys.stderr.isatty() else None
     with config_context(progress=bar):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .._errors import InvalidInputError, IsentropicError
+from .._core.errors import InvalidInputError, IsentropicError
 from ._failure import INTERRUPTED, INTERRUPTED_TEXT, TERMINATED, TERMINATED_TEXT
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._errors import FileFormatError, InvalidInputError, require
+from .._core.errors import FileFormatError, InvalidInputError, require
 from ._output import TABLES, require_suffix
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .._values import Table
+    from .._core.values import Table
 
 _MOST_DIGITS = 9  # of the running number of a column
 

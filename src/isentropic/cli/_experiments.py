@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._errors import printable
+from .._core.errors import printable
 from ._bar import one_bar
 from ._computation import computing, ending
 from ._options import input_path, out_option, output_path
@@ -147,7 +147,7 @@ def run_and_write(
 def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> None:
     from datetime import UTC, datetime
 
-    from .._files import atomic_write, written_together
+    from .._core.files import atomic_write, written_together
     from ..experiments.rankings import RANK_COLUMNS, rank_rows
     from ..experiments.results import COLUMNS, as_rows
     from ..report import tables_page
@@ -182,7 +182,7 @@ def _write_csv(
     import io
     from itertools import chain
 
-    from .._files import atomic_write
+    from .._core.files import atomic_write
     from ..tables.writers.formulas import escape_formula
     from ..tables.writers.written import quoting_of
 

@@ -8,7 +8,7 @@ from typing import ParamSpec
 
 import typer
 
-from .._errors import InvalidInputError, IsentropicError, printable
+from .._core.errors import InvalidInputError, IsentropicError, printable
 from ._options import in_options
 
 FAILURE, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143

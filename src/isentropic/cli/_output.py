@@ -8,13 +8,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._errors import InvalidInputError, message, require
-from .._extras import require_extra, require_file_extra
+from .._core.errors import InvalidInputError, message, require
+from .._core.extras import require_extra, require_file_extra
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .._values import Table
+    from .._core.values import Table
     from ..tables import Preparation
 
 TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
@@ -72,7 +72,7 @@ def map_outputs(
 
 def require_outputs(outputs: Sequence[Output], inputs: Sequence[Path], *, force: bool = False) -> None:
     """Refuse now what could not be written after the work is done, or would be lost by it."""
-    from .._files import require_writable
+    from .._core.files import require_writable
 
     for output in outputs:
         if output.suffixes:
@@ -89,7 +89,7 @@ def require_outputs(outputs: Sequence[Output], inputs: Sequence[Path], *, force:
 
 
 def _require_no_input(outputs: Sequence[Output], inputs: Sequence[Path]) -> None:
-    from .._files import file_identity
+    from .._core.files import file_identity
 
     read = {file_identity(path) for path in inputs}
     for output in outputs:
@@ -101,7 +101,7 @@ def _require_no_input(outputs: Sequence[Output], inputs: Sequence[Path]) -> None
 
 
 def _require_distinct(outputs: Sequence[Output]) -> None:
-    from .._files import are_one_file
+    from .._core.files import are_one_file
 
     for first, second in combinations(outputs, 2):
         apart = not are_one_file(first.path, second.path)
@@ -178,7 +178,7 @@ def write_map(
     raw_text: bool,
 ) -> None:
     """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the table's features too."""
-    from .._sparse_rows import is_sparse
+    from .._core.sparse_rows import is_sparse
     from ..tables.writers.written import MapsFrame, write_maps
 
     X, features = (None, ()) if table is None or is_sparse(table.X) else (table.X, table.feature_names)
@@ -196,7 +196,7 @@ def write_frame(frame: pd.DataFrame, path: Path, *, raw_text: bool) -> None:
 
 def write_figure(figure: Any, path: Path) -> None:
     """Write PNG, SVG or PDF, by the suffix."""
-    from .._files import atomic_write
+    from .._core.files import atomic_write
 
     with atomic_write(path) as file:
         figure.savefig(file, format=path.suffix[1:].lower(), dpi=_DPI)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .._errors import InvalidInputError, require, require_one_of
+from .._core.errors import InvalidInputError, require, require_one_of
 from ._options import bytes_in
 
 if TYPE_CHECKING:
-    from .._values import Table
+    from .._core.values import Table
 
 _FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
 _LEAST_ROOM = 160 * 2**20  # bytes: compiled code, one method, the page
@@ -67,7 +67,7 @@ def _names_rows(table: Table) -> bool:
 
 def require_room(table: Table, memory: str | None) -> None:
     """Refuse a limit of memory that no report of this table could keep."""
-    from .._runtime import held_memory
+    from .._core.runtime import held_memory
 
     size = bytes_in("--memory", memory)
     if size is None:

@@ -10,10 +10,10 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from .._errors import printable
+from .._core.errors import printable
 
 if TYPE_CHECKING:
-    from .._values import Integers, Table
+    from .._core.values import Integers, Table
     from ..comparison import Drawing, LabelTest, Preset, RowTrust, Run, Verdict
     from ..comparison.comparing import Comparison
     from ..quality import SharedNeighbors

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .._errors import printable
+from .._core.errors import printable
 from ._output import Files
 from ._terminal import show_json
 
 if TYPE_CHECKING:
-    from .._values import Table
+    from .._core.values import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._errors import FileFormatError, IsentropicError
+from .._core.errors import FileFormatError, IsentropicError
 
 if TYPE_CHECKING:
-    from .._values import Floats
+    from .._core.values import Floats
 
 _ROWS = 100
 _MOST = 200_000  # numbers
@@ -31,7 +31,7 @@ def witness_of(estimator: Any, X: Floats) -> Witness | None:
     """Rows half-way between rows of the table, with their places; None for a model that places none."""
     import numpy as np
 
-    from .._sparse_rows import SparseRows
+    from .._core.sparse_rows import SparseRows
 
     n, m = X.shape
     chosen = X[np.linspace(0, n - 1, max(2, min(_ROWS, n, _MOST // m))).astype(np.int64)]
@@ -66,7 +66,7 @@ def read_witness(extra: dict[str, Any], estimator: Any, path: Path) -> Witness |
     """As it was saved; None where there is none."""
     import numpy as np
 
-    from .._io import refusal
+    from .._core.models.io import refusal
 
     if "witness" not in extra:
         return None

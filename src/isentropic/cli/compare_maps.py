@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._errors import printable, require
+from .._core.errors import printable, require
 from ._computation import computing, prompt_interrupt
 from ._embeddings import coordinates_of
 from ._options import (
@@ -49,7 +49,7 @@ from ._output import ROWS, inputs_of, map_outputs, require_outputs, write_figure
 from ._terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
-    from .._values import Table
+    from .._core.values import Table
     from ..quality import MapAgreement, QualityComparison
 
 First = Annotated[
@@ -132,7 +132,7 @@ def main(  # long, with a line for each option
     outputs = map_outputs(out, plot=plot, known=ROWS)
     require_outputs(outputs, inputs_of(source, target, first, second))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from .._files import written_together
+        from .._core.files import written_together
         from ..tables import load
 
         with prompt_interrupt():

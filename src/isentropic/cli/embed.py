@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._errors import require
+from .._core.errors import require
 from ._computation import computing, prompt_interrupt
 from ._models import Rows, SavedModel
 from ._options import (
@@ -62,7 +62,7 @@ from ._witness import witness_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .._values import Table
+    from .._core.values import Table
 
 MethodName = Annotated[str, typer.Option("--method", "-m", metavar="NAME", help="See 'isentropic methods'.")]
 Parameters = Annotated[
@@ -156,7 +156,7 @@ def _metric(metric: str, given: dict[str, Any]) -> str:
 def _build(
     method: str, given: dict[str, Any], seed: int | None, jobs: int | None, missing: str, metric: str
 ) -> Any:
-    from .._errors import require_one_of
+    from .._core.errors import require_one_of
     from ..registry import METHODS, make
 
     require_one_of("--method", method, METHODS)
@@ -194,7 +194,7 @@ def _fit(method: str, estimator: Any, table: Table) -> tuple[Any, float]:
 
 
 def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files, *, raw_text: bool) -> None:
-    from .._files import written_together
+    from .._core.files import written_together
 
     columns = estimator.get_feature_names_out()
     frame = coordinates_frame(Z, columns, table)

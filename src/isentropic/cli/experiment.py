@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._errors import printable, require, require_count, require_number, require_one_of
+from .._core.errors import printable, require, require_count, require_number, require_one_of
 from ._experiments import RESULTS, Asked, Folder, Minutes, Processes, page_option, run_and_write
 from ._options import (
     AsJson,
@@ -139,7 +139,7 @@ def main(  # long, with a line for each option
 
 def _require_outputs(asked: Asked, tables: Path, target: str | None) -> None:
     """Refuse files that could not be written, are among the tables, or would be read as one next time."""
-    from .._files import are_one_file, real_path
+    from .._core.files import are_one_file, real_path
     from ..experiments.own_tables import tables_in
     from ..tables.readers.files import kind_of_file
 

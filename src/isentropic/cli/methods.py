@@ -29,7 +29,7 @@ def main(
       isentropic methods
       isentropic methods isomap
     """
-    from .._errors import require_one_of
+    from .._core.errors import require_one_of
     from ..registry import METHODS
 
     if name is None:
@@ -54,7 +54,7 @@ def _described(method: Method) -> dict[str, Any]:
 
 def _lacking(method: Method) -> str:
     """What to type before the method can be used, or nothing."""
-    from .._extras import missing_modules, remedy
+    from .._core.extras import missing_modules, remedy
 
     return remedy(method.extra) if method.extra and missing_modules(method.extra) else ""
 

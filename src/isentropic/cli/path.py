@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._errors import InvalidInputError, message, require
+from .._core.errors import InvalidInputError, message, require
 from ._computation import computing, prompt_interrupt
 from ._options import (
     AsJson,
@@ -46,7 +46,7 @@ from ._output import inputs_of, map_outputs, require_outputs, write_figure
 from ._terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
-    from .._values import Table
+    from .._core.values import Table
     from ..meta import Path as Found
 
 Values = Annotated[
@@ -144,7 +144,7 @@ def _numbers(option: str, given: str | None, kind: type) -> list[Any] | None:
 
 
 def _found(table: Table, numbers: list[Any] | None, radii: bool, components: int, jobs: int | None) -> Found:
-    from .._values import Radius
+    from .._core.values import Radius
     from ..meta import isomap_path
 
     given: dict[str, Any] = (

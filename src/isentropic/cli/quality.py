@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._errors import printable, require
+from .._core.errors import printable, require
 from ._computation import computing, prompt_interrupt
 from ._embeddings import coordinates_of
 from ._options import (
@@ -56,7 +56,7 @@ from ._terminal import reporting, show_json, show_table
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .._values import Table
+    from .._core.values import Table
     from ..quality import Measure, Quality
 
 Map = Annotated[
@@ -136,7 +136,7 @@ def main(  # long, with a line for each option
     require_metric(metric, missing)
     require_outputs(map_outputs(out, plot=plot), inputs_of(source, target, embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from .._files import written_together
+        from .._core.files import written_together
         from ..tables import load
 
         with prompt_interrupt():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._errors import printable
+from .._core.errors import printable
 from ._bar import MethodLines, one_bar
 from ._clock import command_began
 from ._computation import computing, prompt_interrupt
@@ -58,7 +58,7 @@ from ._summary import count
 from ._terminal import reporting, show_json
 
 if TYPE_CHECKING:
-    from .._values import Table
+    from .._core.values import Table
     from ..comparison import Run
     from ..comparison.comparing import Comparison
     from ..comparison.pace import Limit
@@ -189,7 +189,7 @@ def main(  # long, with a line for each option
     outputs = _outputs(out, maps, folder)
     require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:
-        from .._runtime import config_context
+        from .._core.runtime import config_context
         from ..report.drawn_rows import require_color
         from ..tables import load
 
@@ -235,7 +235,7 @@ def _finish(
     as_json: bool,
 ) -> None:
     """Judge, write the page, say the verdict."""
-    from .._files import atomic_write, written_together
+    from .._core.files import atomic_write, written_together
     from ..comparison import drawing, save_maps
     from ..comparison.drawings import shown_groups
     from ..comparison.strata import taken

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._errors import printable, require
+from .._core.errors import printable, require
 from ._experiments import (
     RESULTS,
     Asked,

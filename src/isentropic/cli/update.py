@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._errors import InvalidInputError, printable, require
+from .._core.errors import InvalidInputError, printable, require
 from ._computation import computing, prompt_interrupt
 from ._models import Model, Rows, SavedModel, read_model
 from ._options import (
@@ -31,7 +31,7 @@ from ._terminal import reporting, show_json
 from ._witness import placed_by, witness_of
 
 if TYPE_CHECKING:
-    from .._values import Table
+    from .._core.values import Table
     from ..meta import Appended
 
 Save = Annotated[
@@ -80,7 +80,7 @@ def main(
     files = Files(out, save)
     require_outputs(map_outputs(out, save, model=model), inputs_of(source, None, model))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from .._files import written_together
+        from .._core.files import written_together
         from ..meta import append_rows
         from ..tables import load
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from .._errors import InvalidInputError, IsentropicError, IsentropicWarning
+from .._core.errors import InvalidInputError, IsentropicError, IsentropicWarning
 from ._computation import computing, prompt_interrupt
 from ._models import Model, read_model
 from ._options import AsJson, Memory, Quiet

@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from .._values import Floats, Integers
+from .._core.values import Floats, Integers
 from ..dissimilarities import class_gaussians, posterior
 from ..distances import EUCLIDEAN, Metric
 from .fitting import Accuracy, Split, accuracy_between, shares_right

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._errors import require_count, require_flag, require_number, require_one_of
-from .._runtime import config_context, get_config, worker_threads
-from .._values import Integers
+from .._core.errors import require_count, require_flag, require_number, require_one_of
+from .._core.runtime import config_context, get_config, worker_threads
+from .._core.values import Integers
 from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
 from .jobs import Job

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import as_numbers
-from .._errors import InvalidInputError, IsentropicError, message, require
-from .._sparse_rows import is_sparse
-from .._values import Floats, Integers
+from .._core.arguments import as_numbers
+from .._core.errors import InvalidInputError, IsentropicError, message, require
+from .._core.sparse_rows import is_sparse
+from .._core.values import Floats, Integers
 from ..distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name, rows_of
 from ..quality.class_labels import as_labels, compared_classes, unlabelled_as_nan
 from .classifiers import raw_accuracies

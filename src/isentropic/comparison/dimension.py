@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require_count
-from .._values import Floats
+from .._core.errors import require_count
+from .._core.values import Floats
 from ..distances import Metric, distance_rows, measurable_rows
 from ..neighbors import nearest_among
 

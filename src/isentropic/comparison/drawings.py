@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._arguments import require_kind
-from .._errors import LowRecallWarning
-from .._values import Floats, Integers, Knn, Neighbors, Table
+from .._core.arguments import require_kind
+from .._core.errors import LowRecallWarning
+from .._core.values import Floats, Integers, Knn, Neighbors, Table
 from ..distances import in_units, rows_of
 from ..neighbors import nearest_neighbors
 from ..quality import (

@@ -11,8 +11,8 @@ import pandas as pd
 from pandas.api import types
 from scipy import sparse
 
-from .._errors import InvalidInputError, require
-from .._values import ColumnSummary, Floats, Table
+from .._core.errors import InvalidInputError, require
+from .._core.values import ColumnSummary, Floats, Table
 from ..tables.prepare.columns import is_number, level_text
 from ..tables.prepare.dates import days
 from ..tables.readers.arrow import frame_of_stream

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from .._errors import InvalidInputError, require, require_count, require_number
-from .._values import Floats, Table
+from .._core.errors import InvalidInputError, require, require_count, require_number
+from .._core.values import Floats, Table
 from ..quality.selections import Flags, row_flags
 from .explained_columns import Column, columns_of
 from .explanations import Difference, Explanation

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import __version__
-from .._errors import require
-from .._extras import require_file_extra
-from .._files import atomic_write, path_of
-from .._values import Floats, Table
+from .._core.errors import require
+from .._core.extras import require_file_extra
+from .._core.files import atomic_write, path_of
+from .._core.values import Floats, Table
 from .copies import Copies
 from .runs import Run, require_runs, run_names
 from .verdict import Verdict, verdict

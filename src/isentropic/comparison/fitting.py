@@ -14,10 +14,10 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-from .._arguments import as_numbers
-from .._errors import InvalidInputError
-from .._runtime import held_memory, row_blocks
-from .._values import Floats, Integers
+from .._core.arguments import as_numbers
+from .._core.errors import InvalidInputError
+from .._core.runtime import held_memory, row_blocks
+from .._core.values import Floats, Integers
 from ..distances import Metric
 from ..neighbors import nearest_among
 from ..quality.intervals import wilson

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import DeadlineError, InvalidInputError, IsentropicError, IsentropicWarning, require
-from .._runtime import config_context, get_config
-from .._values import Floats
+from .._core.errors import DeadlineError, InvalidInputError, IsentropicError, IsentropicWarning, require
+from .._core.runtime import config_context, get_config
+from .._core.values import Floats
 from ..quality import Quality, assess, baseline
 from ..quality.map_differences import left_out
 from ..quality.measures import judged

@@ -19,9 +19,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from .._errors import require
-from .._runtime import one_blas_thread, worker_threads
-from .._values import Floats, Integers
+from .._core.errors import require
+from .._core.runtime import one_blas_thread, worker_threads
+from .._core.values import Floats, Integers
 from ..quality.labels import cohen_kappa
 from .fitting import Split, voted_classes
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import as_numbers
-from .._errors import require_count, require_one_of
-from .._fields import is_number, require_fields, several
-from .._runtime import config_context, get_config, worker_threads
+from .._core.arguments import as_numbers
+from .._core.errors import require_count, require_one_of
+from .._core.json_checks import is_number, require_fields, several
+from .._core.runtime import config_context, get_config, worker_threads
 from ..distances import is_gower
 from ..quality.class_labels import compared_classes
 from .label_scores import PROTOCOLS, SCORES, LabelTrial, Scores, trial_scores

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import FileFormatError
-from .._fields import is_count, is_number, is_text, record, require_fields, several
+from .._core.errors import FileFormatError
+from .._core.json_checks import is_count, is_number, is_text, record, require_fields, several
 
 _FORMAT = "isentropic.label-test/1"
 _MARGIN = 3.0  # deviations of the null, beside its greatest value: few permutations leave much to luck

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._values import Floats, Integers
+from .._core.values import Floats, Integers
 from ..distances import Metric, condensed_distances, distances_between, metric_name
 
 EXACT_ROWS = 3_000  # whose pairs fit a page: 4.5 million bytes

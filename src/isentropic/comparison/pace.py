@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._errors import TimeBudgetWarning
+from .._core.errors import TimeBudgetWarning
 from ..distances import rows_of
 from ..quality import assess
 from .data import Data

@@ -2,7 +2,7 @@
 
 Each method is fitted on few rows first. How its seconds grow from there is between what is measured and what
 its line in the registry says, ``O(n^p)``. The cheapest method of each family comes first. A fit that takes
-longer than was thought is stopped between two blocks of rows, by the deadline of ``_runtime``.
+longer than was thought is stopped between two blocks of rows, by the deadline of ``_core.runtime``.
 """
 
 from __future__ import annotations

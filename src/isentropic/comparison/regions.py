@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import gaussian_filter, label
 
-from .._values import Floats
+from .._core.values import Floats
 
 _CELLS = 72  # along the wider side
 _BLUR = 2.4  # cells

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .._errors import DeadlineError
-from .._values import Floats
+from .._core.errors import DeadlineError
+from .._core.values import Floats
 from ..distances import Metric
 from ..quality import map_jumps, row_tests, shared_neighbors
 from .row_trust import RowTrust

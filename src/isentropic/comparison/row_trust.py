@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._fields import is_count, is_number, maybe, record, require_fields, several
-from .._values import Floats, Integers
+from .._core.json_checks import is_count, is_number, maybe, record, require_fields, several
+from .._core.values import Floats, Integers
 from ..quality import Quality
 from ..quality.jumps import JUMP
 from ..quality.row_tests import doubtful_above

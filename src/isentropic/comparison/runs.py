@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import require_kind
-from .._errors import FileFormatError, require
-from .._fields import (
+from .._core.arguments import require_kind
+from .._core.errors import FileFormatError, require
+from .._core.json_checks import (
     is_count,
     is_flag,
     is_named,
@@ -23,8 +23,8 @@ from .._fields import (
     require_fields,
     several,
 )
-from .._kept import SEAL
-from .._values import Floats, Integers, Table
+from .._core.kept import SEAL
+from .._core.values import Floats, Integers, Table
 from ..quality import Quality
 from ..selection import Trial
 from .label_values import LabelTest, is_label_test

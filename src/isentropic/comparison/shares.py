@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._values import Floats, Integers
+from .._core.values import Floats, Integers
 from ..distances import EUCLIDEAN, Metric, distances_between, pair_distances
 from ..neighbors import nearest_among
 from ..quality import Quality

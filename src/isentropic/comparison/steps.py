@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._errors import IsentropicError
-from .._runtime import Progress
+from .._core.errors import IsentropicError
+from .._core.runtime import Progress
 from .presets import Preset, grid_of
 from .tasks import Task
 from .time_left import Levels, in_words, span_left

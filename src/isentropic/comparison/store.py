@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._kept import KEY_DIGITS, KeptFiles, code_mark
-from .._values import Floats
+from .._core.kept import KEY_DIGITS, KeptFiles, code_mark
+from .._core.values import Floats
 from .runs import Run
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._values import Floats, Integers, Table
+from .._core.values import Floats, Integers, Table
 from ..distances import rows_of
 
 _TENTHS = 10

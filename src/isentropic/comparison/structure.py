@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics import euclidean_distances
 
-from .._errors import TableWarning
-from .._runtime import one_blas_thread
-from .._values import Floats, Integers
+from .._core.errors import TableWarning
+from .._core.runtime import one_blas_thread
+from .._core.values import Floats, Integers
 from ..distances import EUCLIDEAN, Metric, distinct_rows, in_units, is_gower, scaled_distance_rows
 from ..distances.gower import GowerRows
 from ..distances.metrics import BY_DIFFERENCES

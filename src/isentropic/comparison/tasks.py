@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from .. import registry
-from .._errors import message, require, require_one_of
+from .._core.errors import message, require, require_one_of
 from ..distances import is_gower
 from ..selection.choosing import embedding_of, embeds
 

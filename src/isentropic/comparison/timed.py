@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from .._errors import DeadlineError
-from .._runtime import config_context
+from .._core.errors import DeadlineError
+from .._core.runtime import config_context
 from .jobs import STOPPED, Job
 from .pace import measured_in
 from .planning import LONG, Estimate, exponent, in_time, planned, said

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from .._values import Integers
+from .._core.values import Integers
 from .pace import pace_of_all, scored_in
 from .planning import exponent
 from .runs import Run

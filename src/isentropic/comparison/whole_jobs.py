@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._errors import DeadlineError, MemoryBudgetError
-from .._runtime import config_context
-from .._values import Integers
+from .._core.errors import DeadlineError, MemoryBudgetError
+from .._core.runtime import config_context
+from .._core.values import Integers
 from ..registry import METHODS
 from .fitting import Fit, fitted, placed_map
 from .jobs import Job

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .._values import Integers
+from .._core.values import Integers
 from ..distances import Metric, is_gower
 from ..registry import METHODS
 from .copies import Copies

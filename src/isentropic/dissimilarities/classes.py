@@ -13,9 +13,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from scipy.special import logsumexp
 
-from .._errors import IsentropicWarning, require, require_number
-from .._runtime import one_blas_thread, require_memory, row_blocks
-from .._state import Array, Double, State, StateError, Value
+from .._core.errors import IsentropicWarning, require, require_number
+from .._core.runtime import one_blas_thread, require_memory, row_blocks
+from .._core.state import Array, Double, State, StateError, Value
 
 _LARGEST_EXPONENT = 300.0  # whose exponential, squared and summed over many, is still a number
 _NUMBERS_AT_ONCE = 2**20  # in the differences of a block of rows and the class means

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._runtime import row_blocks
+from .._core.runtime import row_blocks
 from ..distances import Metric, distances_between, rows_per_block
 from ..neighbors import RowIndex, lists_in_rows
 from .measures import MOST_SPREAD, ClassDistance, Directed, directed_distances, same_class

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .._class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
-from .._errors import require, require_count, require_number, require_one_of
-from .._state import Array, Double, State, Whole
+from .._core.class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
+from .._core.errors import require, require_count, require_number, require_one_of
+from .._core.state import Array, Double, State, Whole
 from ..distances import Metric, is_gower
 from .classes import class_aware_distances, expected_shares
 from .spreads import largest_distance, mean_squared_distance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._runtime import row_blocks
+from .._core.runtime import row_blocks
 from ..distances import EUCLIDEAN, Metric, distances_between, rows_per_block
 
 _PAIRS = 20_000  # rows of which all pairs are measured; beyond, the box around them bounds their distances

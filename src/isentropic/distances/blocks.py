@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._errors import require
-from .._sparse_rows import SparseRows
+from .._core.errors import require
+from .._core.sparse_rows import SparseRows
 from ..kernels._jit import threads
 from ..kernels.euclidean import euclidean_rows
 from .directions import DIRECTIONS, between_directions

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._runtime import row_blocks
-from .._values import DistanceRows, Floats, Integers
+from .._core.runtime import row_blocks
+from .._core.values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.euclidean import TILE
 from ..kernels.pairs import store_upper

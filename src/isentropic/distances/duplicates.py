@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._sparse_rows import SparseRows
+from .._core.sparse_rows import SparseRows
 from ..kernels.placement import row_hashes
 
 

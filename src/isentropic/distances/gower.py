@@ -11,9 +11,9 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from .._errors import TableWarning, is_real, is_whole, require, warn
-from .._gower import Gower
-from .._state import Array, Starts, State
+from .._core.errors import TableWarning, is_real, is_whole, require, warn
+from .._core.gower import Gower
+from .._core.state import Array, Starts, State
 from ..kernels._jit import threads
 from ..kernels.euclidean import TILE
 from ..kernels.gower import gower_pairs, gower_rows

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._errors import InvalidInputError, require, require_one_of
-from .._gower import Gower
+from .._core.errors import InvalidInputError, require, require_one_of
+from .._core.gower import Gower
 from .gower import is_gower
 
 Metric = str | Callable[..., float] | Gower

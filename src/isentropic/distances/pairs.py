@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require_count
-from .._runtime import generator, row_blocks
-from .._sparse_rows import SparseRows
-from .._values import DistanceRows, Floats, Integers
+from .._core.errors import require_count
+from .._core.runtime import generator, row_blocks
+from .._core.sparse_rows import SparseRows
+from .._core.values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.euclidean import euclidean_pairs
 from .blocks import rows_per_block, sound_distances

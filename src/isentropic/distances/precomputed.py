@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require
-from .._values import DistanceRows, Floats, Integers
+from .._core.errors import require
+from .._core.values import DistanceRows, Floats, Integers
 from ..linalg import unit_exponent
 from .metrics import asymmetry
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import FILL_OR_GOWER, as_numbers
-from .._errors import InvalidInputError, message, require
-from .._runtime import checked_jobs
-from .._sparse_rows import SparseRows, is_sparse
-from .._values import DistanceRows, Floats, Integers
+from .._core.arguments import FILL_OR_GOWER, as_numbers
+from .._core.errors import InvalidInputError, message, require
+from .._core.runtime import checked_jobs
+from .._core.sparse_rows import SparseRows, is_sparse
+from .._core.values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.euclidean import GROUP, TILE, tiled_distances
 from ..linalg import rows_in_unit, unit_exponent

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import InvalidInputError, message
-from .._sparse_rows import SPARSE_METRIC, SparseRows
-from .._values import Floats, Integers
+from .._core.errors import InvalidInputError, message
+from .._core.sparse_rows import SPARSE_METRIC, SparseRows
+from .._core.values import Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.sparse_directions import sparse_norms, sparse_pairs, sparse_rows, sparse_units
 from .directions import UNDIRECTED

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._runtime import row_blocks
-from .._values import DistanceRows, Floats, Integers
+from .._core.runtime import row_blocks
+from .._core.values import DistanceRows, Floats, Integers
 from .blocks import rows_per_block
 
 

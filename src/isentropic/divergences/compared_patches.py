@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._runtime import row_blocks
+from .._core.runtime import row_blocks
 from .forms import Gaussians
 from .formulas import EDGE_DIVERGENCES
 from .patches import RowProducts, patch_gaussians, patch_members

@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from .._errors import require
-from .._runtime import row_blocks
+from .._core.errors import require
+from .._core.runtime import row_blocks
 from ..kernels import gaussians
 from ..kernels._jit import threads
 from ..kernels.lowrank import terms_from_gram, terms_from_rows

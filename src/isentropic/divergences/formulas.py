@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import InvalidInputError
+from .._core.errors import InvalidInputError
 from .forms import Gaussians, Marginals
 
 _ORDER_OF_KL = 1e-4  # Rényi orders this near to 1 are the KL divergence

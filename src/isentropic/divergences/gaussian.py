@@ -11,8 +11,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments import as_numbers
-from .._errors import require, require_number
+from .._core.arguments import as_numbers
+from .._core.errors import require, require_number
 from . import formulas
 from .forms import FullForm
 from .grids import number_or_array

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments import as_numbers
-from .._errors import require, require_number
+from .._core.arguments import as_numbers
+from .._core.errors import require, require_number
 
 SMALLEST_DENSITY = 1e-300
 

@@ -10,8 +10,8 @@ from numbers import Real
 
 import numpy as np
 
-from .._errors import require_number
-from .._runtime import require_memory, row_blocks
+from .._core.errors import require_number
+from .._core.runtime import require_memory, row_blocks
 from ..kernels._jit import threads
 from ..kernels.densities import (
     FIXED,

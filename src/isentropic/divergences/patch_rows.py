@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .._runtime import row_blocks
+from .._core.runtime import row_blocks
 
 BLOCK_NUMBERS = 2**21  # numbers in a block of patches: 16 MiB
 

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arguments import as_numbers, as_positions
-from .._errors import require, require_one_of
-from .._runtime import checked_jobs, memory_budget, require_memory, row_blocks
+from .._core.arguments import as_numbers, as_positions
+from .._core.errors import require, require_one_of
+from .._core.runtime import checked_jobs, memory_budget, require_memory, row_blocks
 from ..kernels._jit import threads
 from ..kernels.lowrank import patch_blocks
 from .forms import FullForm, LowRankForm

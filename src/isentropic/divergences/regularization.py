@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._errors import require_number
+from .._core.errors import require_number
 
 REGULARIZATIONS = ("oas", "ledoit-wolf", "reference")
 REFERENCE_NOISE = 0.001  # added to the diagonal by the published programs

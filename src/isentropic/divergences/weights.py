@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._errors import TableWarning, require, warn
-from .._values import NeighborGraph
+from .._core.errors import TableWarning, require, warn
+from .._core.values import NeighborGraph
 
 _LEAST, _MOST = 1e-140, 1e150  # whose squares are numbers: scaling takes those of whole paths
 _ROUNDING = 1e-10  # nats: patches of the same rows are so far apart, or less

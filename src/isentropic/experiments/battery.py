@@ -16,8 +16,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
-from .._errors import require, require_count, require_one_of
-from .._values import Floats, Integers
+from .._core.errors import require, require_count, require_one_of
+from .._core.values import Floats, Integers
 from ..quality.class_labels import class_codes
 from ..quality.labels import cohen_kappa
 

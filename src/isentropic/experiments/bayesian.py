@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_count, require_number
-from .._values import Floats
+from .._core.errors import require, require_count, require_number
+from .._core.values import Floats
 
 ROPE = 0.01  # scores that differ by less are level in practice
 _PRIOR = 0.5  # blocks without a difference that are known beforehand

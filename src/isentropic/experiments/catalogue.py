@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import MappingProxyType
 
-from .._errors import InvalidInputError, require, require_one_of
+from .._core.errors import InvalidInputError, require, require_one_of
 from .values import PublishedTable
 
 

@@ -9,8 +9,8 @@ from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 
-from .._errors import require_one_of
-from .._values import Floats, Integers
+from .._core.errors import require_one_of
+from .._core.values import Floats, Integers
 from ..methods.entropic_isomap import EntropicIsomap
 from ..methods.kde_isomap import KDEIsomap
 from ..methods.lpp import LPP

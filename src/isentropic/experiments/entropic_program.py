@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import kneighbors_graph
 
-from .._values import Inflate
+from .._core.values import Inflate
 from ..affinities import conditional_affinities
 from ..divergences import bandwidth_floors, kde_divergences, reweighted
 from ..linalg import eigenpairs_by_rank

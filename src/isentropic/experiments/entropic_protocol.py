@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from sklearn.metrics import silhouette_score
 
-from .._values import Floats, Integers
+from .._core.values import Floats, Integers
 from .battery import half_scores
 from .entropic_maps import library_map, published_map
 from .protocols import permuted_null

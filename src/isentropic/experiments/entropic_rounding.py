@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require_count, require_one_of
-from .._values import Floats, Integers
+from .._core.errors import require_count, require_one_of
+from .._core.values import Floats, Integers
 from .entropic_maps import published_map
 from .entropic_protocol import Made, Scores, classified_of, silhouettes_of
 from .sets import prepared

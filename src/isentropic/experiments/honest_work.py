@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from .. import registry
-from .._errors import require_count, require_one_of
-from .._values import Floats
+from .._core.errors import require_count, require_one_of
+from .._core.values import Floats
 from ..comparison.presets import grid_of
 from ..methods.random_projection import RandomProjection
 from ..tables import load

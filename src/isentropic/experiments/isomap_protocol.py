@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA
 
-from .._values import Floats, Inflate
+from .._core.values import Floats, Inflate
 from ..methods.isomap import Isomap
 from ..quality import kruskal_stress, neighborhood_stress
 from ..tables import load

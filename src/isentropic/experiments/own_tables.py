@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .._errors import FileFormatError, IsentropicError, IsentropicWarning, require
-from .._files import path_of
+from .._core.errors import FileFormatError, IsentropicError, IsentropicWarning, require
+from .._core.files import path_of
 from ..tables.readers.files import LOOSE, SUFFIXES, kind_of_file, table_name
 from .honest_work import RAW, has_numbers, usual_target
 from .printed import measured

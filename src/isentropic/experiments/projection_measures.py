@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .._runtime import row_blocks
-from .._values import DistanceRows, Floats, Integers
+from .._core.runtime import row_blocks
+from .._core.values import DistanceRows, Floats, Integers
 from ..distances import distance_rows, rows_per_block
 from ..quality import assess, spearman_rho
 

@@ -17,8 +17,8 @@ from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsRegressor
 
-from .._errors import require, require_count, require_number, require_one_of
-from .._values import Floats, Integers
+from .._core.errors import require, require_count, require_number, require_one_of
+from .._core.values import Floats, Integers
 from ..comparison.fitting import Split
 from ..quality.class_labels import class_codes
 from ..quality.labels import silhouette

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from .._values import Floats
+from .._core.values import Floats
 from .battery import EIGHT
 from .bayesian import ROPE, Posterior, signed_rank_posterior
 from .results import CellResult, TableResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._values import Floats, Inflate, Knn
+from .._core.values import Floats, Inflate, Knn
 from ..linalg import leading_eigenpairs, normalized_adjacency
 from ..methods.isomap import Isomap
 from ..neighbors import directed_lists, nearest_neighbors

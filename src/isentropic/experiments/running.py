@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 
-from .._runtime import Progress, config_context, get_config, worker_threads
+from .._core.runtime import Progress, config_context, get_config, worker_threads
 from .estimates import in_words, time_left
 from .store import ABSENT, OutcomeStore, source_mark
 from .values import Outcome, Task

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .._values import Floats
+from .._core.values import Floats
 from .estimates import duration, time_left
 from .printed_p import PrintedP
 from .rankings import LEVEL, Ranking, first_of

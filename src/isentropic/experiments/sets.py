@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from .._values import Floats, Integers
+from .._core.values import Floats, Integers
 from ..tables import load
 
 # A name in a published table: the file. Where there are two versions, the one that meets the printed columns

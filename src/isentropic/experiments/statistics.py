@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from .._errors import require, require_number, require_one_of
-from .._values import Floats
+from .._core.errors import require, require_number, require_one_of
+from .._core.values import Floats
 
 TESTS = ("nemenyi", "conover", "wilcoxon", "normal")
 _TAIL = 1e-8  # below, numerical integration of the studentized range has no digit left

@@ -15,9 +15,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from .. import __version__
-from .._fields import is_number, is_text, named, require_fields
-from .._files import path_of
-from .._kept import KEY_DIGITS, KeptFiles, code_mark
+from .._core.files import path_of
+from .._core.json_checks import is_number, is_text, named, require_fields
+from .._core.kept import KEY_DIGITS, KeptFiles, code_mark
 from .values import Outcome, Task
 
 try:

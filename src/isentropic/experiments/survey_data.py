@@ -6,8 +6,8 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from .._errors import FileFormatError
-from .._values import Floats, Integers
+from .._core.errors import FileFormatError
+from .._core.values import Floats, Integers
 from ..tables import load
 from ..tables.folder import SETTING
 

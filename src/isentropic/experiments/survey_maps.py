@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._values import Floats, Integers
+from .._core.values import Floats, Integers
 from ..registry import make
 from .limits import cpu_limit
 from .projection_measures import four_measures

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
-from .._class_choices import Dis1, Dis2, Dis3
-from .._values import Floats, Integers
+from .._core.class_choices import Dis1, Dis2, Dis3
+from .._core.values import Floats, Integers
 from ..dissimilarities import fitted_dissimilarity
 from ..linalg import eigenpairs_by_rank, normalized_adjacency
 from ..quality import kendall_tau

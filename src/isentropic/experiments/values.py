@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from .._errors import IsentropicError
+from .._core.errors import IsentropicError
 
 PUBLISHED, HONEST, PERMUTED, RANDOM = "published", "honest", "permuted", "random-projections"
 ROUNDED = "rounding"  # the published protocol with features that differ in their last digit

@@ -21,8 +21,8 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from .._errors import IsentropicError, require
-from .._runtime import memory_budget, one_blas_thread
+from .._core.errors import IsentropicError, require
+from .._core.runtime import memory_budget, one_blas_thread
 from .store import OutcomeStore
 from .values import Outcome, Refused, Task
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import IsentropicWarning, warn
-from .._state import Array, State, Whole
+from .._core.errors import IsentropicWarning, warn
+from .._core.state import Array, State, Whole
 from ..linalg import eigenpairs_by_rank
 from ..linalg.centred import CentredRows
 from .linear import LinearEmbedder, padded

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import expit
 
-from .._errors import require
-from .._runtime import one_blas_thread, row_blocks
+from .._core.errors import require
+from .._core.runtime import one_blas_thread, row_blocks
 from .networks import Layers
 from .neural import Lessons
 from .training import drawn_batches

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._runtime import row_blocks
+from .._core.runtime import row_blocks
 from ..dissimilarities import expected_shares
 
 _PAIRS_AT_ONCE = 2**22  # entries of the triangle in a block of rows

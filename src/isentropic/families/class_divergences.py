@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._class_choices import ClassDivergence
-from .._errors import require, require_one_of
+from .._core.class_choices import ClassDivergence
+from .._core.errors import require, require_one_of
 from ..dissimilarities import (
     Added,
     ClassDistance,

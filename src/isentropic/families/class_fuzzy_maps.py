@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import require_count
-from .._state import Double, State
-from .._values import Neighbors
+from .._core.errors import require_count
+from .._core.state import Double, State
+from .._core.values import Neighbors
 from ..affinities import class_intersection, fuzzy_graph
 from .fitted_classes import PairClasses
 from .fuzzy_maps import FuzzyEmbedder

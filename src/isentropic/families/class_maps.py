@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._errors import DisconnectedGraphWarning, require_one_of
-from .._runtime import generator, require_memory, row_blocks
-from .._values import Knn, NeighborGraph, Neighbors
+from .._core.errors import DisconnectedGraphWarning, require_one_of
+from .._core.runtime import generator, require_memory, row_blocks
+from .._core.values import Knn, NeighborGraph, Neighbors
 from ..affinities import checked_perplexity, joint_affinities, listed_for
 from ..neighbors import clipped_neighbors, first_neighbors, listed_graph, nearest_neighbors
 from ..objectives import StudentNeighbors

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_number
+from .._core.errors import require, require_number
 
 DEGREES = tuple(range(1, 16))
 _COARSE = 4  # places between the degrees that are tried first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._state import Array, Double, State
+from .._core.state import Array, Double, State
 from ..dissimilarities import checked_scale, class_gaussians, expected_shares
 from .class_divergences import checked_divergence, class_divergences
 from .supervised import ClassLearner

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._runtime import row_blocks
-from .._values import Neighbors
+from .._core.runtime import row_blocks
+from .._core.values import Neighbors
 from ..distances import distances_between, rows_per_block
 from ..distances.pairs import pair_distances
 from ..kernels._jit import threads

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._runtime import generator, require_memory
-from .._state import Array, Number, State, Whole
+from .._core.runtime import generator, require_memory
+from .._core.state import Array, Number, State, Whole
 from .drawn_lists import LISTED_BYTES, least_width, local_widths, n_to_list, scaled_nearest
 from .neighbor_maps import NeighborEmbedder
 from .pair_distances import Distances

@@ -8,11 +8,11 @@ from functools import wraps
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from .._errors import require
-from .._gower import Gower
-from .._sparse_rows import SPARSE_METRIC
-from .._state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
-from .._values import Diffusion, Geodesic
+from .._core.errors import require
+from .._core.gower import Gower
+from .._core.sparse_rows import SPARSE_METRIC
+from .._core.state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
+from .._core.values import Diffusion, Geodesic
 from ..distances import GowerUnits, checked_metric, is_gower
 from ..quality.class_labels import as_labels, class_codes, warn_of_minus_one
 from .input_rows import checked_rows, metric_of_rows, takes_sparse

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._errors import UndefinedMeasureError
+from .._core.errors import UndefinedMeasureError
 from ..quality import kendall_tau
 from .pair_distances import Distances
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._runtime import row_blocks
-from .._state import Array, Maybe, State, StateError
+from .._core.runtime import row_blocks
+from .._core.state import Array, Maybe, State, StateError
 from ..dissimilarities import class_gaussians, posterior, votes
 from ..neighbors import RowIndex
 from .input_rows import checked_components, metric_of_rows

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import require_count, require_number
-from .._runtime import generator, require_memory
-from .._state import Array, Number, State, StateError, Whole
-from .._values import Neighbors
+from .._core.errors import require_count, require_number
+from .._core.runtime import generator, require_memory
+from .._core.state import Array, Number, State, StateError, Whole
+from .._core.values import Neighbors
 from ..affinities import fitted_curve, memberships
 from ..kernels.row_costs import FUZZY
 from ..neighbors import component_labels, warn_of_parts

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._state import Absent, Array, Double, Maybe, Number, State, StateError, Tuple, Value
-from .._values import NeighborGraph
+from .._core.state import Absent, Array, Double, Maybe, Number, State, StateError, Tuple, Value
+from .._core.values import NeighborGraph
 from ..geodesics import from_rows
 from ..linalg import Scaling
 from ..neighbors import Entries, RowIndex, checked_policy

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._runtime import row_blocks
-from .._values import Inflate, Landmarks, NeighborGraph
+from .._core.runtime import row_blocks
+from .._core.values import Inflate, Landmarks, NeighborGraph
 from ..distances import Metric
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads

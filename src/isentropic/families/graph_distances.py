@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_count, require_number
-from .._values import MOST_STEPS, Diffusion, Geodesic, GraphMetric, Knn, NeighborGraph
+from .._core.errors import require, require_count, require_number
+from .._core.values import MOST_STEPS, Diffusion, Geodesic, GraphMetric, Knn, NeighborGraph
 from ..affinities import checked_heat, heat_walk, heat_width, step_weights
 from ..distances import Walks, store_distances
 from ..geodesics import all_pairs, from_neighbors, from_rows

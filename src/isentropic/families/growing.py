@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import message, require, require_flag
-from .._state import Number, State, Text, is_fitted
-from .._values import Knn, NeighborGraph, Neighbors
+from .._core.errors import message, require, require_flag
+from .._core.state import Number, State, Text, is_fitted
+from .._core.values import Knn, NeighborGraph, Neighbors
 from ..distances import is_gower, metric_name
 from ..geodesics import GrowingPaths, PairSequence, grown_rows
 from ..neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate

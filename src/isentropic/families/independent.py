@@ -9,8 +9,8 @@ import warnings
 
 import numpy as np
 
-from .._errors import IsentropicWarning, require_count
-from .._state import Array, State, Whole
+from .._core.errors import IsentropicWarning, require_count
+from .._core.state import Array, State, Whole
 from ..linalg import fixed_signs
 from ..linalg.centred import CentredRows, short_products
 from .input_rows import checked_components, checked_rows

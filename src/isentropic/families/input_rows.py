@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from .._arguments import unmasked
-from .._errors import InvalidInputError, IsentropicError, require, require_count
-from .._sparse_rows import SPARSE_METRIC, SparseRows, is_sparse
-from .._state import Array, Maybe, OneOf, State, StateError, Value
-from .._values import GraphMetric
+from .._core.arguments import unmasked
+from .._core.errors import InvalidInputError, IsentropicError, require, require_count
+from .._core.sparse_rows import SPARSE_METRIC, SparseRows, is_sparse
+from .._core.state import Array, Maybe, OneOf, State, StateError, Value
+from .._core.values import GraphMetric
 from ..distances import (
     LARGEST,
     GowerUnits,

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._errors import LandmarksClippedWarning, is_whole, require, require_one_of
-from .._runtime import generator, one_blas_thread, row_blocks
-from .._values import Landmarks
+from .._core.errors import LandmarksClippedWarning, is_whole, require, require_one_of
+from .._core.runtime import generator, one_blas_thread, row_blocks
+from .._core.values import Landmarks
 from ..distances import EUCLIDEAN, Metric, distances_between, distinct_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.condensed import combined_comoments

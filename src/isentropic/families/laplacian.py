@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import IsentropicWarning, require, warn
-from .._runtime import row_blocks
-from .._state import Double, OneOf, State, StateError, Value
-from .._values import Knn, NeighborGraph, NeighborRule, Percentile, Radius
+from .._core.errors import IsentropicWarning, require, warn
+from .._core.runtime import row_blocks
+from .._core.state import Double, OneOf, State, StateError, Value
+from .._core.values import Knn, NeighborGraph, NeighborRule, Percentile, Radius
 from ..affinities import step_weights
 from ..distances import rows_per_block
 from ..neighbors import as_rule, distance_graph, entry_lists, warn_of_isolated

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._errors import require, require_count, require_one_of
-from .._runtime import row_blocks
-from .._state import Array, Double, Maybe, State
+from .._core.errors import require, require_count, require_one_of
+from .._core.runtime import row_blocks
+from .._core.state import Array, Double, Maybe, State
 from ..distances import rows_per_block
 from ..kernels._jit import threads
 from ..kernels.lattices import expected_places

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.linalg import pinv
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._arguments import unmasked
-from .._errors import IsentropicWarning, require
-from .._state import Array, State
+from .._core.arguments import unmasked
+from .._core.errors import IsentropicWarning, require
+from .._core.state import Array, State
 from ..kernels._jit import threads
 from ..kernels.placement import project_centred
 from ..linalg import fixed_signs

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from .._errors import require_count, require_number
-from .._runtime import row_blocks
-from .._state import Array, Double, Maybe, State, StateError, Whole
-from .._values import Knn
+from .._core.errors import require_count, require_number
+from .._core.runtime import row_blocks
+from .._core.state import Array, Double, Maybe, State, StateError, Whole
+from .._core.values import Knn
 from ..affinities import barycentric_weights
 from ..neighbors import RowIndex, component_labels, listed_graph, nearest_neighbors, warn_of_parts
 from .input_rows import checked_components, checked_rows

@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from .._errors import require_number
-from .._state import Array, State
+from .._core.errors import require_number
+from .._core.state import Array, State
 from ..affinities import conditional_affinities
 from ..optim import Minimum
 from ..optim.minimum import Objective

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._errors import TableWarning, require, require_one_of, warn
-from .._runtime import row_blocks
-from .._state import Maybe, State, Value, Whole
-from .._values import GraphMetric, Knn, Neighbors
+from .._core.errors import TableWarning, require, require_one_of, warn
+from .._core.runtime import row_blocks
+from .._core.state import Maybe, State, Value, Whole
+from .._core.values import GraphMetric, Knn, Neighbors
 from ..distances import EUCLIDEAN, Metric, are_all_equal, metric_name, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.row_descent import settle_rows

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import is_whole, require, require_count
-from .._values import Knn, NeighborGraph, Radius
+from .._core.errors import is_whole, require, require_count
+from .._core.values import Knn, NeighborGraph, Radius
 from ..geodesics import PairSequence
 from ..linalg import Scaling, fixed_signs, warm_scaling
 from ..neighbors import (

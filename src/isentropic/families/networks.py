@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.special import expit
 
-from .._state import Array, Each, State, StateError, Text, Whole
+from .._core.state import Array, Each, State, StateError, Text, Whole
 from ..kernels._jit import threads
 from ..kernels.layers import write_layer
 

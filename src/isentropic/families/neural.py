@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._arguments import unmasked
-from .._errors import (
+from .._core.arguments import unmasked
+from .._core.errors import (
     IsentropicWarning,
     is_whole,
     require,
@@ -22,8 +22,8 @@ from .._errors import (
     require_one_of,
     warn,
 )
-from .._runtime import generator, one_blas_thread, row_blocks
-from .._state import Array, Double, Number, State, StateError, Value, Whole
+from .._core.runtime import generator, one_blas_thread, row_blocks
+from .._core.state import Array, Double, Number, State, StateError, Value, Whole
 from .input_rows import checked_components, checked_coordinates
 from .networks import Layers
 from .placement import Placer

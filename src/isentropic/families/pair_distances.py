@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require
-from .._runtime import require_memory, row_blocks
-from .._sparse_rows import SparseRows
-from .._state import Maybe, State, StateError, Value
-from .._values import GraphMetric, NeighborGraph
+from .._core.errors import require
+from .._core.runtime import require_memory, row_blocks
+from .._core.sparse_rows import SparseRows
+from .._core.state import Maybe, State, StateError, Value
+from .._core.values import GraphMetric, NeighborGraph
 from ..distances import (
     EUCLIDEAN,
     Metric,

@@ -16,10 +16,10 @@ from typing import Protocol
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._errors import is_real, is_whole, require, require_count, require_number, require_one_of
-from .._runtime import generator, row_blocks
-from .._state import Array, Double, Number, State, Whole
-from .._values import GraphMetric, Momentum
+from .._core.errors import is_real, is_whole, require, require_count, require_number, require_one_of
+from .._core.runtime import generator, row_blocks
+from .._core.state import Array, Double, Number, State, Whole
+from .._core.values import GraphMetric, Momentum
 from ..distances import Distinct, distinct_rows, rows_per_block
 from ..objectives import AllPairs, DrawnPairs
 from ..optim import Minimum, lbfgs, momentum_descent

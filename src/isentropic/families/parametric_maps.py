@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import require_count, require_number
-from .._runtime import generator
+from .._core.errors import require_count, require_number
+from .._core.runtime import generator
 from .drawn_edges import DrawnEdges, matching
 from .input_rows import checked_components
 from .networks import Layers

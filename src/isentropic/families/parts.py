@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh, qr, svd
 
-from .._errors import DisconnectedGraphWarning, warn
+from .._core.errors import DisconnectedGraphWarning, warn
 from ..linalg import bottom_eigenpairs, fixed_signs
 
 POLICIES = ("bridge", "points", "largest", "raise")

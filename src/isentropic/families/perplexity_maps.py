@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from .._errors import require_count, require_number
-from .._runtime import generator, require_memory, row_blocks
-from .._state import Array, Double, Number, State, Text, Whole
-from .._values import Neighbors
+from .._core.errors import require_count, require_number
+from .._core.runtime import generator, require_memory, row_blocks
+from .._core.state import Array, Double, Number, State, Text, Whole
+from .._core.values import Neighbors
 from ..affinities import checked_perplexity, conditional_affinities, listed_for
 from ..kernels._jit import threads
 from ..kernels.row_costs import GAUSSIANS, STUDENT, STUDENT_FIELD

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._gower import Gower
-from .._state import Absent, Array, Checked, OneOf, State, StateError, Value
-from .._values import Diffusion, Geodesic
+from .._core.gower import Gower
+from .._core.state import Absent, Array, Checked, OneOf, State, StateError, Value
+from .._core.values import Diffusion, Geodesic
 from ..distances import checked_metric, hashes_of
 from ..kernels._jit import threads
 from .embedder import Embedder

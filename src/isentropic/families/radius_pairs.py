@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .._runtime import require_memory
+from .._core.runtime import require_memory
 from ..distances import condensed_distances
 from ..kernels._jit import threads
 from ..kernels.degrees import paired_distances

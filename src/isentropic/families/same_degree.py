@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._state import Absent, Array, Maybe, Number, State, StateError, Tuple
+from .._core.state import Absent, Array, Maybe, Number, State, StateError, Tuple
 from ..kernels._jit import threads
 from ..kernels.degrees import row_attractions
 from ..kernels.row_costs import DEGREES

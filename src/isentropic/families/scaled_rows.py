@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._runtime import row_blocks
+from .._core.runtime import row_blocks
 
 _BLOCK = 2**18  # numbers that are read at once
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import require_one_of
+from .._core.errors import require_one_of
 
 _APART = 0.1  # of the width of the widest part: the room between two
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from .._errors import DisconnectedGraphWarning, IsentropicWarning, warn
-from .._state import Array, Number, State, Whole
+from .._core.errors import DisconnectedGraphWarning, IsentropicWarning, warn
+from .._core.state import Array, Number, State, Whole
 from ..linalg import bottom_eigenpairs, bottom_squared_eigenpairs
 from ..neighbors import RowIndex
 from .placement import RowKeeper

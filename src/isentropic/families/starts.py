@@ -8,9 +8,9 @@ import numpy as np
 from scipy.spatial.distance import squareform
 from sklearn.utils import check_array
 
-from .._arguments import unmasked
-from .._errors import NegativeEigenvalueWarning, TableWarning, require, warn
-from .._runtime import row_blocks
+from .._core.arguments import unmasked
+from .._core.errors import NegativeEigenvalueWarning, TableWarning, require, warn
+from .._core.runtime import row_blocks
 from ..linalg import classical_scaling, top_eigenpairs
 from ..objectives import AllPairs, DrawnPairs
 from .pair_distances import Distances

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._state import Double, State
+from .._core.state import Double, State
 from ..kernels._jit import threads
 from ..kernels.row_costs import STRESS
 from ..kernels.row_descent import settle_rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require_count
+from .._core.errors import require_count
 from ..affinities import joint_affinities
 from ..objectives import StudentNeighbors
 from ..optim import Phase, phased_descent

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import IsentropicWarning, require, require_one_of, warn
-from .._state import Absent, Array, OneOf, State, StateError, Text, Value, Whole
+from .._core.errors import IsentropicWarning, require, require_one_of, warn
+from .._core.state import Absent, Array, OneOf, State, StateError, Text, Value, Whole
 from ..dissimilarities import ClassGaussians, ClassIndex, WideGaussians, class_gaussians, posterior, votes
 from ..distances import is_gower
 from ..neighbors import RowIndex

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import IsentropicWarning, require_count, warn
-from .._runtime import one_blas_thread, row_blocks
-from .._state import Array, State, StateError
+from .._core.errors import IsentropicWarning, require_count, warn
+from .._core.runtime import one_blas_thread, row_blocks
+from .._core.state import Array, State, StateError
 from .input_rows import checked_components, checked_rows
 from .linear import require_features
 from .local import NeighborLists, neighbor_lists

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._errors import require
-from .._runtime import one_blas_thread, row_blocks
+from .._core.errors import require
+from .._core.runtime import one_blas_thread, row_blocks
 from ..optim import Adam
 
 _RUN, _WINDOW = 256, 2**17  # rows that lie together, and that are mixed with each other, in a large table

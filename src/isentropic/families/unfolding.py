@@ -9,9 +9,9 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
 from scipy.spatial.distance import squareform
 
-from .._errors import NegativeEigenvalueWarning
-from .._runtime import require_memory
-from .._values import NeighborGraph
+from .._core.errors import NegativeEigenvalueWarning
+from .._core.runtime import require_memory
+from .._core.values import NeighborGraph
 from ..geodesics import all_pairs, from_rows
 from ..linalg import classical_scaling
 from .local import NeighborLists

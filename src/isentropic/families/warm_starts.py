@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _num_samples
 
-from .._arguments import unmasked
-from .._errors import require
-from .._state import Absent, Names, State, is_fitted
+from .._core.arguments import unmasked
+from .._core.errors import require
+from .._core.state import Absent, Names, State, is_fitted
 from ..neighbors import nearest_among
 from ..quality.row_names import has_default_index, matched_names, row_names
 from .input_rows import checked_components, metric_of_rows

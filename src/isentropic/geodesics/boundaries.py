@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require, require_count
-from .._runtime import one_blas_thread, row_blocks
-from .._values import Knn
+from .._core.errors import require, require_count
+from .._core.runtime import one_blas_thread, row_blocks
+from .._core.values import Knn
 from ..distances import Metric, distances_between, measurable_rows
 from ..neighbors import searched_neighbors
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .._values import NeighborGraph
+from .._core.values import NeighborGraph
 
 
 @dataclass(frozen=True, slots=True)

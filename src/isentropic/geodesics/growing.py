@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._runtime import memory_budget, row_blocks
-from .._values import NeighborGraph
+from .._core.runtime import memory_budget, row_blocks
+from .._core.values import NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.repaired_paths import repaired_paths
 from .changes import Changes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arguments import as_numbers, require_graph
-from .._errors import require, require_count
-from .._runtime import row_blocks
-from .._values import NeighborGraph, Neighbors
+from .._core.arguments import as_numbers, require_graph
+from .._core.errors import require, require_count
+from .._core.runtime import row_blocks
+from .._core.values import NeighborGraph, Neighbors
 from ..kernels._jit import threads
 from ..kernels.near_paths import nearest_by_paths
 

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from .._arguments import as_numbers, as_positions, require_graph
-from .._errors import require
-from .._runtime import require_memory, row_blocks
-from .._values import NeighborGraph
+from .._core.arguments import as_numbers, as_positions, require_graph
+from .._core.errors import require
+from .._core.runtime import require_memory, row_blocks
+from .._core.values import NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.paths import LANES, grouped_order, grouped_paths, single_paths
 

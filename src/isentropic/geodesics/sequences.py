@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._runtime import require_memory, row_blocks
-from .._values import NeighborGraph
+from .._core.runtime import require_memory, row_blocks
+from .._core.values import NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.halved_paths import halved_paths, wave_orders
 from ..kernels.paths import LANES

@@ -30,8 +30,8 @@ from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from .._cache import SUFFIX, cache_folder, keep, read_cached
-from .._runtime import worker_threads
+from .._core.cache import SUFFIX, cache_folder, keep, read_cached
+from .._core.runtime import worker_threads
 
 # Reassociation and FMA are welcome; NaN and inf keep their meaning.
 _FLAGS = {"nsz", "contract", "afn", "reassoc"}

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .._errors import InvalidInputError, IsentropicWarning, message, require_count, warn
-from .._runtime import checked_jobs, one_blas_thread
+from .._core.errors import InvalidInputError, IsentropicWarning, message, require_count, warn
+from .._core.runtime import checked_jobs, one_blas_thread
 from ..kernels._jit import threads
 from ..kernels.condensed import squared_times
 from .eigen import DENSE, SEED, eigenpairs_by_rank, start_vector

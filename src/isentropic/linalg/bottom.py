@@ -10,9 +10,9 @@ from scipy.linalg import eigh, lu_factor, lu_solve, qr
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .._arguments import as_numbers
-from .._errors import require, require_count
-from .._runtime import one_blas_thread, require_memory
+from .._core.arguments import as_numbers
+from .._core.errors import require, require_count
+from .._core.runtime import one_blas_thread, require_memory
 from .eigen import (
     AFFORDABLE,
     DENSE,

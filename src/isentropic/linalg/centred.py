@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr, svd
 
-from .._runtime import one_blas_thread
+from .._core.runtime import one_blas_thread
 
 RANK = 1e-10  # of the largest singular value: what is below is rounding
 _WORTH_THREADS = 10**9  # products: a second of one core, or a few of them

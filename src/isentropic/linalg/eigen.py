@@ -10,9 +10,9 @@ import numpy as np
 from scipy.linalg import LinAlgError, eigh
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .._arguments import as_numbers
-from .._errors import InvalidInputError, message, require, require_count
-from .._runtime import one_blas_thread, require_memory
+from .._core.arguments import as_numbers
+from .._core.errors import InvalidInputError, message, require, require_count
+from .._core.runtime import one_blas_thread, require_memory
 from .signs import fixed_signs
 
 # Where the iteration ends early it starts again from a random vector; older versions of scipy fix its seed.

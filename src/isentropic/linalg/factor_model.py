@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import svd
 
-from .._errors import IsentropicWarning
+from .._core.errors import IsentropicWarning
 from ..kernels._jit import threads
 from ..kernels.placement import project_centred
 from .centred import CentredRows, short_products

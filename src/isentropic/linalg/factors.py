@@ -9,7 +9,7 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
-from .._runtime import memory_budget
+from .._core.runtime import memory_budget
 
 _BYTES = 24  # of an entry below the diagonal, in both factors
 _SAVED = 10  # an order of minimum degree takes at most this share of the products that the band foretells

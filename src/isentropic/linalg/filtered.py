@@ -6,7 +6,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
-from .._runtime import one_blas_thread, row_blocks
+from .._core.runtime import one_blas_thread, row_blocks
 from .eigen import top_eigenpairs
 from .signs import fixed_signs
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import eigh
 
-from .._runtime import one_blas_thread
+from .._core.runtime import one_blas_thread
 
 _PASSES = 12  # blocks of a basis; then it starts again from its best vectors
 _RESTARTS = 8

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arguments import as_numbers, as_positions
-from .._errors import require
+from .._core.arguments import as_numbers, as_positions
+from .._core.errors import require
 from .units import unit_exponent
 
 

@@ -15,10 +15,10 @@ from functools import partial
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from .._arguments import as_numbers
-from .._errors import NegativeEigenvalueWarning, require, require_count, warn
-from .._runtime import checked_jobs, one_blas_thread, require_memory
-from .._state import Absent, Array, Double, Number, State, Tuple
+from .._core.arguments import as_numbers
+from .._core.errors import NegativeEigenvalueWarning, require, require_count, warn
+from .._core.runtime import checked_jobs, one_blas_thread, require_memory
+from .._core.state import Absent, Array, Double, Number, State, Tuple
 from ..kernels._jit import threads
 from ..kernels.condensed import (
     combined_comoments,

@@ -9,7 +9,7 @@ from scipy.linalg import svd
 from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import ArpackError, splu
 
-from .._runtime import one_blas_thread
+from .._core.runtime import one_blas_thread
 from .bottom import Mirrored, bottom_eigenpairs, filtered_bottom_eigenpairs
 from .eigen import DENSE, inverse_lanczos, start_vector
 from .factors import Profile

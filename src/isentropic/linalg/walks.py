@@ -10,8 +10,8 @@ from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackError, eigsh
 
-from .._errors import InvalidInputError, message
-from .._runtime import one_blas_thread, row_blocks
+from .._core.errors import InvalidInputError, message
+from .._core.runtime import one_blas_thread, row_blocks
 from .eigen import TOLD_APART, eigenpairs_by_rank, inverse_lanczos, start_vector
 from .factors import Profile, factored
 from .filtered import FIRST_BORDER, SPARE, orthogonal, polynomial

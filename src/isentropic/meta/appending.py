@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._arguments import as_numbers
-from .._errors import InvalidInputError, require, require_count
-from .._state import is_fitted
+from .._core.arguments import as_numbers
+from .._core.errors import InvalidInputError, require, require_count
+from .._core.state import is_fitted
 from ..distances import is_gower
 from ..families.embedder import whole_change
 from ..families.input_rows import metric_of_rows, require_dense_rows

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require_count, require_one_of
-from .._runtime import generator
-from .._values import Knn, Radius
+from .._core.errors import require_count, require_one_of
+from .._core.runtime import generator
+from .._core.values import Knn, Radius
 from ..distances import Metric
 from ..families.neighborhood_paths import checked_values, path_steps
 from ..linalg import procrustes_correlation, residual_variance

@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from .._errors import IsentropicWarning, require, require_count, require_number
-from .._runtime import generator, row_blocks
-from .._state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
+from .._core.errors import IsentropicWarning, require, require_count, require_number
+from .._core.runtime import generator, row_blocks
+from .._core.state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
 from ..families.faithfulness import table_tau
 from ..families.input_rows import checked_components, checked_rows
 from ..families.networks import Layers

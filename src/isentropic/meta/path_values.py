@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._values import Floats, Integers, Radius
+from .._core.values import Floats, Integers, Radius
 from ..linalg import aligned
 
 _JUMP = 3.0  # times the least rate before: shrinkage falls as neighbourhoods grow, unless paths take a leap

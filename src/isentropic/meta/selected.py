@@ -8,8 +8,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import require
-from .._state import Dict, Model, Plain, State, Text, Value
+from .._core.errors import require
+from .._core.state import Dict, Model, Plain, State, Text, Value
 from ..families.embedder import Embedder
 from ..families.input_rows import checked_rows
 from ..selection import Selection, neighbor_grid, select

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._errors import require_one_of
+from .._core.errors import require_one_of
 from ..families.input_rows import checked_rows
 from ..families.neural import AutoencoderEmbedder, Lessons, Reconstruction, mirrored
 from ..families.scaled_rows import ScaledRows

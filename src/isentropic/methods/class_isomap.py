@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._errors import require_number
-from .._state import Double, State, Value
-from .._values import Knn
+from .._core.errors import require_number
+from .._core.state import Double, State, Value
+from .._core.values import Knn
 from ..dissimilarities import mean_between
 from ..families.class_blend import ClassBlend, mean_of_pairs, mean_of_rows
 from ..families.divergence_learner import DivergenceLearner

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._runtime import require_memory, row_blocks
-from .._state import Absent, Array, Number, State, StateError, Tuple, Value
+from .._core.runtime import require_memory, row_blocks
+from .._core.state import Absent, Array, Number, State, StateError, Tuple, Value
 from ..distances import condensed_distances, distances_between, rows_per_block
 from ..families.input_rows import (
     KnownRows,

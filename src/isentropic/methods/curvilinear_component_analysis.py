@@ -6,10 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from .._errors import require, require_count, require_number, require_one_of
-from .._runtime import row_blocks
-from .._state import Double, State
-from .._values import Knn
+from .._core.errors import require, require_count, require_number, require_one_of
+from .._core.runtime import row_blocks
+from .._core.state import Double, State
+from .._core.values import Knn
 from ..distances import distinct_rows
 from ..families.pairs import Problem, minimised
 from ..families.radius_pairs import RadiusPairs

@@ -6,8 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from .._errors import require_number
-from .._state import Array, State, StateError
+from .._core.errors import require_number
+from .._core.state import Array, State, StateError
 from ..families.pairs import Problem, minimised
 from ..families.stress import StressEmbedder
 from ..kernels._jit import threads

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import IsentropicWarning, require, require_count, require_number, warn
-from .._state import Array, Double, Number, State, Whole
-from .._values import DistanceRows, Knn
+from .._core.errors import IsentropicWarning, require, require_count, require_number, warn
+from .._core.state import Array, Double, Number, State, Whole
+from .._core.values import DistanceRows, Knn
 from ..affinities import checked_heat, heat_walk, heat_width
 from ..distances import Walks
 from ..families.input_rows import checked_components, checked_rows

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require_one_of
-from .._state import OneOf, State, Value
-from .._values import Knn
+from .._core.errors import require_one_of
+from .._core.state import OneOf, State, Value
+from .._core.values import Knn
 from ..affinities import bridged_heat, checked_heat, heat_width, step_weights
 from ..dissimilarities import Added, Exponential, Shrunk, checked_dissimilarity
 from ..families.class_divergences import dissimilarity_of

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from .._errors import require_flag, require_one_of
-from .._state import Checked, Double, Flag, Maybe, State, Text, Tuple, Value
-from .._values import Knn, NeighborGraph, Neighbors
+from .._core.errors import require_flag, require_one_of
+from .._core.state import Checked, Double, Flag, Maybe, State, Text, Tuple, Value
+from .._core.values import Knn, NeighborGraph, Neighbors
 from ..divergences import (
     EDGE_DIVERGENCES,
     Patches,

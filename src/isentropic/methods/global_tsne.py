@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._errors import require_number
+from .._core.errors import require_number
 from ..affinities import joint_affinities
 from ..families.perplexity_maps import StudentEmbedder
 from ..objectives import StudentPairs

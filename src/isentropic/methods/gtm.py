@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lstsq
 
-from .._errors import require_count, require_number, require_one_of
-from .._runtime import one_blas_thread, require_memory, row_blocks
-from .._state import Array, Double, Number, State, Whole
+from .._core.errors import require_count, require_number, require_one_of
+from .._core.runtime import one_blas_thread, require_memory, row_blocks
+from .._core.state import Array, Double, Number, State, Whole
 from ..distances import rows_per_block
 from ..families.input_rows import checked_rows
 from ..families.lattice import LatticeEmbedder, lattice_places, principal_sheet

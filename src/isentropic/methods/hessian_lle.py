@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from .._errors import IsentropicWarning, warn
-from .._runtime import one_blas_thread
+from .._core.errors import IsentropicWarning, warn
+from .._core.runtime import one_blas_thread
 from ..distances import distinct_rows
 from ..families.tangents import TangentEmbedder, Tangents, tangent_blocks
 from ..linalg import sum_of_blocks

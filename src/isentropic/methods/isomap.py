@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require_flag
-from .._state import Absent, Array, Maybe, OneOf, State, Value
-from .._values import Knn, Percentile, Radius
+from .._core.errors import require_flag
+from .._core.state import Absent, Array, Maybe, OneOf, State, Value
+from .._core.values import Knn, Percentile, Radius
 from ..families.growing import GrowingEmbedder, Update
 from ..families.neighborhood_paths import maps_of_values
 from ..neighbors import as_rule, conformal_entries, conformal_graph, distance_graph, entry_lists

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require_count, require_flag, require_number
-from .._runtime import row_blocks
-from .._state import Absent, Array, Checked, Double, Flag, Starts, State, Tuple, Value, Whole
-from .._values import Percentile
+from .._core.errors import require_count, require_flag, require_number
+from .._core.runtime import row_blocks
+from .._core.state import Absent, Array, Checked, Double, Flag, Starts, State, Tuple, Value, Whole
+from .._core.values import Percentile
 from ..divergences import (
     bandwidth_floors,
     checked_bandwidth,

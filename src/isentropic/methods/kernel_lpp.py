@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import eigh
 
-from .._errors import IsentropicWarning, require_number, require_one_of, warn
-from .._runtime import require_memory, row_blocks
-from .._state import Array, State, StateError, Value, Whole
+from .._core.errors import IsentropicWarning, require_number, require_one_of, warn
+from .._core.runtime import require_memory, row_blocks
+from .._core.state import Array, State, StateError, Value, Whole
 from ..affinities import InnerProduct, checked_heat, heat, neighbor_graph
 from ..distances import LARGEST, rows_per_block
 from ..families.input_rows import checked_components, checked_rows

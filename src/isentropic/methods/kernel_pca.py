@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 
-from .._errors import IsentropicWarning, NegativeEigenvalueWarning, require
-from .._runtime import one_blas_thread, require_memory, row_blocks
-from .._state import Absent, Array, State, StateError, Value
+from .._core.errors import IsentropicWarning, NegativeEigenvalueWarning, require
+from .._core.runtime import one_blas_thread, require_memory, row_blocks
+from .._core.state import Absent, Array, State, StateError, Value
 from ..affinities import InnerProduct
 from ..distances import LARGEST, rows_per_block
 from ..families.input_rows import checked_components, checked_rows

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from .._errors import require_one_of
-from .._state import Array, State, Text
+from .._core.errors import require_one_of
+from .._core.state import Array, State, Text
 from ..affinities import bridged_heat, checked_heat, heat_width
 from ..families.input_rows import checked_components, checked_rows
 from ..families.laplacian import LaplacianEmbedder, require_degrees, tell_of_alternating, undone

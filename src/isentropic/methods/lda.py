@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import qr, svd
 
-from .._errors import is_real, require
-from .._state import Array, Number, State
+from .._core.errors import is_real, require
+from .._core.state import Array, Number, State
 from ..families.input_rows import checked_components
 from ..families.linear import LinearEmbedder, padded, require_features
 from ..linalg.centred import RANK, CentredRows

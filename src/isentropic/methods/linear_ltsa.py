@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._errors import require_count
+from .._core.errors import require_count
 from ..families.aligned import AlignedEmbedder
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import require_features

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy.sparse import csr_array, eye_array
 
-from .._state import Number, State
+from .._core.state import Number, State
 from ..families.local import BarycentricEmbedder, reconstruction_weights
 
 

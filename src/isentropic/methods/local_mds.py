@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from .._errors import require_count, require_number
-from .._runtime import row_blocks
-from .._state import Double, State, Whole
+from .._core.errors import require_count, require_number
+from .._core.runtime import row_blocks
+from .._core.state import Double, State, Whole
 from ..families.pairs import Problem, minimised
 from ..families.stress import StressEmbedder, row_starts, with_their_own
 from ..kernels._jit import threads

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.linalg import svd
 
-from .._errors import (
+from .._core.errors import (
     IsentropicWarning,
     is_whole,
     require,
@@ -16,8 +16,8 @@ from .._errors import (
     require_one_of,
     warn,
 )
-from .._state import Array, State, Whole
-from .._values import Can, NeighborRule, Pnn
+from .._core.state import Array, State, Whole
+from .._core.values import Can, NeighborRule, Pnn
 from ..affinities import checked_heat, heat, neighbor_graph
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder

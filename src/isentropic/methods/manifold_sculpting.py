@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require, require_count
-from .._runtime import generator, row_blocks
-from .._state import Array, Double, Number, State, Whole
-from .._values import Knn
+from .._core.errors import require, require_count
+from .._core.runtime import generator, row_blocks
+from .._core.state import Array, Double, Number, State, Whole
+from .._core.values import Knn
 from ..families.input_rows import checked_components, checked_rows, one_place_for_equals
 from ..families.placement import RowKeeper
 from ..families.starts import principal_start

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .._runtime import one_blas_thread
+from .._core.runtime import one_blas_thread
 from ..families.local import BarycentricEmbedder, NeighborLists
 from ..families.side_by_side import rows_of_parts
 from ..linalg import sum_of_blocks

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .._errors import require
-from .._state import Dict, Each, Maybe, Number, State, Text
+from .._core.errors import require
+from .._core.state import Dict, Each, Maybe, Number, State, Text
 from ..families.degree_search import best_of, checked_degrees, searched
 from ..families.same_degree import SameDegreeEmbedder
 

@@ -7,8 +7,8 @@ from math import prod
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from .._errors import require, require_count, require_number
-from .._state import Array, Each, State
+from .._core.errors import require, require_count, require_number
+from .._core.state import Array, Each, State
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder, padded, require_features
 from ..linalg.centred import RANK, CentredRows

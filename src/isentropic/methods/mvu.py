@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from .._errors import (
+from .._core.errors import (
     IsentropicWarning,
     is_whole,
     require,
@@ -14,7 +14,7 @@ from .._errors import (
     require_one_of,
     warn,
 )
-from .._state import Array, Maybe, Number, State, Whole
+from .._core.state import Array, Maybe, Number, State, Whole
 from ..distances import Distinct, distinct_rows
 from ..families.input_rows import checked_rows
 from ..families.landmarks import chosen_landmarks

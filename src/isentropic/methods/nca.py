@@ -6,9 +6,9 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
-from .._errors import require, require_count
-from .._runtime import require_memory, row_blocks
-from .._state import Number, State, Whole
+from .._core.errors import require, require_count
+from .._core.runtime import require_memory, row_blocks
+from .._core.state import Number, State, Whole
 from ..distances import rows_per_block
 from ..families.input_rows import checked_components
 from ..families.linear import LinearEmbedder, padded, require_features

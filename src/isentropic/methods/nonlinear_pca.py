@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require, require_count, require_number
-from .._runtime import generator, row_blocks
-from .._state import Array, Number, State, StateError, Whole
+from .._core.errors import require, require_count, require_number
+from .._core.runtime import generator, row_blocks
+from .._core.state import Array, Number, State, StateError, Whole
 from ..distances import rows_per_block
 from ..families.input_rows import checked_components, checked_rows
 from ..families.networks import Layers

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from .._errors import IsentropicWarning, require_one_of, warn
-from .._runtime import require_memory
-from .._state import Array, Number, State, Tuple
+from .._core.errors import IsentropicWarning, require_one_of, warn
+from .._core.runtime import require_memory
+from .._core.state import Array, Number, State, Tuple
 from ..families.pairs import Problem, minimised
 from ..families.stress import StressEmbedder
 from ..families.warm_starts import WarmStart

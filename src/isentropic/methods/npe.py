@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy.sparse import csr_array, eye_array
 
-from .._errors import require_count, require_number
+from .._core.errors import require_count, require_number
 from ..families.aligned import AlignedEmbedder
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import require_features

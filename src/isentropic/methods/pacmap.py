@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import IsentropicWarning, require_count, require_number, warn
-from .._state import Number, State
+from .._core.errors import IsentropicWarning, require_count, require_number, warn
+from .._core.state import Number, State
 from ..families.drawn_lists import distances_to, other_rows, rows_beyond, small_start
 from ..families.drawn_maps import DrawnEmbedder
 from ..families.neighbor_maps import settled_among

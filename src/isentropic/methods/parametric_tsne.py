@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from .._state import Number, State
-from .._values import Knn
+from .._core.state import Number, State
+from .._core.values import Knn
 from ..affinities import checked_perplexity, conditional_affinities, joint_affinities, listed_for
 from ..families.input_rows import checked_rows
 from ..families.parametric_maps import ParametricMap

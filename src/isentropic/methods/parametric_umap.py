@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from .._errors import require_count
-from .._state import Number, State
-from .._values import Knn
+from .._core.errors import require_count
+from .._core.state import Number, State
+from .._core.values import Knn
 from ..affinities import fitted_curve, fuzzy_graph
 from ..families.input_rows import checked_rows
 from ..families.parametric_maps import ParametricMap

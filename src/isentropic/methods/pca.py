@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.decomposition import PCA as _PCA
 
-from .._errors import require, require_flag
-from .._state import Array, State
+from .._core.errors import require, require_flag
+from .._core.state import Array, State
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder
 

@@ -6,8 +6,8 @@ import warnings
 
 import numpy as np
 
-from .._errors import IsentropicWarning, require, require_one_of
-from .._state import Array, Number, State
+from .._core.errors import IsentropicWarning, require, require_one_of
+from .._core.state import Array, Number, State
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder, padded, require_features
 from ..linalg.centred import CentredRows

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._runtime import generator
-from .._state import Array, State
+from .._core.runtime import generator
+from .._core.state import Array, State
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder, require_features
 from ..linalg.centred import CentredRows

@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from .._errors import require, require_count, require_number
-from .._runtime import row_blocks
-from .._state import Number, State, Whole
+from .._core.errors import require, require_count, require_number
+from .._core.runtime import row_blocks
+from .._core.state import Number, State, Whole
 from ..families.pairs import PairsEmbedder, minimised
 from ..families.stress import with_their_own
 from ..kernels._jit import threads

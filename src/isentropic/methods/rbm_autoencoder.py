@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .._errors import require_count
-from .._state import Array, State
+from .._core.errors import require_count
+from .._core.state import Array, State
 from ..families.boltzmann import stacked
 from ..families.input_rows import checked_rows
 from ..families.neural import AutoencoderEmbedder, Lessons, Reconstruction

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._errors import require
-from .._state import Dict, Number, State
+from .._core.errors import require
+from .._core.state import Dict, Number, State
 from ..families.degree_search import DEGREES, Trial, best_of, checked_degrees, searched
 from ..families.same_degree import DegreeTrials, SameDegreeEmbedder
 

@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from .._errors import require_one_of
-from .._state import Array, Double, State, Text, Tuple
-from .._values import NeighborGraph
+from .._core.errors import require_one_of
+from .._core.state import Array, Double, State, Text, Tuple
+from .._core.values import NeighborGraph
 from ..dissimilarities import checked_scale
 from ..divergences import EDGE_DIVERGENCES, Patches, RowProducts, cheapest_form, noise_floor, reweighted
 from ..families.class_maps import GraphStudentMap, edges_of, graph_of_map

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from .._errors import require_flag, require_one_of
-from .._state import Flag, State, StateError, Text, Tuple, Value, Whole
-from .._values import NeighborGraph
+from .._core.errors import require_flag, require_one_of
+from .._core.state import Flag, State, StateError, Text, Tuple, Value, Whole
+from .._core.values import NeighborGraph
 from ..families.class_maps import GraphStudentMap, edges_of, graph_of_map
 from ..families.fitted_classes import FittedClasses
 from ..geodesics import all_pairs, nearest_by_entries, nearest_in_graph

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import require_count, require_flag
-from .._runtime import one_blas_thread, require_memory, row_blocks
-from .._state import Array, Number, State, Whole
+from .._core.errors import require_count, require_flag
+from .._core.runtime import one_blas_thread, require_memory, row_blocks
+from .._core.state import Array, Number, State, Whole
 from ..distances import rows_per_block
 from ..families.input_rows import checked_rows
 from ..families.lattice import (

@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 from scipy.linalg import qr
 
-from .._errors import IsentropicWarning, require_number
-from .._state import Array, State
+from .._core.errors import IsentropicWarning, require_number
+from .._core.state import Array, State
 from ..families.input_rows import checked_components, checked_rows
 from ..families.linear import LinearEmbedder, padded, require_features
 from ..linalg.centred import RANK, CentredRows, short_products

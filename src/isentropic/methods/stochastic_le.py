@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array
 
-from .._errors import require_number, require_one_of
-from .._state import Double, State, Value
-from .._values import Knn, NeighborGraph
+from .._core.errors import require_number, require_one_of
+from .._core.state import Double, State, Value
+from .._core.values import Knn, NeighborGraph
 from ..affinities import bridging_edges, checked_heat, heat_width
 from ..dissimilarities import mean_between
 from ..families.divergence_learner import DivergenceLearner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._state import OneOf, State, Value, Whole
+from .._core.state import OneOf, State, Value, Whole
 from ..dissimilarities import Added, ClassIndex, Exponential, Shrunk, checked_dissimilarity
 from ..families.class_divergences import dissimilarity_of
 from ..families.class_graphs import class_graph

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from .._errors import IsentropicWarning, is_real, require, require_count, require_number, warn
-from .._runtime import require_memory, row_blocks
-from .._state import Double, Maybe, Number, OneOf, State, Value, Whole
+from .._core.errors import IsentropicWarning, is_real, require, require_count, require_number, warn
+from .._core.runtime import require_memory, row_blocks
+from .._core.state import Double, Maybe, Number, OneOf, State, Value, Whole
 from ..dissimilarities import (
     Added,
     Exponential,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from .._errors import require_count, require_flag, require_number, require_one_of
-from .._state import Flag, Number, State
+from .._core.errors import require_count, require_flag, require_number, require_one_of
+from .._core.state import Flag, Number, State
 from ..dissimilarities import ClassIndex, checked_dissimilarity
 from ..families.class_divergences import dissimilarity_of
 from ..families.input_rows import checked_components

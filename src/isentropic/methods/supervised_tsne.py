@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._class_choices import Dis4
-from .._state import OneOf, State, StateError, Value
-from .._values import Neighbors
+from .._core.class_choices import Dis4
+from .._core.state import OneOf, State, StateError, Value
+from .._core.values import Neighbors
 from ..dissimilarities import (
     Added,
     ClassIndex,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._errors import require_number
+from .._core.errors import require_number
 from ..families.class_fuzzy_maps import ClassFuzzyEmbedder
 
 

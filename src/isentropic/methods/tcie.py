@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require
-from .._runtime import generator, require_memory
-from .._state import Array, Number, State
-from .._values import Geodesic
+from .._core.errors import require
+from .._core.runtime import generator, require_memory
+from .._core.state import Array, Number, State
+from .._core.values import Geodesic
 from ..families.input_rows import KnownRows, checked_components, checked_rows, one_place_for_equals
 from ..families.pair_distances import Distances
 from ..families.pairs import Problem, minimised

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._errors import require_count, require_one_of
-from .._runtime import row_blocks
-from .._state import Number, State, Text
+from .._core.errors import require_count, require_one_of
+from .._core.runtime import row_blocks
+from .._core.state import Number, State, Text
 from ..families.drawn_lists import small_start
 from ..families.drawn_maps import DrawnEmbedder
 from ..families.triplets import RULES, drawn_triplets, triplet_weights, weighted_triplets

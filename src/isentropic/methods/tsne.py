@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._errors import require_number
+from .._core.errors import require_number
 from ..families.perplexity_maps import MOST_DOF
 from ..families.student_maps import StudentMap
 

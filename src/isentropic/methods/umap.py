@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from .._errors import require_number
-from .._state import Absent, State, StateError, declared
+from .._core.errors import require_number
+from .._core.state import Absent, State, StateError, declared
 from ..affinities import fuzzy_graph
 from ..families.class_fuzzy_maps import ClassFuzzyEmbedder
 from ..families.input_rows import metric_of_rows

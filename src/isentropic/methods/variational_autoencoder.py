@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import require_count, require_number
-from .._runtime import generator, one_blas_thread
-from .._state import Array, Number, State
+from .._core.errors import require_count, require_number
+from .._core.runtime import generator, one_blas_thread
+from .._core.state import Array, Number, State
 from ..families.evidence import VariationalNetwork
 from ..families.input_rows import checked_rows
 from ..families.networks import Layers

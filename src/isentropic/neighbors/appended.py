@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._values import NeighborGraph, Neighbors
+from .._core.values import NeighborGraph, Neighbors
 from ..distances import EUCLIDEAN, Metric, distances_between, metric_name
 from .index import lists_in_rows
 from .search import nearest_among

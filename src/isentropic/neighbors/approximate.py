@@ -6,9 +6,9 @@ import warnings
 
 import numpy as np
 
-from .._errors import LowRecallWarning
-from .._runtime import generator, row_blocks
-from .._values import NeighborGraph, Neighbors
+from .._core.errors import LowRecallWarning
+from .._core.runtime import generator, row_blocks
+from .._core.values import NeighborGraph, Neighbors
 from ..distances import (
     EUCLIDEAN,
     Metric,

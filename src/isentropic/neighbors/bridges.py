@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from .._runtime import row_blocks
+from .._core.runtime import row_blocks
 from ..distances import (
     EUCLIDEAN,
     Metric,

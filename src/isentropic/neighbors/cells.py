@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .._runtime import one_blas_thread
+from .._core.runtime import one_blas_thread
 from ..kernels.bridges import closer_outside
 from .index import product_error
 

@@ -9,8 +9,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from .._errors import DisconnectedGraphError, DisconnectedGraphWarning, require_number, require_one_of, warn
-from .._values import Inflate, NeighborGraph
+from .._core.errors import (
+    DisconnectedGraphError,
+    DisconnectedGraphWarning,
+    require_number,
+    require_one_of,
+    warn,
+)
+from .._core.values import Inflate, NeighborGraph
 from ..distances import Metric
 from .bridges import shortest_bridges
 

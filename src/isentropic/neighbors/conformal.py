@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._values import NeighborGraph
+from .._core.values import NeighborGraph
 from .entries import Entries
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._runtime import require_memory, row_blocks
+from .._core.runtime import require_memory, row_blocks
 from ..distances import BY_DIFFERENCES, CITY_BLOCK, EUCLIDEAN, Metric, is_gower, weights_of
 from ..kernels._jit import threads
 from ..kernels.descent import (

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._errors import DisconnectedGraphWarning, warn
-from .._runtime import row_blocks
-from .._values import Knn, NeighborGraph, NeighborRule, Percentile, Radius
+from .._core.errors import DisconnectedGraphWarning, warn
+from .._core.runtime import row_blocks
+from .._core.values import Knn, NeighborGraph, NeighborRule, Percentile, Radius
 from ..distances import EUCLIDEAN, distances_between, rows_per_block
 from .approximate import search_graph
 from .index import RowIndex

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._errors import is_whole, require, require_number
-from .._runtime import row_blocks
-from .._values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
+from .._core.errors import is_whole, require, require_number
+from .._core.runtime import row_blocks
+from .._core.values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
 from ..distances import Metric, distances_to, measurable_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.unions import joined_rows, joined_sizes

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .._errors import require
-from .._runtime import row_blocks
+from .._core.errors import require
+from .._core.runtime import row_blocks
 from ..distances import EUCLIDEAN, Distinct, Metric, distances_to, distinct_rows, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.long_lists import sorted_euclidean, sorted_in_rows

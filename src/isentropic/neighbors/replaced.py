@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._runtime import row_blocks
-from .._values import NeighborGraph, Neighbors
+from .._core.runtime import row_blocks
+from .._core.values import NeighborGraph, Neighbors
 from ..kernels._jit import threads
 from ..kernels.replaced_lists import replaced_lists
 from .index import RowIndex

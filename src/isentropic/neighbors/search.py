@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import NeighborsClippedWarning, require, require_count
-from .._runtime import require_memory
-from .._sparse_rows import SparseRows
-from .._values import Knn, Neighbors
+from .._core.errors import NeighborsClippedWarning, require, require_count
+from .._core.runtime import require_memory
+from .._core.sparse_rows import SparseRows
+from .._core.values import Knn, Neighbors
 from ..distances import Metric, measurable_rows, metric_name
 from .approximate import approximate_neighbors
 from .descent import can_descend

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import KDTree
 
-from .._runtime import row_blocks, worker_threads
+from .._core.runtime import row_blocks, worker_threads
 from ..kernels._jit import threads
 from ..kernels.euclidean import euclidean_pairs
 from .search import require_edge_memory

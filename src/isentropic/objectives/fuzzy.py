@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.special import rel_entr
 
-from .._runtime import row_blocks
+from .._core.runtime import row_blocks
 from ..kernels._jit import threads
 from ..kernels.epochs import FIRST, LAST, STEPS, fuzzy_epoch, fuzzy_slopes
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._runtime import require_memory
+from .._core.runtime import require_memory
 from ..kernels._jit import threads
 from ..kernels.rank_images import condensed_ranks, rank_images
 from .listed_stress import ListedPairs

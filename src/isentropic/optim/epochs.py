@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .._runtime import row_blocks
+from .._core.runtime import row_blocks
 from ..kernels._jit import threads
 
 _FEW = 4096  # rows

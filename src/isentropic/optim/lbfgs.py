@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import minimize
 
-from .._runtime import one_blas_thread, row_blocks
+from .._core.runtime import one_blas_thread, row_blocks
 from .minimum import Minimum, Objective
 
 _MEMORY = 12  # pairs of steps that stand for the curvature

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._runtime import row_blocks
+from .._core.runtime import row_blocks
 from ..kernels._jit import threads
 from ..kernels.neighbor_forces import momentum_step
 from .minimum import Minimum, Objective

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arguments import as_numbers, as_positions
-from .._errors import require, require_number
+from .._core.arguments import as_numbers, as_positions
+from .._core.errors import require, require_number
 from . import palette
 from .curves import quality_curves
 from .densities import coranking

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arguments import as_numbers
-from .._errors import require
+from .._core.arguments import as_numbers
+from .._core.errors import require
 from . import palette
 from .surface import new_axes, quiet_axes, quiet_colorbar
 

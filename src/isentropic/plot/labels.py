@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._errors import require
+from .._core.errors import require
 from ..comparison import LabelTest
 from . import palette
 from .surface import new_figure, quiet_axes

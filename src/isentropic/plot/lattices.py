@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .._arguments import as_numbers
-from .._errors import require, require_count
+from .._core.arguments import as_numbers
+from .._core.errors import require, require_count
 from . import palette
 from .surface import fading, new_axes, new_figure, plain_text, quiet_colorbar, title_text
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._arguments import as_numbers, unmasked
-from .._errors import require
+from .._core.arguments import as_numbers, unmasked
+from .._core.errors import require
 from . import palette
 from .surface import new_axes, plain_text, quiet_axes, quiet_colorbar
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import require
+from .._core.errors import require
 from ..meta import Path
 from . import palette
 from .surface import new_figure, quiet_axes, title_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .._errors import require, require_number
+from .._core.errors import require, require_number
 from ..experiments.rank_layout import RankMark, rank_layout
 from . import palette
 from .surface import new_axes, plain_text, title_text

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._errors import printable
-from .._extras import require_extra
+from .._core.errors import printable
+from .._core.extras import require_extra
 from . import palette
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import unmasked
-from .._errors import InvalidInputError, require, require_one_of
-from .._runtime import config_context, generator
-from .._values import DistanceRows, Integers
+from .._core.arguments import unmasked
+from .._core.errors import InvalidInputError, require, require_one_of
+from .._core.runtime import config_context, generator
+from .._core.values import DistanceRows, Integers
 from ..distances import Metric, all_equal
 from .contributions import distance_measures
 from .curves import Curves, kept_share, rank_weight, row_values

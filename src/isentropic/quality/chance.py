@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require_count
-from .._runtime import generator
-from .._values import DistanceRows, Floats, Integers
+from .._core.errors import require_count
+from .._core.runtime import generator
+from .._core.values import DistanceRows, Floats, Integers
 from ..distances import Metric, taken
 from ..distances.sources import Points
 from .curves import Curves

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
-from .._errors import InvalidInputError, IsentropicWarning, is_real, message, require, warn
-from .._values import Integers
+from .._core.errors import InvalidInputError, IsentropicWarning, is_real, message, require, warn
+from .._core.values import Integers
 
 Labels = npt.NDArray[Any]
 NO_CLASSES = "A target of numbers has no classes: leave it out."

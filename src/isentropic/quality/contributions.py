@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from .._errors import UndefinedMeasureError, message
-from .._values import DistanceRows, Floats, Integers
+from .._core.errors import UndefinedMeasureError, message
+from .._core.values import DistanceRows, Floats, Integers
 from .labels import label_measures
 from .measures import CORRELATED, STRESSES, Measure, kinds
 from .neighborhoods import (

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._errors import require_count
-from .._runtime import require_memory, row_blocks
-from .._values import Integers
+from .._core.errors import require_count
+from .._core.runtime import require_memory, row_blocks
+from .._core.values import Integers
 from ..distances import Metric, rows_per_block
 from ..kernels.coranks import add_coranks
 from .inputs import both_sides

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from .._values import Floats, Integers
+from .._core.values import Floats, Integers
 from .measures import MeasureKind
 from .rank_sums import RankSums
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from .._errors import IsentropicWarning, require
-from .._values import DistanceRows
+from .._core.errors import IsentropicWarning, require
+from .._core.values import DistanceRows
 from ..distances import Metric, all_equal, scaled_distance_rows
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._values import Floats
+from .._core.values import Floats
 from .measures import Measure
 
 _NORMAL = 1.959963984540054  # 97.5% quantile

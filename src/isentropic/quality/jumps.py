@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_count
-from .._runtime import generator
-from .._values import Floats, Integers
+from .._core.errors import require, require_count
+from .._core.runtime import generator
+from .._core.values import Floats, Integers
 from ..distances import finite_rows
 from ..linalg import rows_in_unit
 from ..neighbors import nearest_among

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import InvalidInputError, message, require, require_count
-from .._runtime import row_blocks
-from .._values import DistanceRows, Floats, Integers
+from .._core.errors import InvalidInputError, message, require, require_count
+from .._core.runtime import row_blocks
+from .._core.values import DistanceRows, Floats, Integers
 from ..distances import Metric, rows_per_block, scaled_distance_rows
 from ..kernels._jit import threads
 from ..kernels.nearest import nearest_in_rows

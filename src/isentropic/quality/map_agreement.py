@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_count
-from .._values import Floats
+from .._core.errors import require, require_count
+from .._core.values import Floats
 from ..distances import euclidean_rows
 from ..linalg import around_mean, procrustes_correlation
 from ..neighbors import nearest_among

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import require
-from .._runtime import generator
-from .._values import DistanceRows, Floats, Integers
+from .._core.errors import require
+from .._core.runtime import generator
+from .._core.values import DistanceRows, Floats, Integers
 from ..distances import Metric, scaled_distance_rows, taken
 from .curves import Curves
 from .inputs import both_sides

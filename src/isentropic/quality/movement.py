@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import as_numbers
-from .._errors import require
-from .._values import Floats, Integers
+from .._core.arguments import as_numbers
+from .._core.errors import require
+from .._core.values import Floats, Integers
 from ..linalg import aligned, procrustes_correlation, unit_exponent
 from .row_names import Names, matched_names, row_names
 

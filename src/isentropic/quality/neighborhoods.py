@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._values import DistanceRows, Floats, Integers
+from .._core.values import DistanceRows, Floats, Integers
 from ..kernels.row_ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
 from .intervals import mean_interval, mean_measure
 from .measures import MEASURES, Measure

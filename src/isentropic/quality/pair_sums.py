@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._values import DistanceRows, Floats, Integers
+from .._core.values import DistanceRows, Floats, Integers
 from ..distances import all_equal, later_distances
 from ..kernels import pairs as kernels
 from ..kernels._jit import threads

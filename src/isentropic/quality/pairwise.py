@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UndefinedMeasureError, message, require
-from .._runtime import memory_budget, require_memory
-from .._values import DistanceRows
+from .._core.errors import UndefinedMeasureError, message, require
+from .._core.runtime import memory_budget, require_memory
+from .._core.values import DistanceRows
 from ..distances import store_distances
 from ..distances.pairs import ENOUGH, DrawnPairs, drawn_pairs
 from .intervals import interval

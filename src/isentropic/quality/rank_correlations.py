@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._runtime import row_blocks
-from .._values import Floats
+from .._core.runtime import row_blocks
+from .._core.values import Floats
 from ..kernels import buckets, inversions, long_ranks
 from ..kernels._jit import threads
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require_count, require_number
-from .._values import Floats
+from .._core.errors import require_count, require_number
+from .._core.values import Floats
 from ..distances import Metric
 from .curves import Curves, beyond_chance, row_values
 from .inputs import both_sides

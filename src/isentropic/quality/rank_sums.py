@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require
-from .._runtime import require_memory, row_blocks
-from .._values import DistanceRows, Floats, Integers
+from .._core.errors import require
+from .._core.runtime import require_memory, row_blocks
+from .._core.values import DistanceRows, Floats, Integers
 from ..distances import Points, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.coranks import tie_extremes

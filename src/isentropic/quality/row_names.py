@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._errors import require
-from .._values import Integers
+from .._core.errors import require
+from .._core.values import Integers
 
 Names = npt.NDArray[np.object_]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from .._errors import require, require_number
-from .._runtime import generator, row_blocks
-from .._values import DistanceRows, Floats, Integers
+from .._core.errors import require, require_number
+from .._core.runtime import generator, row_blocks
+from .._core.values import DistanceRows, Floats, Integers
 from ..distances import Metric
 from ..kernels._jit import threads
 from ..kernels.place_tests import place_tests

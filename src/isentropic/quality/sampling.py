@@ -19,9 +19,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._errors import require, require_count
-from .._runtime import generator
-from .._values import DistanceRows, Floats, Integers
+from .._core.errors import require, require_count
+from .._core.runtime import generator
+from .._core.values import DistanceRows, Floats, Integers
 from .curves import Curves, row_values
 from .intervals import mean_interval
 from .rank_sums import OrderReading, RankSums, rank_sums

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._arguments import unmasked
-from .._errors import InvalidInputError, require
-from .._values import Integers, Neighbors
+from .._core.arguments import unmasked
+from .._core.errors import InvalidInputError, require
+from .._core.values import Integers, Neighbors
 
 Flags = npt.NDArray[np.bool_]
 

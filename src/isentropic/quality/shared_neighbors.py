@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require, require_count
-from .._values import Floats, Integers
+from .._core.errors import require, require_count
+from .._core.values import Floats, Integers
 from ..distances import euclidean_rows
 from ..neighbors import nearest_among
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UndefinedMeasureError, message, require_count, require_one_of
-from .._runtime import generator
-from .._values import Floats
+from .._core.errors import UndefinedMeasureError, message, require_count, require_one_of
+from .._core.runtime import generator
+from .._core.values import Floats
 from ..distances import Metric, in_data_units
 from ..distances.pairs import FEWEST, drawn_pairs
 from .inputs import both_sides

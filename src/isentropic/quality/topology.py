@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import UndefinedMeasureError, message, require, require_count
-from .._runtime import require_memory, row_blocks
+from .._core.errors import UndefinedMeasureError, message, require, require_count
+from .._core.runtime import require_memory, row_blocks
 from ..distances import Metric, rows_per_block
 from ..kernels._jit import threads
 from ..kernels.pairs import rank_differences

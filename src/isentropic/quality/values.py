@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._errors import FileFormatError, require_count
-from .._fields import (
+from .._core.errors import FileFormatError, require_count
+from .._core.json_checks import (
     is_count,
     is_flag,
     is_number,
@@ -21,7 +21,7 @@ from .._fields import (
     require_fields,
     several,
 )
-from .._values import Floats, Integers
+from .._core.values import Floats, Integers
 from .curves import Curves, rnx_area
 from .measures import MEASURES, Measure, kinds
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._values import Floats, Integers
+from .._core.values import Floats, Integers
 from ..comparison import Picture, Run
 from ..quality import Quality, ShepardPairs
 from ..quality.measures import drawn_curves

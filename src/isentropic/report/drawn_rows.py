@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require_one_of
-from .._values import Integers, Neighbors, Table
+from .._core.errors import require_one_of
+from .._core.values import Integers, Neighbors, Table
 from .arrays import packed, packed_shares
 from .colors import MOST_CLASSES
 from .given_columns import CodedColumn, other_columns, target_name

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._values import Table
+from .._core.values import Table
 from ..comparison import Grade, Rating, Run, Verdict
 from ..comparison.runs import parameters
 

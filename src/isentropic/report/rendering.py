@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import require_kind
-from .._errors import require
-from .._extras import require_extra
-from .._values import Integers, Table
+from .._core.arguments import require_kind
+from .._core.errors import require
+from .._core.extras import require_extra
+from .._core.values import Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import WholeMap, plane
 from ..comparison.lenses import Lens

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._values import Floats, Integers
+from .._core.values import Floats, Integers
 from ..comparison import Run
 from ..quality import SharedNeighbors
 from ..quality.jumps import JUMP

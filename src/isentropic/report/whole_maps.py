@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._values import Table
+from .._core.values import Table
 from ..comparison.drawings import WholeMap, plane
 from ..comparison.explained_columns import columns_of
 from .arrays import packed, packed_points

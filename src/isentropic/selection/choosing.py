@@ -14,9 +14,9 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from .._arguments import as_numbers
-from .._errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, require, require_count
-from .._runtime import config_context, get_config, memory_budget, worker_threads
+from .._core.arguments import as_numbers
+from .._core.errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, require, require_count
+from .._core.runtime import config_context, get_config, memory_budget, worker_threads
 from ..quality import distance_rows
 from .criteria import Criterion, checked_criterion, rows_to_compare
 from .grids import Grid, as_grid

@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from .. import quality
-from .._errors import require_count, require_one_of
-from .._values import DistanceRows, Floats
+from .._core.errors import require_count, require_one_of
+from .._core.values import DistanceRows, Floats
 from ..quality.inputs import both_sides
 from ..quality.measures import OF_PAIRS, OF_RANKS, MeasureKind, kinds
 from ..quality.pairwise import pair_measures

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import is_real, require, require_count
+from .._core.errors import is_real, require, require_count
 
 Grid = Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .._state import Dict, Each, Maybe, Number, Plain, State, StateError, Text, Value, Whole
+from .._core.state import Dict, Each, Maybe, Number, Plain, State, StateError, Text, Value, Whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .._errors import require, require_count, require_one_of
-from .._values import Floats
+from .._core.errors import require, require_count, require_one_of
+from .._core.values import Floats
 from .raw import RawTable
 
 _XYZ = ("x", "y", "z")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .._errors import require
+from .._core.errors import require
 from .prepare.preparation import Preparation
 from .prepare.roles import Roles
 

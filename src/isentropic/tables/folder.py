@@ -11,8 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from .._errors import FileFormatError
-from .._files import path_of
+from .._core.errors import FileFormatError
+from .._core.files import path_of
 from .notices import listed
 from .prepare.targets import in_order
 from .raw import RawTable

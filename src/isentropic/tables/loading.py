@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import require_one_of
-from .._sparse_rows import SPARSE_METRIC
-from .._values import Floats, Table
+from .._core.errors import require_one_of
+from .._core.sparse_rows import SPARSE_METRIC
+from .._core.values import Floats, Table
 from .checks import require_no_second_choice, require_no_shape, require_source
 from .notices import listed, notice
 from .prepare.balance import require_weights

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.error import HTTPError, URLError
 
-from .._errors import FileFormatError
+from .._core.errors import FileFormatError
 from .raw import RawTable
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_object_dtype
 
-from .._errors import InvalidInputError
+from .._core.errors import InvalidInputError
 from .notices import listed
 
 HALF = re.compile("[\ud800-\udfff]")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from .._errors import FileFormatError, InvalidInputError, nearest
-from .._files import path_of
+from .._core.errors import FileFormatError, InvalidInputError, nearest
+from .._core.files import path_of
 from .builtin import BUILTIN, read_builtin, require_fixed_size
 from .folder import SETTING, FolderSet, find_openml, find_set, folder_sets, manifest_path, read_set
 from .openml import read_openml

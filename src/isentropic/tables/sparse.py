@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from .._errors import FileFormatError, InvalidInputError, require, require_count
-from .._files import path_of
-from .._runtime import require_memory
-from .._sparse_rows import LARGEST
-from .._values import Floats
+from .._core.errors import FileFormatError, InvalidInputError, require, require_count
+from .._core.files import path_of
+from .._core.runtime import require_memory
+from .._core.sparse_rows import LARGEST
+from .._core.values import Floats
 from .notices import notice, plural
 from .raw import RawTable
 from .readers.files import table_name

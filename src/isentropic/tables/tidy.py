@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api import types
 
-from .._values import Floats
+from .._core.values import Floats
 from .cells.amounts import read_numbers
 from .notices import notice, plural
 from .raw import RawTable

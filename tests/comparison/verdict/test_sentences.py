@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from planted_runs import EFFECT, FAILED, REAL, planted_run
 
 from isentropic import Run
-from isentropic._errors import InvalidInputError
+from isentropic._core.errors import InvalidInputError
 from isentropic.comparison import GroupAnswer, verdict
 from isentropic.comparison.verdict import text
 from isentropic.comparison.verdict.answers import about_columns, about_one_direction

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._arguments import as_numbers
-from ..._values import Floats, Integers
+from ..._core.arguments import as_numbers
+from ..._core.values import Floats, Integers
 from ...distances import Metric, euclidean_rows, in_units
 from ...neighbors import nearest_among
 from .tree import ClusterTree, Flags, cluster_tree

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._errors import require, require_count, require_number
-from ..._values import Floats, Integers
+from ..._core.errors import require, require_count, require_number
+from ..._core.values import Floats, Integers
 from ...distances import euclidean_rows
 from ...kernels.density_peaks import basins
 from ...neighbors import nearest_among

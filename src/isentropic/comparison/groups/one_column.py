@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._values import Floats, Table
+from ..._core.values import Floats, Table
 from ..explained_columns import Column, columns_of
 from .halves import LEAST, Embed, jaccard, map_tree
 from .tree import Flags

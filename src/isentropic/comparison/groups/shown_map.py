@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import registry
-from ..._values import Floats, Integers, Table
+from ..._core.values import Floats, Integers, Table
 from ...distances import is_gower
 from ..runs import Run
 from ..strata import taken

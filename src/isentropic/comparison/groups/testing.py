@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._arguments import as_numbers
-from ..._errors import require, require_count
-from ..._runtime import worker_threads
-from ..._values import Floats, Integers, Table
+from ..._core.arguments import as_numbers
+from ..._core.errors import require, require_count
+from ..._core.runtime import worker_threads
+from ..._core.values import Floats, Integers, Table
 from ...distances import Metric, checked_metric, euclidean_rows, is_gower
 from ...neighbors import nearest_among
 from ..strata import taken

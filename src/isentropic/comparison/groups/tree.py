@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
-from ..._values import Floats, Integers
+from ..._core.values import Floats, Integers
 from ...linalg import rows_in_unit
 
 Flags = npt.NDArray[np.bool_]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..._values import Integers
+from ..._core.values import Integers
 from ..explanations import Explanation
 
 _FORMAT = "isentropic.groups/1"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from ..._values import Table
+from ..._core.values import Table
 from ...tables.prepare.balance import common_factor
 from . import text
 from .thresholds import DOMINANT, ONE_DIRECTION

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._values import Floats
+from ..._core.values import Floats
 
 _FEWEST = 3  # times that a code occurs, all codes of a column together
 _NINES = re.compile(r"-?(9{2,}|9{2,}[.]9+|9[.]9+|-9)")  # 99, 999, 99.9, -9 and so on

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._errors import is_real, require
-from ..._gower import Gower
-from ..._values import Floats, Table
+from ..._core.errors import is_real, require
+from ..._core.gower import Gower
+from ..._core.values import Floats, Table
 from ..notices import no_such_column
 from .columns import first_features
 

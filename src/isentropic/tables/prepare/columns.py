@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api import types
 
-from ..._errors import InvalidInputError
-from ..._values import Floats
+from ..._core.errors import InvalidInputError
+from ..._core.values import Floats
 from ..cells.amounts import GROUPED, MONEY, SPACE, number_in
 from ..notices import listed, notice
 from .dates import are_dates, days, texts_of

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from ..._errors import InvalidInputError
-from ..._values import Floats
+from ..._core.errors import InvalidInputError
+from ..._core.values import Floats
 from ..notices import listed, notice, plural
 
 DATES = ("number", "cycle")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..._errors import InvalidInputError
-from ..._values import Floats, Table
+from ..._core.errors import InvalidInputError
+from ..._core.values import Floats, Table
 from ..notices import notice
 from ..raw import RawTable
 from .columns import Column, is_number, level_text

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._errors import InvalidInputError, TableWarning
-from ..._runtime import require_memory
-from ..._values import Floats
+from ..._core.errors import InvalidInputError, TableWarning
+from ..._core.runtime import require_memory
+from ..._core.values import Floats
 from ..notices import counted, listed, notice, plural
 from .columns import UNSEEN, Column, describe, encode, is_number
 from .dates import cycles_of, on_circle

@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ..._errors import InvalidInputError, require, require_number
-from ..._values import Floats
+from ..._core.errors import InvalidInputError, require, require_number
+from ..._core.values import Floats
 from ..notices import notice, plural
 
 _RANKS = (1, 2, 3, 5, 8)

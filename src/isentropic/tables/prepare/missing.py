@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._errors import InvalidInputError, require
-from ..._values import ColumnSummary, Floats, Table
+from ..._core.errors import InvalidInputError, require
+from ..._core.values import ColumnSummary, Floats, Table
 from ..notices import counted, listed, notice, plural
 from .encoding import Encoded
 from .preparation import Preparation

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from ..._errors import require
+from ..._core.errors import require
 from ..notices import notice, plural
 from .columns import Column
 from .encoding import Encoded, describe_columns

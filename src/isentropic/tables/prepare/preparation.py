@@ -10,9 +10,9 @@ from typing import Any, Self, get_args
 
 import numpy as np
 
-from ..._errors import InvalidInputError, is_real, require, require_count, require_flag, require_one_of
-from ..._gower import Gower
-from ..._values import ColumnSummary, Floats, Role
+from ..._core.errors import InvalidInputError, is_real, require, require_count, require_flag, require_one_of
+from ..._core.gower import Gower
+from ..._core.values import ColumnSummary, Floats, Role
 from ..sparse import Reduction
 from .balance import balancing_weights
 from .columns import KINDS, Column, first_features

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..._errors import InvalidInputError
-from ..._values import Floats
+from ..._core.errors import InvalidInputError
+from ..._core.values import Floats
 from ..notices import listed, notice, plural
 from .columns import Column
 

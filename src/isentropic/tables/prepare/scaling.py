@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..._errors import InvalidInputError
-from ..._values import Floats
+from ..._core.errors import InvalidInputError
+from ..._core.values import Floats
 from ..notices import listed, notice
 
 _SMALL = 2.0**-100  # exact as a factor: sums of numbers times it are finite

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._errors import InvalidInputError, require
-from ..._sparse_rows import SPARSE_METRIC, SparseRows
-from ..._values import Table
+from ..._core.errors import InvalidInputError, require
+from ..._core.sparse_rows import SPARSE_METRIC, SparseRows
+from ..._core.values import Table
 from ..notices import notice, plural
 from .preparation import Preparation
 from .roles import Roles

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from ..._values import ColumnSummary, Role, Table
+from ..._core.values import ColumnSummary, Role, Table
 from ..notices import plural
 from .balance import shares_by_column
 from .columns import Column, is_number

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..._errors import is_real, require, require_one_of
-from ..._values import Floats
+from ..._core.errors import is_real, require, require_one_of
+from ..._core.values import Floats
 from ..notices import listed, notice, plural
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api import types
 
-from ..._errors import InvalidInputError
+from ..._core.errors import InvalidInputError
 from ..notices import listed, notice
 from .columns import Column, describe, encode, is_number, level_text
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._values import Floats
+from ..._core.values import Floats
 from ..notices import notice
 
 MANY = 20  # number columns that vary: fewer are measures of different things more often than not

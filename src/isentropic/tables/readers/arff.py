@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._errors import FileFormatError
+from ..._core.errors import FileFormatError
 from ..notices import listed
 from ..prepare.precision import exact_number
 from ..raw import require_distinct, require_few

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._errors import FileFormatError, InvalidInputError
-from ..._files import path_of
-from ..._runtime import require_memory
+from ..._core.errors import FileFormatError, InvalidInputError
+from ..._core.files import path_of
+from ..._core.runtime import require_memory
 from ..notices import listed, no_such_column, notice
 from ..raw import RawTable, require_distinct
 from .files import kind_of_file

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..._errors import FileFormatError, InvalidInputError
-from ..._extras import require_extra
-from ..._runtime import require_memory
+from ..._core.errors import FileFormatError, InvalidInputError
+from ..._core.extras import require_extra
+from ..._core.runtime import require_memory
 from ..raw import RawTable
 from .parquet import frame_of_table, with_index_columns
 from .streams import opened, read_as

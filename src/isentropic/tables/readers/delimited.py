@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from ..._errors import FileFormatError
+from ..._core.errors import FileFormatError
 from ..notices import notice, plural
 from ..prepare.precision import LARGEST, exact_number
 from ..raw import require_distinct, require_few

@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..._errors import FileFormatError, InvalidInputError, nearest
-from ..._extras import require_extra
-from ..._runtime import require_memory
+from ..._core.errors import FileFormatError, InvalidInputError, nearest
+from ..._core.extras import require_extra
+from ..._core.runtime import require_memory
 from ..notices import listed, notice, plural
 from ..raw import RawTable, require_distinct
 from .cells import MISSING_MARKS, frame_of

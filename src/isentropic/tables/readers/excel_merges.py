@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._errors import FileFormatError
+from ..._core.errors import FileFormatError
 from ..notices import listed, notice, plural
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of a sheet of Excel

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from ..._errors import InvalidInputError, printable
+from ..._core.errors import InvalidInputError, printable
 from ..raw import RawTable
 from .layout import AUTO, Layout
 from .packing import PACKINGS, packing_of

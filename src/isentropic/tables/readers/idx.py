@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._errors import FileFormatError
-from ..._runtime import require_memory
+from ..._core.errors import FileFormatError
+from ..._core.runtime import require_memory
 from ..raw import RawTable
 from .arrays import array_table, label_file, read_labels
 from .streams import opened

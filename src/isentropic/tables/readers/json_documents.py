@@ -8,8 +8,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from ..._errors import FileFormatError
-from ..._runtime import require_memory
+from ..._core.errors import FileFormatError
+from ..._core.runtime import require_memory
 from ..notices import listed, notice
 from ..raw import HALF, RawTable, require_few
 from .cells import frame_of

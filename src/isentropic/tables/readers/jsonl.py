@@ -7,8 +7,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from ..._errors import FileFormatError
-from ..._runtime import require_memory
+from ..._core.errors import FileFormatError
+from ..._core.runtime import require_memory
 from ..raw import HALF, RawTable, require_few
 from .cells import frame_of
 from .streams import opened, require_text

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
 
-from ..._errors import FileFormatError, require, require_count
+from ..._core.errors import FileFormatError, require, require_count
 from ..notices import listed, notice
 from .cells import is_missing, is_number
 from .headers import n_titles

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..._extras import require_extra
+from ..._core.extras import require_extra
 
 PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 _CHUNK = 1 << 16

@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from ..._extras import require_extra
-from ..._runtime import require_memory
+from ..._core.extras import require_extra
+from ..._core.runtime import require_memory
 from ..prepare.precision import LARGEST
 from ..raw import RawTable, require_distinct
 from .streams import opened, read_as

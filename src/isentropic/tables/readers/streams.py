@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from ..._errors import FileFormatError, IsentropicError, MissingExtraError
-from ..._runtime import require_memory
+from ..._core.errors import FileFormatError, IsentropicError, MissingExtraError
+from ..._core.runtime import require_memory
 from .packing import DAMAGE, PACKINGS, packing_of, unpacked
 
 _CHUNK = 1 << 20  # bytes that a scan holds at a time

@@ -9,9 +9,9 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO
 
-from ..._errors import FileFormatError
-from ..._files import atomic_write
-from ..._runtime import require_memory
+from ..._core.errors import FileFormatError
+from ..._core.files import atomic_write
+from ..._core.runtime import require_memory
 from ..notices import listed, notice
 from .streams import opened, read_as
 

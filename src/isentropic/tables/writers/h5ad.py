@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from ..._extras import require_extra
+from ..._core.extras import require_extra
 
 PREFIX = "X_isentropic_"
 

@@ -17,7 +17,7 @@ from typing import IO, Any, Literal
 
 import pandas as pd
 
-from ..._files import atomic_write
+from ..._core.files import atomic_write
 from .formulas import escape_formula
 from .h5ad import free_name, write_h5ad
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ._kinds import (
+from .kinds import (
     Array,
     Checked,
     Double,

@@ -14,9 +14,9 @@ from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import ThreadpoolController, threadpool_info
 
 from assertions import assert_grammar
-from isentropic import _runtime
-from isentropic._errors import InvalidInputError, MemoryBudgetError
-from isentropic._runtime import (
+from isentropic._core import runtime as _runtime
+from isentropic._core.errors import InvalidInputError, MemoryBudgetError
+from isentropic._core.runtime import (
     Config,
     config_context,
     free_memory,
@@ -270,7 +270,7 @@ def test_bytes_are_readable(n_bytes, text):
 
 
 def test_a_limit_in_all_counts_what_the_process_holds(monkeypatch):
-    monkeypatch.setattr("isentropic._runtime.held_memory", lambda: 300 * 2**20)
+    monkeypatch.setattr("isentropic._core.runtime.held_memory", lambda: 300 * 2**20)
     with config_context(memory_limit=2**30):
         assert memory_budget() == 2**30
         with config_context(memory_in_all=True):

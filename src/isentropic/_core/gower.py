@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._state import Each, Maybe, Number, State, Whole
+from .state import Each, Maybe, Number, State, Whole
 
 
 @dataclass(frozen=True, slots=True)

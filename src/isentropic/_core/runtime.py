@@ -19,7 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._errors import (
+from .errors import (
     DeadlineError,
     InvalidInputError,
     MemoryBudgetError,

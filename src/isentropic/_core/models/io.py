@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import IO, Any
 from zipfile import ZipFile
 
-from . import __version__
-from ._archive import ArchiveReader, OutdatedModelError, UntrustedTypeError, parsed, unpacked_size
-from ._checksum import ChecksumError, has_checksum, write_checksum
-from ._errors import FileFormatError, InvalidInputError, IsentropicError, MemoryBudgetError, require
-from ._files import atomic_write, path_of
-from ._runtime import require_memory
-from ._state import StateError, estimators, is_fitted, is_model, require_state
-from ._values import STAGES, NeighborGraph, Neighbors
+from ... import __version__
+from ..errors import FileFormatError, InvalidInputError, IsentropicError, MemoryBudgetError, require
+from ..files import atomic_write, path_of
+from ..runtime import require_memory
+from ..state import StateError, estimators, is_fitted, is_model, require_state
+from ..values import STAGES, NeighborGraph, Neighbors
+from .archive import ArchiveReader, OutdatedModelError, UntrustedTypeError, parsed, unpacked_size
+from .checksum import ChecksumError, has_checksum, write_checksum
 
 FORMAT = 2
 _WITHOUT_CHECKSUM = 1  # the format of files that end in none
@@ -35,7 +35,7 @@ VALUES = {
     "InnerProduct": "isentropic.affinities.inner_products",
     **dict.fromkeys(("ClassGaussians", "WideGaussians"), "isentropic.dissimilarities.classes"),
     **dict.fromkeys(("Added", "Directed", "Exponential", "Shrunk"), "isentropic.dissimilarities.measures"),
-    "SparseRows": "isentropic._sparse_rows",
+    "SparseRows": "isentropic._core.sparse_rows",
     "GowerUnits": "isentropic.distances.gower",
     "Update": "isentropic.families.growing",
     "KnownRows": "isentropic.families.input_rows",

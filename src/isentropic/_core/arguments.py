@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import InvalidInputError, message, require
-from ._sparse_rows import is_sparse
-from ._state import StateError, Value
-from ._values import Floats, Integers, NeighborGraph, Neighbors
+from .errors import InvalidInputError, message, require
+from .sparse_rows import is_sparse
+from .state import StateError, Value
+from .values import Floats, Integers, NeighborGraph, Neighbors
 
 _FILL = "Fill in or leave out those rows."
 FILL_OR_GOWER = "Fill in or leave out those rows, or take metric='gower' for missing values."

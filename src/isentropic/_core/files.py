@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ._errors import FileFormatError
+from .errors import FileFormatError
 
 LEAST_ROOM = 4096  # bytes of any file
 _MOST_LINKS = 40  # that are followed, as by Linux

@@ -17,8 +17,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ._files import atomic_write
-from ._runtime import logger
+from .files import atomic_write
+from .runtime import logger
 
 SUFFIX = ".nbc"  # of all that is kept
 _DAY = 86_400.0

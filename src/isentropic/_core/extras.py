@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from types import MappingProxyType
 
-from ._errors import MissingExtraError
+from .errors import MissingExtraError
 
 # extra in pyproject.toml -> modules that it brings
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ._class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
-from ._gower import Gower
-from ._state import Array, Flag, Maybe, Number, OneOf, Starts, State, Text, Value, Whole
+from .class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
+from .gower import Gower
+from .state import Array, Flag, Maybe, Number, OneOf, Starts, State, Text, Value, Whole
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]

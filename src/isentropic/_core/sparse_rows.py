@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import require
-from ._state import Array, Size, Starts, State
+from .errors import require
+from .state import Array, Size, Starts, State
 
 SPARSE_METRIC = "cosine"  # by which such rows are compared
 LARGEST = 1e150  # number whose square, and sums of such, are finite

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from isentropic import _cache
-from isentropic._cache import cache_folder, keep, read_cached
-from isentropic._files import written_together
+from isentropic._core import cache as _cache
+from isentropic._core.cache import cache_folder, keep, read_cached
+from isentropic._core.files import written_together
 from processes import run
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no owners and modes of this kind")
@@ -223,7 +223,7 @@ print(counts.sum())
 """
 FULL_FROM_THE_START = "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
 FULL_LATER = f"""
-from isentropic._cache import cache_folder
+from isentropic._core.cache import cache_folder
 assert cache_folder({{given!r}}) == Path({{given!r}}) / "isentropic"
 {FULL_FROM_THE_START}
 """
@@ -301,5 +301,5 @@ def test_an_edited_helper_reaches_the_kernels_that_inline_it(tmp_path):
 
 def _path(folder):
     return os.pathsep.join(
-        [str(folder), str(Path(_cache.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+        [str(folder), str(Path(_cache.__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     )

@@ -22,12 +22,14 @@ from sklearn.linear_model import LogisticRegression
 
 import isentropic
 import model_fuzz
-from isentropic import _io, _state, _values
-from isentropic._archive import ArchiveReader
-from isentropic._errors import FileFormatError, InvalidInputError, MemoryBudgetError
-from isentropic._files import atomic_write, require_writable
-from isentropic._io import VALUES, load, load_with_extra, save
-from isentropic._state import declared, require_state
+from isentropic._core import state as _state
+from isentropic._core import values as _values
+from isentropic._core.errors import FileFormatError, InvalidInputError, MemoryBudgetError
+from isentropic._core.files import atomic_write, require_writable
+from isentropic._core.models import io as _io
+from isentropic._core.models.archive import ArchiveReader
+from isentropic._core.models.io import VALUES, load, load_with_extra, save
+from isentropic._core.state import declared, require_state
 from isentropic.meta import Selected
 from isentropic.registry import METHODS
 from model_fuzz import rezipped
@@ -206,8 +208,8 @@ def test_what_is_no_estimator_or_value_of_ours_is_not_trusted(name):
 def test_nothing_that_a_file_names_is_imported():
     assert _io._trusted("isentropic.plot.surface.Isomap") is isentropic.Isomap
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; from isentropic import _io; "
-         "_io._trusted('isentropic.cli.embed.PCA'); print('isentropic.cli' in sys.modules)"],
+        [sys.executable, "-c", "import sys; from isentropic._core.models import io; "
+         "io._trusted('isentropic.cli.embed.PCA'); print('isentropic.cli' in sys.modules)"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.strip() == "False"

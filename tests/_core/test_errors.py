@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assertions import assert_grammar
-from isentropic import _errors
-from isentropic._errors import (
+from isentropic._core import errors as _errors
+from isentropic._core.errors import (
     DisconnectedGraphError,
     FileFormatError,
     InvalidInputError,

@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import numpy as np
 from numpy.lib import format as npy
 
-from ._state import StateError, attributes, defaults, inside
+from ..state import StateError, attributes, defaults, inside
 
 _DEEPEST = 32  # parts within parts; those of a model are about ten deep
 _JSON_COST = 40  # bytes of memory that a byte of JSON may take as objects

@@ -15,9 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Self, TypeVar
 
-from ._errors import FileFormatError, StoredRunWarning
-from ._files import atomic_write, path_of, require_writable
-from ._runtime import require_memory
+from .errors import FileFormatError, StoredRunWarning
+from .files import atomic_write, path_of, require_writable
+from .runtime import require_memory
 
 T = TypeVar("T")
 SEAL = "seal"  # the field that the folder adds to what is kept
@@ -37,7 +37,7 @@ def code_mark(*without: str) -> str:
     ``without`` names folders of ours that the numbers do not depend on.
     """
     found = hashlib.sha256()
-    folder = Path(__file__).parent
+    folder = Path(__file__).parents[1]
     for path in sorted(folder.rglob("*.py")):
         if path.relative_to(folder).parts[0] in without:
             continue

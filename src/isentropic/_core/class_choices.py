@@ -1,11 +1,11 @@
-"""Choices of a dissimilarity that counts classes: values like those of :mod:`isentropic._values`."""
+"""Choices of a dissimilarity that counts classes: values like those of :mod:`isentropic._core.values`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from ._state import Maybe, Number, OneOf, State, Text, Whole
+from .state import Maybe, Number, OneOf, State, Text, Whole
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""What every layer may use: errors, settings, files, the state of models, plain values."""
