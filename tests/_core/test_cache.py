@@ -5,6 +5,7 @@ import sys
 import tempfile
 import threading
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from isentropic._core import cache as _cache
 from isentropic._core.cache import cache_folder, keep, read_cached
 from isentropic._core.files import written_together
+from isentropic.kernels import _jit
 from processes import run
 
 posix = pytest.mark.skipif(os.name == "nt", reason="Windows has no owners and modes of this kind")
@@ -248,7 +250,7 @@ def test_kernels_run_where_nothing_can_be_kept(tmp_path, before):
 KERNEL = """
 import numpy as np
 from isentropic.kernels._jit import parallel_kernel, rows
-from .bridge import halved
+from {dots}bridge import halved
 
 @parallel_kernel
 def fill(out):
@@ -272,7 +274,7 @@ def scaled(x):
 """
 FILL = """
 import numpy as np
-from edited.main import fill
+from edited{inner}.main import fill
 out = np.empty(3)
 fill(out)
 print(out[2], fill.__closure__ and sum(c.cell_contents.stats.cache_hits.total()
@@ -280,15 +282,19 @@ print(out[2], fill.__closure__ and sum(c.cell_contents.stats.cache_hits.total()
 """
 
 
-def test_an_edited_helper_reaches_the_kernels_that_inline_it(tmp_path):
+@pytest.mark.parametrize("inner", ["", ".inner"], ids=["beside", "above"])
+def test_an_edited_helper_reaches_the_kernels_that_inline_it(inner, tmp_path):
     package = tmp_path / "edited"
-    package.mkdir()
-    for name, text in [("__init__", ""), ("main", KERNEL), ("bridge", BRIDGE)]:
-        (package / f"{name}.py").write_text(text, encoding="ascii")
+    folder = package / inner.strip(".")
+    folder.mkdir(parents=True)
+    main = KERNEL.format(dots=".." if inner else ".")
+    for path, text in [(package / "__init__", ""), (package / "bridge", BRIDGE),
+                       (folder / "__init__", ""), (folder / "main", main)]:  # fmt: skip
+        path.with_suffix(".py").write_text(text, encoding="ascii")
 
     def second(factor):
         (package / "helper.py").write_text(HELPER.format(factor=factor), encoding="ascii")
-        done = run(FILL, NUMBA_CACHE_DIR=str(tmp_path), PYTHONPATH=_path(tmp_path),
+        done = run(FILL.format(inner=inner), NUMBA_CACHE_DIR=str(tmp_path), PYTHONPATH=_path(tmp_path),
                     PYTHONDONTWRITEBYTECODE="1")  # fmt: skip
         assert done.returncode == 0, done.stderr
         value, hits = done.stdout.split()
@@ -297,6 +303,20 @@ def test_an_edited_helper_reaches_the_kernels_that_inline_it(tmp_path):
     assert second(3) == (3.0, 0)
     assert second(5) == (5.0, 0)
     assert second(3) == (3.0, 1)  # as it was before
+
+
+def test_what_a_kernel_inlines_is_part_of_its_digest():
+    folder = Path(_jit.__file__).parent
+    used = 0
+    for path in sorted(folder.rglob("[!_]*.py")):
+        name = ".".join(["isentropic.kernels", *path.relative_to(folder).with_suffix("").parts])
+        others = {getattr(value, "__module__", None) for value in vars(import_module(name)).values()}
+        files = {
+            Path(sys.modules[other].__file__) for other in others if str(other).startswith("isentropic.")
+        }
+        assert files <= _jit._imported_files(path) | {path, Path(_jit.__file__)}
+        used += len(files)
+    assert used > 70
 
 
 def _path(folder):

@@ -42,6 +42,8 @@ rows = numba.prange
 _one_at_a_time = threading.RLock()
 _layer_is_threadsafe = False
 
+_FOLDER = Path(__file__).parent
+
 _process = os.getpid()
 _most_threads: int = getattr(numba.config, "NUMBA_NUM_THREADS")  # noqa: B009 (numba sets it at run time)
 
@@ -141,26 +143,39 @@ def _versions() -> tuple[Any, ...]:
 
 @cache
 def source_digest(source: Path) -> str:
-    """Digest of a file and of those beside it that it imports, and so on: compiled code inlines them."""
+    """Digest of a file and of the kernels that it imports, and so on: compiled code inlines them."""
+    folder = _package_of(source)
     found, open_ends = {source}, [source]
     while open_ends:
-        for name in _imported_names(open_ends.pop()):
-            beside = source.with_name(f"{name}.py")
-            if beside not in found and beside.is_file():
-                found.add(beside)
-                open_ends.append(beside)
-    parts = (path.name.encode() + hashlib.sha256(path.read_bytes()).digest() for path in sorted(found))
+        new = {path for path in _imported_files(open_ends.pop()) if folder in path.parents} - found
+        found |= new
+        open_ends += new
+    parts = (
+        path.relative_to(folder).as_posix().encode() + hashlib.sha256(path.read_bytes()).digest()
+        for path in sorted(found)
+    )
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
+def _package_of(source: Path) -> Path:
+    """Our kernels, which use nothing above them; of another file the outermost package that it is in."""
+    if _FOLDER in source.parents:
+        return _FOLDER
+    folder = source.parent
+    while (folder.parent / "__init__.py").is_file():
+        folder = folder.parent
+    return folder
+
+
 @cache
-def _imported_names(source: Path) -> frozenset[str]:
-    names: set[str] = set()
+def _imported_files(source: Path) -> frozenset[Path]:
+    """Files that a file imports by ``from .name import``, at any number of dots."""
+    found: set[Path] = set()
     for node in ast.walk(ast.parse(source.read_bytes())):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names.update(part for alias in node.names for part in alias.name.split("."))
-            names.update((getattr(node, "module", None) or "").split("."))
-    return frozenset(names - {""})
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = source.parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            found.update({base.with_suffix(".py"), *(base / f"{alias.name}.py" for alias in node.names)})
+    return frozenset(path for path in found if path.is_file())
 
 
 # ---- threads -----------------------------------------------------------------------------------
