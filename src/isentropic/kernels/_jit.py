@@ -26,6 +26,7 @@ from typing import Any
 
 import llvmlite
 import numba
+from numba.core import funcdesc
 from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -81,6 +82,20 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any
     if hasattr(compiled, "enable_caching"):  # not with the JIT off
         compiled._cache = KernelCache(function)
     return compiled
+
+
+def _symbol(module: str | None, name: str) -> str:
+    """How numba names a function in machine code: of ours, as if its module stood in no folder of kernels.
+
+    What LLVM makes of a function depends, in last bits, on the names of those that it calls. So a kernel that
+    moves to another folder gives the numbers that it gave.
+    """
+    folder, _, own = (module or "").rpartition(".")
+    return _numbas_symbol(f"{__package__}.{own}" if folder.startswith(f"{__package__}.") else module, name)
+
+
+_numbas_symbol = funcdesc.qualifying_prefix
+funcdesc.qualifying_prefix = _symbol
 
 
 # ---- keeping what was compiled -----------------------------------------------------------------
