@@ -32,7 +32,7 @@ def about(path: str) -> list[str]:
     """Of one changed file.
 
     >>> about("tests/_core/test_io.py"), about("benchmarks/sdd.py"), about("tests/naive_degrees.py")
-    (['tests/_core/test_io.py'], [], ['tests/kernels/test_degrees.py'])
+    (['tests/_core/test_io.py'], [], ['tests/kernels/pairs/test_degrees.py'])
     >>> about("src/isentropic/linalg/signs.py")
     ['src/isentropic/linalg/signs.py', 'tests/linalg/test_signs.py']
     >>> about("src/isentropic/methods/multi_sdd.py")[:3]

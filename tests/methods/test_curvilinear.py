@@ -11,7 +11,7 @@ from sklearn.datasets import make_swiss_roll
 from isentropic import PCA, CurvilinearComponentAnalysis, Geodesic
 from isentropic._core.errors import InvalidInputError
 from isentropic.families.pair_distances import Distances
-from isentropic.kernels.curvilinear import curvilinear_epoch
+from isentropic.kernels.pairs.curvilinear import curvilinear_epoch
 from isentropic.quality import trustworthiness
 from naive_curvilinear import naive_curvilinear_epochs, naive_stress
 

@@ -10,7 +10,7 @@ from .._core.arguments import as_numbers, require_neighbors
 from .._core.errors import require, require_number
 from .._core.values import Neighbors
 from ..kernels._jit import threads
-from ..kernels.fuzzy import smooth_memberships
+from ..kernels.layouts.fuzzy import smooth_memberships
 from ..neighbors.graphs import directed_lists, union
 
 _WIDTHS = 3.0  # of the spread: how far the curve is fitted

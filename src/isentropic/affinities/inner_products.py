@@ -10,7 +10,7 @@ import numpy as np
 from .._core.errors import is_real, require, require_count, require_number, require_one_of
 from .._core.state import Array, Double, State, Text, Whole
 from ..kernels._jit import threads
-from ..kernels.products import gaussian_exponents, inner_products, row_squares
+from ..kernels.distances.products import gaussian_exponents, inner_products, row_squares
 
 KERNELS = ("linear", "poly", "rbf", "precomputed")
 

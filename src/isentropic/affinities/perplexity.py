@@ -13,7 +13,7 @@ from .._core.errors import PerplexityWarning, require, require_number
 from .._core.runtime import require_memory, row_blocks
 from .._core.values import Neighbors
 from ..kernels._jit import threads
-from ..kernels.perplexity import perplexity_affinities
+from ..kernels.layouts.perplexity import perplexity_affinities
 from ..neighbors import directed_lists, union
 
 _LISTED = 3  # neighbours a row for each unit of perplexity: beyond, affinities are below 1e-4 of the largest

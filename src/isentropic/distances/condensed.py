@@ -15,8 +15,8 @@ from scipy.spatial.distance import squareform
 from .._core.runtime import row_blocks
 from .._core.values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
-from ..kernels.euclidean import TILE
-from ..kernels.pairs import store_upper
+from ..kernels.distances.euclidean import TILE
+from ..kernels.distances.pairs import store_upper
 from .blocks import rows_per_block
 from .gower import GowerRows
 from .metrics import Metric

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels._jit import threads
-from ..kernels.directions import LANES, direction_pairs, direction_rows, direction_tiles
+from ..kernels.distances.directions import LANES, direction_pairs, direction_rows, direction_tiles
 
 DIRECTIONS = ("cosine", "correlation")
 # Distances where neither row, or one of them only, has a direction: a row of zeros, or without variance.

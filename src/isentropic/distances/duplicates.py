@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.sparse_rows import SparseRows
-from ..kernels.placement import row_hashes
+from ..kernels.rows.placement import row_hashes
 
 
 def hashes_of(X: np.ndarray | SparseRows) -> np.ndarray:

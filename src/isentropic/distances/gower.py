@@ -15,8 +15,8 @@ from .._core.errors import TableWarning, is_real, is_whole, require, warn
 from .._core.gower import Gower
 from .._core.state import Array, Starts, State
 from ..kernels._jit import threads
-from ..kernels.euclidean import TILE
-from ..kernels.gower import gower_pairs, gower_rows
+from ..kernels.distances.euclidean import TILE
+from ..kernels.distances.gower import gower_pairs, gower_rows
 
 _GROUP = 16  # queries that are measured together
 _WORTH_THREADS = 1_000_000  # differences: below that, waking threads costs more than the work

@@ -19,7 +19,7 @@ from .._core.runtime import generator, row_blocks
 from .._core.sparse_rows import SparseRows
 from .._core.values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
-from ..kernels.euclidean import euclidean_pairs
+from ..kernels.distances.euclidean import euclidean_pairs
 from .blocks import rows_per_block, sound_distances
 from .directions import DIRECTIONS, Directions
 from .gower import GowerRows, is_gower

@@ -13,7 +13,7 @@ from .._core.runtime import checked_jobs
 from .._core.sparse_rows import SparseRows, is_sparse
 from .._core.values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
-from ..kernels.euclidean import GROUP, TILE, tiled_distances
+from ..kernels.distances.euclidean import GROUP, TILE, tiled_distances
 from ..linalg import rows_in_unit, unit_exponent
 from .blocks import distances_between
 from .directions import DIRECTIONS
@@ -37,7 +37,7 @@ _WITHOUT_UNIT = ("braycurtis", "canberra", *DIRECTIONS)  # metrics of proportion
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Rows of a table, also laid out for :func:`~isentropic.kernels.euclidean.tiled_distances`.
+    """Rows of a table, also laid out for :func:`~isentropic.kernels.distances.euclidean.tiled_distances`.
 
     Called with row numbers, it gives their Euclidean distances to all rows.
     """

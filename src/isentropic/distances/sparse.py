@@ -11,7 +11,7 @@ from .._core.errors import InvalidInputError, message
 from .._core.sparse_rows import SPARSE_METRIC, SparseRows
 from .._core.values import Floats, Integers
 from ..kernels._jit import threads
-from ..kernels.sparse_directions import sparse_norms, sparse_pairs, sparse_rows, sparse_units
+from ..kernels.distances.sparse_directions import sparse_norms, sparse_pairs, sparse_rows, sparse_units
 from .directions import UNDIRECTED
 from .metrics import Metric, metric_name
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from .._core.errors import require
 from .._core.runtime import row_blocks
-from ..kernels import gaussians
 from ..kernels._jit import threads
-from ..kernels.lowrank import terms_from_gram, terms_from_rows
-from ..kernels.near_gaussians import near_terms, near_terms_from_rows
+from ..kernels.densities import gaussians
+from ..kernels.densities.lowrank import terms_from_gram, terms_from_rows
+from ..kernels.densities.near_gaussians import near_terms, near_terms_from_rows
 from . import large_covariances
 from .patch_rows import patch_means
 

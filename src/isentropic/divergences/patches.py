@@ -18,7 +18,7 @@ from .._core.arguments import as_numbers, as_positions
 from .._core.errors import require, require_one_of
 from .._core.runtime import checked_jobs, memory_budget, require_memory, row_blocks
 from ..kernels._jit import threads
-from ..kernels.lowrank import patch_blocks
+from ..kernels.densities.lowrank import patch_blocks
 from .forms import FullForm, LowRankForm
 from .patch_rows import BLOCK_NUMBERS, centred_blocks
 from .regularization import Moments, Regularization, checked_regularization, noise_floor, scale_and_noise

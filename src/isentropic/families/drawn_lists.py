@@ -11,7 +11,7 @@ from .._core.values import Neighbors
 from ..distances import distances_between, rows_per_block
 from ..distances.pairs import pair_distances
 from ..kernels._jit import threads
-from ..kernels.partners import draw_beyond, draw_others
+from ..kernels.layouts.partners import draw_beyond, draw_others
 from .pair_distances import Distances
 
 LISTED_BYTES = 34  # of a listed neighbour, and while the nearest by scaled distance are chosen

@@ -12,7 +12,7 @@ from .._core.runtime import generator, require_memory
 from .._core.state import Array, Number, State, StateError, Whole
 from .._core.values import Neighbors
 from ..affinities import fitted_curve, memberships
-from ..kernels.row_costs import FUZZY
+from ..kernels.rows.row_costs import FUZZY
 from ..neighbors import component_labels, warn_of_parts
 from ..objectives import FuzzyMoves, mean_edge_cost
 from ..objectives.fuzzy import SOFTENING

@@ -13,7 +13,7 @@ from .._core.values import Inflate, Landmarks, NeighborGraph
 from ..distances import Metric
 from ..geodesics import all_pairs, from_neighbors, from_rows
 from ..kernels._jit import threads
-from ..kernels.placement import through_neighbors
+from ..kernels.rows.placement import through_neighbors
 from ..linalg import (
     Scaling,
     classical_scaling,

@@ -15,7 +15,7 @@ from .._core.runtime import row_blocks
 from .._core.state import Array, Double, Maybe, State
 from ..distances import rows_per_block
 from ..kernels._jit import threads
-from ..kernels.lattices import expected_places
+from ..kernels.networks.lattices import expected_places
 from ..linalg import fixed_signs
 from ..linalg.centred import CentredRows
 from ..neighbors import RowIndex

@@ -16,7 +16,7 @@ from .._core.arguments import unmasked
 from .._core.errors import IsentropicWarning, require
 from .._core.state import Array, State
 from ..kernels._jit import threads
-from ..kernels.placement import project_centred
+from ..kernels.rows.placement import project_centred
 from ..linalg import fixed_signs
 from .placement import Placer
 

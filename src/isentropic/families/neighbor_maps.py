@@ -18,7 +18,7 @@ from .._core.state import Maybe, State, Value, Whole
 from .._core.values import GraphMetric, Knn, Neighbors
 from ..distances import EUCLIDEAN, Metric, are_all_equal, metric_name, rows_per_block
 from ..kernels._jit import threads
-from ..kernels.row_descent import settle_rows
+from ..kernels.rows.row_descent import settle_rows
 from ..neighbors import RowIndex, clipped_neighbors, lists_in_rows, searched_neighbors
 from .graph_distances import OverGraph, kind_of
 from .input_rows import (

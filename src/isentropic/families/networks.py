@@ -15,7 +15,7 @@ from scipy.special import expit
 
 from .._core.state import Array, Each, State, StateError, Text, Whole
 from ..kernels._jit import threads
-from ..kernels.layers import write_layer
+from ..kernels.networks.layers import write_layer
 
 ACTIVATIONS = ("linear", "relu", "tanh", "logistic")  # in the order of the kernel
 

@@ -24,7 +24,7 @@ from ..distances import (
     pair_distances,
 )
 from ..kernels._jit import threads
-from ..kernels.degrees import paired_distances
+from ..kernels.pairs.degrees import paired_distances
 from ..objectives import AllPairs, DrawnPairs
 from .graph_distances import OverGraph, built, over_graph
 from .placement import RowKeeper

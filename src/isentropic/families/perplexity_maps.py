@@ -14,8 +14,8 @@ from .._core.state import Array, Double, Number, State, Text, Whole
 from .._core.values import Neighbors
 from ..affinities import checked_perplexity, conditional_affinities, listed_for
 from ..kernels._jit import threads
-from ..kernels.row_costs import GAUSSIANS, STUDENT, STUDENT_FIELD
-from ..kernels.row_descent import settle_rows
+from ..kernels.rows.row_costs import GAUSSIANS, STUDENT, STUDENT_FIELD
+from ..kernels.rows.row_descent import settle_rows
 from ..objectives import Field
 from ..optim import Minimum, lbfgs
 from .neighbor_maps import NeighborEmbedder

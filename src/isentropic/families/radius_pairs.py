@@ -8,7 +8,7 @@ from scipy.spatial import cKDTree
 from .._core.runtime import require_memory
 from ..distances import condensed_distances
 from ..kernels._jit import threads
-from ..kernels.degrees import paired_distances
+from ..kernels.pairs.degrees import paired_distances
 from ..objectives import AllPairs, ListedPairs, ListedStress, Stress, worth_threads
 from .pairs import Problem
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from .._core.state import Absent, Array, Maybe, Number, State, StateError, Tuple
 from ..kernels._jit import threads
-from ..kernels.degrees import row_attractions
-from ..kernels.row_costs import DEGREES
-from ..kernels.row_descent import settle_rows
+from ..kernels.pairs.degrees import row_attractions
+from ..kernels.rows.row_costs import DEGREES
+from ..kernels.rows.row_descent import settle_rows
 from ..objectives import AllPairs, DrawnPairs, SameDegree
 from ..optim import Minimum, averaged_descent, lbfgs
 from .degree_search import Trial

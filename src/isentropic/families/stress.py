@@ -16,9 +16,9 @@ from sklearn.utils import check_random_state
 
 from .._core.state import Double, State
 from ..kernels._jit import threads
-from ..kernels.row_costs import STRESS
-from ..kernels.row_descent import settle_rows
-from ..kernels.stress_rows import stress_starts
+from ..kernels.rows.row_costs import STRESS
+from ..kernels.rows.row_descent import settle_rows
+from ..kernels.rows.stress_rows import stress_starts
 from ..objectives import DrawnPairs, Stress, weight_floor
 from ..optim import Minimum, averaged_descent
 from .pairs import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised

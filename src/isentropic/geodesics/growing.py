@@ -9,7 +9,7 @@ import numpy as np
 from .._core.runtime import memory_budget, row_blocks
 from .._core.values import NeighborGraph
 from ..kernels._jit import threads
-from ..kernels.repaired_paths import repaired_paths
+from ..kernels.paths.repaired_paths import repaired_paths
 from .changes import Changes
 from .paths import _Numbered, _Seeds, from_rows
 from .sequences import PairSequence

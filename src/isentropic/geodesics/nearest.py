@@ -9,7 +9,7 @@ from .._core.errors import require, require_count
 from .._core.runtime import row_blocks
 from .._core.values import NeighborGraph, Neighbors
 from ..kernels._jit import threads
-from ..kernels.near_paths import nearest_by_paths
+from ..kernels.paths.near_paths import nearest_by_paths
 
 _BLOCK = 256  # sources in the first call; the next ones take as many as fit a quarter of a second
 

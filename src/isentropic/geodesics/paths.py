@@ -17,7 +17,7 @@ from .._core.errors import require
 from .._core.runtime import require_memory, row_blocks
 from .._core.values import NeighborGraph
 from ..kernels._jit import threads
-from ..kernels.paths import LANES, grouped_order, grouped_paths, single_paths
+from ..kernels.paths.paths import LANES, grouped_order, grouped_paths, single_paths
 
 _BLOCK = 4 * LANES  # sources in the first call; the next ones take as many as fit a quarter of a second
 

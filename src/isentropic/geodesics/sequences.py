@@ -7,8 +7,8 @@ import numpy as np
 from .._core.runtime import require_memory, row_blocks
 from .._core.values import NeighborGraph
 from ..kernels._jit import threads
-from ..kernels.halved_paths import halved_paths, wave_orders
-from ..kernels.paths import LANES
+from ..kernels.paths.halved_paths import halved_paths, wave_orders
+from ..kernels.paths.paths import LANES
 from ..linalg import laid_out
 from .paths import _Numbered
 

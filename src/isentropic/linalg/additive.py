@@ -10,7 +10,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from .._core.errors import InvalidInputError, IsentropicWarning, message, require_count, warn
 from .._core.runtime import checked_jobs, one_blas_thread
 from ..kernels._jit import threads
-from ..kernels.condensed import squared_times
+from ..kernels.distances.condensed import squared_times
 from .eigen import DENSE, SEED, eigenpairs_by_rank, start_vector
 from .scaling import WORTH_THREADS, Scaling, checked_distances, classical_scaling, laid_out, lifted
 

@@ -10,7 +10,7 @@ from scipy.linalg import svd
 
 from .._core.errors import IsentropicWarning
 from ..kernels._jit import threads
-from ..kernels.placement import project_centred
+from ..kernels.rows.placement import project_centred
 from .centred import CentredRows, short_products
 
 _STILL = 1e-8  # relative growth of the likelihood at which the iteration ends

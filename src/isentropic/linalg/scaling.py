@@ -20,7 +20,7 @@ from .._core.errors import NegativeEigenvalueWarning, require, require_count, wa
 from .._core.runtime import checked_jobs, one_blas_thread, require_memory
 from .._core.state import Absent, Array, Double, Number, State, Tuple
 from ..kernels._jit import threads
-from ..kernels.condensed import (
+from ..kernels.distances.condensed import (
     combined_comoments,
     comoments,
     condensed_starts,
@@ -28,8 +28,8 @@ from ..kernels.condensed import (
     square_starts,
     squared_times,
 )
-from ..kernels.condensed_blocks import COLUMNS, squared_times_block
-from ..kernels.placement import project_squared
+from ..kernels.distances.condensed_blocks import COLUMNS, squared_times_block
+from ..kernels.rows.placement import project_squared
 from .eigen import DENSE, top_eigenpairs
 from .krylov import NotSettled, block_eigenpairs
 from .signs import fixed_signs

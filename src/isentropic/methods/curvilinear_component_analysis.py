@@ -15,7 +15,7 @@ from ..families.pairs import Problem, minimised
 from ..families.radius_pairs import RadiusPairs
 from ..families.stress import StressEmbedder, with_their_own
 from ..kernels._jit import threads
-from ..kernels.curvilinear import curvilinear_epoch, settle_within
+from ..kernels.pairs.curvilinear import curvilinear_epoch, settle_within
 from ..neighbors import searched_neighbors
 from ..objectives import AllPairs
 from ..optim import Minimum, lbfgs

@@ -11,9 +11,9 @@ from .._core.state import Array, State, StateError
 from ..families.pairs import Problem, minimised
 from ..families.stress import StressEmbedder
 from ..kernels._jit import threads
-from ..kernels.row_costs import NEAR_GAPS as NEAR_GAPS_OF_ROW
-from ..kernels.row_descent import settle_rows
-from ..kernels.stress import NEAR_GAPS
+from ..kernels.pairs.stress import NEAR_GAPS
+from ..kernels.rows.row_costs import NEAR_GAPS as NEAR_GAPS_OF_ROW
+from ..kernels.rows.row_descent import settle_rows
 from ..objectives import Stress
 from ..optim import Minimum
 

@@ -14,7 +14,7 @@ from ..distances import rows_per_block
 from ..families.input_rows import checked_rows
 from ..families.lattice import LatticeEmbedder, lattice_places, principal_sheet
 from ..kernels._jit import threads
-from ..kernels.lattices import responsibilities
+from ..kernels.networks.lattices import responsibilities
 from ..linalg.centred import CentredRows
 
 _BASIS = 4  # Gaussians along a side of the basis

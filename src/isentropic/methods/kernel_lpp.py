@@ -14,7 +14,7 @@ from ..families.input_rows import checked_components, checked_rows
 from ..families.locality import locality_directions
 from ..families.placement import Placer
 from ..kernels._jit import threads
-from ..kernels.placement import project_centred
+from ..kernels.rows.placement import project_centred
 from ..linalg import fixed_signs, normalized_adjacency
 from ..neighbors import as_rule
 

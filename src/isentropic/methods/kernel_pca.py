@@ -15,7 +15,7 @@ from ..families.input_rows import checked_components, checked_rows
 from ..families.landmarks import checked_landmarks, chosen_landmarks
 from ..families.placement import Placer
 from ..kernels._jit import threads
-from ..kernels.placement import project_centred
+from ..kernels.rows.placement import project_centred
 from ..linalg import fixed_signs, top_eigenpairs
 
 _ZERO = 1e-12  # of the largest eigenvalue

@@ -12,7 +12,7 @@ from .._core.state import Double, State, Whole
 from ..families.pairs import Problem, minimised
 from ..families.stress import StressEmbedder, row_starts, with_their_own
 from ..kernels._jit import threads
-from ..kernels.near_pairs import kth_smallest, near_weights
+from ..kernels.pairs.near_pairs import kth_smallest, near_weights
 from ..neighbors import clipped_neighbors
 from ..objectives import Stress, worth_threads
 from ..optim import Minimum, lbfgs

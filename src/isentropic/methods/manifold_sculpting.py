@@ -12,7 +12,7 @@ from ..families.input_rows import checked_components, checked_rows, one_place_fo
 from ..families.placement import RowKeeper
 from ..families.starts import principal_start
 from ..kernels._jit import threads
-from ..kernels.sculpting import opposite_neighbors, sculpt_pass, settle_sculpted
+from ..kernels.pairs.sculpting import opposite_neighbors, sculpt_pass, settle_sculpted
 from ..neighbors import clipped_neighbors, nearest_among, nearest_neighbors
 
 _AXES = 30  # principal ones that are kept at first

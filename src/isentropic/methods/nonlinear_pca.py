@@ -12,7 +12,7 @@ from ..families.input_rows import checked_components, checked_rows
 from ..families.networks import Layers
 from ..families.neural import DecodingEmbedder
 from ..kernels._jit import threads
-from ..kernels.decoded_rows import settle_decoded
+from ..kernels.rows.decoded_rows import settle_decoded
 from ..linalg import fixed_signs
 from ..linalg.centred import CentredRows
 from ..optim import lbfgs

@@ -9,7 +9,7 @@ from .._core.state import Number, State
 from ..families.drawn_lists import distances_to, other_rows, rows_beyond, small_start
 from ..families.drawn_maps import DrawnEmbedder
 from ..families.neighbor_maps import settled_among
-from ..kernels.row_costs import PAIRS
+from ..kernels.rows.row_costs import PAIRS
 from ..neighbors import clipped_neighbors
 from ..objectives import PairSteps, mean_pair_cost
 from ..optim import batch_epochs

@@ -12,7 +12,7 @@ from .._core.state import Number, State, Whole
 from ..families.pairs import PairsEmbedder, minimised
 from ..families.stress import with_their_own
 from ..kernels._jit import threads
-from ..kernels.rank_images import settle_ranks
+from ..kernels.pairs.rank_images import settle_ranks
 from ..neighbors import clipped_neighbors
 from ..objectives import AllPairs, ListedStress, RankImages
 from ..optim import Minimum, lbfgs

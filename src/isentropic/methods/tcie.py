@@ -15,7 +15,7 @@ from ..families.starts import scaled_start
 from ..families.stress import StressEmbedder
 from ..geodesics import boundary_rows, from_neighbors
 from ..kernels._jit import threads
-from ..kernels.consistent_pairs import consistent_pairs
+from ..kernels.pairs.consistent_pairs import consistent_pairs
 from ..objectives import ListedPairs, ListedStress
 from ..optim import Minimum
 

@@ -11,8 +11,8 @@ from ..families.drawn_lists import small_start
 from ..families.drawn_maps import DrawnEmbedder
 from ..families.triplets import RULES, drawn_triplets, triplet_weights, weighted_triplets
 from ..kernels._jit import threads
-from ..kernels.row_costs import TRIPLETS
-from ..kernels.row_descent import settle_rows
+from ..kernels.rows.row_costs import TRIPLETS
+from ..kernels.rows.row_descent import settle_rows
 from ..neighbors import clipped_neighbors
 from ..objectives import TripletSteps
 from ..optim import batch_epochs

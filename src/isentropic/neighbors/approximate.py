@@ -19,7 +19,7 @@ from ..distances import (
     pair_distances,
 )
 from ..kernels._jit import threads
-from ..kernels.nearest import expanded_lists, measured_lists, searched_lists
+from ..kernels.neighbors.nearest import expanded_lists, measured_lists, searched_lists
 from .descent import descended
 from .index import RowIndex, members_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels._jit import threads
-from ..kernels.boxes import boxes_of, nearest_by_boxes, split_rows
-from ..kernels.bridges import nearest_outside, parts_of_nodes
+from ..kernels.neighbors.boxes import boxes_of, nearest_by_boxes, split_rows
+from ..kernels.neighbors.bridges import nearest_outside, parts_of_nodes
 
 _LEAF = 16  # rows
 _SAMPLE = 4096  # rows

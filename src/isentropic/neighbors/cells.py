@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from .._core.runtime import one_blas_thread
-from ..kernels.bridges import closer_outside
+from ..kernels.neighbors.bridges import closer_outside
 from .index import product_error
 
 _LEAST_CELL = 512  # rows

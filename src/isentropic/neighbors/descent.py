@@ -7,7 +7,7 @@ import numpy as np
 from .._core.runtime import require_memory, row_blocks
 from ..distances import BY_DIFFERENCES, CITY_BLOCK, EUCLIDEAN, Metric, is_gower, weights_of
 from ..kernels._jit import threads
-from ..kernels.descent import (
+from ..kernels.neighbors.descent import (
     CAPPED_MEANS,
     CAPPED_SUMS,
     GROUP,
@@ -21,7 +21,7 @@ from ..kernels.descent import (
     listed_rows,
     offer_round,
 )
-from ..kernels.forest import BY_CAPPED, BY_CODES, BY_PRODUCTS, plant
+from ..kernels.neighbors.forest import BY_CAPPED, BY_CODES, BY_PRODUCTS, plant
 
 _KINDS = {
     **dict.fromkeys((*EUCLIDEAN, "sqeuclidean", "minkowski", "cosine", "correlation"), SQUARES),

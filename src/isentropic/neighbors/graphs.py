@@ -14,7 +14,7 @@ from .._core.runtime import row_blocks
 from .._core.values import Can, Knn, NeighborGraph, NeighborRule, Neighbors, Percentile, Pnn, Radius
 from ..distances import Metric, distances_to, measurable_rows, rows_per_block
 from ..kernels._jit import threads
-from ..kernels.unions import joined_rows, joined_sizes
+from ..kernels.neighbors.unions import joined_rows, joined_sizes
 from .components import checked_policy, component_labels, repaired
 from .index import has_tree
 from .search import require_edge_memory, searched_neighbors

@@ -11,8 +11,8 @@ from .._core.errors import require
 from .._core.runtime import row_blocks
 from ..distances import EUCLIDEAN, Distinct, Metric, distances_to, distinct_rows, rows_per_block
 from ..kernels._jit import threads
-from ..kernels.long_lists import sorted_euclidean, sorted_in_rows
-from ..kernels.nearest import listed_members, nearest_in_rows, nearest_refined
+from ..kernels.neighbors.long_lists import sorted_euclidean, sorted_in_rows
+from ..kernels.neighbors.nearest import listed_members, nearest_in_rows, nearest_refined
 from .boxes import BoxTree, is_better_by_boxes, is_quick_by_boxes
 
 _TREE_FEATURES = 15  # beyond that many features a tree visits most of its leaves

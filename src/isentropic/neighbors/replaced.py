@@ -9,7 +9,7 @@ import numpy as np
 from .._core.runtime import row_blocks
 from .._core.values import NeighborGraph, Neighbors
 from ..kernels._jit import threads
-from ..kernels.replaced_lists import replaced_lists
+from ..kernels.neighbors.replaced_lists import replaced_lists
 from .index import RowIndex
 
 _ROWS = 1024

@@ -7,7 +7,7 @@ from scipy.spatial import KDTree
 
 from .._core.runtime import row_blocks, worker_threads
 from ..kernels._jit import threads
-from ..kernels.euclidean import euclidean_pairs
+from ..kernels.distances.euclidean import euclidean_pairs
 from .search import require_edge_memory
 
 _MARGIN = 1 + 1e-12  # scipy may round a distance otherwise than we do

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..kernels.pair_epochs import pair_epoch
+from ..kernels.layouts.pair_epochs import pair_epoch
 
 HALVES = (10.0, 10_000.0, 1.0)  # squared distances at which the three costs are at half
 _PHASES = (2 / 9, 4 / 9)  # of the steps: mid-near pairs fade out in the first, end with the second

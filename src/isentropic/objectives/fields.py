@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import fft
 
-from ..kernels.fields import read_field, sorted_by_line, spread_charges
+from ..kernels.layouts.fields import read_field, sorted_by_line, spread_charges
 
 SPACING = 0.35  # of the nodes, for the weights (1 + d^2)^-1
 _TOUCHED = 4  # nodes that a row touches along an axis

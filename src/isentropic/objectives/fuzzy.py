@@ -8,7 +8,7 @@ from scipy.special import rel_entr
 
 from .._core.runtime import row_blocks
 from ..kernels._jit import threads
-from ..kernels.epochs import FIRST, LAST, STEPS, fuzzy_epoch, fuzzy_slopes
+from ..kernels.layouts.epochs import FIRST, LAST, STEPS, fuzzy_epoch, fuzzy_slopes
 
 SOFTENING = 1e-3  # added to squared distances where a force would be without bound
 _ROWS_AT_ONCE = 4096

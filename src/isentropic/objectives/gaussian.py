@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..kernels._jit import threads
-from ..kernels.gaussian_mixtures import mixture_forces
+from ..kernels.layouts.gaussian_mixtures import mixture_forces
 
 _WORTH_THREADS = 200  # rows: below that, waking threads costs more than the sums
 

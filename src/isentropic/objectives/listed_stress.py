@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from ..kernels._jit import threads
-from ..kernels.listed_stress import listed_stress
+from ..kernels.pairs.listed_stress import listed_stress
 from .stress import worth_threads
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..kernels._jit import threads
-from ..kernels.degrees import paired_distances
-from ..kernels.monotone import pool_adjacent_violators, sort_within, spread_pools
-from ..kernels.stress import all_pairs_lengths
+from ..kernels.pairs.degrees import paired_distances
+from ..kernels.pairs.monotone import pool_adjacent_violators, sort_within, spread_pools
+from ..kernels.pairs.stress import all_pairs_lengths
 from .same_degree import AllPairs, DrawnPairs
 from .stress import Stress
 

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from .._core.runtime import require_memory
 from ..kernels._jit import threads
-from ..kernels.rank_images import condensed_ranks, rank_images
+from ..kernels.pairs.rank_images import condensed_ranks, rank_images
 from .listed_stress import ListedPairs
 from .same_degree import AllPairs
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels._jit import threads
-from ..kernels.degrees import all_pairs_forces, attractions, degree_sums, drawn_pairs_forces
+from ..kernels.pairs.degrees import all_pairs_forces, attractions, degree_sums, drawn_pairs_forces
 
 _WORTH_THREADS = 50_000  # pairs: below that, waking threads costs more than the sums
 

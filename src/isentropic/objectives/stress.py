@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..kernels._jit import threads
-from ..kernels.stress import SQUARES, all_pairs_stress, drawn_pairs_stress
+from ..kernels.pairs.stress import SQUARES, all_pairs_stress, drawn_pairs_stress
 from .same_degree import AllPairs, DrawnPairs
 
 _WORTH_THREADS = 50_000  # pairs: below that, waking threads costs more than the sums
@@ -34,8 +34,8 @@ class Stress:
     it. Drawn pairs stand for all, in numerator and denominator alike.
 
     ``term`` is another cost of a pair than the square, with the numbers ``shape``: see
-    :mod:`isentropic.kernels.stress`. The sum is divided by ``normaliser``, by default the cost of a map that
-    is one point. No memory beyond the distances, and the weights where these are given.
+    :mod:`isentropic.kernels.pairs.stress`. The sum is divided by ``normaliser``, by default the cost of a map
+    that is one point. No memory beyond the distances, and the weights where these are given.
 
     >>> import numpy as np
     >>> from scipy.spatial.distance import pdist

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from scipy.special import xlogy
 
 from ..kernels._jit import threads
-from ..kernels.neighbor_forces import pull_logs, pulls, pulls_in_plane, pushes
+from ..kernels.layouts.neighbor_forces import pull_logs, pulls, pulls_in_plane, pushes
 from .fields import Field
 
 EXACT_UP_TO = 4_000  # rows: the sums over their pairs take no longer than a field would

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ..kernels._jit import threads
-from ..kernels.degrees import all_pairs_forces
+from ..kernels.pairs.degrees import all_pairs_forces
 
 _WORTH_THREADS = 300  # rows: below that, waking threads costs more than the sums
 _DEGREE = np.ones(1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels.triplet_epochs import triplet_epoch
+from ..kernels.layouts.triplet_epochs import triplet_epoch
 
 _RATE = 0.1
 _MOMENTA, _SWITCH = (0.5, 0.8), 0.625  # the second from this share of the steps on, as published for 400

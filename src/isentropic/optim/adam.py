@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.adam import adam_step
+from ..kernels.networks.adam import adam_step
 
 _MEAN, _SQUARE = 0.9, 0.999  # what a step leaves of the mean of the slopes, and of that of their squares
 _LEAST = 1e-8

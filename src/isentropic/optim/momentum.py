@@ -9,7 +9,7 @@ import numpy as np
 
 from .._core.runtime import row_blocks
 from ..kernels._jit import threads
-from ..kernels.neighbor_forces import momentum_step
+from ..kernels.layouts.neighbor_forces import momentum_step
 from .minimum import Minimum, Objective
 
 _WORTH_THREADS = 10_000  # rows: below that, waking threads costs more than a step

@@ -11,7 +11,7 @@ from .._core.errors import require_count
 from .._core.runtime import require_memory, row_blocks
 from .._core.values import Integers
 from ..distances import Metric, rows_per_block
-from ..kernels.coranks import add_coranks
+from ..kernels.ranks.coranks import add_coranks
 from .inputs import both_sides
 from .rank_sums import ordered_rows
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from .._core.values import DistanceRows, Floats, Integers
-from ..kernels.row_ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
+from ..kernels.ranks.row_ranks import GAPS, KONIG, LISTED, PRODUCT, SKIPPED
 from .intervals import mean_interval, mean_measure
 from .measures import MEASURES, Measure
 from .pair_sums import common_exponents, times_power

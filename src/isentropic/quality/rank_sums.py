@@ -13,10 +13,10 @@ from .._core.runtime import require_memory, row_blocks
 from .._core.values import DistanceRows, Floats, Integers
 from ..distances import Points, rows_per_block
 from ..kernels._jit import threads
-from ..kernels.coranks import tie_extremes
-from ..kernels.euclidean import GROUP
+from ..kernels.distances.euclidean import GROUP
 from ..kernels.radix import row_orders
-from ..kernels.row_ranks import N_ORDER_TERMS, N_SUMS, N_TERMS, compare_points, compare_rows
+from ..kernels.ranks.coranks import tie_extremes
+from ..kernels.ranks.row_ranks import N_ORDER_TERMS, N_SUMS, N_TERMS, compare_points, compare_rows
 from .pair_sums import common_exponents, common_shifts, first_scale
 
 NEAR = 1.5  # times the mean distance of the k nearest rows: up to there a row is near
@@ -30,7 +30,7 @@ _THREAD_BYTES = 2**31  # of sums and scratch, all threads together
 class OrderReading:
     """What a pass reads off the orders of each row too, while they are at hand: terms of topology.
 
-    These are the columns named in :mod:`isentropic.kernels.row_ranks`: the topological product,
+    These are the columns named in :mod:`isentropic.kernels.ranks.row_ranks`: the topological product,
     König's points, gaps of ranks, and the stress of listed rows.
     """
 

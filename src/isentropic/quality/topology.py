@@ -14,7 +14,7 @@ from .._core.errors import UndefinedMeasureError, message, require, require_coun
 from .._core.runtime import require_memory, row_blocks
 from ..distances import Metric, rows_per_block
 from ..kernels._jit import threads
-from ..kernels.pairs import rank_differences
+from ..kernels.distances.pairs import rank_differences
 from .inputs import both_sides
 from .neighborhoods import konig_measures, order_terms, product_measures
 from .rank_sums import OrderReading, ordered_rows

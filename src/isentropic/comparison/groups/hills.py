@@ -15,7 +15,7 @@ import numpy as np
 from ..._core.errors import require, require_count, require_number
 from ..._core.values import Floats, Integers
 from ...distances import euclidean_rows
-from ...kernels.density_peaks import basins
+from ...kernels.densities.density_peaks import basins
 from ...neighbors import nearest_among
 from ..explained_columns import columns_of
 from ..explaining import compared

@@ -38,7 +38,7 @@ class Factors:
         if not len(some):
             return X
         from ...kernels._jit import threads
-        from ...kernels.placement import project_centred
+        from ...kernels.rows.placement import project_centred
         from ...linalg.factor_model import posterior
 
         z = posterior(X[some] - self.mean, self.loadings, self.noise, None).means

@@ -1,0 +1,1 @@
+"""Kernels of densities: Gaussian patches, kernel estimates, the hills of a density."""

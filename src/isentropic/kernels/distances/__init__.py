@@ -1,0 +1,1 @@
+"""Kernels of distances: blocks and pairs of rows, tables without their diagonal."""

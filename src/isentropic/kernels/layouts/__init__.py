@@ -1,0 +1,1 @@
+"""Kernels of maps that keep neighbors: forces, epochs of drawn pairs, perplexities."""

@@ -1,0 +1,155 @@
+"""Forces between the rows of a map: the pull of affinities in CSR form, and the push of all pairs.
+
+With ``u = 1 / (1 + |z_i - z_j|^2)``, a pull is ``sum_j p_ij u (z_i - z_j)`` and a push
+``sum_j u^(g + 1) (z_i - z_j)``. Places are in single or in double precision, long sums always in double.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel, parallel_kernel, rows
+
+_BLOCK = 512  # rows, and partners, that are added up together, on any number of threads
+_FETCHED = 256  # rows, and neighbours, at once
+_ONE = np.float32(1)
+
+
+@parallel_kernel
+def pulls_in_plane(indptr, indices, weights, Z, out):
+    """The pulls on rows in two dimensions; partners are fetched first, then many are added up at once."""
+    for b in rows((len(Z) + _FETCHED - 1) // _FETCHED):
+        near_x, near_y = np.empty(_FETCHED, Z.dtype), np.empty(_FETCHED, Z.dtype)
+        for i in range(b * _FETCHED, min((b + 1) * _FETCHED, len(Z))):
+            x, y = Z[i, 0], Z[i, 1]
+            across, along = np.float32(0), np.float32(0)
+            start = indptr[i]
+            while start < indptr[i + 1]:
+                size = min(_FETCHED, indptr[i + 1] - start)
+                listed, weight = indices[start : start + size], weights[start : start + size]
+                for e in range(size):
+                    near_x[e] = Z[listed[e], 0]
+                    near_y[e] = Z[listed[e], 1]
+                for e in range(size):
+                    dx, dy = x - near_x[e], y - near_y[e]
+                    force = weight[e] / (_ONE + dx * dx + dy * dy)
+                    across += force * dx
+                    along += force * dy
+                start += size
+            out[i, 0] = across
+            out[i, 1] = along
+
+
+@parallel_kernel
+def pulls(indptr, indices, weights, Z, out):
+    """The pulls on rows in any number of dimensions."""
+    for i in rows(len(Z)):
+        out[i] = 0
+        for e in range(indptr[i], indptr[i + 1]):
+            square = _ONE
+            for c in range(Z.shape[1]):
+                gap = Z[i, c] - Z[indices[e], c]
+                square += gap * gap
+            for c in range(Z.shape[1]):
+                out[i, c] += weights[e] / square * (Z[i, c] - Z[indices[e], c])
+
+
+@parallel_kernel
+def pull_logs(indptr, indices, weights, Z):
+    """Per row: ``sum_j p_ij log(1 + |z_i - z_j|^2)``."""
+    out = np.empty(len(Z))
+    for i in rows(len(Z)):
+        total = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            square = 1.0
+            for c in range(Z.shape[1]):
+                square += (Z[i, c] - Z[indices[e], c]) ** 2
+            total += weights[e] * np.log(square)
+        out[i] = total
+    return out
+
+
+@kernel
+def _inverses(Z, i, start, u):
+    """``1 / (1 + |z_i - z_j|^2)`` for the rows j from ``start`` on; Z has its coordinates apart."""
+    u[:] = _ONE
+    for c in range(len(Z)):
+        other, z = Z[c, start : start + len(u)], Z[c, i]
+        for j in range(len(u)):
+            gap = z - other[j]
+            u[j] += gap * gap
+    for j in range(len(u)):
+        u[j] = _ONE / u[j]
+
+
+@kernel
+def _raised(u, power, force):
+    """The sum of ``u^g``, which ``force`` becomes, times u."""
+    total = np.float32(0)
+    if power == 1.0:
+        for j in range(len(u)):
+            total += u[j]
+            force[j] = u[j] * u[j]
+    else:
+        for j in range(len(u)):
+            weight = u[j] ** power
+            total += weight
+            force[j] = weight * u[j]
+    return total
+
+
+@parallel_kernel
+def pushes(Z, power, out):
+    """The pushes of all rows on each, for places ``Z`` (d, n), into ``out`` (n, d); per row, ``sum u^g``.
+
+    ``O(n^2 d)`` time.
+    """
+    d, n = Z.shape
+    sums = np.empty(n)
+    for i in rows(n):
+        u, force = np.empty(_BLOCK, Z.dtype), np.empty(_BLOCK, Z.dtype)
+        total = -1.0  # what a row is to itself
+        moved = np.zeros(d)
+        for start in range(0, n, _BLOCK):
+            size = min(_BLOCK, n - start)
+            _inverses(Z, i, start, u[:size])
+            total += _raised(u[:size], power, force[:size])
+            for c in range(d):
+                other, z = Z[c, start : start + size], Z[c, i]
+                shift = np.float32(0)
+                for j in range(size):
+                    shift += force[j] * (z - other[j])
+                moved[c] += shift
+        sums[i] = total
+        for c in range(d):
+            out[i, c] = moved[c]
+    return sums
+
+
+@parallel_kernel
+def momentum_step(gradient, rate, momentum, longest, point, step, gains):
+    """One step with gains, none longer than ``longest``, in place; the sums of the points per block of rows.
+
+    A gain grows by 0.2 where gradient and last step point opposite ways, and is 0.8 of itself and 0.01
+    otherwise, so that it never vanishes.
+    """
+    n, d = point.shape
+    n_blocks = (n + _BLOCK - 1) // _BLOCK
+    sums = np.zeros((n_blocks, d))
+    for b in rows(n_blocks):
+        for i in range(b * _BLOCK, min((b + 1) * _BLOCK, n)):
+            length = 0.0
+            for c in range(d):
+                slope = np.float64(gradient[i, c])
+                if np.sign(slope) != np.sign(step[i, c]):
+                    gains[i, c] += 0.2
+                else:
+                    gains[i, c] = 0.8 * gains[i, c] + 0.01
+                step[i, c] = momentum * step[i, c] - rate * gains[i, c] * slope
+                length += step[i, c] * step[i, c]
+            shrink = min(1.0, longest / np.sqrt(length)) if length > 0.0 else 1.0
+            for c in range(d):
+                step[i, c] *= shrink
+                point[i, c] += step[i, c]
+                sums[b, c] += point[i, c]
+    return sums

@@ -1,0 +1,104 @@
+"""Gaussian affinities of given perplexity: the width of every row's own Gaussian, found by bisection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel, parallel_kernel, rows
+
+_FARTHEST = 60.0  # logarithm of the largest and least precision tried, in units of a row's mean square
+_MOST_STEPS = 100
+_CLOSE = 1e-13  # of the logarithm of a precision
+
+
+@kernel
+def _reduced(distances, out):
+    """``(d^2 - min d^2) / max d^2`` into ``out``; the mean, the largest distance, the ties at the least one.
+
+    Reduced, so that the largest affinity is exp(0): nothing underflows, in any unit.
+    """
+    least, largest = np.inf, 0.0
+    for j in range(len(distances)):
+        least = min(least, distances[j])
+        largest = max(largest, distances[j])
+    mean, ties = 0.0, 0
+    for j in range(len(distances)):
+        out[j] = 0.0
+        if distances[j] == least:
+            ties += 1
+        else:
+            out[j] = ((distances[j] - least) / largest) * ((distances[j] + least) / largest)
+        mean += out[j]
+    return mean / len(distances), largest, ties
+
+
+@kernel
+def _moments(squares, precision):
+    """Sum of the weights ``exp(-precision s)``, and the weighted mean and variance of s."""
+    total, first, second = 0.0, 0.0, 0.0
+    for j in range(len(squares)):
+        weight = np.exp(-precision * squares[j])
+        total += weight
+        first += weight * squares[j]
+        second += weight * squares[j] * squares[j]
+    mean = first / total
+    return total, mean, max(second / total - mean * mean, 0.0)
+
+
+@kernel
+def _log_precision(squares, entropy):
+    """Logarithm of the precision at which the weights have an entropy; Newton steps within a bisection."""
+    low, high = -_FARTHEST, _FARTHEST
+    place = 0.0
+    for _ in range(_MOST_STEPS):
+        precision = np.exp(place)
+        total, mean, variance = _moments(squares, precision)
+        excess = np.log(total) + precision * mean - entropy
+        if excess > 0.0:
+            low = place
+        else:
+            high = place
+        slope = precision * precision * variance
+        after = 0.5 * (low + high)
+        if slope > 0.0 and low < place + excess / slope < high:
+            after = place + excess / slope
+        step = abs(after - place)
+        place = after
+        if step <= _CLOSE * (1.0 + abs(place)) or high - low <= _CLOSE:
+            break
+    return place
+
+
+@kernel
+def row_affinities(distances, entropy, out):
+    """The affinities of one row, of sum 1, with this entropy; the logarithm of ``2 sigma^2``.
+
+    Where more rows than the perplexity are the nearest ones, all alike, they share 1, and the width is 0.
+    Where the perplexity is that of all rows, all share 1, and the width is infinite.
+    """
+    mean, largest, ties = _reduced(distances, out)
+    if entropy >= np.log(len(distances)) or np.log(ties) >= entropy:
+        shared = len(distances) if entropy >= np.log(len(distances)) else ties
+        for j in range(len(distances)):
+            out[j] = 1.0 / shared if shared > ties or out[j] == 0.0 else 0.0
+        return np.inf if shared > ties else -np.inf
+    for j in range(len(out)):
+        out[j] /= mean
+    place = _log_precision(out, entropy)
+    precision, total = np.exp(place), 0.0
+    for j in range(len(out)):
+        out[j] = np.exp(-precision * out[j])
+        total += out[j]
+    for j in range(len(out)):
+        out[j] /= total
+    return np.log(mean) + 2.0 * np.log(largest) - place
+
+
+@parallel_kernel
+def perplexity_affinities(distances, perplexity, out):
+    """Affinities ``exp(-d^2 / 2 sigma_i^2) / sum`` of lists (n, k) of distances; ``log 2 sigma_i^2``."""
+    entropy = np.log(perplexity)
+    widths = np.empty(len(distances))
+    for i in rows(len(distances)):
+        widths[i] = row_affinities(distances[i], entropy, out[i])
+    return widths

@@ -1,0 +1,1 @@
+"""Kernels of neighbor searches: trees of boxes, forests, descent, unions of graphs."""

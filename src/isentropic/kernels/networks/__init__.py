@@ -1,0 +1,1 @@
+"""Kernels of networks and lattices: layers, Adam, responsibilities of nodes."""

@@ -1,0 +1,1 @@
+"""Kernels of costs over pairs of rows: stress, similarities of a degree, ranks."""

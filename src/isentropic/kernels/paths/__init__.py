@@ -1,0 +1,1 @@
+"""Kernels of shortest paths in neighbor graphs."""

@@ -1,0 +1,1 @@
+"""Kernels of quality measures: ranks of neighbors, inversions, tests of places."""

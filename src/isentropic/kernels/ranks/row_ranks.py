@@ -1,0 +1,263 @@
+"""Ranks of distances on the two sides of a map, compared row by row and forgotten.
+
+Ranks are by distance, then by row number, and count from 0 here. What is summed over rows is summed in
+integers, so that neither the order of the rows nor the number of threads changes a bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel, parallel_kernel, rows
+from ..distances.euclidean import TILE, measure_rows
+from ..radix import order_row, sorting_space
+
+_ROUNDING = 1.0 + 1e-9  # distances that differ by less are equal, whatever the unit
+_FLUSH = 256  # rows after which small sums move to large ones: enough up to 2^23 rows
+
+# Columns of what the two orders of a row say. The last ones are sums over listed rows, with the distances
+# d given and z mapped, each in its own unit, and r = d - scale z: of (d - z)^2, in the larger of these units,
+# d^2, z^2, r^2 and r z.
+PRODUCT, SKIPPED, KONIG, GAPS, LISTED = range(5)
+N_ORDER_TERMS = LISTED + 5
+
+N_SUMS, N_TERMS = 5, 8  # per rank and side, and per row and k; see compare_rows
+
+
+@kernel
+def _add_gaps(partner, counts, ahead, behind):
+    """Per rank: how often the other side's rank is above, and below (in the high half), and by how much."""
+    for p in range(len(partner)):
+        gap = np.int32(partner[p] - np.int32(p))
+        counts[p] += np.int32(gap > 0) + (np.int32(gap < 0) << 16)
+        ahead[p] += max(gap, np.int32(0))
+        behind[p] += max(np.int32(-gap), np.int32(0))
+
+
+@kernel
+def _flush(small, sums):
+    for side in range(2):
+        for p in range(small.shape[2]):
+            sums[side, 0, p] += small[side, 0, p] & 0xFFFF
+            sums[side, 1, p] += small[side, 0, p] >> 16
+            sums[side, 2, p] += small[side, 1, p]
+            sums[side, 3, p] += small[side, 2, p]
+            sums[side, 4, p] += small[side, 3, p]
+    small[:] = 0
+
+
+@kernel
+def _fill_terms(given, mapped, ks, inverse, out):
+    """The terms of one row at each of the increasing ``ks``, brought up to date as k grows by one."""
+    false = torn = shared = intrusive = 0
+    false_open = torn_open = 0  # neighbours on one side that are not yet neighbours on the other
+    false_error = missing_error = 0.0
+    start = 0
+    for c in range(len(ks)):
+        for p in range(start, ks[c]):
+            behind = np.int64(given[p]) - p  # of the neighbour that Z adds when k grows to p + 1
+            ahead = np.int64(mapped[p]) - p  # of the one that X adds
+            false += max(behind, 0) - false_open
+            torn += max(ahead, 0) - torn_open
+            false_open += (behind > 0) - np.int64(ahead < 0)
+            torn_open += (ahead > 0) - np.int64(behind < 0)
+            shared += (behind <= 0) + np.int64(ahead < 0)
+            intrusive += (ahead < 0) - np.int64(behind < 0)
+            false_error += abs(behind) * inverse[p]
+            missing_error += abs(ahead) * inverse[p]
+        start = ks[c]
+        out[c, 0] = false
+        out[c, 1] = torn
+        out[c, 2] = shared
+        out[c, 3] = intrusive
+        out[c, 4] = false_error
+        out[c, 5] = missing_error
+
+
+@kernel
+def _add_near(d, order, given, mapped, ks, radius, near_X, near_Z, out):
+    """Rows that are near in the data, and those of them among the k nearest in the map, as k grows by one.
+
+    The bound ``max(radius mean(d_1, ..., d_k), d_k)`` never falls, so that whatever is near stays near.
+    """
+    m, reach, near, c, p = len(order), 0, 0, 0, 0  # reach: how many rows are near
+    total = 0.0
+    while reach < m:
+        farthest = d[order[p]]
+        total += farthest
+        bound = max(radius * total / (p + 1), farthest) * _ROUNDING
+        before, found = reach, 0
+        while reach < m and d[order[reach]] <= bound:
+            found += mapped[reach] < p
+            reach += 1
+        found += given[p] < reach
+        near += found
+        near_X[p] += reach - before
+        near_Z[p] += found
+        p += 1
+        if c < len(ks) and ks[c] == p:
+            out[c, 6], out[c, 7] = near, reach
+            c += 1
+    for q in range(p, m):
+        near_Z[q] += 1
+    for rest in range(c, len(ks)):
+        out[rest, 6], out[rest, 7] = ks[rest], m
+
+
+@kernel
+def _workspace(n):
+    """What a thread compares rows in: orders of both sides, what ordering needs, ranks, small sums, logs."""
+    order_X, spare, low, high = sorting_space(n)
+    ranks = np.empty((3, n), np.int32)
+    small = np.zeros((2, 4, n - 1), np.int32)
+    logs = np.empty(n)
+    return order_X, np.empty_like(order_X), spare, low, high, ranks, small, 1.0 / np.arange(1, n), logs
+
+
+@kernel
+def _compare_row(d_X, d_Z, own, ks, radius, work, terms):
+    """Add one row to the small sums and fill its terms; -1 if amiss, 1 and 2 for possible ties in X and Z."""
+    order_X, order_Z, spare, low, high, ranks, small, inverse, _ = work
+    state = 0
+    for side in range(2):  # a loop, so that the code of ordering is there once
+        close = order_row((d_X, d_Z)[side], own, (order_X, order_Z)[side], spare, low, high)
+        if close < 0:
+            return -1
+        state += (side + 1) * close
+    m = len(order_X)
+    in_Z = ranks[0]
+    given = ranks[1, :m]  # rank in X of the p-th nearest in Z
+    mapped = ranks[2, :m]  # and the other way round
+    for p in range(m):
+        in_Z[order_Z[p]] = p
+    for p in range(m):
+        mapped[p] = in_Z[order_X[p]]
+        given[mapped[p]] = p
+    _add_gaps(mapped, small[0, 0], small[0, 1], small[0, 2])
+    _add_gaps(given, small[1, 0], small[1, 1], small[1, 2])
+    _fill_terms(given, mapped, ks, inverse, terms)
+    _add_near(d_X, order_X, given, mapped, ks, radius, small[0, 3], small[1, 3], terms)
+    return state
+
+
+# ---- what the two orders say -------------------------------------------------------------------
+
+
+@kernel
+def _log_product(d, z):
+    """``log(d z)``; NaN if one of them is 0. The product of two tiny or huge distances is not formed."""
+    product = d * z
+    if 1e-300 < product < 1e300:
+        return np.log(product)
+    return np.log(d) + np.log(z) if d > 0 and z > 0 else np.nan
+
+
+@kernel
+def _add_product(d_X, d_Z, order_X, order_Z, weights, logs, out):
+    """Bauer and Pawelzik's: weighted sum over ranks of ``log(Q1 Q2)``; those with a distance of 0 skipped."""
+    for j in range(len(logs)):
+        logs[j] = _log_product(d_X[j], d_Z[j])
+    total = 0.0
+    for p in range(len(order_X)):
+        term = logs[order_Z[p]] - logs[order_X[p]]
+        if np.isnan(term):
+            out[SKIPPED] += 1
+        else:
+            total += weights[p] * term
+    out[PRODUCT] = total
+
+
+@kernel
+def _add_ranks(mapped, k1, k2, out):
+    """König's points of the k1 nearest, 3 for the same rank, 2 within k1, 1 within k2; gaps of all ranks."""
+    points = gaps = 0
+    for p in range(k1):
+        q = mapped[p]
+        points += 3 if p == q else (2 if q < k1 else (1 if q < k2 else 0))
+    for p in range(len(mapped)):
+        gaps += abs(np.int64(mapped[p]) - p)
+    out[KONIG], out[GAPS] = points, gaps
+
+
+@kernel
+def _add_listed(d, z, scale, shift_X, shift_Z, out):
+    gap = shift_X * d - shift_Z * z
+    out[LISTED] += gap * gap
+    out[LISTED + 1] += d * d
+    out[LISTED + 2] += z * z
+    out[LISTED + 3] += (d - scale * z) * (d - scale * z)
+    out[LISTED + 4] += (d - scale * z) * z
+
+
+@kernel
+def _read_orders(d_X, d_Z, work, reading, places, out):
+    """The terms of one row that was compared just now."""
+    order_X, order_Z, ranks, logs = work[0], work[1], work[5], work[8]
+    weights, k1, k2, n_nearest, scale, shift_X, shift_Z = reading
+    out[:] = 0.0
+    _add_product(d_X, d_Z, order_X, order_Z, weights, logs, out)
+    _add_ranks(ranks[2, : len(order_X)], k1, k2, out)
+    for p in range(n_nearest):
+        _add_listed(d_X[order_X[p]], d_Z[order_X[p]], scale, shift_X, shift_Z, out)
+    for place in places:
+        if place >= 0:
+            _add_listed(d_X[order_X[place]], d_Z[order_X[place]], scale, shift_X, shift_Z, out)
+
+
+# ---- rows --------------------------------------------------------------------------------------
+
+
+@parallel_kernel
+def compare_rows(D_X, D_Z, own, ks, radius, n_workers, sums, terms, states, reading, places, orders):
+    """Rank the rows on both sides, add up what every k needs, and tell each row's own terms.
+
+    ``sums[w, side, :, p]`` grows by, over the neighbours of rank p in X (side 0) or in Z (side 1): how
+    many have a higher rank on the other side, how many a lower one, and by how much in total, up and
+    down; then by how many rows become near as k grows to p + 1, of all (side 0) and of the k nearest in Z
+    (side 1). Near is whoever is in X at most ``radius`` times as far as the k nearest there on average, or
+    no farther than the last of these. ``terms[s, c]`` is set to, of row s at ``ks[c]``: the sum of
+    ``rank - k`` in X beyond k over the neighbours in Z, the same with X and Z exchanged, the number of shared
+    neighbours, of those the ones nearer in Z less the ones farther, the sums of ``|rank - rank'| / rank``
+    over neighbours in Z, and in X, and the number of near rows, among the neighbours in Z and among all.
+    ``states[s]``: -1 if a distance is negative or not finite, else 1, 2, 3: X, Z, both may be tied.
+    ``orders[s]``, unless it has no columns, is set to what the orders of row s say: ``reading`` holds the
+    weights of the topological product, König's two k, how many of the nearest rows in X are listed, a
+    scale, and what brings both sides to one unit; ``places[s]`` are ranks in X of rows that are listed too,
+    -1 for none.
+    """
+    for worker in rows(n_workers):
+        work = _workspace(D_X.shape[1])
+        for s in range(worker, len(D_X), n_workers):
+            states[s] = _compare_row(D_X[s], D_Z[s], own[s], ks, radius, work, terms[s])
+            if orders.shape[1] > 0 and states[s] >= 0:
+                _read_orders(D_X[s], D_Z[s], work, reading, places[s], orders[s])
+            if (s // n_workers) % _FLUSH == 0:
+                _flush(work[6], sums[worker])
+        _flush(work[6], sums[worker])
+
+
+@parallel_kernel
+def compare_points(
+    X, tiles_X, Z, tiles_Z, own, ks, radius, group, n_workers, sums, terms, states, reading, places, orders
+):
+    """As :func:`compare_rows`, for Euclidean distances that are forgotten after each group of rows."""
+    for worker in rows(n_workers):
+        work = _workspace(len(X))
+        squares = np.empty(TILE)
+        D_X = np.empty((group, len(X)))
+        D_Z = np.empty((group, len(X)))
+        done = 0
+        for start in range(worker * group, len(own), n_workers * group):
+            mine = own[start : start + group]
+            for side in range(2):  # a loop, so that the code is there once
+                measure_rows((X, Z)[side], mine, (tiles_X, tiles_Z)[side], squares, (D_X, D_Z)[side])
+            for s in range(len(mine)):
+                r = start + s
+                states[r] = _compare_row(D_X[s], D_Z[s], mine[s], ks, radius, work, terms[r])
+                if orders.shape[1] > 0 and states[r] >= 0:
+                    _read_orders(D_X[s], D_Z[s], work, reading, places[r], orders[r])
+            done += len(mine)
+            if done >= _FLUSH:
+                _flush(work[6], sums[worker])
+                done = 0
+        _flush(work[6], sums[worker])

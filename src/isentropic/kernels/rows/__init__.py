@@ -1,0 +1,1 @@
+"""Kernels that place one new row each, by its own cost alone."""

@@ -1,0 +1,75 @@
+"""Stress over listed pairs, and which pairs a boundary leaves, against plain twins."""
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import approx_fprime
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist, squareform
+
+from assertions import assert_same_bits
+from isentropic.kernels._jit import threads
+from isentropic.kernels.pairs.consistent_pairs import consistent_pairs
+from isentropic.kernels.pairs.listed_stress import listed_stress
+from isentropic.objectives import ListedPairs, ListedStress
+from naive_curvilinear import naive_consistent, naive_stress
+
+
+def listed(T, W):
+    lists = csr_array(W)
+    return ListedPairs(lists.indptr.astype(np.int64), lists.indices, T[W > 0], lists.data)
+
+
+def some_pairs(rng, n=14):
+    W = np.triu(rng.uniform(size=(n, n)) * (rng.uniform(size=(n, n)) < 0.4), 1)
+    T = cdist(*2 * [rng.normal(size=(n, 3))])
+    return T, W + W.T, rng.normal(size=(n, 2))
+
+
+def test_stress_is_that_of_the_twin_and_its_gradient_that_of_differences(rng):
+    T, W, Z = some_pairs(rng)
+    cost, gradient = ListedStress(listed(T, W))(Z)
+    assert_allclose(cost, naive_stress(Z, T, W), rtol=1e-12)
+    slopes = approx_fprime(Z.ravel(), lambda flat: naive_stress(flat.reshape(Z.shape), T, W), 1e-7)
+    assert_allclose(gradient.ravel(), slopes, atol=1e-6)
+
+
+def test_any_number_of_threads_gives_the_same_bits(rng):
+    T, W, Z = some_pairs(rng, 60)
+    pairs = listed(T, W)
+    found = []
+    for n_jobs in (1, 2):
+        gradient = np.empty(Z.shape)
+        with threads(n_jobs):
+            costs = listed_stress(pairs.indptr, pairs.indices, pairs.wanted, pairs.weights, Z, gradient)
+        found.append(np.column_stack([costs, gradient]))
+    assert_same_bits(*found)
+
+
+def test_rows_in_one_place_push_each_other_nowhere(rng):
+    T, W, _ = some_pairs(rng)
+    cost, gradient = ListedStress(listed(T, W))(np.zeros((len(T), 2)))
+    assert_allclose(cost, 1.0, rtol=1e-12)
+    assert_array_equal(gradient, 0.0)
+
+
+def test_consistent_pairs_are_those_of_the_twin(rng):
+    n = 30
+    G = cdist(*2 * [rng.normal(size=(n, 2))])
+    linked = np.triu(rng.uniform(size=(n, n)) < 0.1, 1)
+    linked |= linked.T
+    boundary = np.zeros(n, bool)
+    boundary[:4] = True
+    edges = csr_array(linked)
+    lists = edges.indptr.astype(np.int64), edges.indices
+    about = squareform(G, checks=False), G[:, boundary].min(axis=1), *lists
+    starts, nothing = np.zeros(n + 1, np.int64), np.empty(0)
+    consistent_pairs(*about, starts, nothing.astype(np.int32), nothing)
+    starts = np.cumsum(starts)
+    indices, wanted = np.empty(starts[-1], np.int32), np.empty(starts[-1])
+    consistent_pairs(*about, starts, indices, wanted)
+    kept = naive_consistent(G, boundary, linked)
+    assert 0.1 < kept.mean() < 0.6
+    rows, columns = np.nonzero(kept)
+    assert_array_equal(np.repeat(np.arange(n), np.diff(starts)), rows)
+    assert_array_equal(indices, columns)
+    assert_array_equal(wanted, G[kept])
