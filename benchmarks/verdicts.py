@@ -27,7 +27,7 @@ from isentropic import Run
 from isentropic.comparison.dimension import intrinsic_dimension
 from isentropic.comparison.structure import column_relation
 from isentropic.quality import assess, baseline, kendall_tau
-from isentropic.quality.curves import rnx_area
+from isentropic.quality.ranks.curves import rnx_area
 from isentropic.registry import METHODS, Method
 
 from .planted import Planted, numbered, planted

@@ -20,7 +20,7 @@ from isentropic.dissimilarities import (
     largest_distance,
     mean_squared_distance,
 )
-from isentropic.quality.class_labels import half_labelled
+from isentropic.tables.class_labels import half_labelled
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 

@@ -11,9 +11,9 @@ import pytest
 from assertions import assert_same_bits
 from isentropic.comparison.jobs import _few
 from isentropic.quality import Curves, Quality, assess
-from isentropic.quality.curves import rnx_area
-from isentropic.quality.map_differences import left_out
+from isentropic.quality.maps.map_differences import left_out
 from isentropic.quality.measures import MEASURES, OF_PAIRS, OF_RANKS, Measure, MeasureKind, judged, kinds
+from isentropic.quality.ranks.curves import rnx_area
 from isentropic.selection import CRITERIA
 
 

@@ -5,12 +5,17 @@ import pytest
 
 from isentropic._core.errors import InvalidInputError, UndefinedMeasureError
 from isentropic.quality import assess
-from isentropic.quality.contributions import distance_measures, topology_measures
-from isentropic.quality.correlations import kendall_tau, pearson_r, spearman_rho
 from isentropic.quality.inputs import both_sides
 from isentropic.quality.labels import kappa, knn_accuracy, silhouette
-from isentropic.quality.stress import kruskal_stress, neighborhood_stress, residual_variance, sammon_stress
-from isentropic.quality.topology import konig_measure, retained_structure, topological_product
+from isentropic.quality.pairs.correlations import kendall_tau, pearson_r, spearman_rho
+from isentropic.quality.pairs.stress import (
+    kruskal_stress,
+    neighborhood_stress,
+    residual_variance,
+    sammon_stress,
+)
+from isentropic.quality.ranks.topology import konig_measure, retained_structure, topological_product
+from isentropic.quality.rows.contributions import distance_measures, topology_measures
 from naive import (
     condensed,
     distances,

@@ -16,7 +16,7 @@ from isentropic import datasets
 from isentropic._core.errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.drawings import drawn_rows
 from isentropic.quality import assess
-from isentropic.quality.map_differences import spread
+from isentropic.quality.maps.map_differences import spread
 from isentropic.report.given_columns import given_columns
 from isentropic.tables.prepare.columns import Column
 from isentropic.tables.prepare.preparation import Preparation

@@ -159,7 +159,7 @@ def _counted_on(names: Sequence[str], count: int) -> tuple[str, ...]:
 
 
 def _require_new(names: Sequence[str], added: Sequence[str]) -> None:
-    from ..quality.row_names import require_distinct
+    from ..tables.row_names import require_distinct
 
     require_distinct(added, "the names of the rows in SOURCE")
     known = set(names)

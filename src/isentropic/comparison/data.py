@@ -14,7 +14,7 @@ from .._core.errors import InvalidInputError, IsentropicError, message, require
 from .._core.sparse_rows import is_sparse
 from .._core.values import Floats, Integers
 from ..distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name, rows_of
-from ..quality.class_labels import as_labels, compared_classes, unlabelled_as_nan
+from ..tables.class_labels import as_labels, compared_classes, unlabelled_as_nan
 from .classifiers import raw_accuracies
 from .fitting import Accuracy, Split
 from .store import fingerprint

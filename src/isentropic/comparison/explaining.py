@@ -18,7 +18,7 @@ from scipy import stats
 
 from .._core.errors import InvalidInputError, require, require_count, require_number
 from .._core.values import Floats, Table
-from ..quality.selections import Flags, row_flags
+from ..quality.rows.selections import Flags, row_flags
 from .explained_columns import Column, columns_of
 from .explanations import Difference, Explanation
 

@@ -15,7 +15,7 @@ from .._core.errors import DeadlineError, InvalidInputError, IsentropicError, Is
 from .._core.runtime import config_context, get_config
 from .._core.values import Floats
 from ..quality import Quality, assess, baseline
-from ..quality.map_differences import left_out
+from ..quality.maps.map_differences import left_out
 from ..quality.measures import judged
 from ..selection import Selection, select
 from .data import Data

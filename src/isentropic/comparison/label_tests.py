@@ -14,7 +14,7 @@ from .._core.errors import require_count, require_one_of
 from .._core.json_checks import is_number, require_fields, several
 from .._core.runtime import config_context, get_config, worker_threads
 from ..distances import is_gower
-from ..quality.class_labels import compared_classes
+from ..tables.class_labels import compared_classes
 from .label_scores import PROTOCOLS, SCORES, LabelTrial, Scores, trial_scores
 from .label_values import LabelTest
 from .store import Store, as_written, fingerprint, key_of

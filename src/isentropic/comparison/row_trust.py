@@ -10,8 +10,8 @@ import numpy as np
 from .._core.json_checks import is_count, is_number, maybe, record, require_fields, several
 from .._core.values import Floats, Integers
 from ..quality import Quality
-from ..quality.jumps import JUMP
-from ..quality.row_tests import doubtful_above
+from ..quality.rows.jumps import JUMP
+from ..quality.rows.row_tests import doubtful_above
 
 _FIELDS = {
     "p": several(is_number),

@@ -14,7 +14,7 @@ from .._core.sparse_rows import SPARSE_METRIC
 from .._core.state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
 from .._core.values import Diffusion, Geodesic
 from ..distances import GowerUnits, checked_metric, is_gower
-from ..quality.class_labels import as_labels, class_codes, warn_of_minus_one
+from ..tables.class_labels import as_labels, class_codes, warn_of_minus_one
 from .input_rows import checked_rows, metric_of_rows, takes_sparse
 
 _KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text

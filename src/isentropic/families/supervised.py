@@ -17,7 +17,7 @@ from .._core.state import Absent, Array, OneOf, State, StateError, Text, Value, 
 from ..dissimilarities import ClassGaussians, ClassIndex, WideGaussians, class_gaussians, posterior, votes
 from ..distances import is_gower
 from ..neighbors import RowIndex
-from ..quality.class_labels import NO_CLASSES, half_labelled
+from ..tables.class_labels import NO_CLASSES, half_labelled
 from .embedder import class_names
 from .input_rows import KnownRows, checked_rows, metric_of_rows, one_place_for_equals
 from .placement import RowKeeper

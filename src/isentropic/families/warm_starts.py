@@ -12,7 +12,7 @@ from .._core.arguments import unmasked
 from .._core.errors import require
 from .._core.state import Absent, Names, State, is_fitted
 from ..neighbors import nearest_among
-from ..quality.row_names import has_default_index, matched_names, row_names
+from ..tables.row_names import has_default_index, matched_names, row_names
 from .input_rows import checked_components, metric_of_rows
 from .pair_distances import DistanceKeeper
 

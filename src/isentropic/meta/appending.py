@@ -16,7 +16,7 @@ from ..families.embedder import whole_change
 from ..families.input_rows import metric_of_rows, require_dense_rows
 from ..families.warm_starts import WarmStart, WarmStarter
 from ..quality import Movement, aligned_distance
-from ..quality.row_names import Names, has_default_index, matched_names, row_names
+from ..tables.row_names import Names, has_default_index, matched_names, row_names
 
 REFINE = 50  # steps that make room for new rows: more move old ones further than the new ones need
 

@@ -17,7 +17,7 @@ from ..linalg import procrustes_correlation, residual_variance
 from ..neighbors import checked_table
 from ..quality import Curves
 from ..quality.inputs import both_sides
-from ..quality.rank_sums import rank_sums
+from ..quality.ranks.rank_sums import rank_sums
 from .path_values import Path
 
 _RANKED = 500  # rows that are drawn for the area under R_NX: it is known to about 0.01 then

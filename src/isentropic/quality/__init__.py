@@ -2,17 +2,25 @@
 
 from ..distances import distance_rows
 from .assessment import assess
-from .chance import Baseline, baseline
-from .coranking import CorankingMatrix, coranking_matrix
-from .correlations import kendall_tau, pearson_r, spearman_rho
-from .curves import Curves
-from .jumps import MapJumps, map_jumps
 from .labels import kappa, knn_accuracy, silhouette
-from .map_agreement import MapAgreement, map_agreement
-from .map_differences import QualityComparison, compare_quality
+from .maps.chance import Baseline, baseline
+from .maps.map_agreement import MapAgreement, map_agreement
+from .maps.map_differences import QualityComparison, compare_quality
+from .maps.movement import Movement, aligned_distance
+from .maps.shared_neighbors import SharedNeighbors, shared_neighbors
 from .measures import Measure
-from .movement import Movement, aligned_distance
-from .rank_measures import (
+from .pairs.correlations import kendall_tau, pearson_r, spearman_rho
+from .pairs.stress import (
+    ShepardPairs,
+    kruskal_stress,
+    neighborhood_stress,
+    residual_variance,
+    sammon_stress,
+    shepard_pairs,
+)
+from .ranks.coranking import CorankingMatrix, coranking_matrix
+from .ranks.curves import Curves
+from .ranks.rank_measures import (
     NearNeighbors,
     continuity,
     false_neighbors,
@@ -24,18 +32,10 @@ from .rank_measures import (
     tears,
     trustworthiness,
 )
-from .row_tests import RowTests, row_tests
-from .selections import SelectionCheck, check_selection, corrected_selection
-from .shared_neighbors import SharedNeighbors, shared_neighbors
-from .stress import (
-    ShepardPairs,
-    kruskal_stress,
-    neighborhood_stress,
-    residual_variance,
-    sammon_stress,
-    shepard_pairs,
-)
-from .topology import RetainedStructure, konig_measure, retained_structure, topological_product
+from .ranks.topology import RetainedStructure, konig_measure, retained_structure, topological_product
+from .rows.jumps import MapJumps, map_jumps
+from .rows.row_tests import RowTests, row_tests
+from .rows.selections import SelectionCheck, check_selection, corrected_selection
 from .values import Quality, Ties
 
 __all__ = [

@@ -16,11 +16,11 @@ from .._core.errors import InvalidInputError, require, require_one_of
 from .._core.runtime import config_context, generator
 from .._core.values import DistanceRows, Integers
 from ..distances import Metric, all_equal
-from .contributions import distance_measures
-from .curves import Curves, kept_share, rank_weight, row_values
 from .inputs import both_sides
 from .measures import MEASURES, Measure, kinds
-from .rank_sums import OrderReading, RankSums, TieSums, tie_sums
+from .ranks.curves import Curves, kept_share, rank_weight, row_values
+from .ranks.rank_sums import OrderReading, RankSums, TieSums, tie_sums
+from .rows.contributions import distance_measures
 from .sampling import (
     Sample,
     checked_neighbors,

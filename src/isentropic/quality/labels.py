@@ -14,7 +14,7 @@ from ..distances import Metric, rows_per_block, scaled_distance_rows
 from ..kernels._jit import threads
 from ..kernels.distances.pairs import class_sums
 from ..kernels.neighbors.nearest import nearest_in_rows
-from .class_labels import class_codes
+from ..tables.class_labels import class_codes
 from .intervals import mean_measure, share_interval
 from .measures import MEASURES, Measure
 

@@ -67,8 +67,8 @@ class Measure:
 OF_RANKS = ("curve", "local area", "area")
 CORRELATED, STRESSES = ("pair order", "pair moments"), ("pair stress",)
 OF_PAIRS = (*CORRELATED, *STRESSES)
-_TOPOLOGY = "isentropic.quality.contributions:topology_measures"
-OF_CLASSES = "isentropic.quality.contributions:class_measures"
+_TOPOLOGY = "isentropic.quality.rows.contributions:topology_measures"
+OF_CLASSES = "isentropic.quality.rows.contributions:class_measures"
 
 
 @dataclass(frozen=True, slots=True)

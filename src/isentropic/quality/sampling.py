@@ -22,9 +22,9 @@ import numpy as np
 from .._core.errors import require, require_count
 from .._core.runtime import generator
 from .._core.values import DistanceRows, Floats, Integers
-from .curves import Curves, row_values
 from .intervals import mean_interval
-from .rank_sums import OrderReading, RankSums, rank_sums
+from .ranks.curves import Curves, row_values
+from .ranks.rank_sums import OrderReading, RankSums, rank_sums
 
 Sample = int | None | Literal["auto"]
 

@@ -22,8 +22,8 @@ from .._core.json_checks import (
     several,
 )
 from .._core.values import Floats, Integers
-from .curves import Curves, rnx_area
 from .measures import MEASURES, Measure, kinds
+from .ranks.curves import Curves, rnx_area
 
 if TYPE_CHECKING:
     import pandas as pd

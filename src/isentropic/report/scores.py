@@ -9,7 +9,7 @@ from typing import Any
 
 from ..comparison import Run
 from ..quality import Measure
-from ..quality.map_differences import spread
+from ..quality.maps.map_differences import spread
 from ..quality.measures import OF_CLASSES, MeasureKind, kinds
 
 

@@ -12,7 +12,7 @@ from .._core.errors import require_count, require_one_of
 from .._core.values import DistanceRows, Floats
 from ..quality.inputs import both_sides
 from ..quality.measures import OF_PAIRS, OF_RANKS, MeasureKind, kinds
-from ..quality.pairwise import pair_measures
+from ..quality.pairs.pairwise import pair_measures
 
 MOST_ROWS = 1_000  # "auto" compares with all others: enough to tell parameters apart
 

@@ -14,7 +14,7 @@ from isentropic.kernels.distances.euclidean import TILE, tiled_distances
 from isentropic.kernels.radix import row_orders
 from isentropic.kernels.ranks import row_ranks
 from isentropic.kernels.ranks.row_ranks import compare_points, compare_rows
-from isentropic.quality.rank_sums import NEAR
+from isentropic.quality.ranks.rank_sums import NEAR
 from naive import (
     distances,
     naive_konig_measure,

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ...quality import Quality
-from ...quality.map_differences import spread
+from ...quality.maps.map_differences import spread
 from ..runs import Run
 from . import text
 from .thresholds import FEW_ROWS, Level, at_least, distances_level, neighbors_level

@@ -1,0 +1,1 @@
+"""Maps against each other, and against chance."""

@@ -1,0 +1,1 @@
+"""Quality by distances of pairs: correlations, stress."""

@@ -1,0 +1,1 @@
+"""Quality by ranks of neighbors: co-ranking, curves over all k, topology."""

@@ -1,0 +1,1 @@
+"""Quality row by row: tests of places, jumps, what each row contributes."""
