@@ -381,4 +381,4 @@ def test_every_file_is_written_by_the_one_writer():
         path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if list(ways_to_files(path))
     }
     # h5py writes to memory, a file of /proc resets a counter of the kernel, a worker answers on its own pipe
-    assert found - {"comparison/fitting.py"} == OWN_FILES
+    assert found - {"comparison/evaluation/fitting.py"} == OWN_FILES

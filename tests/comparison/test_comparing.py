@@ -21,9 +21,9 @@ from isentropic._core import extras as _extras
 from isentropic._core.errors import FileFormatError, InvalidInputError, IsentropicWarning, StoredRunWarning
 from isentropic._core.runtime import config_context
 from isentropic.comparison import PRESETS
-from isentropic.comparison.jobs import false_shares
+from isentropic.comparison.budget.work import Work
+from isentropic.comparison.evaluation.jobs import false_shares
 from isentropic.comparison.presets import grid_of, methods_of
-from isentropic.comparison.work import Work
 from isentropic.registry import Method
 
 FITS = []  # one entry for each fit of a stub
@@ -553,7 +553,7 @@ def test_after_kill_9_finished_runs_are_not_computed_again(tmp_path):
 def test_the_vote_is_that_of_scikit_learn(rng):
     from sklearn.neighbors import KNeighborsClassifier
 
-    from isentropic.comparison.fitting import accuracy_between
+    from isentropic.comparison.evaluation.fitting import accuracy_between
 
     known, placed = rng.normal(size=(80, 2)), rng.normal(size=(50, 2))
     a, b = rng.integers(4, size=80), rng.integers(4, size=50)

@@ -11,7 +11,7 @@ from isentropic import report
 from isentropic._core.values import Table
 from isentropic.comparison import drawing
 from isentropic.comparison.drawings import drawn_rows, shown_groups
-from isentropic.comparison.regions import damaged_region
+from isentropic.comparison.explain.regions import damaged_region
 from isentropic.report.arrangement import shelves
 from isentropic.report.arrays import packed, packed_points, packed_shares
 from isentropic.report.colors import CLASSES

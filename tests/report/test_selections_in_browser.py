@@ -12,7 +12,7 @@ from isentropic import datasets, explain
 from isentropic._core.errors import TableWarning
 from isentropic.comparison import drawing
 from isentropic.comparison.drawings import shown_groups
-from isentropic.comparison.explanations import _day, _number
+from isentropic.comparison.explain.explanations import _day, _number
 from isentropic.quality import assess, check_selection, corrected_selection
 
 pytest.importorskip("jinja2")

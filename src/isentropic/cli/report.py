@@ -60,8 +60,8 @@ from ._terminal import reporting, show_json
 if TYPE_CHECKING:
     from .._core.values import Table
     from ..comparison import Run
+    from ..comparison.budget.pace import Limit
     from ..comparison.comparing import Comparison
-    from ..comparison.pace import Limit
 
 _PAGE = "report.html"
 MAP_FILES = (*MAPS, ".json")
@@ -237,8 +237,8 @@ def _finish(
     """Judge, write the page, say the verdict."""
     from .._core.files import atomic_write, written_together
     from ..comparison import drawing, save_maps
+    from ..comparison.budget.strata import taken
     from ..comparison.drawings import shown_groups
-    from ..comparison.strata import taken
     from ..comparison.verdict.answers import about_table
     from ..comparison.verdict.judging import answered
     from ..report import page
@@ -310,7 +310,7 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
 
 
 def _limit(began: float, seconds: float) -> Limit:
-    from ..comparison.pace import Limit
+    from ..comparison.budget.pace import Limit
 
     return Limit(began, seconds, page=True)
 

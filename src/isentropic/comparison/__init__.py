@@ -1,17 +1,17 @@
 """Methods side by side on one table: fitted, timed, scored, and which of their maps to trust."""
 
 from .comparing import compare
-from .dimension import Dimensions, intrinsic_dimension
 from .drawings import Drawing, Mark, Picture, drawing
-from .explaining import explain
-from .explanations import Difference, Explanation
+from .evaluation.label_tests import label_permutation_test
+from .evaluation.label_values import LabelTest
+from .evaluation.row_trust import RowTrust
+from .evaluation.runs import Run, Trial
+from .explain.dimension import Dimensions, intrinsic_dimension
+from .explain.explaining import explain
+from .explain.explanations import Difference, Explanation
 from .exporting import data_map, maps_frame, save_maps
 from .groups import Group, Groups, GroupTest, find_groups, test_groups
-from .label_tests import label_permutation_test
-from .label_values import LabelTest
 from .presets import PRESETS, Preset
-from .row_trust import RowTrust
-from .runs import Run, Trial
 from .verdict import Caveat, Grade, GroupAnswer, Rating, Verdict, verdict
 
 __all__ = [

@@ -13,19 +13,19 @@ from .._core.runtime import config_context, get_config, worker_threads
 from .._core.values import Integers
 from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
-from .jobs import Job
-from .pace import Limit
-from .planning import FOR_THE_SAMPLE, said_of_memory
+from .budget.pace import Limit
+from .budget.planning import FOR_THE_SAMPLE, said_of_memory
+from .budget.steps import Steps
+from .budget.timed import MakeJob, runs_in_time
+from .budget.whole_in_time import of_all_in_time
+from .budget.whole_jobs import WholeJob
+from .budget.work import MostRows, Work
+from .evaluation.jobs import Job
+from .evaluation.runs import Run
+from .evaluation.tasks import Methods, Task
 from .presets import PRESETS, Preset
-from .runs import Run
-from .steps import Steps
 from .store import Store
-from .tasks import Methods, Task
-from .timed import MakeJob, runs_in_time
 from .verdict import Verdict, verdict
-from .whole_in_time import of_all_in_time
-from .whole_jobs import WholeJob
-from .work import MostRows, Work
 
 _MOST_KEPT = 2**28  # bytes of the table, times methods: beyond, fitted models are not kept
 

@@ -22,13 +22,13 @@ from ..quality import (
     shepard_pairs,
 )
 from ..quality.sampling import usual_neighbors
+from .budget.strata import strata_of, stratified_rows, taken
+from .evaluation.runs import Run, require_runs
+from .explain.regions import Region, damaged_region
 from .groups import Groups, GroupTest
 from .groups.halves import Embed
 from .groups.shown_map import group_test_of_run
 from .lenses import EXACT_ROWS, Lens, landmark_count, lens
-from .regions import Region, damaged_region
-from .runs import Run, require_runs
-from .strata import strata_of, stratified_rows, taken
 from .verdict import Caveat, Verdict
 
 MOST_ROWS = 50_000  # more are slow to brush, and cover each other

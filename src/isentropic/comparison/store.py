@@ -12,7 +12,7 @@ import numpy as np
 from .. import __version__
 from .._core.kept import KEY_DIGITS, KeptFiles, code_mark
 from .._core.values import Floats
-from .runs import Run
+from .evaluation.runs import Run
 
 
 def fingerprint(X: Floats, y: Any) -> str:

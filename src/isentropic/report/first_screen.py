@@ -8,7 +8,7 @@ from typing import Any
 
 from .._core.values import Table
 from ..comparison import Grade, Rating, Run, Verdict
-from ..comparison.runs import parameters
+from ..comparison.evaluation.runs import parameters
 
 LEVELS = {
     "good": "Good", "fair": "Fair", "poor": "Poor", "chance": "No better than chance", "unknown": "Not known",

@@ -17,8 +17,8 @@ from .._core.extras import require_extra
 from .._core.values import Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import WholeMap, plane
+from ..comparison.evaluation.runs import parameters, require_runs
 from ..comparison.lenses import Lens
-from ..comparison.runs import parameters, require_runs
 from ..registry import METHODS
 from . import first_screen
 from .arrangement import shelves

@@ -17,9 +17,9 @@ from ..._core.values import Floats, Integers
 from ...distances import euclidean_rows
 from ...kernels.densities.density_peaks import basins
 from ...neighbors import nearest_among
-from ..explained_columns import columns_of
-from ..explaining import compared
-from ..explanations import Explanation
+from ..explain.explained_columns import columns_of
+from ..explain.explaining import compared
+from ..explain.explanations import Explanation
 from .values import Group, Groups
 
 _RISE = 3.5  # deviations of the log density that a hill must rise above the saddle to a higher one

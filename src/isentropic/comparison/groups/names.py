@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..explanations import Difference, Explanation
+from ..explain.explanations import Difference, Explanation
 
 _STRENGTHS = (0.4, 0.6)  # of the first and the second column: AUC 0.7 and 0.8, or 40 and 60 points of a level
 _LONGEST = 24  # characters of a level; longer ones are cut

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.values import Floats, Table
-from ..explained_columns import Column, columns_of
+from ..explain.explained_columns import Column, columns_of
 from .halves import LEAST, Embed, jaccard, map_tree
 from .tree import Flags
 

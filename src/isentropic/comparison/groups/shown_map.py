@@ -10,9 +10,9 @@ import numpy as np
 from ... import registry
 from ..._core.values import Floats, Integers, Table
 from ...distances import is_gower
-from ..runs import Run
-from ..strata import taken
-from ..tasks import Task
+from ..budget.strata import taken
+from ..evaluation.runs import Run
+from ..evaluation.tasks import Task
 from .halves import Embed
 from .testing import not_tested, test_groups
 from .values import GroupTest

@@ -15,7 +15,7 @@ from ..._core.runtime import worker_threads
 from ..._core.values import Floats, Integers, Table
 from ...distances import Metric, checked_metric, euclidean_rows, is_gower
 from ...neighbors import nearest_among
-from ..strata import taken
+from ..budget.strata import taken
 from .halves import FEWEST, LEAST, LEAST_ON_CURVES, Embed, accepted, reproducibilities, vote
 from .hills import explanations, map_dimension
 from .names import group_names

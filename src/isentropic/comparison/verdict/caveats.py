@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..runs import Run
+from ..evaluation.runs import Run
 from . import text
 from .answers import GroupAnswer
 from .grades import near_chance, near_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..runs import Run
+from ..evaluation.runs import Run
 from . import text
 from .grades import Rating
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...quality import Quality
 from ...quality.maps.map_differences import spread
-from ..runs import Run
+from ..evaluation.runs import Run
 from . import text
 from .thresholds import FEW_ROWS, Level, at_least, distances_level, neighbors_level
 

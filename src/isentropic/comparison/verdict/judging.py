@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..runs import Run, require_all_runs
+from ..evaluation.runs import Run, require_all_runs
 from . import text
 from .answers import GroupAnswer, TestedGroups
 from .caveats import Caveat, caveats, with_groups

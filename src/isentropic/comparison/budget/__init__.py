@@ -1,0 +1,1 @@
+"""How long a comparison may take: pace, plan, rows that are fitted, what is left."""

@@ -1,0 +1,1 @@
+"""A method fitted and scored: tasks, jobs, runs, tests of labels and of rows."""

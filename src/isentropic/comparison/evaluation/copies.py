@@ -1,0 +1,89 @@
+"""Identical rows of a table: mapped and scored once, however often they are there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..._core.values import Floats, Integers
+from ...distances import distinct_rows
+
+if TYPE_CHECKING:
+    from .runs import Run
+
+_FEWEST = 4  # different rows that are compared; of fewer the table stays as it is
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Copies:
+    """The different rows of a table, and how often each is there.
+
+    ``rows`` increases; of rows that are identical in all features it holds the first one, with classes the
+    first one of the class that most of them have.
+    """
+
+    rows: Integers  # (u,) positions in the table
+    row_of: Integers  # (n,) which of them each row of the table is equal to
+    counts: Integers  # (u,) at least 1
+
+    @classmethod
+    def of(cls, X: Floats, classes: Integers | None = None) -> Copies | None:
+        """None where no row is repeated, or all but three rows are copies. ``O(n m + n log n)``.
+
+        >>> import numpy as np
+        >>> found = Copies.of(np.array([[1.0], [2], [1], [3], [4]]), np.array([0, 0, 1, 1, 1]))
+        >>> found.rows.tolist(), found.row_of.tolist(), found.counts.tolist()
+        ([0, 1, 3, 4], [0, 1, 0, 2, 3], [2, 1, 1, 1])
+        """
+        distinct = distinct_rows(comparable(X))
+        if distinct is None or len(distinct.rows) < _FEWEST:
+            return None
+        counts = np.diff(distinct.indptr)
+        group = np.empty(len(X), np.int64)
+        group[distinct.members] = np.repeat(np.arange(len(counts)), counts)
+        rows = distinct.rows if classes is None else _of_usual_class(group, np.asarray(classes), len(counts))
+        order = np.argsort(rows)
+        rank = np.empty(len(rows), np.int64)
+        rank[order] = np.arange(len(rows))
+        return cls(rows[order].astype(np.int64), rank[group], counts[order])
+
+    def in_table(self, run: Run) -> Run:
+        """A Run of the different rows, or of a sample of them, as a Run of rows of the table."""
+        if run.rows is None:
+            return replace(run, copies=self.counts)
+        return replace(run, rows=self.rows[run.rows], copies=self.counts[run.rows])
+
+    def note(self) -> str:
+        """What was done, for the reader.
+
+        >>> Copies(np.arange(42), np.arange(600) % 42, np.ones(42, int)).note()
+        '600 rows are 42 different ones: identical rows are mapped and scored once.'
+        """
+        n, u = len(self.row_of), len(self.rows)
+        return f"{n:,} rows are {u:,} different ones: identical rows are mapped and scored once."
+
+
+def comparable(X: Floats) -> Floats:
+    """Rows whose equal cells have equal bits: no -0.0, and one NaN."""
+    X = np.ascontiguousarray(X, float) + 0.0
+    X[np.isnan(X)] = np.nan
+    return X
+
+
+def _of_usual_class(group: Integers, classes: Integers, n_groups: int) -> Integers:
+    """Of each group the first row of its most frequent class; of equally frequent ones the first class.
+
+    Rows without a class, -1, count only where no other is there.
+    """
+    named = classes >= 0
+    codes = classes - min(0, int(classes.min()))
+    pairs, first, counts = np.unique(
+        group * (int(codes.max()) + 1) + codes, return_index=True, return_counts=True
+    )
+    places = pairs // (int(codes.max()) + 1)
+    weight = counts * named[first]
+    order = np.lexsort((codes[first], -weight, places))  # by group, then the most frequent class
+    starts = np.searchsorted(places[order], np.arange(n_groups))
+    return first[order][starts]

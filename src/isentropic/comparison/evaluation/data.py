@@ -1,0 +1,99 @@
+"""The table that methods are compared on, and what every one of them is measured against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._core.arguments import as_numbers
+from ..._core.errors import InvalidInputError, IsentropicError, message, require
+from ..._core.sparse_rows import is_sparse
+from ..._core.values import Floats, Integers
+from ...distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name, rows_of
+from ...tables.class_labels import as_labels, compared_classes, unlabelled_as_nan
+from ..explain.structure import column_relation
+from ..store import fingerprint
+from .classifiers import raw_accuracies
+from .fitting import Accuracy, Split
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """The table, and what every method is measured against."""
+
+    X: Floats
+    y: Any  # as given, for methods that learn from it
+    classes: Integers | None  # -1 where a row has none
+    split: Split | None
+    classifiers: Mapping[str, Accuracy]  # on the held-out rows of the table itself, by name
+    mark: str
+    relation: tuple[float, float] | None  # of its columns: strength and chance
+    metric: Metric = "euclidean"  # of the rows
+
+    @property
+    def is_euclidean(self) -> bool:
+        return self.metric in EUCLIDEAN
+
+    @property
+    def rows(self) -> Floats:
+        """The rows as the metric measures them."""
+        return in_units(self.X, self.metric)
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: Any,
+        seed: int,
+        metric: Metric = "euclidean",
+        *,
+        measured: bool = True,
+        with_copies: Floats | None = None,
+    ) -> Data:
+        """Check the table; ``measured``: also find what its maps are measured against.
+
+        ``with_copies`` is the table with its identical rows, where X has each once: how often they are there
+        says whether columns are related.
+        """
+        if is_sparse(X):
+            hint = (
+                "Give rank=50 when it is loaded: its rows are compared by the cosines of so many components."
+            )
+            raise InvalidInputError(message("X", "dense to be compared", f"a sparse table {X.shape}", hint))
+        X = as_numbers("X", X, None, holes=True, infinite=True)
+        require(X.ndim == 2 and X.shape[1] >= 1, "X", "a table of rows and columns", X.shape)
+        require(len(X) >= 4, "X", "a table of at least 4 rows", len(X), "Fewer have nothing to compare.")
+        finite = not np.isinf(X).any() if is_gower(metric) else np.isfinite(X).all()
+        hint = "Rows with missing values are compared by metric='gower'."
+        require(bool(finite), "X", "finite everywhere", "values that are missing or infinite", hint)
+        classes = split = None
+        classifiers: dict[str, Accuracy] = {}
+        if y is not None:
+            y = as_labels(y)
+            require(y.shape == (len(X),), "y", f"one class for each of {len(X)} rows", y.shape)
+            with suppress(IsentropicError):  # a target of numbers has no classes
+                classes = compared_classes(y, len(X))[1]
+                y = unlabelled_as_nan(y, classes)
+        mark = fingerprint(X, y)
+        if metric not in EUCLIDEAN:
+            mark = f"{mark} by {metric_name(metric) if callable(metric) else metric!r}"
+        if not measured:
+            return cls(X, y, classes, None, {}, mark, None, metric)
+        if classes is not None and metric != "precomputed":  # of which no rows can be held out
+            split = Split.of(classes, seed)
+        if classes is not None and split is not None:
+            classifiers = raw_accuracies(in_units(X, metric), classes, split, metric)
+        found = column_relation(X if with_copies is None else with_copies, seed, metric)
+        relation = None if found is None else (found.strength, found.p_value)
+        return cls(X, y, classes, split, classifiers, mark, relation, metric)
+
+    def taken(self, rows: Integers | None) -> tuple[Floats, Any]:
+        """The table and what is to be learnt of some rows; None: of all."""
+        if rows is None:
+            return self.X, self.y
+        X = rows_of(self.X, rows, self.metric)
+        return np.ascontiguousarray(X), None if self.y is None else self.y[rows]
