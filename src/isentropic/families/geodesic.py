@@ -7,7 +7,6 @@ A method of this family builds its graph in ``fit`` and calls :meth:`GeodesicEmb
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from .._core.state import Absent, Array, Double, Maybe, Number, State, StateErro
 from .._core.values import NeighborGraph
 from ..geodesics import from_rows
 from ..linalg import Scaling
-from ..neighbors import Entries, RowIndex, checked_policy
+from ..neighbors import Entries, RowIndex, checked_policy, subgraph
 from .geodesic_map import GeodesicMap, exact_map, landmark_map
 from .input_rows import checked_components, checked_rows, require_columns, table_of
 from .landmarks import checked_landmarks
@@ -162,16 +161,6 @@ class GeodesicEmbedder(RowKeeper):
         found = GeodesicMap(self.graph_, self._scaling, self._unreachable, geodesics=geodesics)
         nodes = _to_nodes(X, self._fitted, self._fit_metric)
         return found.place(nodes, self._entries, self.n_jobs, self._blended_new())
-
-
-def subgraph(graph: NeighborGraph, rows: np.ndarray) -> NeighborGraph:
-    """The graph of some rows that make up a whole component."""
-    number = np.full(graph.n_rows, -1, np.int32)
-    number[rows] = np.arange(len(rows), dtype=np.int32)
-    inside = np.repeat(number >= 0, np.diff(graph.indptr))
-    indptr = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[rows])])
-    return replace(graph, indptr=indptr, indices=number[graph.indices[inside]], weights=graph.weights[inside],
-                   components=np.zeros(len(rows), np.int32))  # fmt: skip
 
 
 def _rows_of(X: np.ndarray, rows: np.ndarray) -> np.ndarray:

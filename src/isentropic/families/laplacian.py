@@ -16,8 +16,7 @@ from .._core.state import Double, OneOf, State, StateError, Value
 from .._core.values import Knn, NeighborGraph, NeighborRule, Percentile, Radius
 from ..affinities import step_weights
 from ..distances import rows_per_block
-from ..neighbors import as_rule, distance_graph, entry_lists, warn_of_isolated
-from .geodesic import subgraph
+from ..neighbors import as_rule, distance_graph, entry_lists, subgraph, warn_of_isolated
 from .spectral import SpectralEmbedder, eigengap, separating
 
 _ALTERNATES = 1e-6  # an eigenvalue of the walk below this one has no step that could be undone

@@ -13,13 +13,12 @@ from .._core.values import Knn, NeighborGraph
 from ..affinities import bridging_edges, checked_heat, heat_width
 from ..dissimilarities import mean_between
 from ..families.divergence_learner import DivergenceLearner
-from ..families.geodesic import subgraph
 from ..families.input_rows import checked_components
 from ..families.laplacian import LaplacianEmbedder, tell_of_alternating, undone
 from ..families.parts import POLICIES, eigenvectors_of_parts, warn_of_points
 from ..families.spectral import padded
 from ..linalg import leading_eigenpairs, normalized_adjacency
-from ..neighbors import component_labels, directed_lists, nearest_neighbors, repaired, union
+from ..neighbors import component_labels, directed_lists, nearest_neighbors, repaired, subgraph, union
 
 _JOINS = np.log(1e12)  # an edge that weighs less than 1e-12 of the heaviest joins nothing
 

@@ -2,7 +2,7 @@
 
 from .appended import appended_lists, lists_of_graph
 from .approximate import approximate_neighbors, search_graph
-from .components import POLICIES, checked_policy, component_labels, repaired, warn_of_parts
+from .components import POLICIES, checked_policy, component_labels, repaired, subgraph, warn_of_parts
 from .conformal import conformal_entries, conformal_graph
 from .entries import Entries, entry_lists, warn_of_isolated
 from .graphs import (

@@ -48,6 +48,16 @@ def component_labels(indptr: np.ndarray, indices: np.ndarray, joins: np.ndarray 
     return rank[labels]
 
 
+def subgraph(graph: NeighborGraph, rows: np.ndarray) -> NeighborGraph:
+    """The graph of some rows that make up a whole component."""
+    number = np.full(graph.n_rows, -1, np.int32)
+    number[rows] = np.arange(len(rows), dtype=np.int32)
+    inside = np.repeat(number >= 0, np.diff(graph.indptr))
+    indptr = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[rows])])
+    return replace(graph, indptr=indptr, indices=number[graph.indices[inside]], weights=graph.weights[inside],
+                   components=np.zeros(len(rows), np.int32))  # fmt: skip
+
+
 def repaired(
     graph: NeighborGraph, X: np.ndarray, policy, *, metric: Metric = "euclidean", n_jobs: int | None = None
 ) -> NeighborGraph:
