@@ -35,12 +35,12 @@ def about(path: str) -> list[str]:
     (['tests/_core/test_io.py'], [], ['tests/kernels/pairs/test_degrees.py'])
     >>> about("src/isentropic/linalg/signs.py")
     ['src/isentropic/linalg/signs.py', 'tests/linalg/test_signs.py']
-    >>> about("src/isentropic/methods/multi_sdd.py")[:3]
-    ['src/isentropic/methods/multi_sdd.py', 'tests/methods/test_fitted_state.py', 'tests/methods/test_sdd.py']
-    >>> about("src/isentropic/methods/multi_sdd.py")[3]
+    >>> about("src/isentropic/methods/distance/multi_sdd.py")[1:3]
+    ['tests/methods/distance/test_sdd.py', 'tests/methods/test_fitted_state.py']
+    >>> about("src/isentropic/methods/distance/multi_sdd.py")[3]
     'tests/test_laws.py::test_every_method_keeps[multi-sdd-fitted-rows]'
-    >>> about("src/isentropic/families/tangents.py")[1:]
-    ['tests/methods/test_hessian_lle.py', 'tests/methods/test_ltsa.py']
+    >>> about("src/isentropic/methods/local/tangents.py")[1:]
+    ['tests/methods/local/test_hessian_lle.py', 'tests/methods/local/test_ltsa.py']
     """
     if path.startswith("tests/"):
         return [path] if Path(path).name.startswith("test_") else _relative(_users(Path(path).stem))
@@ -68,10 +68,12 @@ def _named(module: Path) -> list[Path]:
 
 
 def _speaking(module: Path) -> list[Path]:
-    """Tests of the same folder that have the name of the module, or of what it offers."""
+    """Tests of the same folder or one above it that have the name of the module, or of what it offers."""
     names = [module.stem, *(name for name in _defined(module) if name[0] != "_")]
     word = re.compile(rf"\b({'|'.join(names)})\b")
-    return [test for test in sorted((TESTS / module.parent).glob("test_*.py")) if word.search(_text(test))]
+    folders = [TESTS / folder for folder in (module.parent, *module.parent.parents) if folder.name]
+    tests = (test for folder in folders for test in sorted(folder.glob("test_*.py")))
+    return [test for test in tests if word.search(_text(test))]
 
 
 def _of_users(module: Path, steps: int = 3) -> list[Path]:
@@ -84,7 +86,7 @@ def _of_users(module: Path, steps: int = 3) -> list[Path]:
 def _importers(module: Path) -> list[Path]:
     """Modules that import this one, or its functions and classes from its folder."""
     folder, name, any_of = module.parent.name, module.stem, "|".join(_defined(module))
-    far = rf"from \.+{folder}(\.{name} import| import (\([^)]*|.*)\b({name}|{any_of})\b)"
+    far = rf"from \.+([\w.]+\.)?{folder}(\.{name} import| import (\([^)]*|.*)\b({name}|{any_of})\b)"
     found = []
     for other in sorted(PACKAGE.rglob("*.py")):
         statement = rf"from \.{name} import|{far}" if other.parent == PACKAGE / module.parent else far
@@ -100,12 +102,12 @@ def _defined(module: Path) -> list[str]:
 
 def _laws_of(module: Path) -> list[str]:
     """The laws, for the methods of a module; nothing is imported for a module that has none."""
-    if module.parent.name not in ("methods", "meta") or module.stem == "__init__":
+    if module.parts[0] != "methods" or module.stem == "__init__":
         return []
     import cases
     import laws
 
-    target = f"isentropic.{module.parent.name}.{module.stem}"
+    target = ".".join(["isentropic", *module.with_suffix("").parts])
     names = [name for name in cases.NAMES if cases.METHODS_AND_STUB[name].module == target]
     kept = (f"{name} {law}".replace(" ", "-") for name in names for law in laws.LAWS)
     return [f"tests/test_laws.py::test_every_method_keeps[{each}]" for each in kept]

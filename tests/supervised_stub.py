@@ -7,8 +7,8 @@ import pytest
 
 from isentropic import registry
 from isentropic._core.errors import require
-from isentropic.families.input_rows import checked_components
-from isentropic.families.linear import LinearEmbedder
+from isentropic.embedding.input_rows import checked_components
+from isentropic.embedding.maps.linear import LinearEmbedder
 from isentropic.registry import METHODS, Method
 
 

@@ -1,12 +1,15 @@
 """One line per method, and everything that derives from it."""
 
+import ast
 import inspect
 import re
 import sys
 import tomllib
 from dataclasses import replace
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib import import_module
+from importlib.util import module_from_spec, resolve_name, spec_from_file_location
 from pathlib import Path
+from pkgutil import walk_packages
 from types import MappingProxyType
 
 import numpy as np
@@ -15,6 +18,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 
 import cases
+import isentropic.embedding
 import isentropic.methods
 import laws
 from isentropic import Knn, Landmarks, registry
@@ -22,11 +26,10 @@ from isentropic._core import extras as _extras
 from isentropic._core.errors import InvalidInputError, MissingExtraError
 from isentropic._core.extras import EXTRAS
 from isentropic.comparison import PRESETS
-from isentropic.families.pair_distances import ALL_UP_TO
+from isentropic.embedding.pair_distances import ALL_UP_TO
 from isentropic.quality import kendall_tau
 from isentropic.registry import FAMILIES, METHODS, Method, make
 
-METHODS_FOLDER = Path(isentropic.methods.__file__).parent
 NAMES = ("pca", "classical-mds", "isomap", "landmark-isomap")
 every_method = pytest.mark.parametrize("name", METHODS)
 
@@ -38,11 +41,36 @@ def test_the_names_users_rely_on():
     assert set(NAMES) <= set(METHODS)
 
 
-def test_every_method_file_is_registered():
-    files = {path.stem for path in METHODS_FOLDER.glob("[!_]*.py")}
-    assert files == {
-        m.module.rsplit(".", 1)[-1] for m in METHODS.values() if m.module.startswith("isentropic.methods.")
-    }
+def modules_below(package):
+    return [
+        module.name for module in walk_packages(package.__path__, f"{package.__name__}.") if not module.ispkg
+    ]
+
+
+def test_every_estimator_is_registered():
+    """All but those from which others inherit, and :class:`Selected`, which takes any of them."""
+    kinds = [
+        kind
+        for name in modules_below(isentropic.methods)
+        for kind in vars(import_module(name)).values()
+        if inspect.isclass(kind) and kind.__module__ == name and issubclass(kind, BaseEstimator)
+    ]
+    bases = {base for kind in kinds for base in kind.__mro__[1:]}
+    alone = {f"{kind.__module__}:{kind.__name__}" for kind in kinds if kind not in bases}
+    ours = {method.target for method in METHODS.values() if method.module.startswith("isentropic.")}
+    assert alone == ours | {f"{isentropic.Selected.__module__}:Selected"}
+
+
+def test_no_module_of_a_family_imports_that_of_a_method():
+    """So methods never import each other, nor does what they share import one of them."""
+    methods = {method.module for method in METHODS.values()}
+    for name in [*modules_below(isentropic.methods), *modules_below(isentropic.embedding)]:
+        module = import_module(name)
+        for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                source = resolve_name("." * node.level + (node.module or ""), module.__package__)
+                named = {source, *(f"{source}.{alias.name}" for alias in node.names)}
+                assert named.isdisjoint(methods), f"{name} imports {named & methods}"
 
 
 @every_method

@@ -190,11 +190,11 @@ def test_every_method_is_trusted_by_the_name_of_its_class(name):
 @pytest.mark.parametrize(
     "name",
     [
-        "isentropic.methods.pca._PCA",  # an estimator of another library, imported there
-        "isentropic.methods.isomap.GeodesicEmbedder",
-        "isentropic.methods.isomap.neighbor_graph",
-        "isentropic.methods.isomap.Nothing",
-        "isentropic.methods.isomap",
+        "isentropic.methods.linear.pca._PCA",  # an estimator of another library, imported there
+        "isentropic.methods.geodesic.isomap.GeodesicEmbedder",
+        "isentropic.methods.geodesic.isomap.neighbor_graph",
+        "isentropic.methods.geodesic.isomap.Nothing",
+        "isentropic.methods.geodesic.isomap",
         "nowhere.Isomap",
         "isentropic_.methods.isomap.Isomap",
         "Isomap",

@@ -8,8 +8,8 @@ from scipy.sparse import block_diag, csr_array, eye_array
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import config_context, datasets
 from isentropic._core.errors import MemoryBudgetError
-from isentropic.families.local import neighbor_lists, reconstruction_weights
 from isentropic.linalg import bottom, bottom_eigenpairs, bottom_squared_eigenpairs, factors, squares
+from isentropic.methods.local.local import neighbor_lists, reconstruction_weights
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X
 

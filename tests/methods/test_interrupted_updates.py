@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 
 import isentropic
 from isentropic import SDD, TSNE, UMAP, Isomap, Landmarks, MetricMDS, append_rows
-from isentropic.families.embedder import whole_change
+from isentropic.embedding.embedder import whole_change
 
 MOMENTS = 12 * int(os.environ.get("ISENTROPIC_ATTACKS", "1"))  # of each case
 OURS = str(Path(isentropic.__file__).parent)
@@ -118,7 +118,7 @@ def test_an_interrupt_at_the_first_rows_leaves_no_fit():
 def test_what_fails_after_the_map_is_found_changes_nothing(monkeypatch):
     model = Isomap(6).fit(table(40))
     held = dict(vars(model))
-    monkeypatch.setattr("isentropic.meta.appending.aligned_distance", lambda *args: 1 / 0)
+    monkeypatch.setattr("isentropic.methods.meta.appending.aligned_distance", lambda *args: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         append_rows(model, table(44)[40:])
     assert vars(model) == held

@@ -19,7 +19,7 @@ from isentropic import (
     make,
     save,
 )
-from isentropic.families.input_rows import takes_sparse
+from isentropic.embedding.input_rows import takes_sparse
 
 RNG = np.random.default_rng(0)
 TOPICS = RNG.dirichlet(np.full(40, 0.1), 3)

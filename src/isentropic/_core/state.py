@@ -190,7 +190,7 @@ def declares(kind: type) -> bool:
 def estimators() -> dict[str, str]:
     """The modules of the estimators that a file may hold, by the names of the classes; no class has two."""
     lines = import_module("isentropic.catalogue").BUILT_IN
-    return {"Selected": "isentropic.meta.selected"} | {
+    return {"Selected": "isentropic.methods.meta.selected"} | {
         kind: module for module, _, kind in (line.target.partition(":") for line in lines)
     }
 

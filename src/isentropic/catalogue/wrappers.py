@@ -7,7 +7,7 @@ from .kinds import Method
 _ESPADOTO = "Espadoto, Hirata and Telea (2020), Deep learning multidimensional projections, Inf. Vis. 19"
 
 WRAPPERS = (
-    Method("parametric", "isentropic.meta.parametric_embedding:ParametricEmbedding",
+    Method("parametric", "isentropic.methods.meta.parametric_embedding:ParametricEmbedding",
            "A network that mimics another method, for new rows.", "wrapper", "O(n w); O(n m + w)", _ESPADOTO,
            precomputed=False, draws_above=0),
 )  # fmt: skip

@@ -56,7 +56,7 @@ def places_of(estimator: Any, rows: Floats) -> Floats:
     """Where the model places rows, which it takes as it was fitted: dense or sparse."""
     from scipy.sparse import csr_array
 
-    from ..families.input_rows import holds_sparse
+    from ..embedding.input_rows import holds_sparse
 
     places: Floats = estimator.transform(csr_array(rows) if holds_sparse(estimator) else rows)
     return places

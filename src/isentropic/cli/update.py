@@ -125,7 +125,7 @@ def main(
 
 def _require_growth(saved: SavedModel) -> None:
     """Refuse a method to whose map rows cannot be appended, and name those that can."""
-    from ..meta.appending import can_append, grows
+    from ..methods.meta.appending import can_append, grows
     from ..registry import METHODS
 
     if not can_append(saved.estimator):

@@ -11,13 +11,13 @@ from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 
 from .._core.errors import require_one_of
 from .._core.values import Floats, Integers
-from ..methods.entropic_isomap import EntropicIsomap
-from ..methods.kde_isomap import KDEIsomap
-from ..methods.lpp import LPP
-from ..methods.set_sne import SEtSNE
-from ..methods.sgt_sne import SGtSNE
-from ..methods.tsne import TSNE
-from ..methods.umap import UMAP
+from ..methods.geodesic.entropic_isomap import EntropicIsomap
+from ..methods.geodesic.kde_isomap import KDEIsomap
+from ..methods.neighbor.set_sne import SEtSNE
+from ..methods.neighbor.sgt_sne import SGtSNE
+from ..methods.neighbor.tsne import TSNE
+from ..methods.neighbor.umap import UMAP
+from ..methods.spectral.lpp import LPP
 from .entropic_program import published_isomap, published_kde_map, published_kl_map, published_sne_map
 
 BANDWIDTHS: dict[str, float | str] = {"K-ISO-F": 0.1, "K-ISO-SIL": "silverman", "K-ISO-SC": "scott"}

@@ -21,8 +21,8 @@ from .._core.values import Inflate
 from ..affinities import conditional_affinities
 from ..divergences import bandwidth_floors, kde_divergences, reweighted
 from ..linalg import eigenpairs_by_rank
-from ..methods.entropic_isomap import EntropicIsomap
-from ..methods.isomap import Isomap
+from ..methods.geodesic.entropic_isomap import EntropicIsomap
+from ..methods.geodesic.isomap import Isomap
 from .values import Refused
 
 DENSE = 1_000  # rows; beyond that the graphs are connected, and our own stages do the same work faster

@@ -17,7 +17,7 @@ from .. import registry
 from .._core.errors import require_count, require_one_of
 from .._core.values import Floats
 from ..comparison.presets import grid_of
-from ..methods.random_projection import RandomProjection
+from ..methods.linear.random_projection import RandomProjection
 from ..tables import load
 from ..tables.readers.layout import Layout
 from ..tables.sources import read_source

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from .._core.values import Floats, Inflate
-from ..methods.isomap import Isomap
+from ..methods.geodesic.isomap import Isomap
 from ..quality import kruskal_stress, neighborhood_stress
 from ..tables import load
 from .battery import nearest_score, old_grid_score

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from .._core.values import Floats, Inflate, Knn
 from ..linalg import leading_eigenpairs, normalized_adjacency
-from ..methods.isomap import Isomap
+from ..methods.geodesic.isomap import Isomap
 from ..neighbors import directed_lists, nearest_neighbors
 
 

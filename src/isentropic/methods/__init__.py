@@ -1,1 +1,1 @@
-"""One estimator per file: its stages, and its docstring."""
+"""One folder per family, with one estimator per file and what they share. No family imports another."""

@@ -37,9 +37,9 @@ VALUES = {
     **dict.fromkeys(("Added", "Directed", "Exponential", "Shrunk"), "isentropic.dissimilarities.measures"),
     "SparseRows": "isentropic._core.sparse_rows",
     "GowerUnits": "isentropic.distances.gower",
-    "Update": "isentropic.families.growing",
-    "KnownRows": "isentropic.families.input_rows",
-    "Layers": "isentropic.families.networks",
+    "Update": "isentropic.methods.geodesic.growing",
+    "KnownRows": "isentropic.embedding.input_rows",
+    "Layers": "isentropic.methods.neural.networks",
     "Scaling": "isentropic.linalg.scaling",
     **dict.fromkeys(("Selection", "Trial"), "isentropic.selection.values"),
 }

@@ -1,0 +1,1 @@
+"""What supervised methods share: labels, classes that were fitted, divergences of classes."""

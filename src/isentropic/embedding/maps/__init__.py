@@ -1,0 +1,1 @@
+"""How a new row is placed: by a linear map, by eigenvectors, by geodesics."""

@@ -1,0 +1,1 @@
+"""Distances of pairs, kept in the map: MDS kinds, stress, similarities of one degree."""

@@ -1,0 +1,167 @@
+"""DD-HDS: data-driven high-dimensional scaling."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ..._core.errors import require_number
+from ..._core.state import Array, State, StateError
+from ...kernels._jit import threads
+from ...kernels.pairs.stress import NEAR_GAPS
+from ...kernels.rows.row_costs import NEAR_GAPS as NEAR_GAPS_OF_ROW
+from ...kernels.rows.row_descent import settle_rows
+from ...objectives import Stress
+from ...optim import Minimum
+from .pairs import Problem, minimised
+from .stress import StressEmbedder
+
+_SMOOTH = (1.0, 0.3, 0.1, 0.03, 0.01)  # of the mean distance: how far errors are rounded off, in turn
+_NONE = 1e-12  # and for the cost that is told
+_TINY = 1e-300
+_LEAST = 1e-100  # of sigma and of the rounding, in units of the largest distance: their squares do not vanish
+
+
+class DDHDS(StressEmbedder):
+    """A map that keeps short distances first, whether short in the data or in the map (DD-HDS).
+
+    Minimises ``sum |d - e| (1 - Phi((min(d, e) - mu) / sigma))``, d the distances in the data and e those in
+    the map, Phi the normal distribution function, ``mu = mean d - 2 (1 - balance) sd d`` and
+    ``sigma = 2 balance sd d``. A weight that goes by the smaller of the two distances punishes strangers
+    drawn near and neighbours drawn apart alike; long distances, which concentrate in many dimensions,
+    count little. L-BFGS lowers the cost with its kinks rounded off, less and less. A new row minimises its
+    own part of the cost, the fitted rows held.
+
+    Cost: ``O(n^2)`` time a step and ``4 n^2`` bytes up to 8,000 rows; above, ``O(n s)`` and ``4 n s`` bytes
+    for s partners of each row. Up to 200 steps five times.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the map.
+    balance : float
+        From 0.1, where only the shortest distances count, to 0.9, where most do.
+    init : {"pca", "random"} or array of shape (n, n_components)
+        Where the search starts; for metrics other than the Euclidean, ``"pca"`` is classical scaling.
+    metric : str, callable, Gower, Geodesic or Diffusion
+        Any metric of scikit-learn; ``"precomputed"``: X is then a square matrix of distances, and the rows
+        given to ``transform`` are distances to the fitted rows; ``Geodesic(k)`` for the shortest ways over a
+        neighbour graph, ``Diffusion(k, t)`` for how walks of t steps spread over it.
+    max_iter : int
+        Steps of L-BFGS at most, for each rounding.
+    tol : float
+        A step that lowers the cost by less than this share of the first cost is the last one.
+    pairs : {"auto", "all"} or int
+        Which pairs the cost adds up: all, or those with this many random partners of each row.
+        ``"auto"`` is all up to 8,000 rows, and 128 partners above.
+    random_state : int, RandomState or None
+        For drawn pairs and random starts. None is a fixed seed: two runs agree.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        In the units of the data.
+    cost_ : float
+        The cost, kinks and all, in the units of the data; over the drawn pairs where pairs are drawn.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Lespinats, Verleysen, Giron and Fertil (2007).
+
+    Examples
+    --------
+    >>> from isentropic import DDHDS
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> map_of_iris = DDHDS().fit(X)
+    >>> bool(map_of_iris.cost_ < 230)
+    True
+    >>> bool((map_of_iris.transform(X[:5]) == map_of_iris.embedding_[:5]).all())
+    True
+    """
+
+    _state = State(_shape=Array(3))
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        balance=0.5,
+        init="pca",
+        metric="euclidean",
+        max_iter=200,
+        tol=1e-9,
+        pairs="auto",
+        random_state=None,
+        n_jobs=None,
+    ):
+        super().__init__(n_components, init=init, metric=metric, max_iter=max_iter, tol=tol, pairs=pairs,
+                         random_state=random_state, n_jobs=n_jobs)  # fmt: skip
+        self.balance = balance
+
+    def fit(self, X, y=None):
+        """Distances, start; then minima of the cost, each less rounded off than the one before.
+
+        ``y`` is not used.
+        """
+        optimizer = self._checked_optimizer()
+        balance = require_number("balance", self.balance, "a number from 0.1 to 0.9", least=0.1, most=0.9)
+        problem = self._problem_in_units(X)
+        shape, minimum = np.ones(3), Minimum(problem.start, 0.0, 0, True)
+        if problem.unit:
+            mu, sigma, mean = _weights_of(problem, balance)
+            shape = np.array([mu, sigma, _SMOOTH[-1] * mean])
+            minimum = self._rounded_minimum(problem, optimizer, shape)
+        self._keep(problem, minimum)
+        self._shape = shape
+        return self
+
+    def _rounded_minimum(self, problem: Problem, optimizer: partial[Minimum], shape: np.ndarray) -> Minimum:
+        n_pairs = problem.pairs.distances.size
+
+        def cost(share: float) -> Stress:
+            rounded = (*shape[:2], shape[2] * share / _SMOOTH[-1])
+            return Stress(problem.pairs, term=NEAR_GAPS, counts=problem.counts, shape=rounded,
+                          normaliser=float(n_pairs), n_jobs=self.n_jobs)  # fmt: skip
+
+        Z, steps = problem.start, 0
+        for share in _SMOOTH:
+            found = minimised(cost(share), Z, optimizer)
+            Z, steps = found.point, steps + found.n_iter
+        exact = cost(_NONE)
+        value, _ = exact(exact.in_order(Z))
+        return Minimum(Z, value * n_pairs * problem.unit, steps, found.converged)
+
+    def _settled(
+        self, weights: np.ndarray, wanted: np.ndarray, Z: np.ndarray, starts: np.ndarray
+    ) -> np.ndarray:
+        every = np.empty((len(wanted), 0), np.int64)
+        with threads(self.n_jobs):
+            return settle_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self._shape)
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if not (self._shape[1:] >= _LEAST).all():
+            raise StateError("_shape", f"must be at least {_LEAST} but for its first number")
+
+
+def _weights_of(problem: Problem, balance: float) -> tuple[float, float, float]:
+    """``mu`` and ``sigma`` of the weights, and the mean distance, over all pairs of rows that differ."""
+
+    def total(power: float) -> float:
+        """``sum d^(2 - power)``: the stress of a map that is one point."""
+        return Stress(problem.pairs, power=power, floor=_TINY, counts=problem.counts).normaliser
+
+    count = total(2.0)
+    mean = total(1.0) / count
+    deviation = max(total(0.0) / count - mean * mean, 0.0) ** 0.5
+    if deviation <= 1e-7 * mean:  # all distances are equal, but for rounding: all weigh the same
+        return 0.0, 1e300, mean
+    return mean - 2.0 * (1.0 - balance) * deviation, 2.0 * balance * deviation, mean

@@ -1,0 +1,1 @@
+"""Shortest paths in a neighbor graph, scaled: ISOMAP kinds."""

@@ -1,0 +1,1 @@
+"""Nodes of a grid in the data: SOM and GTM."""

@@ -1,0 +1,1 @@
+"""Local linear patches, aligned: LLE and LTSA kinds, NPE, maximum variance unfolding."""

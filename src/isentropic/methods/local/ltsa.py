@@ -1,0 +1,67 @@
+"""LTSA: local tangent space alignment."""
+
+from __future__ import annotations
+
+from ...linalg import sum_of_blocks
+from .tangents import TangentEmbedder, tangent_blocks
+
+
+class LTSA(TangentEmbedder):
+    """Coordinates that are, in the patch of every row, an affine function of its tangent coordinates.
+
+    A patch is a row and its k neighbours; U are the d leading left singular vectors of the patch around its
+    mean. The map consists of the bottom eigenvectors of the sum of ``I - 11'/(k + 1) - UU'`` over all
+    patches, of mean 0 and mean square 1. A row is in its own patch, so that one which is nobody's neighbour
+    is held in place as well. A new row has the coordinates that the patch of its nearest fitted row gives it.
+
+    Cost: the search of neighbours, ``O(n k^2 (k + m))`` time for the patches, and a sparse factorisation.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Neighbours of every row, more than ``n_components``.
+    n_components : int
+        Dimension of the map, at most the number of features.
+    on_disconnected : {"bridge", "separate", "largest", "raise"}
+        What to do about a graph in parts: join them by their shortest edges, whose ends become neighbours of
+        each other; map each by itself, side by side, as dense as the largest, whose eigenvalues are told; fit
+        the largest and place the others as new rows (all with a warning); or refuse.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    eigenvalues_ : array of shape (n_components,)
+        Smallest first, the zero of the constant left out. Those of a flat sheet are 0.
+    eigengap_ : float
+        ``1 - a / b``, a the largest of these eigenvalues and b the next: below 0.001, a change of one row may
+        turn the map.
+    n_separating_ : int
+        Coordinates that only separate groups of rows which the graph hardly joins: along these, nine
+        of ten neighbours are nearly at one place. A warning tells of them.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Zhang and Zha (2004).
+
+    Examples
+    --------
+    >>> from isentropic import LTSA, datasets
+    >>> roll = datasets.load("builtin:swiss-roll")
+    >>> ltsa = LTSA(n_neighbors=12).fit(roll.X)
+    >>> ltsa.embedding_.shape
+    (1000, 2)
+    >>> bool((ltsa.transform(roll.X[:5]) == ltsa.embedding_[:5]).all())
+    True
+    """
+
+    def fit(self, X, y=None):
+        """Patches, their tangents, the map in which all of them fit together. ``y`` is not used."""
+        X, lists, d = self._patched(X, least=lambda d: d + 1)
+        blocks = ((patches, tangents.alignments()) for patches, tangents in tangent_blocks(X, lists, d))
+        self._align(X, lists, sum_of_blocks(len(lists.fitted), blocks), d)
+        return self

@@ -1,0 +1,252 @@
+"""MVU: maximum variance unfolding (semidefinite embedding), without a solver of semidefinite programs."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from ..._core.errors import (
+    IsentropicWarning,
+    is_whole,
+    require,
+    require_count,
+    require_number,
+    require_one_of,
+    warn,
+)
+from ..._core.state import Array, Maybe, Number, State, Whole
+from ...distances import Distinct, distinct_rows
+from ...embedding.input_rows import checked_rows
+from ...embedding.landmarks import chosen_landmarks
+from ...embedding.maps.spectral import eigengap, standing_still
+from ...linalg import fixed_signs
+from ...objectives import Unfolding
+from ...optim import ConstrainedMinimum, augmented_lagrangian
+from .local import BarycentricEmbedder, NeighborLists, neighbor_lists, reconstruction_weights
+from .unfolding import landmark_basis, pair_graph, patch_pairs, scaled_paths
+
+# Columns of Z beyond the coordinates, and beyond the features: with enough of them a local optimum is also
+# global, and some Z keeps all distances; a table of few features needs fewer.
+_BEYOND_MAP, _BEYOND_TABLE = 18, 5
+_ALL_UP_TO = 5_000  # rows; above that, landmarks
+_LANDMARKS = 200
+_NOTHING = 1e-14  # of the variance: a coordinate that rounding alone fills
+
+
+class MVU(BarycentricEmbedder):
+    """Pulls all rows apart as far as the distances within each neighbourhood allow: a rigid sheet unrolls.
+
+    Maximises ``sum_i |z_i|^2`` with ``|z_i - z_j|^2 = |x_i - x_j|^2`` for rows that are neighbours or have a
+    common neighbour: a semidefinite program in ``K = Z Z'``. Z has a few columns more than the map (Burer and
+    Monteiro) and is found by an augmented Lagrangian with L-BFGS inside, from ISOMAP's map; the coordinates
+    are its principal ones. Of large tables each row is a sum of landmarks, with the weights of locally linear
+    embedding, and distances may shrink but not grow. Equal rows count once. A new row is the sum of its k
+    nearest fitted rows with weights found as in LLE, and a fitted one has its own coordinates.
+
+    Cost: some thousand steps of ``O(n k^2)`` time each, and ``4 n^2`` bytes for the start; with l landmarks
+    ``O(n (k^2 + l))`` a step, a sparse factorisation, and ``16 l n`` bytes.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Neighbours of each row. The fewer, the freer the map; an edge across a gap folds it.
+    n_components : int
+        Dimension of the map.
+    n_landmarks : int, None or "auto"
+        Rows that all others are sums of; None is every row, ``"auto"`` every row up to 5,000 and 200 beyond.
+    constraints : {"equal", "at-most"}
+        Whether distances between neighbours are kept, or may also shrink. With landmarks they may.
+    regularization : float
+        Of the weights of a new row, and of landmarks: what is added to the diagonal of each local system, as
+        a share of its trace.
+    tol : float
+        Largest violation of a squared distance, as a share of their mean, at which the unfolding ends.
+    max_iter : int
+        Steps of L-BFGS in all. Without ``tol`` met by then, a warning says what is violated.
+    on_disconnected : {"bridge", "largest", "raise"}
+        What to do about a graph in parts, which nothing would hold together: join them by their shortest
+        edges; fit the largest and place the others as new rows (both with a warning); or refuse.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+        In the unit of the data.
+    eigenvalues_ : array of shape (n_components,)
+        Of K, largest first.
+    kept_ : float
+        Share of the trace of K that the map shows; the rest is in coordinates beyond.
+    eigengap_ : float
+        ``1 - b / a``, a the last eigenvalue of the map and b the next: near 1, the dimension is right.
+    violation_ : float
+        Largest difference of a squared distance that is kept, as a share of their mean.
+    n_iter_ : int
+    n_separating_ : int
+        Coordinates that only separate groups of rows which the graph hardly joins.
+    landmarks_ : array or None
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Weinberger and Saul (2006). Burer and Monteiro (2003).
+
+    Examples
+    --------
+    >>> from isentropic import MVU, datasets
+    >>> roll = datasets.load("builtin:swiss-roll").X[:200]
+    >>> mvu = MVU(n_neighbors=5, max_iter=500, tol=0.1).fit(roll)
+    >>> mvu.embedding_.shape
+    (200, 2)
+    >>> bool((mvu.transform(roll[:5]) == mvu.embedding_[:5]).all())
+    True
+    """
+
+    _state = State(
+        kept_=Number(0),
+        violation_=Number(0),
+        n_iter_=Whole(0),
+        landmarks_=Maybe(Array("l", dtype=np.int64, below="n")),
+    )
+
+    def __init__(
+        self,
+        n_neighbors=6,
+        n_components=2,
+        *,
+        n_landmarks="auto",
+        constraints="equal",
+        regularization=1e-3,
+        tol=5e-3,
+        max_iter=10_000,
+        on_disconnected="bridge",
+        n_jobs=None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.n_landmarks = n_landmarks
+        self.constraints = constraints
+        self.regularization = regularization
+        self.tol = tol
+        self.max_iter = max_iter
+        self.on_disconnected = on_disconnected
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Patches, the squared distances in them, their unfolding from ISOMAP's map, its principal axes.
+
+        ``y`` is not used.
+        """
+        d, share = self._checked_parameters()
+        X = checked_rows(self, X)
+        distinct = distinct_rows(X)
+        own = np.arange(len(X)) if distinct is None else distinct.rows
+        if len(own) == 1:
+            return self._at_one_place(X, d, share)
+        lists = neighbor_lists(X[own], self.n_neighbors, self.on_disconnected, self.n_jobs)
+        rows = own[lists.fitted]
+        pairs = patch_pairs(lists)
+        unit, squared = _squared_lengths(X[rows], pairs)
+        landmarks, basis = self._landmarks(X[rows], lists, d, share)
+        graph = pair_graph(len(rows), pairs, np.sqrt(squared))
+        rank = min(d + _BEYOND_MAP, max(d, X.shape[1]) + _BEYOND_TABLE, len(rows) - 1)
+        start = scaled_paths(graph, rank, landmarks, self.n_jobs)
+        at_most = self.constraints == "at-most" or basis is not None
+        problem = Unfolding(len(rows), pairs, squared, at_most, basis)
+        found = augmented_lagrangian(problem, start, tol=self.tol, max_iter=self.max_iter)
+        self._warn_of_violation(found)
+        values, Z = _principal(problem.rows(found.point), d)
+        kept = {
+            **self._sums(lists, share),
+            "eigenvalues_": unit**2 * values[:d],
+            "kept_": float(values[:d].sum() / values.sum()),
+            "eigengap_": eigengap(values[d - 1 : d + 1][::-1], 1),
+            "violation_": found.violation,
+            "n_iter_": found.n_iter,
+            "n_separating_": standing_still(Z[:, Z.any(axis=0)], _pattern(pairs, len(rows))),
+            "landmarks_": None if landmarks is None else rows[landmarks],
+        }
+        self._keep(X, rows, unit * Z, d, **kept)
+        if distinct is not None:
+            self.embedding_[rows] = unit * Z
+            self.embedding_ = self.embedding_[_first_of_each(distinct)]
+        return self
+
+    def _checked_parameters(self) -> tuple[int, float]:
+        """The dimension and the regularisation, after all other parameters."""
+        d, share = self._checked_sums(separate=False)  # nothing would hold the parts
+        require_one_of("constraints", self.constraints, ("equal", "at-most"))
+        require_number("tol", self.tol, "a positive number", above=0)
+        require_count("max_iter", self.max_iter)
+        given = self.n_landmarks
+        must_be = f"an integer of at least n_components + 2 = {d + 2}, None or 'auto'"
+        named = given is None or (isinstance(given, str) and given == "auto")
+        require(named or (is_whole(given) and given >= d + 2), "n_landmarks", must_be, given)
+        return d, share
+
+    def _landmarks(
+        self, X: np.ndarray, lists: NeighborLists, d: int, share: float
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """The landmarks among the fitted rows, and all rows as sums of them; None where every row is one."""
+        n = len(X)
+        count = self.n_landmarks
+        if isinstance(count, str):
+            count = None if n <= _ALL_UP_TO else _LANDMARKS
+        if count is None or count >= n:
+            return None, None
+        landmarks = chosen_landmarks(X, count, n_jobs=self.n_jobs)
+        return landmarks, landmark_basis(reconstruction_weights(X, lists, share), landmarks)
+
+    def _at_one_place(self, X: np.ndarray, d: int, share: float):
+        """Rows that are all equal: zeros, with a warning."""
+        nothing = {"kept_": 1.0, "eigengap_": 0.0, "violation_": 0.0, "n_iter_": 0, "n_separating_": 0}
+        self._keep(X, np.zeros(1, np.int64), np.zeros((1, 0)), d, eigenvalues_=np.zeros(d), landmarks_=None,
+                   _n_nearest=1, _fit_regularization=share, _labels=None, **nothing)  # fmt: skip
+        return self
+
+    def _warn_of_violation(self, found: ConstrainedMinimum) -> None:
+        if not found.converged:
+            warn(
+                f"A squared distance between neighbours still differs by {found.violation:.2g} of the mean "
+                f"after {found.n_iter} steps (tol={self.tol:g}): the map is nearly unfolded. Take a larger "
+                "max_iter or tol, or fewer neighbours.",
+                IsentropicWarning,
+            )
+
+
+def _squared_lengths(X: np.ndarray, pairs: np.ndarray) -> tuple[float, np.ndarray]:
+    """The root mean square length of the pairs, and the squares of all in that unit."""
+    gaps = X[pairs[:, 0]] - X[pairs[:, 1]]
+    unit = float(np.ldexp(1.0, np.frexp(np.abs(gaps).max())[1]))  # a power of two: squares must not overflow
+    squared = ((gaps / unit) ** 2).sum(axis=1)
+    mean = float(squared.mean())
+    return unit * float(np.sqrt(mean)), squared / mean
+
+
+def _principal(Z: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues of ``Z Z'``, at least d of them, and the first d principal coordinates, signs fixed."""
+    U, deviations, _ = np.linalg.svd(Z, full_matrices=False)
+    values = np.concatenate([deviations**2, np.zeros(max(d - len(deviations), 0))])
+    values[values <= _NOTHING * values[0]] = 0.0
+    count = min(d, int(np.count_nonzero(values)))
+    if count < d:
+        lost = f"the last {d - count} of {d} coordinates are zero"
+        warn(f"What is unfolded has a rank of {count}: {lost}.", IsentropicWarning)
+    coordinates = np.zeros((len(Z), d))
+    coordinates[:, :count] = fixed_signs(U[:, :count]) * deviations[:count]
+    return values, coordinates
+
+
+def _pattern(pairs: np.ndarray, n: int) -> csr_array:
+    """Ones at the pairs, both ways."""
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    return csr_array(coo_array((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(n, n)))
+
+
+def _first_of_each(distinct: Distinct) -> np.ndarray:
+    """The first row with the values of each row."""
+    first = np.empty(len(distinct.members), np.int64)
+    first[distinct.members] = np.repeat(distinct.rows, np.diff(distinct.indptr))
+    return first

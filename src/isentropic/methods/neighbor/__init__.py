@@ -1,0 +1,1 @@
+"""Neighbors kept in the map: SNE, t-SNE, UMAP, PaCMAP, TriMap and supervised kinds."""

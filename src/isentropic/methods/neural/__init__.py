@@ -1,0 +1,1 @@
+"""Networks: autoencoders and parametric maps."""

@@ -1,0 +1,203 @@
+"""Nonlinear PCA in its inverse form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._core.errors import require, require_count, require_number
+from ..._core.runtime import generator, row_blocks
+from ..._core.state import Array, Number, State, StateError, Whole
+from ...distances import rows_per_block
+from ...embedding.input_rows import checked_components, checked_rows
+from ...kernels._jit import threads
+from ...kernels.rows.decoded_rows import settle_decoded
+from ...linalg import fixed_signs
+from ...linalg.centred import CentredRows
+from ...optim import lbfgs
+from .networks import Layers
+from .neural import DecodingEmbedder
+
+_CANDIDATES = 100  # places from which the search for that of a row may begin
+_TOL = 1e-7  # of the cost at the start, by which the last step lowers it
+
+
+class NonlinearPCA(DecodingEmbedder):
+    """Nonlinear PCA, inverse form: a network bends a curve or a surface through rows that may have holes.
+
+    The decoder ``g(z) = b + V' tanh(c + W' z)`` and the places z minimise
+    ``sum (x_ij - g(z_i)_j)^2 + weight_decay (|V|^2 + |W|^2 + |z|^2)`` over all values that are known: NaN is
+    one that is not, and takes no part. The features are centred and divided by one number. L-BFGS finds
+    weights and places together, from the coordinates of PCA; a row, fitted or new, is then placed where the
+    sum over its own values is least, by Levenberg and Marquardt from the nearest of 100 fitted places.
+    Without hidden units this is PCA. Its coordinates have no order.
+
+    Cost: ``O(n m h)`` time a step for h hidden units, ``O(n (m + d))`` memory.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the map.
+    n_hidden : int, optional
+        Hidden units: more can bend more often. None is ``2 n_components + 2``, for one coordinate 6; 0 is a
+        linear decoder.
+    weight_decay : float
+        More gives a smoother surface.
+    max_iter : int
+        Steps at most.
+    random_state : int, RandomState or None
+        Of the weights at the start. None is a fixed seed.
+    n_jobs : int, optional
+        Threads that place rows. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    reconstruction_error_ : float
+        Mean of the squares of ``x - g(z)`` over the values that are known.
+    n_iter_ : int
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    Scholz, Kaplan, Guy, Kopka and Selbig (2005).
+
+    Examples
+    --------
+    >>> from isentropic import NonlinearPCA
+    >>> t = np.linspace(0, np.pi, 60)
+    >>> arc = np.column_stack([np.cos(t), np.sin(t)])
+    >>> arc[::7, 0] = np.nan
+    >>> curve = NonlinearPCA(1).fit(arc)
+    >>> bool(curve.reconstruction_error_ < 1e-3)
+    True
+    """
+
+    _state = State(n_iter_=Whole(0), _candidates=Array("s", "d"), _penalty=Number(0))
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        n_hidden=None,
+        weight_decay=1e-3,
+        max_iter=5000,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.n_hidden = n_hidden
+        self.weight_decay = weight_decay
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Scale; places and weights together by L-BFGS; every row to its nearest point of the surface.
+
+        ``y`` is not used.
+        """
+        d = checked_components(self.n_components)
+        h = self._checked_hidden(d)
+        penalty = require_number("weight_decay", self.weight_decay, "a number of at least 0")
+        max_iter = require_count("max_iter", self.max_iter)
+        X = checked_rows(self, X)
+        _require_known(X)
+        empty = np.flatnonzero(np.isnan(X).all(axis=0))[:5].tolist()
+        require(
+            not empty, "X", "known in some row for each feature", f"none in columns {empty}", "Drop them."
+        )
+        random, centred = generator(self.random_state), CentredRows.of(X)
+        spread = float(np.sqrt(np.nanmean(centred.rows**2))) or 1.0
+        rows = centred.rows / spread
+        sizes, bent = ((d, h, X.shape[1]), ("tanh", "linear")) if h else ((d, X.shape[1]), ("linear",))
+        start = Layers.drawn(sizes, bent, random)
+        surface = _Surface(rows, start, penalty)
+        found = lbfgs(surface, surface.start(random), max_iter=max_iter, tol=_TOL)
+        places, decoder = surface.split(found.point)
+        self._keep_decoder(centred.mean, centred.unit * spread, decoder)
+        self._candidates = places[random.permutation(len(X))[:_CANDIDATES]]
+        self._penalty, self.n_iter_ = penalty, found.n_iter
+        self.embedding_ = self._place(X)
+        self.reconstruction_error_ = self._mean_square(X)
+        return self
+
+    def _checked_hidden(self, d: int) -> int:
+        if self.n_hidden is None:
+            return 6 if d == 1 else 2 * d + 2
+        return require_count("n_hidden", self.n_hidden, "a number of units, or None", least=0, most=10**6)
+
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        _require_known(X)
+        Z, parts = np.empty((len(X), self._n_features_out)), self._decoder.parts()
+        bent = len(parts) > 1
+        d = self._n_features_out
+        (inner, inner_bias), (outer, outer_bias) = parts if bent else ((np.eye(d), np.zeros(d)), *parts)
+        decoder = tuple(np.array(part, order="C") for part in (inner.T, inner_bias, outer.T, outer_bias))
+        candidates = np.array(self._candidates)
+        decoded = self._decoder.place(candidates, self.n_jobs)
+        for block in row_blocks(len(X), "placing rows", size=rows_per_block(X.shape[1]), adapt=True):
+            rows = self._scaled(X[block])
+            with threads(self.n_jobs):
+                settle_decoded(rows, candidates, decoded, decoder, bent, float(self._penalty), Z[block])
+        return Z
+
+    def _mean_square(self, X: np.ndarray) -> float:
+        away = self._scaled(X) - self._decoder.forward(self.embedding_)[-1]
+        return float(np.nanmean(away**2)) * self._unit**2
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if len(self._decoder.sizes) > 3:
+            raise StateError("_decoder", "must have one hidden layer at most")
+        if self._decoder.activations != ("tanh", "linear")[-len(self._decoder.activations) :]:
+            raise StateError("_decoder", "must have units of tanh, and linear outputs")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+class _Surface:
+    """The cost of places and weights, as one vector, and its slope."""
+
+    def __init__(self, rows: np.ndarray, layers: Layers, penalty: float):
+        self.holes = np.isnan(rows)
+        self.rows, self.layers, self.penalty = np.where(self.holes, 0.0, rows), layers, penalty
+        self.n_places = len(rows) * layers.sizes[0]
+
+    def start(self, random: np.random.RandomState) -> np.ndarray:
+        """The leading coordinates of PCA, in its first deviation, with means in the holes; drawn weights."""
+        n, d = len(self.rows), self.layers.sizes[0]
+        places = 0.1 * random.standard_normal((n, d))
+        values, axes = CentredRows.of(self.rows).axes()
+        found = self.rows @ fixed_signs(axes[:d].T)
+        places[:, : found.shape[1]] = found / (values[0] / np.sqrt(n)) if len(values) else 0.0
+        return np.concatenate([places.ravel(), self.layers.vector])
+
+    def split(self, point: np.ndarray) -> tuple[np.ndarray, Layers]:
+        """Places (n, d) and the decoder of a point."""
+        sizes, activations = self.layers.sizes, self.layers.activations
+        places = point[: self.n_places].reshape(-1, sizes[0])
+        return places, Layers(sizes, activations, point[self.n_places :])
+
+    def __call__(self, point: np.ndarray) -> tuple[float, np.ndarray]:
+        places, layers = self.split(point)
+        outputs = layers.forward(places)
+        away = outputs[-1] - self.rows
+        away[self.holes] = 0.0
+        squares = sum(float((weights**2).sum()) for weights, _ in layers.parts()) + float((places**2).sum())
+        gradient = np.zeros_like(point)
+        slopes = layers.backward(outputs, 2 * away, gradient[self.n_places :], to_rows=True)
+        layers.decay(2 * self.penalty, gradient[self.n_places :])
+        gradient[: self.n_places] = (slopes + 2 * self.penalty * places).ravel()
+        return float((away**2).sum()) + self.penalty * squares, gradient
+
+
+def _require_known(X: np.ndarray) -> None:
+    """Every row says something."""
+    known = ~np.isnan(X)
+    empty = np.flatnonzero(~known.any(axis=1))[:5].tolist()
+    require(not empty, "X", "known in some feature for each row", f"none in rows {empty}", "Drop them.")

@@ -1,0 +1,1 @@
+"""Eigenvectors of a graph Laplacian: eigenmaps, diffusion maps, LPP kinds."""

@@ -1,0 +1,195 @@
+"""Kernel LPP: locality preserving projections in the space of a kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ..._core.errors import IsentropicWarning, require_number, require_one_of, warn
+from ..._core.runtime import require_memory, row_blocks
+from ..._core.state import Array, State, StateError, Value, Whole
+from ...affinities import InnerProduct, checked_heat, heat, neighbor_graph
+from ...distances import LARGEST, rows_per_block
+from ...embedding.input_rows import checked_components, checked_rows
+from ...embedding.placement import Placer
+from ...kernels._jit import threads
+from ...kernels.rows.placement import project_centred
+from ...linalg import fixed_signs, normalized_adjacency
+from ...neighbors import as_rule
+from .locality import locality_directions
+
+_KERNELS = ("rbf", "linear", "poly")
+_ZERO = 1e-12  # of the largest eigenvalue of the kernel: rounding
+_MATRICES = 5  # of all pairs of rows that are held at once
+
+
+class KernelLPP(Placer):
+    """Functions in the space of a kernel along which neighbours stay close.
+
+    ``F' L F c = lambda F' D F c`` for the d smallest lambda, L = D - W the Laplacian of a neighbour graph, F
+    the coordinates of the rows in that space (``F F' = H K H'``, H = I - 1 p', p the degrees over their sum),
+    as many of the leading ones as have a share of the trace. Every coordinate has the mean square 1, weighted
+    by the degrees. A new row is placed by its centred kernels to the fitted ones.
+
+    What is left out is the method: with all coordinates of a kernel of full rank, any kernel, the map of the
+    fitted rows is that of Laplacian eigenmaps, and the kernel only says where new rows go. With all of the
+    linear kernel it is LPP.
+
+    Cost: ``O(n^3)`` time, ``40 n^2`` bytes, estimated before they are taken.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Neighbours of every row; the graph joins two rows if either is one of the other.
+    n_components : int
+        Dimension of the map.
+    neighbors : Knn, Radius, Percentile, Can or Pnn, optional
+        The rule of the graph, instead of ``n_neighbors``. ``Can`` and ``Pnn`` have weights of their own.
+    t : "auto" or float
+        Width of the weights, in squared units of the data. ``"auto"`` is the mean squared length of an edge,
+        and infinity weighs all edges alike.
+    kernel : {"rbf", "linear", "poly"}
+        ``exp(-gamma |x - y|^2)``, ``x'y``, ``(gamma x'y + coef0)^degree``.
+    gamma : "auto" or float
+        ``"auto"`` is 1 / (2 mean squared distance of two rows) for ``"rbf"``, and 1 for ``"poly"``.
+    degree : int
+        Of ``"poly"``.
+    coef0 : float
+        Of ``"poly"``.
+    kept : float
+        Share of the trace of the centred kernel whose coordinates are kept; 1 keeps all but rounding.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    eigenvalues_ : array of shape (n_components,)
+        Smallest first.
+    rank_ : int
+        Coordinates of the kernel that are kept.
+    n_separating_ : int
+        Coordinates that only separate groups of rows which the graph hardly joins: their eigenvalues are more
+        than 100 times below the next, or 0. A warning tells of them.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    He and Niyogi (2003).
+
+    Examples
+    --------
+    >>> from isentropic import KernelLPP, datasets
+    >>> lpp = KernelLPP().fit(datasets.load("builtin:iris").X)
+    >>> lpp.embedding_.shape, lpp.rank_
+    ((150, 2), 11)
+    """
+
+    _state = State(
+        eigenvalues_=Array("d"),
+        rank_=Whole(0),
+        n_separating_=Whole(0),
+        _product=Value(InnerProduct, columns="columns"),
+        _fit_X=Array("n", "columns", within=LARGEST),
+        _means=Array("n"),
+        _projection=Array("n", "d"),
+    )
+
+    def __init__(
+        self,
+        n_neighbors=10,
+        n_components=2,
+        *,
+        neighbors=None,
+        t="auto",
+        kernel="rbf",
+        gamma="auto",
+        degree=3,
+        coef0=1.0,
+        kept=0.99,
+        n_jobs=None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.neighbors = neighbors
+        self.t = t
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kept = kept
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Graph and weights, kernels centred by them, directions of least change along its edges.
+
+        ``y`` is not used.
+        """
+        n_components, t = checked_components(self.n_components), checked_heat(self.t)
+        require_one_of("kernel", self.kernel, _KERNELS)
+        kept = require_number("kept", self.kept, "a share above 0 and at most 1", above=0, most=1.0)
+        rule = as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
+        X = checked_rows(self, X)
+        self._product = InnerProduct.of(X, self.kernel, self.gamma, self.degree, self.coef0)
+        needed = _MATRICES * 8 * len(X) ** 2
+        require_memory(needed, f"All kernels of {len(X):,} rows", "Take LPP, or a sample.")
+        adjacency, degrees = normalized_adjacency(heat(neighbor_graph(X, rule, n_jobs=self.n_jobs), t))
+        K = self._product.between(X, X, self.n_jobs)
+        p = degrees / degrees.sum()
+        self._means = K @ p
+        values, axes = _leading(_centred(K, self._means, p), kept)
+        found = locality_directions(axes * np.sqrt(values), adjacency, degrees, n_components)
+        self.eigenvalues_, self.rank_, self.n_separating_ = found.eigenvalues, found.rank, found.n_separating
+        self._tell(len(X))
+        alpha = (axes / np.sqrt(values)) @ found.components.T
+        self._projection = alpha - np.outer(p, alpha.sum(axis=0))
+        self._fit_X, self._n_features_out = X.copy(), n_components
+        with threads(self.n_jobs):
+            Z = project_centred(K, self._means, self._projection)
+            self._projection *= np.where((fixed_signs(Z) == Z).all(axis=0), 1.0, -1.0)
+            self.embedding_ = project_centred(K, self._means, self._projection)
+        return self
+
+    def _tell(self, n: int) -> None:
+        """What the rank of the kernel means for the map."""
+        rank, d = self.rank_, self.n_components
+        if rank < d:
+            lost = f"the last {d - rank} of {d} coordinates are zero"
+            warn(f"What is kept of the kernel has a rank of {rank}: {lost}.", IsentropicWarning)
+        if rank >= max(n - 1, 2):
+            what = "the map is that of Laplacian eigenmaps"
+            hint = "Take less of it (kept), or a wider kernel (a smaller gamma)."
+            warn(f"The kernel of {n} rows has a rank of {rank}: {what}. {hint}", IsentropicWarning)
+
+    def _place(self, X: np.ndarray) -> np.ndarray:
+        Z = np.empty((len(X), self._n_features_out))
+        for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._means))):
+            K = self._product.between(X[block], self._fit_X, self.n_jobs)
+            with threads(self.n_jobs):
+                Z[block] = project_centred(K, self._means, self._projection)
+        return Z
+
+    def _require_sound(self) -> None:
+        if self._product.kind not in _KERNELS:
+            raise StateError("_product.kind", f"must be one of {', '.join(_KERNELS)}")
+        if self._fit_X.shape[1] != self.n_features_in_:
+            raise StateError("_fit_X", f"must have the features of new rows, got {self._fit_X.shape[1]}")
+
+
+def _centred(K: np.ndarray, means: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """``H K H'``, H = I - 1 p'."""
+    return K - means - means[:, None] + p @ means
+
+
+def _leading(K: np.ndarray, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """The leading eigenpairs that have a share of the trace, all of them positive; one at least."""
+    values, vectors = eigh((K + K.T) / 2, overwrite_a=True)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    positive = int(np.count_nonzero(values > _ZERO * max(values[0], 0.0))) if values[0] > 0 else 0
+    if positive == 0:
+        return np.ones(1), np.zeros((len(K), 1))
+    sums = np.cumsum(values[:positive])
+    count = min(int(np.searchsorted(sums, share * sums[-1])) + 1, positive)
+    return values[:count], vectors[:, :count]

@@ -1,0 +1,163 @@
+"""LPP: locality preserving projections."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import svd
+
+from ..._core.errors import (
+    IsentropicWarning,
+    is_whole,
+    require,
+    require_count,
+    require_number,
+    require_one_of,
+    warn,
+)
+from ..._core.state import Array, State, Whole
+from ..._core.values import Can, NeighborRule, Pnn
+from ...affinities import checked_heat, heat, neighbor_graph
+from ...embedding.input_rows import checked_components, checked_rows
+from ...embedding.maps.linear import LinearEmbedder
+from ...linalg import normalized_adjacency
+from ...neighbors import as_rule
+from .locality import locality_directions
+
+
+class LPP(LinearEmbedder):
+    """Directions along which neighbours stay close: Laplacian eigenmaps restricted to linear functions.
+
+    ``X' L X a = lambda X' D X a`` for the d smallest lambda, X centred at the mean weighted by the degrees,
+    L = D - W the Laplacian of a neighbour graph whose edges weigh ``exp(-d^2 / t)``. Solved in the basis of
+    the singular vectors of ``D^1/2 X``, so that collinear columns, or more columns than rows, are no case of
+    their own. Every coordinate has the mean square 1, weighted by the degrees.
+
+    With as many features as rows, less one, the directions can follow any function of the fitted rows: the
+    map is that of Laplacian eigenmaps and says nothing of new rows. A warning tells; ``n_pca`` prevents it.
+
+    Cost: the search of neighbours and ``O(n m min(n, m) + n k m)`` time, ``O(n (m + k))`` memory.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Neighbours of every row; the graph joins two rows if either is one of the other.
+    n_components : int
+        Dimension of the map, at most the number of features (where nothing is reduced: the rows are only
+        turned and stretched).
+    neighbors : Knn, Radius, Percentile, Can, Pnn, "can" or "pnn", optional
+        The rule of the graph, instead of ``n_neighbors``. Adaptive and probabilistic neighbours have weights
+        of their own; by name they are of ``n_neighbors``.
+    t : "auto" or float
+        Width of the weights, in squared units of the data. ``"auto"`` is the mean squared length of an edge,
+        and infinity weighs all edges alike. Weights of ``Pnn`` fall with the squared distance, and, if a t is
+        given, with the heat instead; those of ``Can`` do not depend on it.
+    n_pca : int or float, optional
+        Project on so many principal components first, or on as many as have this share of the variance, below
+        1; neighbours are those of the projected rows.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, n_components)
+    components_ : array of shape (n_components, m)
+        The entry of largest magnitude of each is positive. Zero beyond the rank of X, with a warning.
+    mean_ : array of shape (m,)
+        Weighted by the degrees of the rows.
+    eigenvalues_ : array of shape (n_components,)
+        Smallest first: how far neighbours are apart along each direction.
+    n_separating_ : int
+        Coordinates that only separate groups of rows which the graph hardly joins: their eigenvalues are more
+        than 100 times below the next, or 0. A warning tells of them.
+    n_features_in_ : int
+    feature_names_in_ : array
+        Where X has column names.
+
+    References
+    ----------
+    He and Niyogi (2003); Nie, Wang and Huang (2014) of adaptive neighbours, Cervati Neto (2024) of
+    probabilistic ones.
+
+    Examples
+    --------
+    >>> from isentropic import LPP, datasets
+    >>> lpp = LPP().fit(datasets.load("builtin:iris").X)
+    >>> lpp.embedding_.shape
+    (150, 2)
+    >>> bool(lpp.eigenvalues_[0] < lpp.eigenvalues_[1] < 1)
+    True
+    """
+
+    _state = State(eigenvalues_=Array("d"), n_separating_=Whole(0))
+
+    def __init__(self, n_neighbors=10, n_components=2, *, neighbors=None, t="auto", n_pca=None, n_jobs=None):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.neighbors = neighbors
+        self.t = t
+        self.n_pca = n_pca
+        self.n_jobs = n_jobs
+
+    def fit(self, X, y=None):
+        """Principal components if asked for, graph, weights, directions of least change along its edges.
+
+        ``y`` is not used.
+        """
+        n_components, t = checked_components(self.n_components), checked_heat(self.t)
+        rule = self._rule(t)
+        X = checked_rows(self, X)
+        middle = X.mean(axis=0)
+        axes = self._principal_axes(X - middle)
+        rows = X if axes is None else (X - middle) @ axes.T
+        most, of = rows.shape[1], "features" if axes is None else "principal components"
+        require(n_components <= most, "n_components", f"at most the number of {of} {most}", n_components)
+        adjacency, degrees = normalized_adjacency(heat(neighbor_graph(rows, rule, n_jobs=self.n_jobs), t))
+        found = locality_directions(rows, adjacency, degrees, n_components)
+        self.eigenvalues_, self.n_separating_ = found.eigenvalues, found.n_separating
+        _tell(found.rank, len(X), n_components)
+        centre, components = found.centre, found.components
+        if axes is not None:
+            centre, components = middle + centre @ axes, components @ axes
+        self._project(X, centre, components)
+        return self
+
+    def _rule(self, t: float | str) -> NeighborRule:
+        """``"can"`` and ``"pnn"`` are of ``n_neighbors``; with a given t those weights fall with the heat."""
+        if isinstance(self.neighbors, str):
+            hint = "Or give Knn, Radius, Percentile, Can or Pnn."
+            require_one_of("neighbors", self.neighbors, ("can", "pnn"), hint)
+            k = require_count("n_neighbors", self.n_neighbors)
+            rule: NeighborRule = Can(k) if self.neighbors == "can" else Pnn(k)
+        else:
+            rule = as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
+        if isinstance(rule, Pnn) and rule.t is None and not isinstance(t, str):
+            rule = replace(rule, t=float(t))
+        return rule
+
+    def _principal_axes(self, X: np.ndarray) -> np.ndarray | None:
+        """The directions (p, m) of ``n_pca``; None for all of the space."""
+        if self.n_pca is None:
+            return None
+        if is_whole(self.n_pca):
+            count = require_count("n_pca", self.n_pca, most=min(X.shape))
+            return svd(X, full_matrices=False)[2][:count]
+        must_be = "a number of components, a share of the variance in (0, 1), or None"
+        share = require_number("n_pca", self.n_pca, must_be, above=0, below=1)
+        _, spreads, axes = svd(X, full_matrices=False)
+        variances = np.cumsum((spreads / (spreads[0] or 1.0)) ** 2)
+        return axes[: int(np.searchsorted(variances, share * variances[-1])) + 1]
+
+
+def _tell(rank: int, n: int, n_components: int) -> None:
+    """What the rank of X means for the map."""
+    if rank < n_components:
+        lost = f"the last {n_components - rank} of {n_components} coordinates are zero"
+        warn(f"X has a rank of {rank}: {lost}.", IsentropicWarning)
+    if rank >= max(n - 1, 2):
+        what = "the directions follow any function of these rows, and say nothing of new ones"
+        warn(
+            f"X has {n} rows and a rank of {rank}: {what}. Take more rows, or n_pca below {rank}.",
+            IsentropicWarning,
+        )
