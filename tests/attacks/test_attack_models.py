@@ -25,7 +25,7 @@ from isentropic import FileFormatError, IsentropicError, MemoryBudgetError, data
 from isentropic._core.errors import StoredRunWarning
 from isentropic._core.kept import KeptFiles
 from isentropic._core.models import io as _io
-from isentropic.cli._models import Rows, SavedModel, _fingerprint, read_model
+from isentropic.cli.shared.models import Rows, SavedModel, _fingerprint, read_model
 from model_fuzz import DIGITS, MARK, npy, rezipped, sealed, zipped
 
 TIMES = int(os.environ.get("ISENTROPIC_ATTACKS", "1"))

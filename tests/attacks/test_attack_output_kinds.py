@@ -18,7 +18,7 @@ from isentropic import cli
 from isentropic._core import files as _files
 from isentropic._core.errors import FileFormatError
 from isentropic._core.files import atomic_write, require_writable, written_together
-from isentropic.cli import _output
+from isentropic.cli.shared import output as _output
 from isentropic.tables.writers.written import MapsFrame, write_frame, write_maps
 
 FRAME = pd.DataFrame({"row": ["a", "b", "c"], "x0": [0.1, 0.2, 0.3], "x1": [1.0, 2.0, 3.0]})
@@ -337,7 +337,7 @@ OWN_FILES = {
     "_core/cache.py",
     "_core/kept.py",
     "experiments/store.py",
-    "cli/_experiments.py",
+    "cli/shared/experiments.py",
 }
 WAYS = {"replace", "rename", "renames", "unlink", "remove", "rmdir", "rmtree", "write_text", "write_bytes",
         "mkdir", "makedirs", "touch", "symlink_to", "hardlink_to", "copyfile", "copy2", "truncate",

@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 
 from isentropic import cli
 from isentropic._core import cache as _cache
-from isentropic.cli import _options, _output
+from isentropic.cli.shared import options as _options
+from isentropic.cli.shared import output as _output
 from isentropic.experiments import catalogue
 from isentropic.experiments.catalogue import Source
 

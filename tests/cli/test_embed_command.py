@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import isentropic
-from isentropic.cli._options import bytes_in
+from isentropic.cli.shared.options import bytes_in
 
 
 def files_in(folder):

@@ -19,7 +19,7 @@ from isentropic.experiments.values import HONEST, PUBLISHED, ROUNDED
 ENDED = """
 from pathlib import Path
 from work_stub import task
-from isentropic.cli._experiments import Asked, run_and_write
+from isentropic.cli.shared.experiments import Asked, run_and_write
 tasks = [task(i, log={log!r}, seconds=0 if i < 3 else 600) for i in range(6)]
 asked = Asked("", "", Path({out!r}), Path({folder!r}), {jobs}, None)
 run_and_write([], tasks, asked, quiet=True, as_json=False)

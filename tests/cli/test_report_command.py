@@ -432,7 +432,7 @@ def test_a_memory_limit_is_of_the_whole_process(report, monkeypatch):
 def test_the_clock_of_a_command_starts_with_its_process(monkeypatch):
     import time
 
-    from isentropic.cli import _clock
+    from isentropic.cli import clock as _clock
 
     monkeypatch.setattr(_clock, "_began", None)
     monkeypatch.setattr(_clock, "_age", lambda: 5_000.0)
@@ -443,7 +443,7 @@ def test_the_clock_of_a_command_starts_with_its_process(monkeypatch):
 
 
 def test_a_process_knows_its_age():
-    from isentropic.cli._clock import _age
+    from isentropic.cli.clock import _age
 
     first = _age()
     assert 0 < first <= _age()

@@ -17,7 +17,7 @@ from isentropic._core.errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.drawings import drawn_rows
 from isentropic.quality import assess
 from isentropic.quality.maps.map_differences import spread
-from isentropic.report.given_columns import given_columns
+from isentropic.report.payload.given_columns import given_columns
 from isentropic.tables.prepare.columns import Column
 from isentropic.tables.prepare.preparation import Preparation
 from isentropic.tables.prepare.scaling import Scale
@@ -410,8 +410,8 @@ def test_holes_of_numbers_are_missing(table):
 
 def test_columns_that_do_not_fit_are_left_out_and_ranks_stay(monkeypatch, table):
     whole = given_columns(table, np.arange(120))["columns"]
-    monkeypatch.setattr("isentropic.report.given_columns.MOST_BYTES", 330)
-    monkeypatch.setattr("isentropic.report.given_columns._FEW_VALUES", 5)
+    monkeypatch.setattr("isentropic.report.payload.given_columns.MOST_BYTES", 330)
+    monkeypatch.setattr("isentropic.report.payload.given_columns._FEW_VALUES", 5)
     few = given_columns(table, np.arange(120))
     varying = sorted(np.argsort(-table.X.var(axis=0))[:2])
     assert ([one["name"] for one in few["columns"]], few["n_all"]) == ([f"column {j}" for j in varying], 4)

@@ -13,7 +13,7 @@ from isentropic import datasets, report
 from isentropic._core.errors import TableWarning
 from isentropic.comparison import drawing
 from isentropic.comparison.budget.strata import taken
-from isentropic.report.row_scores import near_counts
+from isentropic.report.payload.row_scores import near_counts
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser

@@ -12,10 +12,10 @@ from isentropic._core.values import Table
 from isentropic.comparison import drawing
 from isentropic.comparison.drawings import drawn_rows, shown_groups
 from isentropic.comparison.explain.regions import damaged_region
-from isentropic.report.arrangement import shelves
-from isentropic.report.arrays import packed, packed_points, packed_shares
+from isentropic.report.collect.arrangement import shelves
 from isentropic.report.colors import CLASSES
-from isentropic.report.diagrams import curve_ks
+from isentropic.report.payload.arrays import packed, packed_points, packed_shares
+from isentropic.report.payload.diagrams import curve_ks
 
 # ---- rows --------------------------------------------------------------------------------------
 

@@ -12,9 +12,8 @@ from typing import Annotated
 import typer
 
 from .. import __version__
+from . import clock as _clock
 from . import (
-    _clock,
-    _failure,
     compare_maps,
     datasets,
     embed,
@@ -28,6 +27,7 @@ from . import (
     update,
     verify,
 )
+from .shared import failure as _failure
 
 app = typer.Typer(
     name="isentropic",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import printable, require
-from ._computation import computing, prompt_interrupt
-from ._embeddings import coordinates_of
-from ._options import (
+from .shared.computation import computing, prompt_interrupt
+from .shared.embeddings import coordinates_of
+from .shared.options import (
     AsJson,
     Codes,
     Dates,
@@ -45,8 +45,8 @@ from ._options import (
     require_metric,
     weights_in,
 )
-from ._output import ROWS, inputs_of, map_outputs, require_outputs, write_figure, write_frame
-from ._terminal import reporting, show_json, show_table
+from .shared.output import ROWS, inputs_of, map_outputs, require_outputs, write_figure, write_frame
+from .shared.terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
     from .._core.values import Table

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
-from ._options import AsJson
-from ._terminal import show_json, show_table
+from .shared.options import AsJson
+from .shared.terminal import show_json, show_table
 
 
 def main(as_json: AsJson = False) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import require
-from ._computation import computing, prompt_interrupt
-from ._models import Rows, SavedModel
-from ._options import (
+from .shared.computation import computing, prompt_interrupt
+from .shared.models import Rows, SavedModel
+from .shared.options import (
     AsJson,
     Codes,
     Dates,
@@ -45,7 +45,7 @@ from ._options import (
     require_metric,
     weights_in,
 )
-from ._output import (
+from .shared.output import (
     Files,
     coordinates_frame,
     inputs_of,
@@ -54,10 +54,10 @@ from ._output import (
     write_figure,
     write_map,
 )
-from ._parameters import parse_parameters, with_seed_and_jobs
-from ._summary import Summary, facts_of, show_summary
-from ._terminal import reporting
-from ._witness import witness_of
+from .shared.parameters import parse_parameters, with_seed_and_jobs
+from .shared.summary import Summary, facts_of, show_summary
+from .shared.terminal import reporting
+from .shared.witness import witness_of
 
 if TYPE_CHECKING:
     import pandas as pd

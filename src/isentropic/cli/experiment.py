@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import printable, require, require_count, require_number, require_one_of
-from ._experiments import RESULTS, Asked, Folder, Minutes, Processes, page_option, run_and_write
-from ._options import (
+from .shared.experiments import RESULTS, Asked, Folder, Minutes, Processes, page_option, run_and_write
+from .shared.options import (
     AsJson,
     Dates,
     Force,
@@ -26,9 +26,9 @@ from ._options import (
     Target,
     input_path,
 )
-from ._output import inputs_of, require_outputs
-from ._summary import count
-from ._terminal import reporting
+from .shared.output import inputs_of, require_outputs
+from .shared.summary import count
+from .shared.terminal import reporting
 
 if TYPE_CHECKING:
     from ..experiments.own_tables import Study

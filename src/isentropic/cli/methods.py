@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ._terminal import show_json, show_table
+from .shared.terminal import show_json, show_table
 
 if TYPE_CHECKING:
     from ..registry import Method

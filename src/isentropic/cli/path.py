@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import InvalidInputError, message, require
-from ._computation import computing, prompt_interrupt
-from ._options import (
+from .shared.computation import computing, prompt_interrupt
+from .shared.options import (
     AsJson,
     Codes,
     Dates,
@@ -42,8 +42,8 @@ from ._options import (
     require_metric,
     weights_in,
 )
-from ._output import inputs_of, map_outputs, require_outputs, write_figure
-from ._terminal import reporting, show_json, show_table
+from .shared.output import inputs_of, map_outputs, require_outputs, write_figure
+from .shared.terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
     from .._core.values import Table

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import printable, require
-from ._computation import computing, prompt_interrupt
-from ._embeddings import coordinates_of
-from ._options import (
+from .shared.computation import computing, prompt_interrupt
+from .shared.embeddings import coordinates_of
+from .shared.options import (
     AsJson,
     Codes,
     Dates,
@@ -49,9 +49,9 @@ from ._options import (
     require_metric,
     weights_in,
 )
-from ._output import coordinates_frame, inputs_of, map_outputs, require_outputs, write_figure, write_map
-from ._summary import count
-from ._terminal import reporting, show_json, show_table
+from .shared.output import coordinates_frame, inputs_of, map_outputs, require_outputs, write_figure, write_map
+from .shared.summary import count
+from .shared.terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
     import pandas as pd

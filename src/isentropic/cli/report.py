@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .._core.errors import printable
-from ._bar import MethodLines, one_bar
-from ._clock import command_began
-from ._computation import computing, prompt_interrupt
-from ._failure import FAILURE
-from ._options import (
+from .clock import command_began
+from .shared.bar import MethodLines, one_bar
+from .shared.computation import computing, prompt_interrupt
+from .shared.failure import FAILURE
+from .shared.options import (
     AsJson,
     Budget,
     Codes,
@@ -51,11 +51,11 @@ from ._options import (
     seconds_in,
     weights_in,
 )
-from ._output import MAPS, PAGES, Output, inputs_of, is_page, require_outputs, require_replaceable
-from ._report_checks import method_names, require_room, require_table
-from ._report_document import Told, document, facts_of
-from ._summary import count
-from ._terminal import reporting, show_json
+from .shared.output import MAPS, PAGES, Output, inputs_of, is_page, require_outputs, require_replaceable
+from .shared.report_checks import method_names, require_room, require_table
+from .shared.report_document import Told, document, facts_of
+from .shared.summary import count
+from .shared.terminal import reporting, show_json
 
 if TYPE_CHECKING:
     from .._core.values import Table
@@ -190,7 +190,7 @@ def main(  # long, with a line for each option
     require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:
         from .._core.runtime import config_context
-        from ..report.drawn_rows import require_color
+        from ..report.payload.drawn_rows import require_color
         from ..tables import load
 
         with prompt_interrupt():
@@ -242,7 +242,7 @@ def _finish(
     from ..comparison.verdict.answers import about_table
     from ..comparison.verdict.judging import answered
     from ..report import page
-    from ..report.scores import seconds
+    from ..report.collect.scores import seconds
 
     runs, judged = found.runs, found.verdict
     assert judged is not None  # there is a Run, at least

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .._core.errors import printable, require
-from ._experiments import (
+from .shared.experiments import (
     RESULTS,
     Asked,
     DataFolder,
@@ -22,9 +22,9 @@ from ._experiments import (
     run_and_write,
     set_data_folder,
 )
-from ._options import AsJson, Force, Memory, Quiet
-from ._output import require_outputs
-from ._terminal import reporting, show_json, show_table
+from .shared.options import AsJson, Force, Memory, Quiet
+from .shared.output import require_outputs
+from .shared.terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
     from ..experiments.catalogue import Source

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import time
 
-from ._computation import computing, prompt_interrupt
-from ._models import Model, read_model
-from ._options import AsJson, Header, Memory, NewMissing, Out, Quiet, RawText, Separator, SkipLines, Source
-from ._output import Files, coordinates_frame, inputs_of, map_outputs, require_outputs, write_map
-from ._summary import Summary, show_summary
-from ._terminal import reporting
+from .shared.computation import computing, prompt_interrupt
+from .shared.models import Model, read_model
+from .shared.options import (
+    AsJson,
+    Header,
+    Memory,
+    NewMissing,
+    Out,
+    Quiet,
+    RawText,
+    Separator,
+    SkipLines,
+    Source,
+)
+from .shared.output import Files, coordinates_frame, inputs_of, map_outputs, require_outputs, write_map
+from .shared.summary import Summary, show_summary
+from .shared.terminal import reporting
 
 
 def main(

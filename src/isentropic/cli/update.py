@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import InvalidInputError, printable, require
-from ._computation import computing, prompt_interrupt
-from ._models import Model, Rows, SavedModel, read_model
-from ._options import (
+from .shared.computation import computing, prompt_interrupt
+from .shared.models import Model, Rows, SavedModel, read_model
+from .shared.options import (
     AsJson,
     Header,
     Memory,
@@ -25,10 +25,10 @@ from ._options import (
     Source,
     output_path,
 )
-from ._output import Files, inputs_of, map_outputs, named_frame, require_outputs, write_map
-from ._summary import Summary, count, document_of
-from ._terminal import reporting, show_json
-from ._witness import placed_by, witness_of
+from .shared.output import Files, inputs_of, map_outputs, named_frame, require_outputs, write_map
+from .shared.summary import Summary, count, document_of
+from .shared.terminal import reporting, show_json
+from .shared.witness import placed_by, witness_of
 
 if TYPE_CHECKING:
     from .._core.values import Table

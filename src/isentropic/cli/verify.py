@@ -8,11 +8,11 @@ from typing import Any
 import typer
 
 from .._core.errors import InvalidInputError, IsentropicError, IsentropicWarning
-from ._computation import computing, prompt_interrupt
-from ._models import Model, read_model
-from ._options import AsJson, Memory, Quiet
-from ._terminal import reporting, show_json
-from ._witness import Witness, places_of
+from .shared.computation import computing, prompt_interrupt
+from .shared.models import Model, read_model
+from .shared.options import AsJson, Memory, Quiet
+from .shared.terminal import reporting, show_json
+from .shared.witness import Witness, places_of
 
 _ROUNDING = 1e-6  # of the map's width: what is below may be that of another machine
 _NO_FINGERPRINT = (

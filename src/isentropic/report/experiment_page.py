@@ -17,8 +17,8 @@ from ..experiments.results import CellResult, TableResult
 from ..experiments.sentences import number, number_span, p_value
 from ..experiments.survey_facts import lines_of
 from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Task
+from .collect.scores import seconds
 from .rendering import asset, template
-from .scores import seconds
 
 _FACTS = ("command", "versions", "seconds", "date", "quick", "folder")
 _COLUMNS = ("printed", "ours", "least", "honest", "permuted", "random")

@@ -20,17 +20,17 @@ from ..comparison.drawings import WholeMap, plane
 from ..comparison.evaluation.runs import parameters, require_runs
 from ..comparison.lenses import Lens
 from ..registry import METHODS
-from . import first_screen
-from .arrangement import shelves
-from .arrays import packed, packed_points, rounded
-from .class_scores import accuracy_columns, classifiers, groups, null_strips
+from .collect import first_screen
+from .collect.arrangement import shelves
+from .collect.class_scores import accuracy_columns, classifiers, groups, null_strips
+from .collect.scores import columns, every_measure, first_k, number, seconds
 from .colors import palette
-from .diagrams import curves, diagrams, legends, parameter_curve
-from .drawn_rows import described_rows
-from .given_columns import coded_columns, packed_columns
-from .row_scores import kinds, near_counts, row_scores
-from .scores import columns, every_measure, first_k, number, seconds
-from .whole_maps import whole_map
+from .payload.arrays import packed, packed_points, rounded
+from .payload.diagrams import curves, diagrams, legends, parameter_curve
+from .payload.drawn_rows import described_rows
+from .payload.given_columns import coded_columns, packed_columns
+from .payload.row_scores import kinds, near_counts, row_scores
+from .payload.whole_maps import whole_map
 
 _SCRIPTS = (
     "slices.js", "sheets.js", "charts.js", "labels.js", "maps.js", "coloring.js", "page.js",
@@ -261,7 +261,7 @@ def _json(payload: Any) -> str:
 
 def asset(name: str) -> str:
     """A file beside this one."""
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def _hash(script: str) -> str:

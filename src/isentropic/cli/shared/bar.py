@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .._core.errors import printable
+from ..._core.errors import printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from ..comparison import Run
+    from ...comparison import Run
 
 
 @contextmanager
 def one_bar(*, shown: bool) -> Iterator[None]:
     """Within the block, progress is one line on a terminal and nothing in a pipe."""
-    from .._core.runtime import config_context
+    from ..._core.runtime import config_context
 
     bar = _Bar() if shown and sys.stderr.isatty() else None
     with config_context(progress=bar):
@@ -49,7 +49,7 @@ class MethodLines:
 
     def add(self, run: Run, read_back: bool) -> None:
         """A method is done; one beyond those that were to be compared is the map of all rows."""
-        from ..report.scores import seconds
+        from ...report.collect.scores import seconds
 
         now = time.perf_counter()
         took = seconds(now - self._since)

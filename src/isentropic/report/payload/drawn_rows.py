@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.errors import require_one_of
-from .._core.values import Integers, Neighbors, Table
+from ..._core.errors import require_one_of
+from ..._core.values import Integers, Neighbors, Table
+from ..colors import MOST_CLASSES
 from .arrays import packed, packed_shares
-from .colors import MOST_CLASSES
 from .given_columns import CodedColumn, other_columns, target_name
 
 _COLUMN_BYTES = 1_200_000  # what columns to colour by may take

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .._core.errors import InvalidInputError, require, require_one_of
-from ._options import bytes_in
+from ..._core.errors import InvalidInputError, require, require_one_of
+from .options import bytes_in
 
 if TYPE_CHECKING:
-    from .._core.values import Table
+    from ..._core.values import Table
 
 _FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
 _LEAST_ROOM = 160 * 2**20  # bytes: compiled code, one method, the page
@@ -19,12 +19,12 @@ _COPIES = 6  # of the table: scaled, sampled, neighbours, drawn
 def method_names(methods: str | None, preset: str | None) -> tuple[str, ...] | None:
     """Names of methods that exist; None for those of the preset."""
     if preset is not None:
-        from ..comparison import PRESETS
+        from ...comparison import PRESETS
 
         require_one_of("--preset", preset, PRESETS)
     if methods is None:
         return None
-    from .. import registry
+    from ... import registry
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     require(bool(names), "--methods", "names with commas between", methods, "For instance: pca,isomap.")
@@ -40,7 +40,7 @@ def require_table(table: Table) -> None:
     require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, hint)
     hint = "One column needs no map: sort by it."
     require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
-    from ..distances import are_all_equal
+    from ...distances import are_all_equal
 
     hint = "All columns are constant: there is nothing to compare."
     require(not are_all_equal(table.X), "SOURCE", "a table whose rows differ", f"{n} equal rows", hint)
@@ -67,7 +67,7 @@ def _names_rows(table: Table) -> bool:
 
 def require_room(table: Table, memory: str | None) -> None:
     """Refuse a limit of memory that no report of this table could keep."""
-    from .._core.runtime import held_memory
+    from ..._core.runtime import held_memory
 
     size = bytes_in("--memory", memory)
     if size is None:

@@ -8,14 +8,14 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._core.errors import InvalidInputError, message, require
-from .._core.extras import require_extra, require_file_extra
+from ..._core.errors import InvalidInputError, message, require
+from ..._core.extras import require_extra, require_file_extra
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .._core.values import Table
-    from ..tables import Preparation
+    from ..._core.values import Table
+    from ...tables import Preparation
 
 TABLES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 ROWS = (*TABLES, ".feather")  # that columns about rows are written to
@@ -72,7 +72,7 @@ def map_outputs(
 
 def require_outputs(outputs: Sequence[Output], inputs: Sequence[Path], *, force: bool = False) -> None:
     """Refuse now what could not be written after the work is done, or would be lost by it."""
-    from .._core.files import require_writable
+    from ..._core.files import require_writable
 
     for output in outputs:
         if output.suffixes:
@@ -89,7 +89,7 @@ def require_outputs(outputs: Sequence[Output], inputs: Sequence[Path], *, force:
 
 
 def _require_no_input(outputs: Sequence[Output], inputs: Sequence[Path]) -> None:
-    from .._core.files import file_identity
+    from ..._core.files import file_identity
 
     read = {file_identity(path) for path in inputs}
     for output in outputs:
@@ -101,7 +101,7 @@ def _require_no_input(outputs: Sequence[Output], inputs: Sequence[Path]) -> None
 
 
 def _require_distinct(outputs: Sequence[Output]) -> None:
-    from .._core.files import are_one_file
+    from ..._core.files import are_one_file
 
     for first, second in combinations(outputs, 2):
         apart = not are_one_file(first.path, second.path)
@@ -136,7 +136,7 @@ def is_page(head: bytes) -> bool:
 
 def inputs_of(source: str, target: str | None = None, *others: Path) -> list[Path]:
     """Files that a command reads: those of its source, and others."""
-    from ..tables.sources import input_files
+    from ...tables.sources import input_files
 
     return [*input_files(source, target), *others]
 
@@ -158,7 +158,7 @@ def named_frame(
     """As :func:`coordinates_frame`, of rows that may be those of several tables."""
     import pandas as pd
 
-    from ..tables.writers.written import free_name
+    from ...tables.writers.written import free_name
 
     frame = pd.DataFrame(Z, columns=list(columns))
     # a table that was embedded before may have a column of the same name, and a target may be called row
@@ -178,8 +178,8 @@ def write_map(
     raw_text: bool,
 ) -> None:
     """Write a frame with ``columns`` of coordinates, by the suffix; h5ad has the table's features too."""
-    from .._core.sparse_rows import is_sparse
-    from ..tables.writers.written import MapsFrame, write_maps
+    from ..._core.sparse_rows import is_sparse
+    from ...tables.writers.written import MapsFrame, write_maps
 
     X, features = (None, ()) if table is None or is_sparse(table.X) else (table.X, table.feature_names)
     write_maps(
@@ -189,14 +189,14 @@ def write_map(
 
 def write_frame(frame: pd.DataFrame, path: Path, *, raw_text: bool) -> None:
     """Write CSV, TSV, Parquet or Feather, by the suffix; numbers keep every bit."""
-    from ..tables.writers.written import write_frame
+    from ...tables.writers.written import write_frame
 
     write_frame(frame, path, raw_text=raw_text)
 
 
 def write_figure(figure: Any, path: Path) -> None:
     """Write PNG, SVG or PDF, by the suffix."""
-    from .._core.files import atomic_write
+    from ..._core.files import atomic_write
 
     with atomic_write(path) as file:
         figure.savefig(file, format=path.suffix[1:].lower(), dpi=_DPI)

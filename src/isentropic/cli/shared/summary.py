@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .._core.errors import printable
-from ._output import Files
-from ._terminal import show_json
+from ..._core.errors import printable
+from .output import Files
+from .terminal import show_json
 
 if TYPE_CHECKING:
-    from .._core.values import Table
+    from ..._core.values import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Summary:
 
 def facts_of(estimator: Any, method: str) -> dict[str, Any]:
     """The figures that the registry names for a method, as plain numbers: eigenvalues and the like."""
-    from ..registry import METHODS, family_of
+    from ...registry import METHODS, family_of
 
     line = METHODS[method]
     present = {name: getattr(estimator, name, None) for name in (*family_of(line).figures, *line.figures)}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .._core.errors import InvalidInputError, IsentropicError
-from ._failure import INTERRUPTED, INTERRUPTED_TEXT, TERMINATED, TERMINATED_TEXT
+from ..._core.errors import InvalidInputError, IsentropicError
+from .failure import INTERRUPTED, INTERRUPTED_TEXT, TERMINATED, TERMINATED_TEXT
 
 if TYPE_CHECKING:
     import socket

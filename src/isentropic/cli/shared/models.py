@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._core.errors import FileFormatError, InvalidInputError, require
-from ._options import input_path
-from ._witness import Witness, read_witness
+from ..._core.errors import FileFormatError, InvalidInputError, require
+from .options import input_path
+from .witness import Witness, read_witness
 
 if TYPE_CHECKING:
-    from .._core.values import Table
-    from ..tables import Preparation
+    from ..._core.values import Table
+    from ...tables import Preparation
 
 Model = Annotated[
     Path,
@@ -62,7 +62,7 @@ class SavedModel:
         require(fits, "--missing", f"drop or mean for {self.method}, which maps no rows with holes", missing)
 
     def write(self, path: Path) -> None:
-        from .._core.models.io import save
+        from ..._core.models.io import save
 
         prepared = self.preparation.to_json()
         extra: dict[str, Any] = {"method": self.method, "preparation": prepared}
@@ -76,7 +76,7 @@ class SavedModel:
 
 def read_model(path: Path) -> SavedModel:
     """The model in a file that places rows; raises for any other."""
-    from .._core.models.io import load_with_extra, refusal
+    from ..._core.models.io import load_with_extra, refusal
 
     estimator, extra = load_with_extra(path)
     method = extra.get("method", type(estimator).__name__)
@@ -100,8 +100,8 @@ def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:
 
 
 def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparation:
-    from .._core.models.io import refusal
-    from ..tables import Preparation
+    from ..._core.models.io import refusal
+    from ...tables import Preparation
 
     if "preparation" not in extra:
         raise FileFormatError(
@@ -123,7 +123,7 @@ def _preparation(path: Path, extra: dict[str, Any], estimator: Any) -> Preparati
 
 
 def _rows(path: Path, extra: dict[str, Any], n_rows: int) -> Rows | None:
-    from .._core.models.io import refusal
+    from ..._core.models.io import refusal
 
     if "rows" not in extra:
         return None

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._core.errors import printable
-from ._bar import one_bar
-from ._computation import computing, ending
-from ._options import input_path, out_option, output_path
-from ._output import PAGES, Output, is_of_earlier_run, is_page, require_replaceable, require_suffix
-from ._summary import count
-from ._terminal import show_json
+from ..._core.errors import printable
+from .bar import one_bar
+from .computation import computing, ending
+from .options import input_path, out_option, output_path
+from .output import PAGES, Output, is_of_earlier_run, is_page, require_replaceable, require_suffix
+from .summary import count
+from .terminal import show_json
 
 if TYPE_CHECKING:
-    from ..experiments.chapters import Chapter
-    from ..experiments.rankings import Ranking
-    from ..experiments.values import Outcome, PublishedTable, Task
+    from ...experiments.chapters import Chapter
+    from ...experiments.rankings import Ranking
+    from ...experiments.values import Outcome, PublishedTable, Task
 
 RESULTS = "isentropic-results"  # the folder beside the page
 _LEAST_PAGE = 100_000  # bytes
@@ -78,14 +78,14 @@ class Asked:
 
     @property
     def numbers(self) -> Output:
-        from ..experiments.results import COLUMNS
+        from ...experiments.results import COLUMNS
 
         path = self.out.with_suffix(".csv")
         return Output("the file of numbers beside --out", path, is_ours=_starts_with(COLUMNS))
 
     @property
     def ranks(self) -> Output:
-        from ..experiments.rankings import RANK_COLUMNS
+        from ...experiments.rankings import RANK_COLUMNS
 
         path = self.out.with_name(f"{self.out.stem}-ranks.csv")
         return Output("the file of ranks beside --out", path, is_ours=_starts_with(RANK_COLUMNS))
@@ -111,7 +111,7 @@ def set_data_folder(data: Path | None) -> None:
 
 def data_files() -> list[Path]:
     """The data folder and every file in it."""
-    from ..tables.folder import manifest_path
+    from ...tables.folder import manifest_path
 
     manifest = manifest_path()
     return [] if manifest is None else [manifest.parent, *manifest.parent.rglob("*")]
@@ -121,9 +121,9 @@ def run_and_write(
     tables: Sequence[PublishedTable], tasks: Sequence[Task], asked: Asked, *, quiet: bool, as_json: bool
 ) -> None:
     """Do what is not done yet, write the page and the numbers, say what survives."""
-    from ..experiments.chapters import chapters_of
-    from ..experiments.running import run
-    from ..experiments.store import OutcomeStore
+    from ...experiments.chapters import chapters_of
+    from ...experiments.running import run
+    from ...experiments.store import OutcomeStore
 
     store = OutcomeStore.at(asked.folder)
     with ending(), one_bar(shown=not quiet), computing("the experiment"):
@@ -147,11 +147,11 @@ def run_and_write(
 def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> None:
     from datetime import UTC, datetime
 
-    from .._core.files import atomic_write, written_together
-    from ..experiments.rankings import RANK_COLUMNS, rank_rows
-    from ..experiments.results import COLUMNS, as_rows
-    from ..report import tables_page
-    from ._report_document import versions
+    from ..._core.files import atomic_write, written_together
+    from ...experiments.rankings import RANK_COLUMNS, rank_rows
+    from ...experiments.results import COLUMNS, as_rows
+    from ...report import tables_page
+    from .report_document import versions
 
     facts = {
         "command": asked.command,
@@ -182,9 +182,9 @@ def _write_csv(
     import io
     from itertools import chain
 
-    from .._core.files import atomic_write
-    from ..tables.writers.formulas import escape_formula
-    from ..tables.writers.written import quoting_of
+    from ..._core.files import atomic_write
+    from ...tables.writers.formulas import escape_formula
+    from ...tables.writers.written import quoting_of
 
     cells = rows if raw_text else [[escape_formula(cell) for cell in row] for row in rows]
     text = io.StringIO()

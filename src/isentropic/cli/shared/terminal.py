@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from .._core.errors import IsentropicWarning
-from ._failure import debugging, shown
-from ._options import bytes_in, in_options
+from ..._core.errors import IsentropicWarning
+from .failure import debugging, shown
+from .options import bytes_in, in_options
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -24,7 +24,7 @@ def reporting(*, bars: bool, memory: str | None) -> Iterator[list[str]]:
 
     ``memory`` is the budget, as 4G.
     """
-    from .._core.runtime import config_context
+    from ..._core.runtime import config_context
 
     said: list[str] = []
 

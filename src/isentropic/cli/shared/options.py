@@ -10,19 +10,19 @@ from typing import Annotated, Any
 
 import typer
 
-from .._core.errors import require, require_one_of
+from ..._core.errors import require, require_one_of
 
 
 def input_path(text: str | Path) -> Path:
     """A file or folder that a command reads; ``~`` is the home folder."""
-    from .._core.files import path_of
+    from ..._core.files import path_of
 
     return path_of(text)
 
 
 def output_path(text: str | Path) -> Path:
     """A file or folder that a command writes; ``~`` is the home folder."""
-    from .._core.files import path_of
+    from ..._core.files import path_of
 
     return path_of(text)
 
@@ -199,7 +199,7 @@ def require_metric(metric: str, missing: str = "raise") -> None:
     )
     if metric in ("auto", "euclidean", "gower", "precomputed"):
         return
-    from ..distances import metric_names
+    from ...distances import metric_names
 
     require_one_of("--metric", metric, ["auto", *metric_names()])
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from pandas.api.types import is_datetime64_any_dtype
 
-from .._core.values import Floats, Integers, Table
-from ..comparison.explain.explained_columns import Column, columns_of
-from ..tables.prepare.dates import days
+from ..._core.values import Floats, Integers, Table
+from ...comparison.explain.explained_columns import Column, columns_of
+from ...tables.prepare.dates import days
 from .arrays import packed
 
 MOST_BYTES = 2_800_000  # that the columns take together, a third less than their text

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..comparison import Run
-from ..quality import Measure
-from ..quality.maps.map_differences import spread
-from ..quality.measures import OF_CLASSES, MeasureKind, kinds
+from ...comparison import Run
+from ...quality import Measure
+from ...quality.maps.map_differences import spread
+from ...quality.measures import OF_CLASSES, MeasureKind, kinds
 
 
 @dataclass(frozen=True, slots=True)

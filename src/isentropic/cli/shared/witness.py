@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._core.errors import FileFormatError, IsentropicError
+from ..._core.errors import FileFormatError, IsentropicError
 
 if TYPE_CHECKING:
-    from .._core.values import Floats
+    from ..._core.values import Floats
 
 _ROWS = 100
 _MOST = 200_000  # numbers
@@ -31,7 +31,7 @@ def witness_of(estimator: Any, X: Floats) -> Witness | None:
     """Rows half-way between rows of the table, with their places; None for a model that places none."""
     import numpy as np
 
-    from .._core.sparse_rows import SparseRows
+    from ..._core.sparse_rows import SparseRows
 
     n, m = X.shape
     chosen = X[np.linspace(0, n - 1, max(2, min(_ROWS, n, _MOST // m))).astype(np.int64)]
@@ -56,7 +56,7 @@ def places_of(estimator: Any, rows: Floats) -> Floats:
     """Where the model places rows, which it takes as it was fitted: dense or sparse."""
     from scipy.sparse import csr_array
 
-    from ..embedding.input_rows import holds_sparse
+    from ...embedding.input_rows import holds_sparse
 
     places: Floats = estimator.transform(csr_array(rows) if holds_sparse(estimator) else rows)
     return places
@@ -66,7 +66,7 @@ def read_witness(extra: dict[str, Any], estimator: Any, path: Path) -> Witness |
     """As it was saved; None where there is none."""
     import numpy as np
 
-    from .._core.models.io import refusal
+    from ..._core.models.io import refusal
 
     if "witness" not in extra:
         return None

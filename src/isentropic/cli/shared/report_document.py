@@ -9,14 +9,14 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from .. import __version__
-from .._core.errors import printable
+from ... import __version__
+from ..._core.errors import printable
 
 if TYPE_CHECKING:
-    from .._core.values import Integers, Table
-    from ..comparison import Drawing, LabelTest, Preset, RowTrust, Run, Verdict
-    from ..comparison.comparing import Comparison
-    from ..quality import SharedNeighbors
+    from ..._core.values import Integers, Table
+    from ...comparison import Drawing, LabelTest, Preset, RowTrust, Run, Verdict
+    from ...comparison.comparing import Comparison
+    from ...quality import SharedNeighbors
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 _DEFAULTS = {
@@ -61,8 +61,8 @@ def facts_of(
     """Plain data about the report, for the page and for programs."""
     from datetime import UTC, datetime
 
-    from ..comparison import PRESETS, intrinsic_dimension
-    from ..distances import metric_name
+    from ...comparison import PRESETS, intrinsic_dimension
+    from ...distances import metric_name
 
     found = intrinsic_dimension(table.X, metric=table.metric)
     preset = PRESETS[told.preset]
@@ -98,7 +98,7 @@ def _asked_for(preset: Preset) -> str:
 
 
 def _misreadings(runs: Sequence[Run]) -> dict[str, str]:
-    from ..registry import METHODS, family_of
+    from ...registry import METHODS, family_of
 
     return {run.method: family_of(METHODS[run.method]).misread for run in runs if run.method in METHODS}
 

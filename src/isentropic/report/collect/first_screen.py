@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .._core.values import Table
-from ..comparison import Grade, Rating, Run, Verdict
-from ..comparison.evaluation.runs import parameters
+from ..._core.values import Table
+from ...comparison import Grade, Rating, Run, Verdict
+from ...comparison.evaluation.runs import parameters
 
 LEVELS = {
     "good": "Good", "fair": "Fair", "poor": "Poor", "chance": "No better than chance", "unknown": "Not known",

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .._core.errors import InvalidInputError, message, require, require_one_of
+from ..._core.errors import InvalidInputError, message, require, require_one_of
 
 _WORDS = {"true": True, "false": False, "none": None}
 _STAGE = re.compile(r"(?P<name>[A-Za-z_]\w*):(?P<fields>.*\d.*)")
@@ -45,7 +45,7 @@ def parse_value(text: str) -> Any:
 
 
 def _stage(parameter: str, text: str) -> Any:
-    from .._core.values import STAGES
+    from ..._core.values import STAGES
 
     name, _, fields = text.partition(":")
     require_one_of(parameter, name, STAGES, "For instance: radius:0.5 or knn:15,approximate=false.")

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.values import Table
-from ..comparison.drawings import WholeMap, plane
-from ..comparison.explain.explained_columns import columns_of
+from ..._core.values import Table
+from ...comparison.drawings import WholeMap, plane
+from ...comparison.explain.explained_columns import columns_of
 from .arrays import packed, packed_points
 from .drawn_rows import class_codes
 from .given_columns import MOST_BYTES, CodedColumn, other_columns

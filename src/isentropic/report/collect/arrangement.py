@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..comparison import Run, Verdict
-from ..comparison.verdict.choice import best_first
-from ..registry import METHODS
+from ...comparison import Run, Verdict
+from ...comparison.verdict.choice import best_first
+from ...registry import METHODS
 from .class_scores import groups
 
 MOST_FIRST = 8  # maps that are shown at once; the others come on request

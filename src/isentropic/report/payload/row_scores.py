@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.values import Floats, Integers
-from ..comparison import Run
-from ..quality import SharedNeighbors
-from ..quality.rows.jumps import JUMP
+from ..._core.values import Floats, Integers
+from ...comparison import Run
+from ...quality import SharedNeighbors
+from ...quality.rows.jumps import JUMP
 from .arrays import UNKNOWN, packed, packed_shares
 
 _FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others

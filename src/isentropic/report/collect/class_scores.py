@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..comparison import Run
+from ...comparison import Run
 from .scores import Column, Score, number
 
 _FEW = 40  # permutations that are drawn one by one; of more every second, third, ...

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._core.errors import FileFormatError, InvalidInputError, require
-from ._output import TABLES, require_suffix
+from ..._core.errors import FileFormatError, InvalidInputError, require
+from .output import TABLES, require_suffix
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .._core.values import Table
+    from ..._core.values import Table
 
 _MOST_DIGITS = 9  # of the running number of a column
 
@@ -51,9 +51,9 @@ def read_embedding(
     """
     import numpy as np
 
-    from ..tables.raw import checked
-    from ..tables.readers.files import DELIMITERS, kind_of_file, read_file
-    from ..tables.writers.formulas import escape_formula, unescape_formula
+    from ...tables.raw import checked
+    from ...tables.readers.files import DELIMITERS, kind_of_file, read_file
+    from ...tables.writers.formulas import escape_formula, unescape_formula
 
     require_suffix(called, path, TABLES)
     named = index or "row"
@@ -82,8 +82,8 @@ def read_embedding(
 
 def _written_names(path: Path, column: pd.Series) -> tuple[str, ...]:
     """Names of rows to the letter, where text leaves a choice: NA, spaces, 007."""
-    from ..tables.readers.delimited import first_fields
-    from ..tables.readers.files import DELIMITERS, kind_of_file
+    from ...tables.readers.delimited import first_fields
+    from ...tables.readers.files import DELIMITERS, kind_of_file
 
     kind = kind_of_file(path)
     fields = first_fields(path, DELIMITERS[kind]) if kind in DELIMITERS else []

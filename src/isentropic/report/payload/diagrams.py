@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.values import Floats, Integers
-from ..comparison import Picture, Run
-from ..quality import Quality, ShepardPairs
-from ..quality.measures import drawn_curves
+from ..._core.values import Floats, Integers
+from ...comparison import Picture, Run
+from ...quality import Quality, ShepardPairs
+from ...quality.measures import drawn_curves
 from .arrays import packed, rounded
 
 MOST_K = 200

@@ -1,0 +1,1 @@
+"""What the page draws, as plain data: rows, columns, curves."""
