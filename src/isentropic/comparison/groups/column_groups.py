@@ -39,7 +39,7 @@ def columns_that_make(X: Floats, table: Any, members: Flags, embed: Embed) -> li
     flag is "no". One fit for each group that is told so.
     """
     columns = list(_columns_of_levels(X, table))
-    compared: Flags = np.ones(len(members), bool) if members.shape[1] == 1 else members.any(axis=1)
+    compared = np.asarray(members.any(axis=1) if members.shape[1] > 1 else np.ones(len(members), bool))
     return [_makers(X, columns, flags, compared, embed) for flags in members.T]
 
 
