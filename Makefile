@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test quick lint types layers unit kernels-without-jit benchmark docs clean
+.PHONY: run test quick lint types layers unit kernels-without-jit benchmark docs changes clean
 
 run: .venv/compiled
 	@mkdir -p out
@@ -49,6 +49,10 @@ kernels-without-jit: .venv/installed-for-development
 
 docs: .venv/installed
 	$(BIN)/python docs/write_methods_table.py
+
+# The section that the fragments in changes/ will add to CHANGELOG.md; nothing is written.
+changes: .venv/installed-for-development
+	$(BIN)/towncrier build --draft
 
 # make benchmark NAME=quality; without a name, what there is
 NAME ?=

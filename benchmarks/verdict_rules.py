@@ -20,8 +20,9 @@ import numpy as np
 import pandas as pd
 
 from isentropic.comparison.verdict.thresholds import (
-    DISTANCE_WEIGHT,
+    DENSITY,
     EXACT,
+    FLOOR,
     NEIGHBORS_FAIR,
     RELATED,
     RELATION,
@@ -76,7 +77,7 @@ def trusted_by_rnx(maps: pd.DataFrame) -> Mask:
 def usable_for_neighbors(maps: pd.DataFrame) -> Mask:
     """As :func:`isentropic.comparison.verdict` grades them: at least fair, of related columns or exact."""
     exact = np.minimum(maps.near, maps.tau) >= EXACT
-    related = (maps.p <= RELATED) & (maps.relation >= RELATION)
+    related = (maps.p <= RELATED) & ((maps.relation >= RELATION) | (maps.density >= DENSITY))
     near = _shown(maps)
     return ~maps.worthless & (related | exact.groupby(maps.table).transform("any")) & (near >= NEIGHBORS_FAIR)
 
@@ -95,7 +96,8 @@ def _shown(maps: pd.DataFrame) -> pd.Series:
 
 def usefulness(maps: pd.DataFrame) -> pd.Series:
     """By which the verdict compares maps."""
-    return maps.near + DISTANCE_WEIGHT * maps.tau.clip(lower=0) - (NEIGHBORS_FAIR - maps.near).clip(lower=0)
+    near, far = (-np.log(1 + FLOOR - maps[name].clip(0, 1)) for name in ("near", "tau"))
+    return near + far
 
 
 RULES = {

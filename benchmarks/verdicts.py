@@ -75,7 +75,7 @@ def _shuffled(X: np.ndarray, share: float, random: np.random.Generator) -> np.nd
 def measured(table: Planted) -> list[dict]:
     """A line for each map: what a report knows of it, and how much of the truth it keeps."""
     found = column_relation(table.X, table.number)
-    relation = None if found is None else (found.strength, found.p_value)
+    relation = None if found is None else (found.strength, found.p_value, found.density)
     dimensions = intrinsic_dimension(table.X, n_jobs=1)
     of_table = {
         "table": table.number,
@@ -93,7 +93,7 @@ def measured(table: Planted) -> list[dict]:
     return [{**of_table, "method": run.method, **_of_run(run), **_of_truth(table, run)} for run in runs]
 
 
-def _run(table: Planted, name: str, Z: np.ndarray, relation: tuple[float, float] | None) -> Run:
+def _run(table: Planted, name: str, Z: np.ndarray, relation: tuple[float, float, float] | None) -> Run:
     """As a comparison makes it, but for the rows left out and the seconds."""
     quality = assess(table.X, Z, measures="ranks", random_state=0, n_jobs=1)
     tau = kendall_tau(table.X, Z, n_jobs=1)
@@ -138,6 +138,7 @@ def _of_run(run) -> dict:
         "chance_local": run.baseline["rnx_local"][1],
         "relation": run.relation[0] if run.relation else 0.0,
         "p": run.relation[1] if run.relation else 1.0,
+        "density": run.relation[2] if run.relation else 1.0,
     }
 
 

@@ -13,8 +13,9 @@ def naive_near_counts(D, E, k, radius=1.5):
     counts = np.zeros((n, 2), int)
     for i in range(n):
         others = [j for j in range(n) if j != i]
-        lengths = sorted(D[i, j] for j in others)[:k]
-        limit = max(sum(lengths) * int(10 * radius) / (10 * k), lengths[-1])
+        away = sorted(D[i, j] for j in others)
+        lengths, fifth = away[:k], away[max(1, len(others) // 5) - 1]
+        limit = max(min(sum(lengths) * int(10 * radius) / (10 * k), fifth), lengths[-1])
         near = {j for j in others if D[i, j] <= limit + limit / _SLACK}
         nearest = sorted(others, key=lambda j: (E[i, j], j))[:k]
         counts[i] = len(near.intersection(nearest)), len(near)

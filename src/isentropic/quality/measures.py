@@ -160,13 +160,14 @@ _SIGNED, _BELOW_1, _LOSS = (-1.0, 1.0), (-math.inf, 1.0), (0.0, math.inf)
 # fmt: off
 _LINES = (
     MeasureKind("near_neighbors", "Share of the {k} nearest points on the map that are close in the data "
-        "too, from 0, chance, to 1, all. Close: at most 1.5 times as far as the {k} nearest rows on average.",
+        "too, from 0, chance, to 1, all. Close: at most 1.5 times as far as the {k} nearest rows on average, "
+        "and in the nearest fifth of the rows.",
         "curve", _BELOW_1, at_k=_range_of_near, judged=True, column=(1, "near({k})"),
         legend="near neighbours: close in the data too", aim="neighbours that are close in the data"),
     MeasureKind("near_share", "Share of the k nearest points on the map that are close in the data too.",
         "curve", at_k=_range_of_near_share, listed=False),
     MeasureKind("near_chance", "Share of all rows that are close: what random neighbours on the map would "
-        "have. Near 1 the distances hardly differ, and no map can show which rows are alike.",
+        "have.",
         "curve", best=0.0, better="lower", at_k=_range_of_near_chance, listed=False),
     MeasureKind("trustworthiness",
         "Trustworthiness: 1 where no stranger is among the {k} nearest in the map.",

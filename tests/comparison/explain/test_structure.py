@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import cdist, pdist, squareform
 
 from isentropic import Gower, datasets
-from isentropic.comparison.explain.structure import blocks, column_relation
+from isentropic.comparison.explain.structure import _density, blocks, column_relation
 
 NOISE = {
     "normal": lambda random, shape: random.normal(size=shape),
@@ -160,6 +160,27 @@ def test_unrelated_columns_are_seen_by_every_metric(change):
     assert column_relation(X, 0, metric).p_value > 0.01
     X, metric = change(random, related)
     assert column_relation(X, 0, metric).p_value == 0.01
+
+
+def test_the_density_is_the_ratio_of_distances_to_the_power_of_the_dimension(rng):
+    sphere = rng.normal(size=(400, 3))  # two dimensions, and no edge
+    sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
+    near = np.sort(cdist(sphere, sphere), axis=1)
+    for ratio in (1.0, 1.2, 2.0):
+        found = _density(near[:, 5], near[:, 10], ratio * near[:, 5])
+        assert found == pytest.approx(ratio**2, rel=0.15)
+    assert _density(near[:, 5], near[:, 10], 0.9 * near[:, 5]) == 1.0
+    assert _density(np.zeros(3), np.ones(3), np.ones((2, 3))) == 1.0
+
+
+def test_groups_in_many_dimensions_are_dense_though_distances_hardly_differ(rng):
+    groups = rng.integers(0, 5, 300)
+    X = rng.normal(size=(300, 400)) + rng.normal(size=(5, 400))[groups] * 0.35
+    found = column_relation(X)
+    assert found.strength < 0.05
+    assert found.density > 2
+    noise = np.column_stack([rng.permutation(column) for column in X.T])
+    assert column_relation(noise).density < 1.2
 
 
 def test_distances_alone_say_nothing_of_columns(rng):

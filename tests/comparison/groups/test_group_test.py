@@ -18,6 +18,7 @@ from isentropic.comparison.explain.explanations import Difference, Explanation
 from isentropic.comparison.groups.halves import accepted, jaccard
 from isentropic.comparison.groups.names import group_names
 from isentropic.comparison.groups.shown_map import embed_by_task, group_test_of_run
+from isentropic.comparison.groups.testing import _is_curve
 from isentropic.comparison.groups.tree import ClusterTree, cluster_tree
 from isentropic.distances import is_gower
 
@@ -108,7 +109,7 @@ def test_planted_groups_are_found_again(k):
         for group in found.groups:
             assert np.bincount(own[group.rows]).max() > 0.95 * len(group.rows)
             assert 0.65 <= group.reproducibility <= 1.0
-            assert group.made_by is None
+            assert group.made_by == ()
 
 
 @pytest.mark.parametrize("kind", ["normal", "uniform", "lognormal", "ring"])
@@ -217,7 +218,7 @@ def test_a_group_that_one_column_makes_is_named_so():
     flag = rng.random(200) < 0.4
     X = np.column_stack([rng.normal(size=(200, 3)), 8.0 * flag])
     found = answered(X)
-    assert [group.made_by for group in found.groups] == ["column 3", "column 3"]
+    assert [group.made_by for group in found.groups] == [("column 3",), ("column 3",)]
     assert found.made_by == ("column 3",)
     # a column that says the same is no other one
     twin = np.column_stack([X, 8.0 * flag * rng.uniform(0.9, 1.1, size=200)])
@@ -226,6 +227,25 @@ def test_a_group_that_one_column_makes_is_named_so():
     X[:, :3] += 2.8 * flag[:, None]
     assert len(answered(X).groups) == 2
     assert answered(X).made_by == ()
+
+
+def test_groups_that_two_columns_make_together_are_named_so():
+    rng = np.random.default_rng(1)
+    flag, amount = rng.random(300) < 0.5, np.where(rng.random(300) < 0.5, rng.uniform(8.0, 9.0, 300), 0.0)
+    X = np.column_stack([rng.normal(size=(300, 3)), 8.0 * flag, amount])
+    found = answered(X)
+    assert len(found.groups) == 4
+    assert {frozenset(group.made_by) for group in found.groups} == {frozenset(["column 3", "column 4"])}
+    assert set(found.made_by) == {"column 3", "column 4"}
+
+
+def test_round_clumps_are_no_curve_and_rings_are(rng):
+    clumps = rng.normal(size=(400, 2)) + 8.0 * rng.integers(0, 5, size=(400, 2))
+    angle = rng.uniform(0.0, 2.0 * np.pi, 400)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)]) * (1.0 + 0.05 * rng.normal(size=(400, 1)))
+    assert not _is_curve(clumps, 1)
+    assert _is_curve(ring, 1)
+    assert not _is_curve(rng.uniform(size=(400, 2)), 1)
 
 
 def test_mixed_tables_with_missing_values_are_tested_by_their_metric():
@@ -242,7 +262,7 @@ def test_mixed_tables_with_missing_values_are_tested_by_their_metric():
 
     found = test_groups(table.X, by_gower(table.X), by_gower, table=table, metric=table.metric)
     assert [len(group.rows) for group in found.groups] == [60, 60]
-    assert [group.made_by for group in found.groups] == [None, None]
+    assert [group.made_by for group in found.groups] == [(), ()]
     assert all("up" in group.name or "down" in group.name for group in found.groups)
 
 

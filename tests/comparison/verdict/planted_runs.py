@@ -44,7 +44,7 @@ def planted_run(name, n=60, *, near, tau=0.5, chance=0.1, p=None, worthless=Fals
         None,
         embedding=Z,
         quality=found,
-        relation=None if p is None else (0.1, p),
+        relation=None if p is None else (0.1, p, 1.5),
         baseline={"rnx_auc": (0.0, 1.0 if worthless else -1.0)},
         without={}
         if without is None

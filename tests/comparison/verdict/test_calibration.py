@@ -42,7 +42,7 @@ def test_what_is_judged_is_what_a_verdict_does(benchmarks, n, noise, p):
     ):
         table = planted.planted(3, family, n, noise)
         Z = verdicts._shuffled(table.X, share, np.random.default_rng(0))
-        run = verdicts._run(table, "pca", Z, (0.1, p))
+        run = verdicts._run(table, "pca", Z, (0.1, p, 1.5))
         lines.append({"table": number, **verdicts._of_run(run), **verdicts._of_truth(table, run), "n": n})
         found = verdict([run])
         usable.append(

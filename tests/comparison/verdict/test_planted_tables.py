@@ -59,7 +59,7 @@ def test_shuffled_columns_are_told_from_real_ones(rng):
     assert f"shuffled by itself (p = {other.relation[1]:.2f})" in verdict([other]).choice[0]
 
 
-def test_a_nearly_exact_drawing_is_right_whatever_it_draws(rng):
+def test_two_columns_may_be_drawn_though_they_are_unrelated(rng):
     assert verdict(compare(rng.normal(size=(100, 2)), methods=["pca"])).recommended == 0
 
 
@@ -71,8 +71,8 @@ def test_a_plane_in_many_columns_is_seen_and_nothing_is_wrong_with_it(rng):
 
 
 def test_of_a_roll_the_unrolled_map_is_recommended_and_the_flat_one_named_for_distances():
-    roll = datasets.load("builtin:swiss-roll", n_samples=400)
-    methods = {"classical-mds": {}, "isomap": {"n_neighbors": 6}}
+    roll = datasets.load("builtin:swiss-roll", n_samples=1000)
+    methods = {"classical-mds": {}, "isomap": {"n_neighbors": 10}}
     runs = compare(roll.X, methods=methods, **FIXED)
     found = verdict(runs)
     assert runs[found.recommended].method == "isomap"

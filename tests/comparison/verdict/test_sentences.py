@@ -26,7 +26,7 @@ class Answered:
 
 
 class Named:
-    def __init__(self, name, made_by=None):
+    def __init__(self, name, made_by=()):
         self.name, self.made_by = name, made_by
 
 
@@ -69,7 +69,10 @@ def test_distances_between_groups_are_spoken_of_only_where_there_are_groups():
     ("runs", "says"),
     [
         ([planted_run("pca", near=0.9, tau=0.8, p=0.3)], "its columns are unrelated"),
-        ([planted_run("pca", near=0.9, tau=0.8, relation=(0.04, 0.01))], "its columns are hardly related"),
+        (
+            [planted_run("pca", near=0.9, tau=0.8, relation=(0.04, 0.01, 1.9))],
+            "its columns are hardly related",
+        ),
         ([planted_run("pca", near=0.2, tau=0.1, chance=0.96)], "the distances between rows hardly differ"),
         ([planted_run("pca", near=0.9, worthless=True)], "none is better than random places"),
         ([FAILED], "No method gave a map of this table."),
@@ -87,8 +90,14 @@ def test_where_no_map_is_recommended_the_reason_and_the_next_step_are_said(runs,
 def test_unrelated_columns_are_told_with_their_chance_unless_the_drawing_is_exact():
     run = planted_run("pca", near=0.9, tau=0.8, p=0.27)
     assert "shuffled by itself (p = 0.27)" in verdict([run]).choice[0]
-    assert verdict([planted_run("pca", near=0.98, tau=0.98, p=0.27)]).recommended == 0
+    assert verdict([planted_run("pca", near=1.0, tau=1.0, p=0.27)]).recommended == 0
+    assert verdict([planted_run("pca", near=0.99, tau=0.99, p=0.27)]).recommended is None
     assert verdict([planted_run("pca", near=0.9, tau=0.8, p=0.01)]).recommended == 0
+
+
+def test_rows_that_lie_twice_as_dense_as_unrelated_columns_put_them_are_related():
+    run = planted_run("pca", near=0.9, tau=0.8, relation=(0.04, 0.01, 2.0))
+    assert verdict([run]).recommended == 0
 
 
 def test_the_lines_are_the_first_screen_in_its_order():
@@ -104,7 +113,7 @@ def test_the_lines_are_the_first_screen_in_its_order():
         "Half of it is size.",
         "The groups: A; B.",
         *(f"Be careful: {caveat.text}" for caveat in found.caveats),
-        "t-SNE is the most useful of 2 maps; neighbours count five times as much as distances.",
+        "t-SNE is the most useful of 2 maps, by the neighbours and the distances that it retains.",
         "For distances look at PCA: 90 of 100 pairs are in the right order, here 65.",
         "broken gave no map: It broke.",
     )
@@ -209,7 +218,7 @@ def test_torn_rows_are_those_whose_neighbors_lie_far_away(rng):
 
 def test_few_rows_and_groups_of_one_column_and_seeds_are_told():
     run = planted_run("umap", n=21, near=0.9, repeats=({"seed": 1.0, "near_neighbors(7)": 0.5},))
-    groups = GroupAnswer.of(Answered("groups", Named("A", "sex"), Named("B", "sex"), Named("C")))
+    groups = GroupAnswer.of(Answered("groups", Named("A", ("sex",)), Named("B", ("sex",)), Named("C")))
     assert [caveat.text for caveat in with_groups(caveats(run), groups)][:2] == [
         "With 21 rows, treat every grade as rough.",
         "Groups A and B are made by the column sex alone.",
@@ -226,9 +235,14 @@ def test_few_rows_and_groups_of_one_column_and_seeds_are_told():
         (Answered("none"), "no", text.groups(0)),
         (GROUPS, "yes", "2 groups, each found again in both halves of the rows."),
         (
-            Answered("groups", Named("A", "sex"), Named("B", "sex")),
+            Answered("groups", Named("A", ("sex",)), Named("B", ("sex",))),
             "no",
             "No groups but those that the column sex alone makes.",
+        ),
+        (
+            Answered("groups", Named("A", ("sex", "island")), Named("B", ("sex",))),
+            "no",
+            "No groups but those that the columns sex and island alone make.",
         ),
     ],
 )

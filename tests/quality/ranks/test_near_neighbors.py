@@ -131,11 +131,13 @@ def test_numbers_on_a_grid_do_not_depend_on_the_unit():
 
 
 def test_more_rows_are_near_within_a_larger_radius(pair):
-    found = [near_neighbor_share(*pair, radius=radius) for radius in (0.01, 1.0, 1.5, 2.0, 100.0)]
+    radii = (0.01, 1.0, 1.5, 2.0, 100.0)
+    found = [near_neighbor_share(*pair, n_neighbors=3, radius=radius) for radius in radii]
     assert (np.diff([one.rows for one in found], axis=0) >= 0).all()
     assert (np.diff([one.row_chance for one in found], axis=0) >= 0).all()
-    assert found[0].row_chance.tolist() == [10 / 39] * 40  # the ten nearest rows alone
-    assert shares(found[-1]) == (1.0, 1.0, 0.0)  # where every row is near, no map is better than chance
+    assert found[0].row_chance.tolist() == [3 / 39] * 40  # the three nearest rows alone
+    assert found[-1].row_chance.tolist() == [7 / 39] * 40  # the nearest fifth
+    assert found[1].chance < found[3].chance
 
 
 def test_random_neighbors_are_at_chance_level(rng):
@@ -260,7 +262,7 @@ def test_what_is_no_radius_is_refused(pair, radius):
 @pytest.mark.parametrize(
     ("table", "corrected"),
     [
-        (lambda: scale(load_wine().data), 0.73),
+        (lambda: scale(load_wine().data), 0.69),
         (lambda: load_digits().data, 0.36),
         (lambda: scale(load_breast_cancer().data), 0.58),
     ],
@@ -271,6 +273,6 @@ def test_principal_components_of_known_tables(table, corrected):
     assert found.corrected == pytest.approx(corrected, abs=0.006)
 
 
-def test_distances_of_noise_in_many_columns_hardly_differ(rng):
-    X = rng.normal(size=(1000, 50))
-    assert near_neighbor_share(X, X[:, :2]).chance == pytest.approx(0.96, abs=0.01)
+def test_where_distances_hardly_differ_the_nearest_fifth_is_near(rng):
+    X = rng.normal(size=(1000, 50))  # 96% of the rows are at most 1.5 times as far as the nearest ones
+    assert near_neighbor_share(X, X[:, :2]).chance == pytest.approx(0.2, abs=0.005)

@@ -31,7 +31,7 @@ class Data:
     split: Split | None
     classifiers: Mapping[str, Accuracy]  # on the held-out rows of the table itself, by name
     mark: str
-    relation: tuple[float, float] | None  # of its columns: strength and chance
+    relation: tuple[float, float, float] | None  # of its columns: strength, p and density
     metric: Metric = "euclidean"  # of the rows
 
     @property
@@ -88,7 +88,7 @@ class Data:
         if classes is not None and split is not None:
             classifiers = raw_accuracies(in_units(X, metric), classes, split, metric)
         found = column_relation(X if with_copies is None else with_copies, seed, metric)
-        relation = None if found is None else (found.strength, found.p_value)
+        relation = None if found is None else (found.strength, found.p_value, found.density)
         return cls(X, y, classes, split, classifiers, mark, relation, metric)
 
     def taken(self, rows: Integers | None) -> tuple[Floats, Any]:

@@ -51,7 +51,7 @@ _FIELDS = {
     "false_share": maybe(several(is_number)),
     "classifiers": named(several(is_number, 3)),
     "without": named(several(is_number)),
-    "relation": maybe(several(is_number, 2)),
+    "relation": maybe(several(is_number, 3)),
     "saw_classes": is_flag,
     "label_test": maybe(is_label_test),
     "row_trust": maybe(is_row_trust),
@@ -91,8 +91,9 @@ class Run:
     # as ``accuracy``, on the same held-out rows, of "k-NN", "QDA" and "LDA" in the data themselves
     without: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     # measures with a twentieth of the rows left out, twenty times: how they vary with the rows
-    relation: tuple[float, float] | None = None
-    # of the columns of the table: its strength, and by what chance unrelated ones look so; None: not measured
+    relation: tuple[float, float, float] | None = None
+    # of the columns of the table: its strength, by what chance unrelated ones look so, and how many times as
+    # dense the rows lie as with unrelated ones; None: not measured
     saw_classes: bool = False  # whether the method learnt from them
     label_test: LabelTest | None = None  # of a method that did: the accuracy with permuted labels
     row_trust: RowTrust | None = None  # what speaks against the places of single rows

@@ -14,12 +14,13 @@ from ..._core.errors import require, require_count
 from ..._core.runtime import worker_threads
 from ..._core.values import Floats, Integers, Table
 from ...distances import Metric, checked_metric, euclidean_rows, is_gower
+from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
 from ..budget.strata import taken
+from .column_groups import columns_that_make
 from .halves import FEWEST, LEAST, LEAST_ON_CURVES, Embed, accepted, reproducibilities, vote
 from .hills import explanations, map_dimension
 from .names import group_names
-from .one_column import columns_that_make
 from .tree import Flags, cluster_tree
 from .values import Group, Groups, GroupTest
 
@@ -27,6 +28,7 @@ FEWEST_ROWS = 30
 _MOST_ROWS = 2_000  # that are mapped and clustered, half of them at a time
 _VOTERS = 5
 _CURVE = 1.75  # dimensions below which a map is a curve
+_LONG = 0.6  # least over greatest deviation: rounder neighborhoods are clumps, not pieces of a curve
 _WIDE = 0.05  # share of the rows in which the dimension is seen: a curve with some width is one, too
 
 
@@ -49,14 +51,14 @@ def test_groups(
     either half agree, all three with each other (the least Jaccard index of the three pairs; of a group of
     most rows that of the rows outside). The mean over the splits is its reproducibility. It counts from 0.65
     if the clusters are those that HDBSCAN chooses in the halves, from 0.8 if they are any branch of their
-    trees. On a curve (intrinsic dimension below 1.75 in the nearest 5% of the rows) both halves share a gap
-    where few rows are missing: there it counts from 0.85, of chosen clusters only. A branch is a group unless
-    two groups inside it are found again.
+    trees. On a curve (intrinsic dimension below 1.75 in the nearest 5% of the rows, which lie along it) both
+    halves share a gap where few rows are missing: there it counts from 0.85, of chosen clusters only. A
+    branch is a group unless two groups inside it are found again.
 
     Copies of a row count once: they would show the same groups in both halves. Of more than 2,000 distinct
     rows a sample of 2,000 is tested; the others are named by their five nearest rows on the map.
-    Cost: ``2 n_splits`` fits of half the rows, at most 1,000, and one for each column that might alone make a
-    group.
+    Cost: ``2 n_splits`` fits of half the rows, at most 1,000, and one for each group that few columns might
+    alone make.
 
     Parameters
     ----------
@@ -143,12 +145,20 @@ def not_tested(n_rows: int, reason: str) -> GroupTest:
 
 
 def _is_curve(Z: Floats, n_jobs: int | None) -> bool:
+    """Whether a map is a curve: of less than two dimensions, and long in the neighborhood of most rows."""
     places = np.unique(Z, axis=0)
     k = max(FEWEST, int(np.ceil(_WIDE * len(Z))))
     if len(places) <= k:
         return False
-    _, far = nearest_among(places, places, k, selves=np.arange(len(places)), n_jobs=n_jobs)
-    return map_dimension(far, Z.shape[1]) < _CURVE
+    near, far = nearest_among(places, places, k, selves=np.arange(len(places)), n_jobs=n_jobs)
+    return map_dimension(far, Z.shape[1]) < _CURVE and _roundness(rows_in_unit(places)[0][near]) < _LONG
+
+
+def _roundness(patches: Floats) -> float:
+    """Median over patches (n, k, d) of the least over the greatest deviation; 1: round, 0: on a line."""
+    centered = patches - patches.mean(axis=1, keepdims=True)
+    variances = np.linalg.eigvalsh(np.einsum("nki,nkj->nij", centered, centered))
+    return float(np.median(np.sqrt(np.maximum(variances[:, 0], 0.0) / variances[:, -1])))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,7 +198,7 @@ def _rows_of(table: Any, rows: Integers) -> Any:
 
 
 def _groups(
-    members: Flags, scores: Floats, makers: list[str | None], table: Any, seed: int
+    members: Flags, scores: Floats, makers: list[tuple[str, ...]], table: Any, seed: int
 ) -> tuple[Group, ...]:
     """The groups, explained and named."""
     rows = [np.flatnonzero(flags) for flags in members.T]

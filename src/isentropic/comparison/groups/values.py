@@ -28,7 +28,7 @@ class Group:
     rows: Integers  # positions, increasing
     stability: float
     explanation: Explanation | None = None  # by which columns it differs from all others
-    made_by: str | None = None  # the column that alone makes it: without that column it is gone
+    made_by: tuple[str, ...] = ()  # the columns that alone make it: without them it is gone
 
     @property
     def reproducibility(self) -> float:
@@ -47,7 +47,7 @@ class Group:
             "n": len(self.rows),
             "rows": self.rows.tolist(),
             "stability": self.stability,
-            "made_by": self.made_by,
+            "made_by": list(self.made_by),
             "lines": list(self.lines),
             "explanation": None if self.explanation is None else self.explanation.to_json(),
         }
@@ -102,8 +102,9 @@ class GroupTest:
     @property
     def made_by(self) -> tuple[str, ...]:
         """The columns that alone make all of the groups; none where at least one group is more than that."""
-        makers = [group.made_by for group in self.groups if group.made_by is not None]
-        return tuple(dict.fromkeys(makers)) if len(makers) == len(self.groups) else ()
+        if not all(group.made_by for group in self.groups):
+            return ()
+        return tuple(dict.fromkeys(column for group in self.groups for column in group.made_by))
 
     def to_json(self) -> dict[str, Any]:
         """Plain lists, strings and numbers."""

@@ -21,7 +21,7 @@ class TestedGroup(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def made_by(self) -> str | None: ...
+    def made_by(self) -> tuple[str, ...]: ...
 
 
 class TestedGroups(Protocol):
@@ -42,7 +42,8 @@ class GroupAnswer:
     level: Literal["yes", "no", "not tested"]
     sentence: str
     names: tuple[str, ...] = ()
-    made_by: tuple[tuple[str, tuple[str, ...]], ...] = ()  # columns, and the groups that each makes alone
+    made_by: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    # columns, and the groups that they alone make
 
     @classmethod
     def of(cls, test: TestedGroups | None) -> GroupAnswer:
@@ -51,14 +52,14 @@ class GroupAnswer:
             return cls("not tested", text.groups_not_tested("" if test is None else test.reason))
         if test.answer == "none":
             return cls("no", text.groups(0))
-        makers: dict[str, list[str]] = {}
+        makers: dict[tuple[str, ...], list[str]] = {}
         for group in test.groups:
-            if group.made_by is not None:
+            if group.made_by:
                 makers.setdefault(group.made_by, []).append(group.name)
-        if all(group.made_by is not None for group in test.groups):
-            return cls("no", text.groups_of_columns(list(makers)))
+        if all(group.made_by for group in test.groups):
+            return cls("no", text.groups_of_columns(list(dict.fromkeys(sum(makers, ())))))
         names = tuple(group.name for group in test.groups)
-        made_by = tuple((column, tuple(made)) for column, made in makers.items())
+        made_by = tuple((columns, tuple(made)) for columns, made in makers.items())
         return cls("yes", text.groups(len(names)), names, made_by)
 
 

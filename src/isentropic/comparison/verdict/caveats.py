@@ -18,7 +18,7 @@ MOST = 3
 _FAR = 0.1  # of all rows between a row and its neighbors: they are not near
 _FEWEST = 0.02  # share of the rows that is worth a sentence
 _SEEDS_DIFFER = 1.0  # near neighbors of ten that another seed takes or gives
-_MADE_BY = 0.6  # how bad it is that one column makes a group
+_MADE_BY = 0.6  # how bad it is that few columns make a group
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ def caveats(run: Run) -> tuple[Caveat, ...]:
 def with_groups(found: Iterable[Caveat], groups: GroupAnswer) -> tuple[Caveat, ...]:
     """The worst of these and of what is to be said of the groups."""
     made = [
-        Caveat(text.made_by(names, column), severity=_MADE_BY, kind="made by")
-        for column, names in groups.made_by
+        Caveat(text.made_by(names, columns), severity=_MADE_BY, kind="made by")
+        for columns, names in groups.made_by
     ]
     return _worst([*(caveat for caveat in found if caveat.kind != "made by"), *made])
 

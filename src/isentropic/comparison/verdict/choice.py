@@ -1,17 +1,19 @@
 """Which map is recommended: the most useful one, the simpler of two that are the same in practice.
 
-How useful a map is: ``u = N + D / 5 - max(0, 1/2 - N)`` with N and D the scores of the two questions, from 0
-(chance) to 1. Neighbors count most: on real tables they say how much of a held-out label a map retains. A map
-that loses half of them is worth less for any reader. The measure is continuous, so no threshold makes the
-choice jump to another map.
+How useful a map is: ``u = -ln(1.05 - N) - ln(1.05 - D)`` with N and D the scores of the two questions, from 0
+(chance) to 1. What is lost counts by its ratio: losing 5% instead of 10% is worth about as much as losing 40%
+instead of 80%. So a map that retains nearly all neighbors wins where it exists, and one with good distances
+wins where all maps lose some neighbors; readers of real tables choose so. The measure is continuous: no
+threshold makes the choice jump to another map.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from .grades import Rating
-from .thresholds import DISTANCE_WEIGHT, EXACT, NEIGHBORS_FAIR, SAME
+from .thresholds import EXACT, FLOOR, SAME
 
 # of maps that are the same in practice, the one that most readers know; then in the order of the registry
 FAMILIAR = ("pca", "classical-mds", "metric-mds", "t-sne", "umap", "isomap", "pacmap")
@@ -19,9 +21,11 @@ FAMILIAR = ("pca", "classical-mds", "metric-mds", "t-sne", "umap", "isomap", "pa
 
 def usefulness(rating: Rating) -> float:
     """By which maps are compared."""
-    neighbors = rating.score("neighbors")
-    lost = max(0.0, NEIGHBORS_FAIR - neighbors)
-    return neighbors + DISTANCE_WEIGHT * rating.score("distances") - lost
+    return _retained(rating.score("neighbors")) + _retained(rating.score("distances"))
+
+
+def _retained(score: float) -> float:
+    return -math.log(1.0 + FLOOR - min(1.0, max(0.0, score)))
 
 
 def best_first(ratings: Sequence[Rating], shown: int | None = None) -> list[Rating]:
@@ -79,7 +83,7 @@ def dominates(one: Rating, other: Rating) -> bool:
 
 
 def is_exact(rating: Rating) -> bool:
-    """A drawing so near to the data that it is right whatever it draws."""
+    """A map that loses nothing, as of two columns: it is the table, drawn."""
     return min(rating.score("neighbors"), rating.score("distances")) >= EXACT
 
 

@@ -18,7 +18,7 @@ from .caveats import Caveat, caveats, with_groups
 from .choice import best_first, candidates, chosen, is_exact, same_in_practice
 from .class_maps import about_classes
 from .grades import Rating, rate
-from .thresholds import ALIKE, RELATED, RELATION, at_least
+from .thresholds import ALIKE, DENSITY, RELATED, RELATION, at_least
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +196,12 @@ def _is_graded(rating: Rating) -> bool:
 
 def _unrelated(runs: Sequence[Run]) -> str:
     """Whether the columns are "unrelated" or "hardly related"; "" where they are related, or not tested."""
-    strength, p = next((run.relation for run in runs if run.relation is not None), (1.0, 0.0))
-    return "unrelated" if p > RELATED else "hardly related" if strength < RELATION else ""
+    related = next((run.relation for run in runs if run.relation is not None), None)
+    if related is None:
+        return ""
+    strength, p, density = related
+    weak = strength < RELATION and density < DENSITY
+    return "unrelated" if p > RELATED else "hardly related" if weak else ""
 
 
 def p_of_columns(runs: Sequence[Run]) -> float | None:

@@ -189,14 +189,17 @@ def groups(count: int) -> str:
 
 
 def groups_of_columns(columns: Sequence[str]) -> str:
-    """Where single columns alone make all that looks like groups.
+    """Where few columns alone make all that looks like groups.
 
     >>> groups_of_columns(["sex"])
     'No groups but those that the column sex alone makes.'
     """
-    noun = "column" if len(columns) == 1 else "columns"
     verb = "makes" if len(columns) == 1 else "make"
-    return f"No groups but those that the {noun} {listed(columns)} alone {verb}."
+    return f"No groups but those that {_the_columns(columns)} alone {verb}."
+
+
+def _the_columns(names: Sequence[str]) -> str:
+    return f"the column{'' if len(names) == 1 else 's'} {listed(names)}"
 
 
 def group_names(names: Sequence[str]) -> str:
@@ -210,9 +213,11 @@ def group_names(names: Sequence[str]) -> str:
 
 def groups_not_tested(reason: str) -> str:
     """
-    >>> groups_not_tested("")
-    'Not tested.'
+    >>> groups_not_tested(""), groups_not_tested("Not tested below 30 rows.")
+    ('Not tested.', 'Not tested below 30 rows.')
     """
+    if reason.startswith("Not tested"):
+        return reason
     return f"Not tested{': ' + reason if reason else ''}".rstrip(".") + "."
 
 
@@ -273,10 +278,10 @@ def few_rows(n: int) -> str:
     return f"With {n} rows, treat every grade as rough."
 
 
-def made_by(groups: Sequence[str], column: str) -> str:
-    """Groups that one column alone makes."""
+def made_by(groups: Sequence[str], columns: Sequence[str]) -> str:
+    """Groups that few columns alone make."""
     which = f"Group {groups[0]} is" if len(groups) == 1 else f"Groups {listed(groups)} are"
-    return f"{which} made by the column {column} alone."
+    return f"{which} made by {_the_columns(columns)} alone."
 
 
 def percent(share: float) -> str:
@@ -302,7 +307,9 @@ def why_chosen(title: str, n_maps: int, equal: Sequence[str]) -> str:
         )
     if n_maps == 1:
         return "It is the only map that was compared."
-    return f"{title} is the most useful of {n_maps} maps; neighbours count five times as much as distances."
+    return (
+        f"{title} is the most useful of {n_maps} maps, by the neighbours and the distances that it retains."
+    )
 
 
 def better_for(question: str, title: str, value: float, own: float, k: int) -> str:

@@ -23,11 +23,12 @@ DISTANCES_GOOD: Final = 85  # of 100 pairs of distances
 DISTANCES_FAIR: Final = 75
 DISTANCES_CHANCE: Final = 55
 
-DISTANCE_WEIGHT: Final = 0.2  # of the second question beside the first, where maps are compared
-SAME: Final = 0.05  # maps that differ by less are the same in practice; the simpler one is preferred
-EXACT: Final = 0.97  # of the way from chance, on both questions: such a drawing is right whatever it draws
+FLOOR: Final = 0.05  # added to what a map loses: less is no reason to prefer it
+SAME: Final = 0.4  # maps that differ by less are the same in practice; the simpler one is preferred
+EXACT: Final = 0.999  # of the way from chance, on both questions: the map is the table itself, drawn
 RELATED: Final = 0.01  # p of the columns: rows lie closer together than in every one of 99 shuffled tables
-RELATION: Final = 0.05  # by how much closer: below, the columns are hardly related
+RELATION: Final = 0.05  # by how much closer
+DENSITY: Final = 2.0  # or how many times as dense: below both, the columns are hardly related
 ALIKE: Final = 0.8  # of all rows are near every row: distances hardly differ
 FEW_ROWS: Final = 31  # below, grades are rough and neighbors are counted with a decimal
 DOUBTFUL: Final = 0.6  # of the neighbors near: a row with fewer is doubtful

@@ -67,7 +67,8 @@ class RankSums:
     ``sum (R - k)`` over r <= k < R, torn ``sum (r - k)`` over R <= k < r, the number of shared neighbours, of
     these those with r < R less those with R < r, ``sum |R - r| / r`` over r <= k, ``sum |R - r| / R`` over
     R <= k, and the number of near rows, among those with r <= k and among all. Row j is near row i if its
-    distance in X is at most ``radius`` times the mean of those of the k nearest, or at most that of the k-th.
+    distance in X is at most ``radius`` times the mean of those of the k nearest and that of the nearest fifth
+    of all rows, or at most that of the k-th.
     """
 
     n: int

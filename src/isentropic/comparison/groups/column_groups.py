@@ -1,0 +1,122 @@
+"""Groups that few columns alone make: their levels tell the group, and without them it is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._core.values import Floats, Integers, Table
+from ..explain.explained_columns import Column, columns_of
+from .halves import LEAST, Embed, jaccard, map_tree
+from .tree import Flags
+
+_TELLS = 0.95  # balanced accuracy from which columns tell a group from the rest
+_GAIN = 0.02  # of that accuracy, which one more column must bring
+_MOST_COLUMNS = 3
+_FEW_VALUES = 10
+_SPIKE = 0.25  # share of the rows with one value: such a number says first of all whether it is that value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Levels:
+    """A column of few levels, or a number of which many rows have one value, such as an amount of zero."""
+
+    name: str
+    codes: Integers  # (n,)
+    features: slice  # where it stands in X
+
+
+def columns_that_make(X: Floats, table: Any, members: Flags, embed: Embed) -> list[tuple[str, ...]]:
+    """For each group (n, g) the columns that alone make it, at most three; none where it is more than that.
+
+    Such columns are of levels, have at most 10 values, or have one value in a quarter of the rows. Their
+    combined levels tell the group from the other groups, or from the rest if it is the only one, with a
+    balanced accuracy of at least .95. And a map of the rows has no cluster that shares .65 of the group
+    (Jaccard) if they are constant there, with all others that say the same: an amount that is zero where a
+    flag is "no". One fit for each group that is told so.
+    """
+    columns = list(_columns_of_levels(X, table))
+    compared = np.asarray(members.any(axis=1) if members.shape[1] > 1 else np.ones(len(members), bool))
+    return [_makers(X, columns, flags, compared, embed) for flags in members.T]
+
+
+def _makers(
+    X: Floats, columns: Sequence[_Levels], flags: Flags, compared: Flags, embed: Embed
+) -> tuple[str, ...]:
+    makers = _telling(columns, flags, compared)
+    if not makers:
+        return ()
+    without = X.copy()
+    for column in columns:
+        if any(column is maker or _says_the_same(column, maker) for maker in makers):
+            without[:, column.features] = 0.0
+    shared = jaccard(flags[:, None], map_tree(without, embed).members)
+    return () if shared.max(initial=0.0) >= LEAST else tuple(maker.name for maker in makers)
+
+
+def _telling(columns: Sequence[_Levels], flags: Flags, compared: Flags) -> list[_Levels]:
+    """The fewest columns whose combined levels tell a group, the best one first; none where they do not."""
+    found: list[_Levels] = []
+    cells: Integers = np.zeros(len(flags), np.int64)
+    accuracy = 0.5
+    while accuracy < _TELLS and len(found) < _MOST_COLUMNS:
+        joined = [(_combined(cells, column.codes), column) for column in columns]
+        scored = [(_accuracy(codes[compared], flags[compared]), column) for codes, column in joined]
+        best, column = max(scored, key=lambda pair: pair[0], default=(0.0, None))
+        if column is None or best < accuracy + _GAIN:
+            return []
+        accuracy, found, cells = best, [*found, column], _combined(cells, column.codes)
+    return found if accuracy >= _TELLS else []
+
+
+def _combined(cells: Integers, codes: Integers) -> Integers:
+    return np.unique(cells * (codes.max() + 1) + codes, return_inverse=True)[1]
+
+
+def _accuracy(codes: Integers, flags: Flags) -> float:
+    """Balanced accuracy of the best rule by the levels."""
+    inside = np.bincount(codes[flags], minlength=codes.max() + 1) / max(1, flags.sum())
+    outside = np.bincount(codes[~flags], minlength=codes.max() + 1) / max(1, (~flags).sum())
+    return float(np.maximum(inside, outside).sum() / 2)
+
+
+def _says_the_same(column: _Levels, other: _Levels) -> bool:
+    """Whether either column tells a level of the other one."""
+    pairs = ((column.codes, other.codes), (other.codes, column.codes))
+    return any(
+        _accuracy(codes, levels == level) >= _TELLS for codes, levels in pairs for level in set(levels)
+    )
+
+
+def _columns_of_levels(X: Floats, table: Any) -> Iterator[_Levels]:
+    """Columns with levels, and where they stand in X; none where X is not the table's."""
+    columns = columns_of(X if table is None else table)
+    widths = _widths(columns, table)
+    if sum(widths) != X.shape[1]:
+        return
+    first = 0
+    for column, width in zip(columns, widths, strict=True):
+        codes = _codes(column)
+        if codes is not None:
+            yield _Levels(column.name, codes, slice(first, first + width))
+        first += width
+
+
+def _codes(column: Column) -> Integers | None:
+    """Levels of a column; whether it is its most frequent value, where many rows have that; else None."""
+    values, codes, counts = np.unique(column.values, return_inverse=True, return_counts=True)
+    if column.levels or len(values) <= _FEW_VALUES:
+        return codes
+    if counts.max() >= _SPIKE * len(codes):
+        return np.asarray(codes == counts.argmax(), np.int64)
+    return None
+
+
+def _widths(columns: Sequence[Column], table: Any) -> list[int]:
+    if isinstance(table, Table) and table.preparation is not None:
+        prepared = table.preparation
+        return [len(column.feature_names(prepared.nominal)) for column in prepared.columns]
+    return [1] * len(columns)
