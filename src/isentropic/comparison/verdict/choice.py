@@ -2,7 +2,7 @@
 
 How useful a map is: ``u = -ln(1.05 - N) - ln(1.05 - D)`` with N and D the scores of the two questions, from 0
 (chance) to 1. What is lost counts by its ratio: losing 5% instead of 10% is worth about as much as losing 40%
-instead of 80%. So a map that retains nearly all neighbors wins where it exists, and one with good distances
+instead of 62%. So a map that retains nearly all neighbors wins where it exists, and one with good distances
 wins where all maps lose some neighbors; readers of real tables choose so. The measure is continuous: no
 threshold makes the choice jump to another map.
 """
