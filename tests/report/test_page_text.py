@@ -116,8 +116,9 @@ def test_scores_of_all_rows_have_the_interval_of_rows_left_out(table, runs, verd
 
 def test_it_says_whether_the_columns_are_related(table, runs, verdict):
     for relation, words in (
-        ((0.3, 0.01, 3.0), "there is something to show"),
-        ((0.0, 0.4, 1.0), "cannot be told from unrelated ones"),
+        ((0.3, 0.01, 3.0), "Rows lie 3.0 times as dense"),
+        ((0.04, 0.01, 1.9), "The columns are hardly related."),
+        ((0.0, 0.4, 1.0), "the columns are unrelated"),
     ):
         known = [replace(run, relation=relation) for run in runs]
         assert words in visible(page(table, known, verdict, {}))

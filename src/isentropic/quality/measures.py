@@ -161,7 +161,7 @@ _SIGNED, _BELOW_1, _LOSS = (-1.0, 1.0), (-math.inf, 1.0), (0.0, math.inf)
 _LINES = (
     MeasureKind("near_neighbors", "Share of the {k} nearest points on the map that are close in the data "
         "too, from 0, chance, to 1, all. Close: at most 1.5 times as far as the {k} nearest rows on average, "
-        "and in the nearest fifth of the rows.",
+        "and in the nearest fifth of the rows or among the 2 x {k} nearest.",
         "curve", _BELOW_1, at_k=_range_of_near, judged=True, column=(1, "near({k})"),
         legend="near neighbours: close in the data too", aim="neighbours that are close in the data"),
     MeasureKind("near_share", "Share of the k nearest points on the map that are close in the data too.",

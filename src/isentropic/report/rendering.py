@@ -19,6 +19,7 @@ from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import WholeMap, plane
 from ..comparison.evaluation.runs import parameters, require_runs
 from ..comparison.lenses import Lens
+from ..comparison.verdict.judging import relation_of_columns
 from ..registry import METHODS
 from .collect import first_screen
 from .collect.arrangement import shelves
@@ -42,7 +43,6 @@ _FACTS = (
     "command", "versions", "seconds", "date", "preset", "preset_text", "seed", "n_seeds", "dimensions",
     "warnings", "how_to_misread", "resumed", "rows", "notes", "columns",
 )  # fmt: skip
-_RELATED = 0.01  # p of the columns: closer together than in every one of 99 shuffled tables
 _MOST_RINGS = 200  # scattered rows that are marked one by one
 
 
@@ -98,7 +98,7 @@ def page(
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
         classifiers=classifiers(runs) if table.class_names else [], measures=every_measure(runs),
-        number=number, seconds=seconds, related=_RELATED, **_about(runs),
+        number=number, seconds=seconds, **_about(runs),
         # what makes it a page
         data=_json(payload), style=asset("page.css") + asset("panels.css"), script=scripts,
         script_hash=_hash(scripts),
@@ -140,7 +140,7 @@ def _about(runs: Sequence[Run]) -> dict[str, Any]:
     return {
         "sampled": any(run.quality is not None and not run.quality.exact for run in runs),
         "seeded": any(run.repeats for run in runs),
-        "relation": next((run.relation for run in runs if run.relation is not None), None),
+        "relation": relation_of_columns(runs),
     }
 
 

@@ -15,6 +15,7 @@ from isentropic._core.errors import InvalidInputError
 from isentropic.comparison import compare, drawing, test_groups, verdict
 from isentropic.comparison.evaluation.tasks import as_tasks
 from isentropic.comparison.explain.explanations import Difference, Explanation
+from isentropic.comparison.groups.column_groups import _Levels, _says_the_same
 from isentropic.comparison.groups.halves import accepted, jaccard
 from isentropic.comparison.groups.names import group_names
 from isentropic.comparison.groups.shown_map import embed_by_task, group_test_of_run
@@ -235,12 +236,36 @@ def test_groups_that_two_columns_make_together_are_named_so():
     X = np.column_stack([rng.normal(size=(300, 3)), 8.0 * flag, amount])
     found = answered(X)
     assert len(found.groups) == 4
-    assert {frozenset(group.made_by) for group in found.groups} == {frozenset(["column 3", "column 4"])}
-    assert set(found.made_by) == {"column 3", "column 4"}
+    assert {group.made_by for group in found.groups} == {("column 3", "column 4")}
+    assert found.made_by == ("column 3", "column 4")
 
 
-def test_round_clumps_are_no_curve_and_rings_are(rng):
-    clumps = rng.normal(size=(400, 2)) + 8.0 * rng.integers(0, 5, size=(400, 2))
+@pytest.mark.parametrize("seed", range(4))
+def test_groups_of_a_table_of_few_values_are_groups(seed):
+    """Combined levels tell any group in the rows that they are learnt from: held-out rows decide."""
+    rng = np.random.default_rng(seed)
+    centers = 4.0 * rng.normal(size=(3, 6))
+    X = np.round((centers[np.arange(240) % 3] + rng.normal(size=(240, 6))) / 2.0)
+    found = answered(X)
+    assert len(found.groups) > 1
+    assert found.made_by == ()
+
+
+def test_columns_of_many_rare_levels_do_not_say_the_same(rng):
+    weights = 1.0 / np.arange(1, 31)
+    one, other = (rng.choice(30, 500, p=weights / weights.sum()) for _ in range(2))
+    assert not _says_the_same(_Levels("a", one, slice(0, 1)), _Levels("b", other, slice(1, 2)))
+    assert _says_the_same(_Levels("a", one, slice(0, 1)), _Levels("b", one // 2, slice(1, 2)))
+
+
+def test_one_coordinate_is_a_curve(rng):
+    assert _is_curve(rng.uniform(size=(200, 1)), 1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_round_clumps_are_no_curve_and_rings_are(seed):
+    rng = np.random.default_rng(seed)
+    clumps = rng.normal(size=(400, 2)) + 12.0 * rng.integers(0, 2, size=(400, 2))
     angle = rng.uniform(0.0, 2.0 * np.pi, 400)
     ring = np.column_stack([np.cos(angle), np.sin(angle)]) * (1.0 + 0.05 * rng.normal(size=(400, 1)))
     assert not _is_curve(clumps, 1)

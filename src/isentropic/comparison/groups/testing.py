@@ -151,7 +151,9 @@ def _is_curve(Z: Floats, n_jobs: int | None) -> bool:
     if len(places) <= k:
         return False
     near, far = nearest_among(places, places, k, selves=np.arange(len(places)), n_jobs=n_jobs)
-    return map_dimension(far, Z.shape[1]) < _CURVE and _roundness(rows_in_unit(places)[0][near]) < _LONG
+    if map_dimension(far, Z.shape[1]) >= _CURVE:
+        return False
+    return Z.shape[1] == 1 or _roundness(rows_in_unit(places)[0][near]) < _LONG
 
 
 def _roundness(patches: Floats) -> float:

@@ -56,12 +56,12 @@ def _found(run: Run) -> Iterator[Caveat]:
     if n < FEW_ROWS:
         yield Caveat(text.few_rows(n), severity=1.0, kind="few rows")
     least = int(np.ceil(DOUBTFUL * k))
-    if near_chance(quality) < DOUBTFUL:  # else random rows have as many near neighbors, and none is doubtful
+    if near_chance(quality) < DOUBTFUL:  # else nearly all distances are equal, and no row has nearest ones
         few = quality.near_neighbors[:, 0] * k < least - 1e-9
         yield from _about_rows(run, few, "doubtful", lambda share: text.doubtful(share, least, k))
-    # a row's score times this is the mean number of rows between it and its neighbors on the map
-    most = (2 * n - 3 * k - 1) / 2
-    yield from _about_rows(run, quality.tears[:, 0] * most > _FAR * n, "torn", text.torn)
+        # a row's score times this is the mean number of rows between it and its neighbors on the map
+        most = (2 * n - 3 * k - 1) / 2
+        yield from _about_rows(run, quality.tears[:, 0] * most > _FAR * n, "torn", text.torn)
     yield from _about_seeds(run, k)
 
 

@@ -204,6 +204,12 @@ def _unrelated(runs: Sequence[Run]) -> str:
     return "unrelated" if p > RELATED else "hardly related" if weak else ""
 
 
+def relation_of_columns(runs: Sequence[Run]) -> str:
+    """Whether the columns are related, in a sentence; "" where that was not measured."""
+    related = next((run.relation for run in runs if run.relation is not None), None)
+    return "" if related is None else text.column_relation(_unrelated(runs), related[1], related[2])
+
+
 def p_of_columns(runs: Sequence[Run]) -> float | None:
     """By what chance unrelated columns look as related as those of the table; None: not measured."""
     return next((run.relation[1] for run in runs if run.relation is not None), None)

@@ -152,6 +152,19 @@ def no_recommendation(case: str, shown: str | None) -> tuple[str, str]:
     return why, "" if shown is None else f"{shown} is shown because no map is better."
 
 
+def column_relation(case: str, p: float, density: float) -> str:
+    """Whether the columns are related, for the record of the report."""
+    told = f"shuffled by itself (p = {p:.2f})"
+    if case == "unrelated":
+        return f"Rows lie no closer together than with each column {told}: the columns are unrelated."
+    if case == "hardly related":
+        return (
+            f"Rows lie hardly closer together than with each column {told}: {density:.1f} times as dense. "
+            "The columns are hardly related."
+        )
+    return f"Rows lie {density:,.1f} times as dense as with each column {told}: there is something to show."
+
+
 def next_step(case: str, p: float | None) -> str:
     """What to do where no map is recommended."""
     shuffled = "" if p is None else f" (p = {p:.2f})"
@@ -302,8 +315,8 @@ def why_chosen(title: str, n_maps: int, equal: Sequence[str]) -> str:
     if equal:
         verb = "is" if len(equal) == 1 else "are"
         return (
-            f"{listed(equal)} {verb} as useful in practice; {title} is preferred as the simpler or the more "
-            f"familiar of the {len(equal) + 1}."
+            f"All in all, {listed(equal)} {verb} about as useful; {title} is preferred as the simpler or the "
+            f"more familiar of the {len(equal) + 1}."
         )
     if n_maps == 1:
         return "It is the only map that was compared."

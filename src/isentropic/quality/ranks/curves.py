@@ -11,7 +11,7 @@ With R the ranks in X, r those in Z, n rows, and sums over all pairs of differen
   ``H_k = n sum_{l <= k} |n - 2l + 1| / l``. H counts self among the ranks, as in the literature, so that
   the value of a very bad map can fall slightly below 0 for k near n/2
 - with d the distances in X, ``d_i(k)`` that of the k-th nearest row of i, and row j near row i where
-  ``d_ij <= max(min(1.5 mean(d_i(1), ..., d_i(k)), d_i((n - 1) / 5)), d_i(k))``:
+  ``d_ij <= max(min(1.5 mean(d_i(1), ..., d_i(k)), d_i(max((n - 1) / 5, 2k))), d_i(k))``:
   ``near_share(k) = #{r <= k and near} / (n k)``,
   ``near_chance(k) = #near / (n (n - 1))``, the same for random neighbours, and
   ``near_neighbors(k) = (near_share - near_chance) / (1 - near_chance)``, for k up to n - 2; 0 where every

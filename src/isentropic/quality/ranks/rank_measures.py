@@ -168,11 +168,12 @@ def near_neighbor_share(
     """Share of near neighbors: points that are neighbors on the map and lie close to each other in the data.
 
     A neighbor j of row i on the map is near if
-    ``d_ij <= max(min(radius mean(d_i(1), ..., d_i(k)), d_i((n - 1) / 5)), d_i(k))``, with ``d_i(l)`` the
-    distance from i to its l-th nearest row in ``X``: at most 1.5 times as far as the k nearest rows on
-    average, and in the nearest fifth of all rows. The fifth matters in many dimensions, where all rows are
-    nearly as far away as the nearest ones. The k nearest rows themselves are always near, so that a perfect
-    map has a share of 1. Other neighbors are far. Unlike for R_NX, a neighbor of rank k + 2 is no error.
+    ``d_ij <= max(min(radius mean(d_i(1), ..., d_i(k)), d_i(max((n - 1) / 5, 2k))), d_i(k))``, with ``d_i(l)``
+    the distance from i to its l-th nearest row in ``X``: at most 1.5 times as far as the k nearest rows on
+    average, and in the nearest fifth of all rows or among the 2k nearest. That matters in many dimensions,
+    where all rows are nearly as far away as the nearest ones. The k nearest rows themselves are always near,
+    so that a perfect map has a share of 1. Other neighbors are far. Unlike for R_NX, a neighbor of rank k + 2
+    is no error.
     Random neighbors are near with probability ``chance``, the mean share of all rows within that distance.
 
     One pass over all pairs: ``O(n^2 m)`` time, ``O(n)`` memory. :func:`~isentropic.quality.assess` gives the

@@ -68,7 +68,7 @@ class RankSums:
     these those with r < R less those with R < r, ``sum |R - r| / r`` over r <= k, ``sum |R - r| / R`` over
     R <= k, and the number of near rows, among those with r <= k and among all. Row j is near row i if its
     distance in X is at most ``radius`` times the mean of those of the k nearest and that of the nearest fifth
-    of all rows, or at most that of the k-th.
+    of all rows, or of the 2k nearest, or at most that of the k-th.
     """
 
     n: int
