@@ -21,8 +21,7 @@ from isentropic import cli
 from isentropic._core import cache as _cache
 from isentropic.cli.shared import options as _options
 from isentropic.cli.shared import output as _output
-from isentropic.experiments import catalogue
-from isentropic.experiments.catalogue import Source
+from published_stub import install_sources
 
 ATTACKS = int(os.environ.get("ISENTROPIC_ATTACKS", "1"))
 GARBAGE = b"\0 this is no table, no model and no page \xff\n"  # who reads it ends with another error
@@ -112,7 +111,7 @@ def world(tmp_path, monkeypatch):
     monkeypatch.chdir(home)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("ISENTROPIC_DATA", "data")
-    monkeypatch.setattr(catalogue, "SOURCES", {"small": Source("small", "Small", "published_stub:tables")})
+    install_sources(monkeypatch, small="published_stub:SOURCE")
     for folder in ("data", "tables", "results"):
         Path(folder).mkdir()
     entry = '{"name": "iris", "openml_name": "iris v1 (id 61)", "file": "iris.csv", "n_samples": 1, '

@@ -12,7 +12,6 @@ import pytest
 
 from isentropic.experiments import entropic_program, entropic_protocol, entropic_scale
 from isentropic.experiments.battery import EIGHT, half_scores
-from isentropic.experiments.catalogue import tables_of
 from isentropic.experiments.chapters import chapters_of
 from isentropic.experiments.entropic_maps import library_map, published_map
 from isentropic.experiments.entropic_program import published_kl_map, published_sne_map
@@ -21,6 +20,7 @@ from isentropic.experiments.entropic_scale import classified_at_unit_variance
 from isentropic.experiments.printed import printed
 from isentropic.experiments.running import run
 from isentropic.experiments.sets import prepared
+from isentropic.experiments.sources import tables_of
 from isentropic.experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Outcome, Refused
 from isentropic.report.experiment_page import tables_page
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from isentropic.experiments import isomap_honest
-from isentropic.experiments.catalogue import tables_of
+from isentropic.experiments.sources import tables_of
 from isentropic.experiments.values import HONEST
 
 GRID = [{"kernel": ["linear"], "C": [1.0]}, {"kernel": ["rbf"], "C": [1.0, 10.0]}]

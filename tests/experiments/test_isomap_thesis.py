@@ -14,9 +14,9 @@ from scipy.spatial.distance import cdist
 from isentropic import Isomap
 from isentropic._core.errors import DisconnectedGraphWarning, InvalidInputError
 from isentropic._core.values import Inflate
-from isentropic.experiments.catalogue import tables_of
 from isentropic.experiments.isomap_protocol import space_measures, table_rows
 from isentropic.experiments.running import run
+from isentropic.experiments.sources import tables_of
 from isentropic.experiments.values import PUBLISHED, Cell, Task
 
 

@@ -20,10 +20,10 @@ from .entropic_tasks import (
     rounded_task,
     silhouette_task,
 )
-from .printed import Printed, Reasons, measured, merged, note, printed
+from .printed import Printed, Reasons, note, printed
 from .results import UNEXPLAINED
 from .sets import ARTICLE
-from .values import PUBLISHED, Cell, Outcome, PublishedTable, Task
+from .values import PUBLISHED, Cell, Outcome, PublishedTable, Task, measured, merged
 
 SOURCE = "001"
 _NAMES = {"ISO": "ISOMAP", "LAP": "LE", "ISO-KL": "ISOMAP-KL", "MPL": "MLP"}

@@ -24,11 +24,11 @@ from .entropic_tasks import (
     rounded_task,
     silhouette_task,
 )
-from .printed import Printed, Reasons, errata, measured, note, printed
+from .printed import Printed, Reasons, errata, note, printed
 from .protocols import SIX
 from .results import UNEXPLAINED
 from .sets import TABLE_6, TABLE_7, TABLE_9
-from .values import Cell, PublishedTable, Task
+from .values import Cell, PublishedTable, Task, measured
 
 SOURCE = "000"
 _EXACT, _MEAN, _CLOSE = 0.002, 0.015, 0.02

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from .isomap_protocol import SOURCES
-from .printed import Printed, Reasons, as_printed, errata, measured, note, printed, records
-from .values import HONEST, PUBLISHED, Cell, PublishedTable, Task
+from .printed import Printed, Reasons, as_printed, errata, note, printed, records
+from .values import HONEST, PUBLISHED, Cell, PublishedTable, Task, measured
 
 SOURCE = "002"
 _WORK = "isentropic.experiments.isomap_protocol:space_measures"

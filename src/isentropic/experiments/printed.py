@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from .values import Cell, Outcome, Task
+from .printed_p import ClaimedP
+from .rankings import Groups
+from .values import Cell
 
 _SUMMARIES = ("Average", "Median", "Max", "Min", "Maximum", "Minimum", "Std. Dev.", "Std.Dev.")
+_P_TABLES = (("000", "8-9", "000_table10"), ("000", "11-12", "000_table13"))  # text, group, packaged table
 _ROUNDING = 1e-9  # what a decimal number loses in binary
 
 Reasons = dict[tuple[str, str, str], str]  # (dataset or "", method or "", measure or "")
@@ -85,28 +88,21 @@ def errata(cells: Iterable[tuple[Cell, Printed]]) -> Reasons:
     }
 
 
-def merged(outcomes: Mapping[Task, Outcome], protocol: str) -> dict[tuple[str, str], dict[str, float]]:
-    """All measures by data and method: several tasks may each have a part of them."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
-    for task, outcome in outcomes.items():
-        if task.protocol == protocol:
-            found.setdefault((task.dataset, task.method), {}).update(outcome.measures)
-    return found
+def claimed_p(source: str, groups: Groups) -> tuple[ClaimedP, ...]:
+    """All p-values that a text prints, in its prose and in tables of their own, by the group they are of."""
+    names = {_without_brackets(name): name for name, _ in groups}
+    found = []
+    for row in records("prose_pvalues"):
+        if row["source"] == source and row["p_value"]:
+            relation = "" if row["relation"] == "=" else f"{row['relation']} "
+            tables = names[_without_brackets(row["table"])]
+            found.append(ClaimedP(tables, row["test"], row["pair"], f"{relation}{row['p_value']}"))
+    for text, tables, file in _P_TABLES:
+        if text == source:
+            found += [ClaimedP(tables, "Nemenyi", row["method"], row["value"]) for row in records(file)]
+    return tuple(found)
 
 
-def measured(
-    cells: Iterable[Cell], reading: Mapping[str, str] | None = None
-) -> Callable[[Mapping[Task, Outcome], str], dict[Cell, float]]:
-    """A reader of outcomes: the measure of a cell's name, of the tasks of its data and method.
-
-    ``reading`` says under which name a measure is kept, where it is another one.
-    """
-    cells, names = tuple(cells), dict(reading or {})
-
-    def ours(outcomes: Mapping[Task, Outcome], protocol: str) -> dict[Cell, float]:
-        found = merged(outcomes, protocol)
-        named = {cell: names.get(cell.measure, cell.measure) for cell in cells}
-        rows = {cell: found.get((cell.dataset, cell.method), {}) for cell in cells}
-        return {cell: rows[cell][name] for cell, name in named.items() if name in rows[cell]}
-
-    return ours
+def _without_brackets(tables: str) -> str:
+    """A text says of which table a p-value is, and in brackets in which one it summarises: 8-9 (10)."""
+    return tables.partition(" (")[0]

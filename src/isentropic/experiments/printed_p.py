@@ -1,19 +1,22 @@
-"""P-values that the sources print, beside what the tests give as they are defined."""
+"""P-values that a source prints, beside what the tests give as they are defined."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
-from .printed import records
-from .rankings import LEVEL, TOGETHER, Ranking
+from .rankings import LEVEL, Ranking
 
-_OTHER_NAMES = MappingProxyType(
-    {"ISOMAP-KL": "ISO-KL", "Kernel PCA": "KPCA", "ISOMAP": "ISO", "Laplacian Eigenmaps": "LAP", "LE": "LAP"}
-)
-_P_TABLES = MappingProxyType({"8-9": "000_table10", "11-12": "000_table13"})
+
+@dataclass(frozen=True, slots=True)
+class ClaimedP:
+    """A p-value as a source prints it."""
+
+    tables: str  # the group of tables that it is of, by the name of the group
+    test: str  # as the source calls it
+    pair: str  # "A vs B", or all methods
+    printed: str  # "0.03", or "< 1e-3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,13 @@ class PrintedP:
         return given is not None and math.isclose(float(self.printed.lstrip("< ")), given, rel_tol=0.02)
 
 
-def printed_p(found: Sequence[Ranking]) -> tuple[PrintedP, ...]:
-    """Every p-value that the sources print, beside what their printed numbers give."""
+def printed_p(
+    found: Sequence[Ranking], claims: Sequence[ClaimedP], other_names: Mapping[str, str] | None = None
+) -> tuple[PrintedP, ...]:
+    """Every p-value that a source claims of what is ranked, beside what its printed numbers give.
+
+    ``other_names`` are those of methods in the pairs, where the tables have others.
+    """
     lines: list[PrintedP] = []
     printed: dict[str, list[Ranking]] = {}
     for ranking in found:
@@ -56,21 +64,28 @@ def printed_p(found: Sequence[Ranking]) -> tuple[PrintedP, ...]:
             printed.setdefault(ranking.name, []).append(ranking)
     for name, (first, *others) in printed.items():
         by_data = others[0] if others else first
-        source, _, table = name.partition(":")
         sizes = (first.test.n_blocks, by_data.test.n_blocks)
         lines += [
-            PrintedP(name, test, pair, value, *_recomputed(pair, first, by_data), *sizes)
-            for test, pair, value in _source_p(source, table)
+            PrintedP(
+                name,
+                one.test,
+                one.pair,
+                one.printed,
+                *_recomputed(one.pair, first, by_data, other_names or {}),
+                *sizes,
+            )
+            for one in claims
+            if one.tables == name.partition(":")[2]
         ]
     return tuple(lines)
 
 
 def _recomputed(
-    pair: str, first: Ranking, by_data: Ranking
+    pair: str, first: Ranking, by_data: Ranking, other_names: Mapping[str, str]
 ) -> tuple[float | None, float | None, float | None]:
     if " vs " not in pair:
         return None, first.test.friedman_p, by_data.test.friedman_p
-    at, apart = _positions(first.test.methods, pair), _positions(by_data.test.methods, pair)
+    at, apart = (_positions(ranking.test.methods, pair, other_names) for ranking in (first, by_data))
     return (
         None if at is None else float(first.uncorrected[at]),
         None if at is None else float(first.nemenyi[at]),
@@ -78,23 +93,8 @@ def _recomputed(
     )
 
 
-def _source_p(source: str, table: str) -> list[tuple[str, str, str]]:
-    """Test, pair and p-value, as a source prints them of a group of tables."""
-    if source not in TOGETHER:
-        return []
-    found = []
-    for row in records("prose_pvalues"):
-        same = row["table"].partition(" (")[0] == table.partition(" (")[0]
-        if row["source"] == source and same and row["p_value"]:
-            relation = "" if row["relation"] == "=" else f"{row['relation']} "
-            found.append((row["test"], row["pair"], f"{relation}{row['p_value']}"))
-    if source == "000" and table in _P_TABLES:
-        found += [("Nemenyi", row["method"], row["value"]) for row in records(_P_TABLES[table])]
-    return found
-
-
-def _positions(methods: Sequence[str], pair: str) -> tuple[int, int] | None:
-    names = [name if name in methods else _OTHER_NAMES.get(name, name) for name in pair.split(" vs ")]
+def _positions(methods: Sequence[str], pair: str, other_names: Mapping[str, str]) -> tuple[int, int] | None:
+    names = [name if name in methods else other_names.get(name, name) for name in pair.split(" vs ")]
     if any(name not in methods for name in names):
         return None
     return methods.index(names[0]), methods.index(names[1])

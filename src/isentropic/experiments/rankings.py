@@ -18,14 +18,8 @@ RANKED = ("accuracy", "kappa", "silhouette", "R²", *EIGHT)  # measures of which
 LEVEL = 0.05
 COLUMNS_IN_WORDS = MappingProxyType({"printed": "as printed", "ours": "by the same protocol run again"})
 FEWEST_METHODS, FEWEST_BLOCKS = 3, 3
-# tables that a source ranks together, by the name that its p-values have
-TOGETHER: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = MappingProxyType(
-    {
-        "000": (("3", ("3",)), ("4 (5)", ("4",)), ("6", ("6",)), ("7", ("7",)), ("8-9", ("8", "9")),
-                ("11-12", ("11", "12"))),
-        "001": (("I", ("I",)), ("II-III", ("II", "III"))),
-    }
-)  # fmt: skip
+
+Groups = tuple[tuple[str, tuple[str, ...]], ...]  # a name, and the tables that are ranked together under it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,14 +44,18 @@ class Ranking:
     rope: float  # scores that differ by less are level there
 
 
-def rankings(results: Sequence[TableResult], rope: float = ROPE) -> tuple[Ranking, ...]:
+def rankings(
+    results: Sequence[TableResult], rope: float = ROPE, together: Groups | None = None
+) -> tuple[Ranking, ...]:
     """Of every group of tables that ranks methods: by what is printed, by ours, by the honest column.
+
+    ``together`` are the groups of the source; without them each table is one.
 
     What is printed is ranked over the source's blocks and, where these are several for a data set, over data
     sets too. Methods without a number in a column are left out of it, then blocks that are not complete.
     """
     found: list[Ranking] = []
-    for name, group in _groups(results):
+    for name, group in _groups(results, together):
         cells = [one for result in group for one in result.cells if one.cell.measure in RANKED]
         several = len({one.cell.measure for one in cells}) > 1
         told = {**COLUMNS_IN_WORDS, "honest": group[0].table.honest}
@@ -70,13 +68,13 @@ def rankings(results: Sequence[TableResult], rope: float = ROPE) -> tuple[Rankin
     return tuple(found)
 
 
-def _groups(results: Sequence[TableResult]) -> list[tuple[str, list[TableResult]]]:
+def _groups(results: Sequence[TableResult], together: Groups | None) -> list[tuple[str, list[TableResult]]]:
     by_source: dict[str, dict[str, TableResult]] = {}
     for result in results:
         by_source.setdefault(result.table.source, {})[result.table.name] = result
     found = []
     for source, tables in by_source.items():
-        groups = TOGETHER.get(source, tuple((name, (name,)) for name in tables))
+        groups = tuple((name, (name,)) for name in tables) if together is None else together
         for name, names in groups:
             members = [tables[one] for one in names if one in tables]
             if members:

@@ -7,19 +7,20 @@ from functools import partial
 from typing import Any
 
 from ..registry import METHODS, family_of
-from .printed import Reasons, as_printed, measured, note, records
+from .printed import Reasons, as_printed, note, records
 from .projection_measures import MEAN, MEASURES
 from .survey_data import DATASETS, survey_file
-from .survey_facts import RANKED, facts, rank_cells, ranks
+from .survey_facts import RANKED, best_first, facts, rank_cells, ranks
 from .survey_maps import RERUN, UNHELPED
 from .survey_scores import ALL, COLUMNS
-from .values import HONEST, PUBLISHED, Cell, PublishedTable, Task
+from .values import HONEST, PUBLISHED, Cell, PublishedTable, Task, measured
 
 SOURCE = "survey"
 QUICK = ("har", "orl", "sms")  # tables of the quick form
 _WORK = "isentropic.experiments.survey_maps"
 _SECONDS = 120.0  # of processor time that a map may take
 _HONEST = "without labels, by the library itself"
+_TIES = "between the worst and the best order of ties"
 _DRAWN = 0.02  # within which two programs that draw agree
 
 
@@ -36,6 +37,9 @@ def tables() -> tuple[PublishedTable, ...]:
         note=note(SOURCE),
         facts=facts,
         honest=_HONEST,
+        interval=_TIES,
+        leads=True,
+        order=best_first,
     )
     return (every, *each)
 
@@ -54,6 +58,7 @@ def _table(dataset: str) -> PublishedTable:
         reasons=_reasons(dataset),
         note=note(SOURCE),
         honest=_HONEST,
+        interval=_TIES,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .aims import Reached
 from .projection_measures import MEAN
 from .results import CellResult, TableResult
 from .sentences import interval
@@ -18,6 +19,7 @@ from .values import HONEST, PUBLISHED, Cell, Outcome, Task
 RANKED = "ranks"
 _EVERY = "all tables"
 _PARAMETER_FREE = "parameter-free-sdd"
+_FIRSTS, _TABLES = 6, 10  # tables of the survey on which ours must be first, of all
 
 
 # ---- the table of ranks ------------------------------------------------------------------------
@@ -42,11 +44,9 @@ def ranks(outcomes: Mapping[Task, Outcome], protocol: str) -> dict[Cell, float]:
     return {cell: found[cell.method, cell.measure] for cell in cells if (cell.method, cell.measure) in found}
 
 
-def lines_of(result: TableResult, cells: Sequence[CellResult]) -> list[str]:
-    """Methods in the order of their table; in the table of ranks from the best by the mean on."""
+def best_first(cells: Sequence[CellResult]) -> list[str]:
+    """Methods of the table of ranks, from the best by the mean on."""
     methods = list(dict.fromkeys(one.cell.method for one in cells))
-    if result.table.name != RANKED:
-        return methods
     means = (one for one in cells if one.cell.measure == MEAN and one.honest is not None)
     places = {one.cell.method: one.honest for one in means}
     return sorted(methods, key=lambda method: places.get(method) or math.inf)
@@ -93,6 +93,20 @@ def first_places(outcomes: Mapping[Task, Outcome]) -> tuple[FirstPlaces, ...]:
             scores.firsts(_PARAMETER_FREE, "shepard"), n, True,
         ),
     )  # fmt: skip
+
+
+def aims_of_first_places(
+    results: Sequence[TableResult], outcomes: Mapping[Task, Outcome]
+) -> tuple[Reached, ...]:
+    """They are held to their number where all tables were run, and only told otherwise."""
+    if not any(result.table.name == RANKED for result in results):
+        return ()
+    found = []
+    for one in first_places(outcomes):
+        held = one.is_aim and one.of == _TABLES
+        must = str(_FIRSTS) if held else ""
+        found.append(Reached(one.what, one.met, one.of, must, not held or one.met >= _FIRSTS))
+    return tuple(found)
 
 
 def _best_alone(scores: Scores) -> tuple[str, int]:

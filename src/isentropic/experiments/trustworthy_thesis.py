@@ -6,11 +6,11 @@ import math
 from functools import partial
 from typing import Any
 
-from .printed import Printed, Reasons, measured, note, printed
+from .printed import Printed, Reasons, note, printed
 from .results import UNEXPLAINED
 from .trustworthy_data import CANCER, DIGITS, IRIS, ROLL, digits_file
 from .trustworthy_facts import lead_and_seeds
-from .values import HONEST, PUBLISHED, Cell, PublishedTable, Task
+from .values import HONEST, PUBLISHED, Cell, PublishedTable, Task, measured
 
 SOURCE = "004"
 _WORK = "isentropic.experiments.trustworthy_maps:tau_of_map"
@@ -73,6 +73,7 @@ def _table(name: str) -> PublishedTable:
         note=note(f"{SOURCE}_chapter{name[0]}"),
         facts=partial(lead_and_seeds, cells) if name in _NINE else None,
         honest="by the library itself, nothing chosen",
+        interval="the range of three seeds",
     )
 
 
