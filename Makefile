@@ -60,14 +60,14 @@ benchmark: .venv/installed-for-development
 	@if [ -n "$(NAME)" ]; then $(BIN)/python -m benchmarks.$(NAME); \
 	else echo "Say make benchmark NAME=..., one of: $(filter-out runner page recovered report_answers table_changes __init__ %_data %_page %_program,$(basename $(notdir $(wildcard benchmarks/*.py))))."; fi
 
-.venv/installed: pyproject.toml
+.venv/installed: pyproject.toml papers/pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'isentropic needs Python 3.11 or later, this is ' + sys.version.split()[0] + '. Say: make PYTHON=python3.12')"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --editable papers
 	@touch $@
 
 .venv/installed-for-development: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,test,lint]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,test,lint]" --editable papers
 	@touch $@
 
 clean:
