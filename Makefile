@@ -1,8 +1,9 @@
-# `make run` does the main job, `make test` checks everything. Both need Python 3.11 or later, nothing else.
+# `make run` does the main job, `make test` checks everything. Both need Python 3.11 or later, nothing else,
+# and install isentropic and papers/, its plug-in of published tables.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test quick lint types layers unit kernels-without-jit benchmark docs changes clean
+.PHONY: run test quick lint types layers unit kernels-without-jit papers benchmark docs changes clean
 
 run: .venv/compiled
 	@mkdir -p out
@@ -46,6 +47,11 @@ unit: .venv/installed-for-development
 kernels-without-jit: .venv/installed-for-development
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest tests/kernels -q
 	$(BIN)/coverage report
+
+# The plug-in of published tables alone: its tests, then what `isentropic reproduce` can run.
+papers: .venv/installed-for-development
+	$(BIN)/pytest -n auto --dist loadfile papers
+	@$(BIN)/isentropic reproduce list
 
 docs: .venv/installed
 	$(BIN)/python docs/write_methods_table.py
