@@ -11,9 +11,7 @@ import pytest
 from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 
-from isentropic import Isomap
-from isentropic._core.errors import DisconnectedGraphWarning, InvalidInputError
-from isentropic._core.values import Inflate
+from isentropic import DisconnectedGraphWarning, Inflate, InvalidInputError, Isomap
 from isentropic.experiments.running import run
 from isentropic.experiments.sources import tables_of
 from isentropic.experiments.values import PUBLISHED, Cell, Task

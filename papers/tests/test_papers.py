@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from isentropic._core.errors import InvalidInputError
+from isentropic import InvalidInputError
 from isentropic.cli import app
 from isentropic.experiments.aims import reached
 from isentropic.experiments.chapters import chapters_of

@@ -4,9 +4,8 @@ import os
 
 import pytest
 
-from isentropic._core.errors import FileFormatError
+from isentropic import METHODS, FileFormatError
 from isentropic.experiments.values import HONEST, PUBLISHED, Outcome, Refused
-from isentropic.registry import METHODS
 from isentropic.tables.folder import SETTING
 from isentropic_papers.printed import records
 from isentropic_papers.survey.data import DATASETS, survey_file, survey_table

@@ -1,7 +1,6 @@
-"""The four measures of the survey against plain twins, and the bound of time."""
+"""The four measures of the survey against plain twins."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -10,8 +9,6 @@ from scipy.stats import spearmanr
 from sklearn.manifold import trustworthiness
 from sklearn.neighbors import KNeighborsClassifier
 
-from isentropic.experiments.limits import cpu_limit
-from isentropic.experiments.values import Refused
 from isentropic_papers.survey.measures import MEAN, MEASURES, four_measures, neighborhood_hit
 
 
@@ -19,12 +16,6 @@ def data(n=60, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
     return X, X[:, :2] + 0.3 * rng.normal(size=(n, 2)), rng.integers(3, size=n)
-
-
-def busy(seconds):
-    began = time.process_time()
-    while time.process_time() - began < seconds:
-        pass
 
 
 def naive_hits(Z, y, order, k):
@@ -81,24 +72,3 @@ def test_the_extremes_of_the_hit_are_those_of_all_orders(seed):
     hits = np.array([naive_hits(Z, y, np.array(order), 3) for order in itertools.permutations(range(6))])
     expected = hits[0].mean(), hits.min(axis=0).mean(), hits.max(axis=0).mean()
     assert neighborhood_hit(Z, y, k=3) == pytest.approx(expected, abs=1e-12)
-
-
-def test_what_takes_too_long_is_refused_with_its_name():
-    with pytest.raises(Refused, match=r"Counting takes more than 0.1 s"), cpu_limit(0.1, "Counting"):
-        busy(20)
-
-
-def test_an_error_of_its_own_is_told_as_it_is():
-    with pytest.raises(ValueError, match="mine"), cpu_limit(5.0, "Nothing"):
-        raise ValueError("mine")
-
-
-def test_what_a_kernel_makes_of_the_end_is_told_as_the_refusal():
-    def as_kernels_do():
-        try:
-            busy(20)
-        except Refused as error:
-            raise SystemError("a result with an exception set") from error
-
-    with pytest.raises(Refused, match="Counting"), cpu_limit(0.1, "Counting"):
-        as_kernels_do()

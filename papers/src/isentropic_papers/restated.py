@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from isentropic._core.values import Floats, Inflate, Knn
+from isentropic import Inflate, Isomap, Knn
+from isentropic._core.values import Floats
 from isentropic.linalg import leading_eigenpairs, normalized_adjacency
-from isentropic.methods.geodesic.isomap import Isomap
 from isentropic.neighbors import directed_lists, nearest_neighbors
 
 

@@ -9,15 +9,9 @@ from sklearn.decomposition import PCA, KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.manifold import Isomap, LocallyLinearEmbedding, SpectralEmbedding
 
+from isentropic import LPP, TSNE, UMAP, EntropicIsomap, KDEIsomap, SEtSNE, SGtSNE
 from isentropic._core.errors import require_one_of
 from isentropic._core.values import Floats, Integers
-from isentropic.methods.geodesic.entropic_isomap import EntropicIsomap
-from isentropic.methods.geodesic.kde_isomap import KDEIsomap
-from isentropic.methods.neighbor.set_sne import SEtSNE
-from isentropic.methods.neighbor.sgt_sne import SGtSNE
-from isentropic.methods.neighbor.tsne import TSNE
-from isentropic.methods.neighbor.umap import UMAP
-from isentropic.methods.spectral.lpp import LPP
 
 from .program import published_isomap, published_kde_map, published_kl_map, published_sne_map
 

@@ -17,13 +17,11 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import kneighbors_graph
 
-from isentropic._core.values import Inflate
+from isentropic import EntropicIsomap, Inflate, Isomap
 from isentropic.affinities import conditional_affinities
 from isentropic.divergences import bandwidth_floors, kde_divergences, reweighted
 from isentropic.experiments.values import Refused
 from isentropic.linalg import eigenpairs_by_rank
-from isentropic.methods.geodesic.entropic_isomap import EntropicIsomap
-from isentropic.methods.geodesic.isomap import Isomap
 
 DENSE = 1_000  # rows; beyond that the graphs are connected, and our own stages do the same work faster
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from isentropic._core.values import Floats, Integers
-from isentropic.tables import load
+from isentropic.datasets import load
 
 # A name in a published table: the file. Where there are two versions, the one that meets the printed columns
 # of PCA and LDA. Iris is Fisher's, as scikit-learn has it: UCI's, which differs in two rows, misses cells.

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA
 
-from isentropic._core.values import Floats, Inflate
+from isentropic import Inflate, Isomap
+from isentropic._core.values import Floats
+from isentropic.datasets import load
 from isentropic.experiments.battery import nearest_score, old_grid_score
-from isentropic.methods.geodesic.isomap import Isomap
 from isentropic.quality import kruskal_stress, neighborhood_stress
-from isentropic.tables import load
 
 SOURCES = {
     "Iris": "builtin:iris", "Digits": "builtin:digits", "Glass": "glass", "Dermatology": "dermatology",

@@ -6,9 +6,9 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from isentropic._core.errors import FileFormatError
+from isentropic import FileFormatError
 from isentropic._core.values import Floats, Integers
-from isentropic.tables import load
+from isentropic.datasets import load
 from isentropic.tables.folder import SETTING
 
 DATASETS = ("bank", "cnae9", "coil20", "har", "hatespeech", "orl", "secom", "sentiment", "sms", "spambase")

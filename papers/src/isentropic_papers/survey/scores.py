@@ -8,9 +8,9 @@ from functools import cache
 
 import pandas as pd
 
+from isentropic import METHODS
 from isentropic.experiments.statistics import RankTest, rank_test
 from isentropic.experiments.values import HONEST, Outcome, Task
-from isentropic.registry import METHODS
 
 from ..printed import records
 from .measures import MEAN, MEASURES, extremes

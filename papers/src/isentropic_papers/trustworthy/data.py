@@ -6,9 +6,9 @@ import os
 from functools import cache
 from pathlib import Path
 
-from isentropic._core.errors import FileFormatError
+from isentropic import FileFormatError
 from isentropic._core.values import Floats, Integers
-from isentropic.tables import load
+from isentropic.datasets import load
 from isentropic.tables.folder import SETTING
 
 IRIS, CANCER, ROLL, DIGITS = "Iris", "Breast Cancer", "Swiss Roll", "MNIST"

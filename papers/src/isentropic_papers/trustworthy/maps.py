@@ -10,13 +10,12 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
-from isentropic._core.class_choices import Dis1, Dis2, Dis3
+from isentropic import METHODS, Dis1, Dis2, Dis3, make
 from isentropic._core.values import Floats, Integers
 from isentropic.dissimilarities import fitted_dissimilarity
 from isentropic.experiments.limits import cpu_limit
 from isentropic.linalg import eigenpairs_by_rank, normalized_adjacency
 from isentropic.quality import kendall_tau
-from isentropic.registry import METHODS, make
 
 from ..restated import mean_weight_eigenmaps, random_start_mds
 from .data import thesis_table
