@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from isentropic.experiments.battery import EIGHT, half_scores
-from isentropic.experiments.chapters import chapters_of
+from isentropic.experiments.findings.chapters import chapters_of
 from isentropic.experiments.running import run
 from isentropic.experiments.sources import tables_of
 from isentropic.experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Outcome, Refused

@@ -9,12 +9,12 @@ from typer.testing import CliRunner
 
 from isentropic import InvalidInputError
 from isentropic.cli import app
-from isentropic.experiments.aims import reached
-from isentropic.experiments.chapters import chapters_of
-from isentropic.experiments.printed_p import printed_p
-from isentropic.experiments.rankings import rankings
-from isentropic.experiments.results import collected
-from isentropic.experiments.sentences import survives
+from isentropic.experiments.findings.aims import reached
+from isentropic.experiments.findings.chapters import chapters_of
+from isentropic.experiments.findings.printed_p import printed_p
+from isentropic.experiments.findings.rankings import rankings
+from isentropic.experiments.findings.results import collected
+from isentropic.experiments.findings.sentences import survives
 from isentropic.experiments.sources import sources, tables_of
 from isentropic.experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Outcome
 from isentropic.report import tables_page

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from isentropic.experiments.results import UNEXPLAINED
+from isentropic.experiments.findings.results import UNEXPLAINED
 from isentropic.experiments.sources import sources
 from isentropic.experiments.values import (
     HONEST,

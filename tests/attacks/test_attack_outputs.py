@@ -416,8 +416,8 @@ def a_link_to_a_file(name):
 
 def numbers_of_another_page(name):
     """The ranks of x.html have the name of the numbers of x-ranks.html."""
-    from isentropic.experiments.rankings import RANK_COLUMNS
-    from isentropic.experiments.results import COLUMNS
+    from isentropic.experiments.findings.rankings import RANK_COLUMNS
+    from isentropic.experiments.findings.results import COLUMNS
 
     columns = COLUMNS if name.endswith("-ranks.csv") else RANK_COLUMNS
     Path(name).write_text(",".join(columns) + "\n", encoding="utf-8")
@@ -454,7 +454,7 @@ def test_a_page_and_its_files_are_replaced_by_those_of_the_next_run(world):
 
 
 def test_only_ranks_of_an_earlier_run_are_removed(world, monkeypatch):
-    from isentropic.experiments.rankings import RANK_COLUMNS
+    from isentropic.experiments.findings.rankings import RANK_COLUMNS
 
     small_table("in.csv")
     call = ("experiment", "in.csv", "-m", "pca", "--minutes", 0, "--quiet", "-o", "new.html")

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from isentropic.experiments.aims import Aim, Reached, reached
-from isentropic.experiments.chapters import chapters_of
-from isentropic.experiments.results import collected
+from isentropic.experiments.findings.aims import Aim, Reached, reached
+from isentropic.experiments.findings.chapters import chapters_of
+from isentropic.experiments.findings.results import collected
 from isentropic.experiments.running import run
 from published_stub import SOURCE, small_table
 

@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from isentropic.experiments.chapters import chapters_of
-from isentropic.experiments.printed_p import ClaimedP, printed_p
-from isentropic.experiments.rank_layout import rank_layout
-from isentropic.experiments.rankings import rankings
-from isentropic.experiments.results import (
+from isentropic.experiments.findings.chapters import chapters_of
+from isentropic.experiments.findings.printed_p import ClaimedP, printed_p
+from isentropic.experiments.findings.rankings import rankings
+from isentropic.experiments.findings.results import (
     COLUMNS,
     FAR,
     NEAR,
@@ -20,8 +19,9 @@ from isentropic.experiments.results import (
     as_rows,
     collected,
 )
+from isentropic.experiments.findings.sentences import survives
+from isentropic.experiments.rank_layout import rank_layout
 from isentropic.experiments.running import run
-from isentropic.experiments.sentences import survives
 from isentropic.experiments.values import PUBLISHED, ROUNDED, Cell, Task, measured
 from published_stub import DATA, METHODS, small_table
 

@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from isentropic.experiments.aims import Reached
-from isentropic.experiments.chapters import chapters_of
+from isentropic.experiments.findings.aims import Reached
+from isentropic.experiments.findings.chapters import chapters_of
 from isentropic.experiments.running import run
 from isentropic.experiments.values import ROUNDED, Cell, Task, measured
 from isentropic.report import tables_page

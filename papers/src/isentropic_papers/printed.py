@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from isentropic.experiments.printed_p import ClaimedP
-from isentropic.experiments.rankings import Groups
+from isentropic.experiments.findings.printed_p import ClaimedP
+from isentropic.experiments.findings.rankings import Groups
 from isentropic.experiments.values import Cell
 
 _SUMMARIES = ("Average", "Median", "Max", "Min", "Maximum", "Minimum", "Std. Dev.", "Std.Dev.")

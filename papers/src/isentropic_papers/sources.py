@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from types import MappingProxyType
 
-from isentropic.experiments.aims import Aim
-from isentropic.experiments.rankings import Groups
+from isentropic.experiments.findings.aims import Aim
+from isentropic.experiments.findings.rankings import Groups
 from isentropic.experiments.sources import Source
 
 from .entropic import article as entropic_article

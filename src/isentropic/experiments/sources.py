@@ -13,10 +13,10 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 
 from .._core.errors import InvalidInputError, IsentropicWarning, MissingExtraError, require, require_one_of
-from .aims import Aim, Reached
-from .printed_p import ClaimedP
-from .rankings import Groups
-from .results import TableResult
+from .findings.aims import Aim, Reached
+from .findings.printed_p import ClaimedP
+from .findings.rankings import Groups
+from .findings.results import TableResult
 from .values import Outcome, PublishedTable, Task
 
 GROUP = "isentropic.experiments"

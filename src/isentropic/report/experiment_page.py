@@ -8,13 +8,13 @@ from collections.abc import Container, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ..experiments.chapters import Chapter
+from ..experiments.findings.chapters import Chapter
+from ..experiments.findings.printed_p import PrintedP
+from ..experiments.findings.rankings import Ranking, against, first_of
+from ..experiments.findings.results import CellResult, TableResult
+from ..experiments.findings.sentences import number, number_span, p_value
 from ..experiments.own_tables import OWN
-from ..experiments.printed_p import PrintedP
 from ..experiments.rank_layout import RankLayout, rank_layout
-from ..experiments.rankings import Ranking, against, first_of
-from ..experiments.results import CellResult, TableResult
-from ..experiments.sentences import number, number_span, p_value
 from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Task
 from .collect.scores import seconds
 from .rendering import asset, template

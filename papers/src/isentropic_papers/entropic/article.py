@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isentropic.experiments.battery import EIGHT
-from isentropic.experiments.results import UNEXPLAINED
+from isentropic.experiments.findings.results import UNEXPLAINED
 from isentropic.experiments.values import PUBLISHED, Cell, Outcome, PublishedTable, Task, measured, merged
 
 from ..printed import Printed, Reasons, note, printed

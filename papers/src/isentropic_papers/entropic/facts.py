@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from isentropic.experiments.sentences import interval, number
+from isentropic.experiments.findings.sentences import interval, number
 from isentropic.experiments.values import HONEST, PUBLISHED, Cell, Outcome, Task
 
 from .scale import SCALED

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from isentropic.experiments.battery import EIGHT
+from isentropic.experiments.findings.results import UNEXPLAINED
 from isentropic.experiments.protocols import SIX
-from isentropic.experiments.results import UNEXPLAINED
 from isentropic.experiments.values import Cell, PublishedTable, Task, measured
 
 from ..printed import Printed, Reasons, errata, note, printed

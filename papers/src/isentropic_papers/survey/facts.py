@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isentropic.experiments.aims import Reached
-from isentropic.experiments.results import CellResult, TableResult
-from isentropic.experiments.sentences import interval
+from isentropic.experiments.findings.aims import Reached
+from isentropic.experiments.findings.results import CellResult, TableResult
+from isentropic.experiments.findings.sentences import interval
 from isentropic.experiments.statistics import RankTest, critical_difference
 from isentropic.experiments.values import HONEST, PUBLISHED, Cell, Outcome, Task
 

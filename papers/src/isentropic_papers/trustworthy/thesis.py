@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Any
 
-from isentropic.experiments.results import UNEXPLAINED
+from isentropic.experiments.findings.results import UNEXPLAINED
 from isentropic.experiments.values import HONEST, PUBLISHED, Cell, PublishedTable, Task, measured
 
 from ..printed import Printed, Reasons, note, printed

@@ -20,8 +20,8 @@ from .summary import count
 from .terminal import show_json
 
 if TYPE_CHECKING:
-    from ...experiments.chapters import Chapter
-    from ...experiments.rankings import Ranking
+    from ...experiments.findings.chapters import Chapter
+    from ...experiments.findings.rankings import Ranking
     from ...experiments.sources import Source
     from ...experiments.values import Outcome, PublishedTable, Task
 
@@ -79,14 +79,14 @@ class Asked:
 
     @property
     def numbers(self) -> Output:
-        from ...experiments.results import COLUMNS
+        from ...experiments.findings.results import COLUMNS
 
         path = self.out.with_suffix(".csv")
         return Output("the file of numbers beside --out", path, is_ours=_starts_with(COLUMNS))
 
     @property
     def ranks(self) -> Output:
-        from ...experiments.rankings import RANK_COLUMNS
+        from ...experiments.findings.rankings import RANK_COLUMNS
 
         path = self.out.with_name(f"{self.out.stem}-ranks.csv")
         return Output("the file of ranks beside --out", path, is_ours=_starts_with(RANK_COLUMNS))
@@ -131,7 +131,7 @@ def run_and_write(
 
     ``sources`` say what is theirs of the tables: titles, aims, p-values.
     """
-    from ...experiments.chapters import chapters_of
+    from ...experiments.findings.chapters import chapters_of
     from ...experiments.running import run
     from ...experiments.store import OutcomeStore
 
@@ -160,8 +160,8 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
     from datetime import UTC, datetime
 
     from ..._core.files import atomic_write, written_together
-    from ...experiments.rankings import RANK_COLUMNS, rank_rows
-    from ...experiments.results import COLUMNS, as_rows
+    from ...experiments.findings.rankings import RANK_COLUMNS, rank_rows
+    from ...experiments.findings.results import COLUMNS, as_rows
     from ...report import tables_page
     from .report_document import versions
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from .values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Cell, Outcome, PublishedTable, Task
+from ..values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Cell, Outcome, PublishedTable, Task
 
 SAME, NEAR, FAR, UNKNOWN = "same", "near", "far", "unknown"
 _NEAR = 0.02  # that two programs differ by where one draws without a seed

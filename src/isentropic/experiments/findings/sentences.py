@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .._core.values import Floats
-from .estimates import duration, time_left
+from ..._core.values import Floats
+from ..estimates import duration, time_left
+from ..values import Outcome, Task
 from .printed_p import PrintedP
 from .rankings import LEVEL, Ranking, first_of
 from .results import FAR, NEAR, ROUNDING, CellResult, TableResult
-from .values import Outcome, Task
 
 _NAMED = 3  # methods that a sentence can name
 

@@ -8,11 +8,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from .._core.values import Floats
-from .battery import EIGHT
-from .bayesian import ROPE, Posterior, signed_rank_posterior
+from ..._core.values import Floats
+from ..battery import EIGHT
+from ..bayesian import ROPE, Posterior, signed_rank_posterior
+from ..statistics import RankTest, critical_difference, effect, pairwise, rank_test
 from .results import CellResult, TableResult
-from .statistics import RankTest, critical_difference, effect, pairwise, rank_test
 
 RANKED = ("accuracy", "kappa", "silhouette", "R²", *EIGHT)  # measures of which more is better
 LEVEL = 0.05

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..bayesian import ROPE
+from ..sources import Source
+from ..values import Outcome, PublishedTable, Task
 from .aims import Reached, reached
-from .bayesian import ROPE
 from .printed_p import PrintedP, printed_p
 from .rankings import Ranking, rankings
 from .results import TableResult, collected
 from .sentences import survives, unfinished
-from .sources import Source
-from .values import Outcome, PublishedTable, Task
 
 
 @dataclass(frozen=True, slots=True, eq=False)
