@@ -308,8 +308,8 @@ def test_of_files_that_are_written_together_all_old_ones_stay(at):
 def test_a_page_without_room_leaves_the_numbers_and_ranks_of_the_last_one(at):
     from typer.testing import CliRunner
 
-    from isentropic.experiments.rankings import RANK_COLUMNS
-    from isentropic.experiments.results import COLUMNS
+    from isentropic.experiments.findings.rankings import RANK_COLUMNS
+    from isentropic.experiments.findings.results import COLUMNS
 
     rows = (f"{i % 5},{i * i % 7},{'xy'[i % 2]}" for i in range(40))
     Path("in.csv").write_text("\n".join(["a,b,target", *rows]) + "\n", encoding="utf-8")

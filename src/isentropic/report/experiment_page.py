@@ -8,14 +8,13 @@ from collections.abc import Container, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ..experiments.chapters import Chapter
+from ..experiments.findings.chapters import Chapter
+from ..experiments.findings.printed_p import PrintedP
+from ..experiments.findings.rankings import Ranking, against, first_of
+from ..experiments.findings.results import CellResult, TableResult
+from ..experiments.findings.sentences import number, number_span, p_value
 from ..experiments.own_tables import OWN
-from ..experiments.printed_p import PrintedP
 from ..experiments.rank_layout import RankLayout, rank_layout
-from ..experiments.rankings import Ranking, against, first_of
-from ..experiments.results import CellResult, TableResult
-from ..experiments.sentences import number, number_span, p_value
-from ..experiments.survey_facts import lines_of
 from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Task
 from .collect.scores import seconds
 from .rendering import asset, template
@@ -36,7 +35,6 @@ _PROTOCOLS = {
     RANDOM: "of random projections",
     ROUNDED: "of what rounding does",
 }
-_INTERVALS = {"004": "the range of three seeds", "survey": "between the worst and the best order of ties"}
 _MOST_DIAGRAM = 40  # methods that a diagram can name
 
 
@@ -83,7 +81,7 @@ def _table(result: TableResult) -> dict[str, Any]:
     cells = [one for one in result.cells if _has_number(one)]
     shown = [column for column in _COLUMNS if any(_value(one, column) is not None for one in cells)]
     reasons = list(dict.fromkeys(one.reason for one in cells if one.reason))
-    methods = lines_of(result, cells)
+    methods = (result.table.order or _as_listed)(cells)
     blocks = list(dict.fromkeys((one.cell.dataset, one.cell.measure) for one in cells))
     there = {(one.cell.measure, name) for one in cells for name in shown if _value(one, name) is not None}
     at = {
@@ -114,12 +112,16 @@ def _table(result: TableResult) -> dict[str, Any]:
     }
 
 
+def _as_listed(cells: Sequence[CellResult]) -> list[str]:
+    return list(dict.fromkeys(one.cell.method for one in cells))
+
+
 def _honest(result: TableResult) -> str:
     """The honest column in words, with what stands in its brackets."""
     told = f"honest, {result.table.honest}"
     if not any(one.low is not None for one in result.cells):
         return told
-    return f"{told} (in brackets {_INTERVALS.get(result.table.source, 'the 95% interval of the mean')})"
+    return f"{told} (in brackets {result.table.interval})"
 
 
 def _left(tasks: Sequence[Task]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,8 +20,9 @@ from .summary import count
 from .terminal import show_json
 
 if TYPE_CHECKING:
-    from ...experiments.chapters import Chapter
-    from ...experiments.rankings import Ranking
+    from ...experiments.findings.chapters import Chapter
+    from ...experiments.findings.rankings import Ranking
+    from ...experiments.sources import Source
     from ...experiments.values import Outcome, PublishedTable, Task
 
 RESULTS = "isentropic-results"  # the folder beside the page
@@ -78,14 +79,14 @@ class Asked:
 
     @property
     def numbers(self) -> Output:
-        from ...experiments.results import COLUMNS
+        from ...experiments.findings.results import COLUMNS
 
         path = self.out.with_suffix(".csv")
         return Output("the file of numbers beside --out", path, is_ours=_starts_with(COLUMNS))
 
     @property
     def ranks(self) -> Output:
-        from ...experiments.rankings import RANK_COLUMNS
+        from ...experiments.findings.rankings import RANK_COLUMNS
 
         path = self.out.with_name(f"{self.out.stem}-ranks.csv")
         return Output("the file of ranks beside --out", path, is_ours=_starts_with(RANK_COLUMNS))
@@ -118,10 +119,19 @@ def data_files() -> list[Path]:
 
 
 def run_and_write(
-    tables: Sequence[PublishedTable], tasks: Sequence[Task], asked: Asked, *, quiet: bool, as_json: bool
+    tables: Sequence[PublishedTable],
+    tasks: Sequence[Task],
+    asked: Asked,
+    *,
+    sources: Mapping[str, Source] | None = None,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
-    """Do what is not done yet, write the page and the numbers, say what survives."""
-    from ...experiments.chapters import chapters_of
+    """Do what is not done yet, write the page and the numbers, say what survives.
+
+    ``sources`` say what is theirs of the tables: titles, aims, p-values.
+    """
+    from ...experiments.findings.chapters import chapters_of
     from ...experiments.running import run
     from ...experiments.store import OutcomeStore
 
@@ -130,7 +140,9 @@ def run_and_write(
         seconds = None if asked.minutes is None else 60.0 * asked.minutes
         outcomes = run(tasks, store, asked.jobs, seconds=seconds)
     left = [task for task in tasks if task not in outcomes]
-    chapters = chapters_of(tables, outcomes, quick=bool(asked.quick), left=left, rope=asked.rope)
+    chapters = chapters_of(
+        tables, outcomes, sources=sources, quick=bool(asked.quick), left=left, rope=asked.rope
+    )
     _write(chapters, outcomes, asked)
     if as_json:
         show_json(_document(chapters, outcomes, asked))
@@ -148,8 +160,8 @@ def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: As
     from datetime import UTC, datetime
 
     from ..._core.files import atomic_write, written_together
-    from ...experiments.rankings import RANK_COLUMNS, rank_rows
-    from ...experiments.results import COLUMNS, as_rows
+    from ...experiments.findings.rankings import RANK_COLUMNS, rank_rows
+    from ...experiments.findings.results import COLUMNS, as_rows
     from ...report import tables_page
     from .report_document import versions
 
