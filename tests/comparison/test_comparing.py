@@ -21,8 +21,8 @@ from isentropic._core import extras as _extras
 from isentropic._core.errors import FileFormatError, InvalidInputError, IsentropicWarning, StoredRunWarning
 from isentropic._core.runtime import config_context
 from isentropic.comparison import PRESETS
-from isentropic.comparison.budget.work import Work
-from isentropic.comparison.evaluation.jobs import false_shares
+from isentropic.comparison.budget.comparison_plan import Work
+from isentropic.comparison.evaluation.method_evaluation import false_shares
 from isentropic.comparison.presets import grid_of, methods_of
 from isentropic.registry import Method
 
@@ -417,7 +417,7 @@ def test_anything_else_is_computed_again(X, stubs, tmp_path, change):
 
 def test_another_version_computes_again(X, stubs, tmp_path, monkeypatch):
     compare(X, methods=["stub"], folder=tmp_path)
-    monkeypatch.setattr("isentropic.comparison.store.__version__", "99")
+    monkeypatch.setattr("isentropic.comparison.run_cache.__version__", "99")
     FITS.clear()
     compare(X, methods=["stub"], folder=tmp_path)
     assert FITS
@@ -425,7 +425,7 @@ def test_another_version_computes_again(X, stubs, tmp_path, monkeypatch):
 
 def test_other_code_of_the_same_version_computes_again(X, stubs, tmp_path, monkeypatch):
     compare(X, methods=["stub"], folder=tmp_path)
-    monkeypatch.setattr("isentropic.comparison.store.code_mark", lambda: "another")
+    monkeypatch.setattr("isentropic.comparison.run_cache.code_mark", lambda: "another")
     FITS.clear()
     compare(X, methods=["stub"], folder=tmp_path)
     assert FITS

@@ -10,8 +10,8 @@ import pytest
 from isentropic import datasets
 from isentropic._core.values import Table
 from isentropic.comparison import Run, data_map, maps_frame, save_maps
-from isentropic.comparison.evaluation.row_trust import RowTrust
-from isentropic.comparison.exporting import row_scores
+from isentropic.comparison.evaluation.row_diagnostics import RowTrust
+from isentropic.comparison.export import row_scores
 from isentropic.quality import assess
 
 NAMES = ("row é", "b", "c")

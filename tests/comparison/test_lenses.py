@@ -5,9 +5,8 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from isentropic._core.values import Table
-from isentropic.comparison import lenses
-from isentropic.comparison.drawings import _lens
-from isentropic.comparison.lenses import STEPS, landmark_count, lens
+from isentropic.comparison import page_data as lenses
+from isentropic.comparison.page_data import STEPS, _lens, landmark_count, lens
 
 
 def table(n, m=5):
@@ -44,7 +43,7 @@ def test_landmarks_give_bounds_that_hold(monkeypatch):
 def test_landmarks_are_among_the_drawn_rows_and_no_more_than_there_is_room_for(monkeypatch):
     monkeypatch.setattr(lenses, "EXACT_ROWS", 10)
     given = table(400)
-    from isentropic.comparison.drawings import drawn_rows
+    from isentropic.comparison.page_data import drawn_rows
 
     rows = drawn_rows(given, 300)
     found = _lens(given, rows)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from isentropic import Gower, compare, datasets
-from isentropic.comparison import PRESETS, drawing, drawings, verdict
-from isentropic.comparison.budget import work
-from isentropic.comparison.evaluation.shares import false_shares
+from isentropic.comparison import PRESETS, drawing, verdict
+from isentropic.comparison import page_data as drawings
+from isentropic.comparison.budget import comparison_plan as work
+from isentropic.comparison.evaluation.row_diagnostics import false_shares
 from isentropic.comparison.presets import MIXED_SCORED_ROWS, methods_of
 from isentropic.quality import rnx_auc, row_tests
 from naive_gower import naive_gower

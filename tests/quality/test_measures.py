@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_same_bits
-from isentropic.comparison.evaluation.jobs import _few
+from isentropic.comparison.evaluation.method_evaluation import _few
 from isentropic.quality import Curves, Quality, assess
 from isentropic.quality.maps.map_differences import left_out
 from isentropic.quality.measures import MEASURES, OF_PAIRS, OF_RANKS, Measure, MeasureKind, judged, kinds

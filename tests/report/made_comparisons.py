@@ -7,7 +7,7 @@ import numpy as np
 from isentropic import report
 from isentropic._core.values import Table
 from isentropic.comparison import Caveat, Grade, GroupAnswer, LabelTest, Rating, Run, Trial, Verdict, drawing
-from isentropic.comparison.drawings import shown_groups
+from isentropic.comparison.page_data import shown_groups
 from isentropic.quality import assess
 
 

@@ -11,7 +11,7 @@ from test_page_text import data_of, decoded, visible
 
 from isentropic._core.errors import InvalidInputError
 from isentropic._core.values import Table
-from isentropic.comparison.explain.explained_columns import columns_of
+from isentropic.comparison.explain.source_columns import columns_of
 from isentropic.report.collect import first_screen
 from isentropic.report.payload.given_columns import coded_columns, given_columns
 

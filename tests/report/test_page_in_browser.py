@@ -10,7 +10,7 @@ from matplotlib.path import Path as MatplotlibPath
 
 from isentropic import report
 from isentropic.comparison import drawing
-from isentropic.comparison.budget.strata import taken
+from isentropic.comparison.budget.stratified_sample import taken
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser

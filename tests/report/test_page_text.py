@@ -14,7 +14,7 @@ from made_comparisons import FACTS, make_runs, make_supervised, make_table, make
 
 from isentropic import datasets
 from isentropic._core.errors import InvalidInputError, MissingExtraError
-from isentropic.comparison.drawings import drawn_rows
+from isentropic.comparison.page_data import drawn_rows
 from isentropic.quality import assess
 from isentropic.quality.maps.map_differences import spread
 from isentropic.report.payload.given_columns import given_columns
@@ -352,7 +352,7 @@ def test_nine_maps_of_five_thousand_points_take_less_than_seven_megabytes(large_
 
 def test_a_sample_of_many_rows_is_stated(monkeypatch, table, runs, verdict):
     monkeypatch.setattr(
-        "isentropic.comparison.drawings.drawn_rows",
+        "isentropic.comparison.page_data.drawn_rows",
         lambda table, most=50_000: drawn_rows(table, min(most, 60)),
     )
     html = page(table, runs, verdict, {})

@@ -9,7 +9,7 @@ from browsing import place
 from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 from scipy.spatial.distance import cdist
 
-from isentropic.comparison import lenses
+from isentropic.comparison import page_data as lenses
 from isentropic.quality import map_agreement
 
 pytest.importorskip("jinja2")

@@ -12,7 +12,7 @@ from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 from isentropic import datasets, report
 from isentropic._core.errors import TableWarning
 from isentropic.comparison import drawing
-from isentropic.comparison.budget.strata import taken
+from isentropic.comparison.budget.stratified_sample import taken
 from isentropic.report.payload.row_scores import near_counts
 
 pytest.importorskip("jinja2")

@@ -10,8 +10,8 @@ from made_comparisons import FACTS, first_columns, make_runs, make_table, make_v
 from isentropic import report
 from isentropic._core.values import Table
 from isentropic.comparison import drawing
-from isentropic.comparison.drawings import drawn_rows, shown_groups
 from isentropic.comparison.explain.regions import damaged_region
+from isentropic.comparison.page_data import drawn_rows, shown_groups
 from isentropic.report.collect.arrangement import shelves
 from isentropic.report.colors import CLASSES
 from isentropic.report.payload.arrays import packed, packed_points, packed_shares

@@ -11,8 +11,8 @@ from made_comparisons import FACTS, first_columns, make_runs, make_table, make_v
 from isentropic import datasets, explain
 from isentropic._core.errors import TableWarning
 from isentropic.comparison import drawing
-from isentropic.comparison.drawings import shown_groups
-from isentropic.comparison.explain.explanations import _day, _number
+from isentropic.comparison.explain.explanation import _day, _number
+from isentropic.comparison.page_data import shown_groups
 from isentropic.quality import assess, check_selection, corrected_selection
 
 pytest.importorskip("jinja2")

@@ -60,8 +60,8 @@ from .shared.terminal import reporting, show_json
 if TYPE_CHECKING:
     from .._core.values import Table
     from ..comparison import Run
-    from ..comparison.budget.pace import Limit
-    from ..comparison.comparing import Comparison
+    from ..comparison.budget.cost_model import Limit
+    from ..comparison.method_comparison import Comparison
 
 _PAGE = "report.html"
 MAP_FILES = (*MAPS, ".json")
@@ -237,8 +237,8 @@ def _finish(
     """Judge, write the page, say the verdict."""
     from .._core.files import atomic_write, written_together
     from ..comparison import drawing, save_maps
-    from ..comparison.budget.strata import taken
-    from ..comparison.drawings import shown_groups
+    from ..comparison.budget.stratified_sample import taken
+    from ..comparison.page_data import shown_groups
     from ..comparison.verdict.answers import about_table
     from ..comparison.verdict.judging import answered
     from ..report import page
@@ -281,7 +281,7 @@ def _finish(
 def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, int]:
     """What was found, and how many of the Runs were read back."""
     from ..comparison import PRESETS
-    from ..comparison.comparing import compared
+    from ..comparison.method_comparison import compared
 
     read_back: list[bool] = []
     lines = MethodLines(shown=shown)
@@ -310,7 +310,7 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
 
 
 def _limit(began: float, seconds: float) -> Limit:
-    from ..comparison.budget.pace import Limit
+    from ..comparison.budget.cost_model import Limit
 
     return Limit(began, seconds, page=True)
 

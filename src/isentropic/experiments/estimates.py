@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..comparison.budget.time_left import Levels, duration, in_words, span_left
+from ..comparison.budget.progress import Levels, duration, in_words, span_left
 from .values import Outcome, Task
 
 __all__ = ["duration", "in_words", "time_left"]
@@ -15,7 +15,7 @@ def time_left(
 ) -> tuple[float, float] | None:
     """Seconds, from and to; None before anything can be said.
 
-    By :func:`isentropic.comparison.budget.time_left.span_left`; the levels of a task are its data and its
+    By :func:`isentropic.comparison.budget.progress.span_left`; the levels of a task are its data and its
     method.
     """
     seen = [(_levels(task), outcome.seconds) for task, outcome in done.items() if not outcome.reason]

@@ -16,9 +16,8 @@ from .._core.errors import require
 from .._core.extras import require_extra
 from .._core.values import Integers, Table
 from ..comparison import Drawing, Group, Mark, Run, Verdict
-from ..comparison.drawings import WholeMap, plane
 from ..comparison.evaluation.runs import parameters, require_runs
-from ..comparison.lenses import Lens
+from ..comparison.page_data import Lens, WholeMap, plane
 from ..registry import METHODS
 from .collect import first_screen
 from .collect.arrangement import shelves

@@ -7,9 +7,9 @@ from sklearn.base import BaseEstimator
 from isentropic import Run, compare, datasets, quality, registry
 from isentropic._core.errors import InvalidInputError, MemoryBudgetError
 from isentropic.comparison import drawing, presets, verdict
-from isentropic.comparison.budget.strata import strata_of, stratified_rows, taken
-from isentropic.comparison.comparing import compared
+from isentropic.comparison.budget.stratified_sample import strata_of, stratified_rows, taken
 from isentropic.comparison.evaluation.fitting import placed_map
+from isentropic.comparison.method_comparison import compared
 
 FITTED = []  # rows of each fit of the stub
 
@@ -36,7 +36,7 @@ def large(monkeypatch):
     """Tables of more than 120 rows are large, and compared on 60."""
     FITTED.clear()
     for name, value in {"LARGE": 120, "SAMPLE_ROWS": 60}.items():
-        monkeypatch.setattr(f"isentropic.comparison.budget.work.{name}", value)
+        monkeypatch.setattr(f"isentropic.comparison.budget.comparison_plan.{name}", value)
     monkeypatch.setattr(presets, "TUNED_ROWS", 40)
     monkeypatch.setattr(presets, "SCORED_ROWS", 50)
 
@@ -139,7 +139,7 @@ def test_methods_of_a_preset_that_are_made_for_fewer_rows_are_one_line(large, X,
         "few", f"{__name__}:Columns", "", "none", "O(n); O(n)", "(2000)", max_rows=50, preset="quick"
     )
     monkeypatch.setattr(registry, "METHODS", {**lines, "few": few})
-    monkeypatch.setattr("isentropic.comparison.budget.work.METHODS", registry.METHODS)
+    monkeypatch.setattr("isentropic.comparison.budget.comparison_plan.METHODS", registry.METHODS)
     found = compared(X, None, None, presets.PRESETS["quick"])
     assert [run.method for run in found.runs] == ["pca", "umap"]
     assert found.notes == ("Not compared, as they are made for fewer rows: few.",)

@@ -3,10 +3,9 @@
 import pytest
 
 from isentropic.comparison import PRESETS
-from isentropic.comparison.budget import steps
-from isentropic.comparison.budget.steps import ALL_ROWS, Steps, count_steps, steps_of
-from isentropic.comparison.budget.time_left import span_left
-from isentropic.comparison.evaluation.tasks import as_tasks
+from isentropic.comparison.budget import progress as steps
+from isentropic.comparison.budget.progress import ALL_ROWS, Steps, count_steps, span_left, steps_of
+from isentropic.comparison.evaluation.candidates import as_tasks
 
 METHODS = {"pca": 1.0, "isomap": 10.0, "umap": 4.0, "t-sne": 8.0}
 KINDS = {"trial": 2.0, "map": 3.0, "measures": 5.0}

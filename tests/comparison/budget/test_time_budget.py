@@ -11,19 +11,25 @@ from isentropic import compare
 from isentropic._core.errors import DeadlineError, InvalidInputError, TimeBudgetWarning
 from isentropic._core.runtime import config_context, require_memory, row_blocks
 from isentropic.comparison import PRESETS
-from isentropic.comparison.budget import planning
-from isentropic.comparison.budget.pace import Limit, measured_in
-from isentropic.comparison.budget.planning import Estimate, exponent, in_time, planned, rows_in_time
-from isentropic.comparison.budget.steps import Steps
-from isentropic.comparison.budget.timed import _seen
-from isentropic.comparison.budget.whole_in_time import of_all_in_time
-from isentropic.comparison.budget.whole_jobs import WholeJob
-from isentropic.comparison.comparing import compared
+from isentropic.comparison.budget import cost_model as planning
+from isentropic.comparison.budget.cost_model import (
+    Estimate,
+    Limit,
+    exponent,
+    in_time,
+    measured_in,
+    planned,
+    rows_in_time,
+)
+from isentropic.comparison.budget.full_fit import WholeJob, of_all_in_time
+from isentropic.comparison.budget.progress import Steps
+from isentropic.comparison.budget.time_budget import _seen
+from isentropic.comparison.evaluation.candidates import as_tasks
 from isentropic.comparison.evaluation.data import Data
 from isentropic.comparison.evaluation.runs import Run
-from isentropic.comparison.evaluation.tasks import as_tasks
+from isentropic.comparison.method_comparison import compared
 from isentropic.comparison.presets import SAMPLE_ROWS
-from isentropic.comparison.store import Store
+from isentropic.comparison.run_cache import Store
 from isentropic.selection import select
 
 
@@ -90,7 +96,7 @@ def test_a_method_whose_time_is_over_is_a_row_with_the_reason(X):
 
 def test_what_does_not_fit_is_left_out_in_one_line(X, monkeypatch):
     known = {"fast": Estimate(1e-6, 1, 1.0), "dear": Estimate(1e6, 1, 1.0)}
-    monkeypatch.setattr("isentropic.comparison.budget.timed._estimates", lambda *given: known)
+    monkeypatch.setattr("isentropic.comparison.budget.time_budget._estimates", lambda *given: known)
     found = compared(
         X, None, {"dear": Slow(), "fast": Slow()}, PRESETS["quick"], limit=Limit(time.perf_counter(), 3600)
     )
@@ -100,7 +106,7 @@ def test_what_does_not_fit_is_left_out_in_one_line(X, monkeypatch):
 
 def test_the_bar_comes_to_its_end_without_those_left_out(X, monkeypatch, tmp_path):
     known = {"fast": Estimate(1e-6, 1, 1.0), "dear": Estimate(1e6, 1, 1.0)}
-    monkeypatch.setattr("isentropic.comparison.budget.timed._estimates", lambda *given: known)
+    monkeypatch.setattr("isentropic.comparison.budget.time_budget._estimates", lambda *given: known)
     methods = {"dear": Slow(), "long": Slow(), "fast": Slow(), "pca": {}}
     compare(X, methods={"pca": {}}, folder=tmp_path, preset="quick")  # to be read back
     seen = []
@@ -264,7 +270,7 @@ def test_all_rows_are_fitted_or_placed_in_the_time_that_is_left(
     clock = Costly.clock
     clock.now = 0.0
     monkeypatch.setattr("time.perf_counter", clock)
-    monkeypatch.setattr("isentropic.comparison.budget.whole_in_time.exponent", lambda task: 1.0)
+    monkeypatch.setattr("isentropic.comparison.budget.full_fit.exponent", lambda task: 1.0)
     limit, rows = Limit(0.0, 1e9), 100
     methods = {"costly": Costly(fitting, placing)}
     found = compared(X, None, methods, replace(PRESETS["quick"], n_walks=1), limit=limit, most_rows=rows)

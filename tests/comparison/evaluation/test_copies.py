@@ -7,9 +7,9 @@ from numpy.testing import assert_array_equal
 
 from isentropic import compare, datasets
 from isentropic.comparison import maps_frame
-from isentropic.comparison.comparing import compared, preset_of
-from isentropic.comparison.evaluation.copies import Copies
+from isentropic.comparison.evaluation.duplicate_rows import Copies
 from isentropic.comparison.evaluation.runs import Run
+from isentropic.comparison.method_comparison import compared, preset_of
 
 METHODS = ["pca", "t-sne"]
 

@@ -12,9 +12,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from isentropic import LDA, PCA, LabelTest, config_context, datasets, label_permutation_test
 from isentropic._core.errors import FileFormatError, InvalidInputError, StoredRunWarning
-from isentropic.comparison.evaluation import fitting, label_scores
+from isentropic.comparison.evaluation import fitting
+from isentropic.comparison.evaluation import label_tests as label_scores
 from isentropic.comparison.evaluation.fitting import Split
-from isentropic.comparison.evaluation.label_scores import LabelTrial
+from isentropic.comparison.evaluation.label_tests import LabelTrial
 
 IRIS = datasets.load("builtin:iris")
 FITS = []

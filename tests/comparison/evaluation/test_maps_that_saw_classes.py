@@ -11,9 +11,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from isentropic import LDA, Run, compare, config_context, datasets
 from isentropic.comparison import verdict
-from isentropic.comparison.evaluation import classifiers, labelled
-from isentropic.comparison.evaluation.classifiers import raw_accuracies
-from isentropic.comparison.evaluation.data import Data
+from isentropic.comparison.evaluation import data as classifiers
+from isentropic.comparison.evaluation import label_tests as labelled
+from isentropic.comparison.evaluation.data import Data, raw_accuracies
 from isentropic.comparison.evaluation.fitting import Split
 
 IRIS = datasets.load("builtin:iris")

@@ -11,8 +11,8 @@ import pytest
 from isentropic import Run, compare
 from isentropic._core.errors import DeadlineError, FileFormatError
 from isentropic.comparison import verdict
-from isentropic.comparison.drawings import agreed_neighbors
-from isentropic.comparison.evaluation.row_checks import with_walks
+from isentropic.comparison.evaluation.row_diagnostics import with_walks
+from isentropic.comparison.page_data import agreed_neighbors
 from isentropic.quality import row_tests
 from naive_trust import naive_shared
 

@@ -14,8 +14,8 @@ from sklearn.metrics import roc_auc_score
 
 from isentropic import datasets, explain
 from isentropic._core.errors import InvalidInputError, TableWarning
-from isentropic.comparison.explain.explained_columns import columns_of
-from isentropic.comparison.explain.explaining import _half, _scattered
+from isentropic.comparison.explain.explanation import _half, _scattered
+from isentropic.comparison.explain.source_columns import columns_of
 
 N, GROUP = 400, 80
 PLANTED = ("number 3", "number 7", "levels 2")

@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from isentropic import Gower, datasets
-from isentropic.comparison.explain.structure import _density, blocks, column_relation
+from isentropic.comparison.explain.column_relation import _density, blocks, column_relation
 
 NOISE = {
     "normal": lambda random, shape: random.normal(size=shape),

@@ -13,13 +13,15 @@ from sklearn.cluster import HDBSCAN
 from isentropic import PCA, datasets, registry
 from isentropic._core.errors import InvalidInputError
 from isentropic.comparison import compare, drawing, test_groups, verdict
-from isentropic.comparison.evaluation.tasks import as_tasks
-from isentropic.comparison.explain.explanations import Difference, Explanation
-from isentropic.comparison.groups.halves import accepted, jaccard
-from isentropic.comparison.groups.names import group_names
-from isentropic.comparison.groups.shown_map import embed_by_task, group_test_of_run
-from isentropic.comparison.groups.testing import _is_curve
-from isentropic.comparison.groups.tree import ClusterTree, cluster_tree
+from isentropic.comparison.evaluation.candidates import as_tasks
+from isentropic.comparison.explain.explanation import Difference, Explanation
+from isentropic.comparison.groups.cluster_tree import ClusterTree, accepted, cluster_tree, jaccard
+from isentropic.comparison.groups.reproducible_groups import (
+    _is_curve,
+    embed_by_task,
+    group_names,
+    group_test_of_run,
+)
 from isentropic.distances import is_gower
 
 
@@ -161,7 +163,7 @@ def test_threads_and_the_order_of_rows_change_nothing():
 
 
 def test_of_many_rows_a_sample_is_tested_and_all_are_named(monkeypatch):
-    monkeypatch.setattr("isentropic.comparison.groups.testing._MOST_ROWS", 120)
+    monkeypatch.setattr("isentropic.comparison.groups.reproducible_groups._MOST_ROWS", 120)
     sizes = []
 
     def counted(X):

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 
 from isentropic import find_groups
 from isentropic._core.errors import InvalidInputError
-from isentropic.comparison.groups.hills import _hills
+from isentropic.comparison.groups.density_groups import _hills
 from naive_trust import naive_hills
 
 

@@ -15,7 +15,7 @@ from ..._core.errors import printable
 if TYPE_CHECKING:
     from ..._core.values import Integers, Table
     from ...comparison import Drawing, LabelTest, Preset, RowTrust, Run, Verdict
-    from ...comparison.comparing import Comparison
+    from ...comparison.method_comparison import Comparison
     from ...quality import SharedNeighbors
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")

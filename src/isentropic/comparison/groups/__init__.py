@@ -1,7 +1,7 @@
 """Are there groups? Clusters of a map, whether halves of the rows show them again, and what to call them."""
 
-from .hills import find_groups
-from .testing import test_groups
-from .values import Group, Groups, GroupTest
+from .density_groups import find_groups
+from .group_results import Group, Groups, GroupTest
+from .reproducible_groups import test_groups
 
 __all__ = ["Group", "GroupTest", "Groups", "find_groups", "test_groups"]

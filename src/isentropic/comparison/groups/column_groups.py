@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..._core.values import Floats, Integers, Table
-from ..explain.explained_columns import Column, columns_of
-from .halves import LEAST, Embed, jaccard, map_tree
-from .tree import Flags
+from ..explain.source_columns import Column, columns_of
+from .cluster_tree import LEAST, Embed, Flags, jaccard, map_tree
 
 _TELLS = 0.95  # balanced accuracy from which columns tell a group from the rest
 _GAIN = 0.02  # of that accuracy, which one more column must bring

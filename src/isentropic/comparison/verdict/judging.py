@@ -16,7 +16,6 @@ from . import text
 from .answers import GroupAnswer, TestedGroups
 from .caveats import Caveat, caveats, with_groups
 from .choice import best_first, candidates, chosen, is_exact, same_in_practice
-from .class_maps import about_classes
 from .grades import Rating, rate
 from .thresholds import ALIKE, DENSITY, RELATED, RELATION, at_least
 
@@ -256,3 +255,26 @@ def _sampled(runs: Sequence[Run], full: Run | None, recommended: Rating | None) 
     if full.failed or full.embedding is None:
         return text.sampled_without_map(n_compared, text.title_of(full.method), full.reason)
     return text.sampled(n_compared, len(full.embedding), full.n_placed)
+
+
+# ---- maps that saw the classes -------------------------------------------------------------------
+
+
+def about_classes(runs: Sequence[Run], ratings: Sequence[Rating]) -> tuple[str, ...]:
+    """Sentences: which map tells the classes apart, beside classifiers; what is an effect of the labels."""
+    found = []
+    real = [rating for rating in ratings if rating.labels == "real" and not rating.failed]
+    if real:
+        best = max(real, key=lambda rating: (_observed(runs[rating.run]), -rating.run))
+        run = runs[best.run]
+        assert run.label_test is not None
+        beside = [(name, value[0]) for name, value in run.classifiers.items()]
+        found.append(text.best_of_classes(best.title, len(real), run.label_test, beside))
+    for labels, sentence in (("effect", text.effects_of_labels), ("untested", text.untested_labels)):
+        titles = [rating.title for rating in ratings if rating.labels == labels and not rating.failed]
+        found += [sentence(titles)] if titles else []
+    return tuple(found)
+
+
+def _observed(run: Run) -> float:
+    return 0.0 if run.label_test is None else run.label_test.observed

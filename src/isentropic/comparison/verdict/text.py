@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..evaluation.label_values import LabelTest
+from ..evaluation.runs import LabelTest
 from .thresholds import Level, at_least
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from pandas.api.types import is_datetime64_any_dtype
 
 from ..._core.values import Floats, Integers, Table
-from ...comparison.explain.explained_columns import Column, columns_of
+from ...comparison.explain.source_columns import Column, columns_of
 from ...tables.prepare.dates import days
 from .arrays import packed
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..._core.values import Table
-from ...comparison.drawings import WholeMap, plane
-from ...comparison.explain.explained_columns import columns_of
+from ...comparison.explain.source_columns import columns_of
+from ...comparison.page_data import WholeMap, plane
 from .arrays import packed, packed_points
 from .drawn_rows import class_codes
 from .given_columns import MOST_BYTES, CodedColumn, other_columns

@@ -20,7 +20,7 @@ from ..._core.values import Floats, Integers
 from ...distances import EUCLIDEAN, Metric, distinct_rows, in_units, is_gower, scaled_distance_rows
 from ...distances.gower import GowerRows
 from ...distances.metrics import BY_DIFFERENCES
-from ..evaluation.copies import comparable
+from ..evaluation.duplicate_rows import comparable
 
 SHUFFLES = 99
 _ROWS, _FEWEST = 400, 60  # of more rows so many are drawn, fewer of wide tables

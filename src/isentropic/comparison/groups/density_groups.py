@@ -17,10 +17,9 @@ from ..._core.values import Floats, Integers
 from ...distances import euclidean_rows
 from ...kernels.densities.density_peaks import basins
 from ...neighbors import nearest_among
-from ..explain.explained_columns import columns_of
-from ..explain.explaining import compared
-from ..explain.explanations import Explanation
-from .values import Group, Groups
+from ..explain.explanation import Explanation, compared
+from ..explain.source_columns import columns_of
+from .group_results import Group, Groups
 
 _RISE = 3.5  # deviations of the log density that a hill must rise above the saddle to a higher one
 _RISE_ON_CURVES = 6.0  # on a curve no way leads round a thin place: by chance alone saddles are deeper

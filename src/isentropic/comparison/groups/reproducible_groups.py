@@ -1,14 +1,16 @@
-"""``test_groups``: are the groups that a map shows real? Real ones are found again in disjoint halves."""
+"""``test_groups``: whether disjoint halves of the rows show the same clusters, and what to call them."""
 
 # ruff: noqa: PT028  (no test of pytest: a public function with defaults)
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ... import registry
 from ..._core.arguments import as_numbers
 from ..._core.errors import require, require_count
 from ..._core.runtime import worker_threads
@@ -16,13 +18,24 @@ from ..._core.values import Floats, Integers, Table
 from ...distances import Metric, checked_metric, euclidean_rows, is_gower
 from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
-from ..budget.strata import taken
+from ..budget.stratified_sample import taken
+from ..evaluation.candidates import Task
+from ..evaluation.runs import Run
+from ..explain.explanation import Difference, Explanation
+from .cluster_tree import (
+    FEWEST,
+    LEAST,
+    LEAST_ON_CURVES,
+    Embed,
+    Flags,
+    accepted,
+    cluster_tree,
+    reproducibilities,
+    vote,
+)
 from .column_groups import columns_that_make
-from .halves import FEWEST, LEAST, LEAST_ON_CURVES, Embed, accepted, reproducibilities, vote
-from .hills import explanations, map_dimension
-from .names import group_names
-from .tree import Flags, cluster_tree
-from .values import Group, Groups, GroupTest
+from .density_groups import explanations, map_dimension
+from .group_results import Group, Groups, GroupTest
 
 FEWEST_ROWS = 30
 _MOST_ROWS = 2_000  # that are mapped and clustered, half of them at a time
@@ -209,3 +222,115 @@ def _groups(
             group_names(told), rows, scores, told, makers, strict=True
         )
     )
+
+
+# ---- groups of a run -----------------------------------------------------------------------------
+
+
+_SAW_CLASSES = "The map was fitted with the classes: any half of the rows would show them again."
+
+
+def embed_by_task(task: Task, params: Mapping[str, Any], seed: int, n_jobs: int | None = None) -> Embed:
+    """Fit the method of a comparison, with these parameters, to other rows of the same table."""
+
+    def embed(X: Any) -> Any:
+        model = None if task.make is None else task.estimator(params, seed, n_jobs)
+        return task.embed(model, X, None)
+
+    return embed
+
+
+def embed_by_run(run: Run, metric: Any, n_jobs: int | None = None) -> Embed | None:
+    """Fit the method of a Run again, by its name and parameters; None where the registry has no such name."""
+    if run.method not in registry.METHODS:
+        return None
+    given = {**run.params, **({} if run.seed is None else {"random_state": run.seed})}
+    if is_gower(metric):
+        given["metric"] = metric  # a Run has its name only
+    accepted = registry.make(run.method).get_params(deep=False)
+    if n_jobs is not None and "n_jobs" in accepted:
+        given["n_jobs"] = n_jobs
+
+    def embed(X: Any) -> Any:
+        return registry.make(run.method, **given).fit_transform(X)
+
+    return embed
+
+
+def group_test_of_run(
+    table: Table,
+    run: Run,
+    rows: Integers | None = None,
+    *,
+    embed: Embed | None = None,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+) -> GroupTest:
+    """Are the groups that one map shows real? Its first two coordinates are tested, as they are drawn.
+
+    ``rows`` are those that are drawn; the rows of the answer count them. ``embed`` maps some rows by the same
+    method; by default the registry knows it by the name of the Run.
+    """
+    assert run.embedding is not None
+    drawn = np.arange(len(table.X)) if rows is None else rows
+    Z: Floats = run.embedding[drawn, :2]
+    if run.saw_classes:
+        return not_tested(len(drawn), _SAW_CLASSES)
+    again = embed_by_run(run, table.metric, n_jobs) if embed is None else embed
+    if again is None:
+        return not_tested(
+            len(drawn), f"{run.method} is no method of the registry: give embed to fit it again."
+        )
+    some = table if len(drawn) == len(table.X) else taken(table, drawn)
+    return test_groups(
+        some.X,
+        Z,
+        lambda X: np.asarray(again(X))[:, :2],
+        table=some,
+        metric=table.metric,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+
+
+# ---- names of groups -----------------------------------------------------------------------------
+
+
+_STRENGTHS = (0.4, 0.6)  # of the first and the second column: AUC 0.7 and 0.8, or 40 and 60 points of a level
+_LONGEST = 24  # characters of a level; longer ones are cut
+_FLAGS = {"0", "1", "yes", "no", "y", "n", "true", "false", "t", "f"}  # levels that say nothing alone
+
+
+def group_names(explanations: Sequence[Explanation | None]) -> list[str]:
+    """A name for each group: "high flipper_length, Gentoo"; numbered where columns give none, or the same."""
+    names = [
+        f"group {number}" if explanation is None else _name(explanation) or f"group {number}"
+        for number, explanation in enumerate(explanations, start=1)
+    ]
+    return [
+        name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
+        for place, name in enumerate(names)
+    ]
+
+
+def _name(explanation: Explanation) -> str:
+    told: dict[str, str] = {}
+    for one in sorted(explanation.differences, key=_order):
+        if one.column not in told and len(told) < len(_STRENGTHS) and one.strength >= _STRENGTHS[len(told)]:
+            told[one.column] = _words(one)
+    return ", ".join(told.values())
+
+
+def _order(one: Difference) -> tuple[bool, float]:
+    """The strongest first; levels that a group has not come last."""
+    return bool(one.level) and one.auc < 0.5, -one.strength
+
+
+def _words(one: Difference) -> str:
+    if one.lift is None:
+        words = ("late", "early") if one.dates else ("high", "low")
+        return f"{words[one.auc < 0.5]} {one.column}"
+    level = one.level if len(one.level) <= _LONGEST else f"{one.level[: _LONGEST - 1]}\u2026"
+    says_nothing = one.level.casefold() in _FLAGS or one.level.replace(".", "", 1).isdigit()
+    text = f"{one.column} {level}" if says_nothing else level
+    return text if one.auc > 0.5 else f"not {text}"

@@ -13,18 +13,16 @@ from .._core.runtime import config_context, get_config, worker_threads
 from .._core.values import Integers
 from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
-from .budget.pace import Limit
-from .budget.planning import FOR_THE_SAMPLE, said_of_memory
-from .budget.steps import Steps
-from .budget.timed import MakeJob, runs_in_time
-from .budget.whole_in_time import of_all_in_time
-from .budget.whole_jobs import WholeJob
-from .budget.work import MostRows, Work
-from .evaluation.jobs import Job
+from .budget.comparison_plan import MostRows, Work
+from .budget.cost_model import FOR_THE_SAMPLE, Limit, said_of_memory
+from .budget.full_fit import WholeJob, of_all_in_time
+from .budget.progress import Steps
+from .budget.time_budget import MakeJob, runs_in_time
+from .evaluation.candidates import Methods, Task
+from .evaluation.method_evaluation import Job
 from .evaluation.runs import Run
-from .evaluation.tasks import Methods, Task
 from .presets import PRESETS, Preset
-from .store import Store
+from .run_cache import Store
 from .verdict import Verdict, verdict
 
 _MOST_KEPT = 2**28  # bytes of the table, times methods: beyond, fitted models are not kept

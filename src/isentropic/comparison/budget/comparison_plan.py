@@ -10,14 +10,13 @@ from typing import Any, Literal
 from ..._core.values import Integers
 from ...distances import Metric, is_gower
 from ...registry import METHODS
-from ..evaluation.copies import Copies
+from ..evaluation.candidates import Methods, Task, as_tasks
 from ..evaluation.data import Data
-from ..evaluation.tasks import Methods, Task, as_tasks
+from ..evaluation.duplicate_rows import Copies
 from ..presets import LARGE, MIXED, MIXED_SAMPLE_ROWS, SAMPLE_ROWS, Preset, methods_of
-from .pace import Limit, measured_pace
-from .planning import FOR_THE_SAMPLE, rows_in_time
-from .steps import ALL_ROWS, steps_of
-from .strata import strata_of, stratified_rows
+from .cost_model import FOR_THE_SAMPLE, Limit, measured_pace, rows_in_time
+from .progress import ALL_ROWS, steps_of
+from .stratified_sample import strata_of, stratified_rows
 
 MostRows = int | None | Literal["auto"]
 

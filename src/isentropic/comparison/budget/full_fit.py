@@ -1,8 +1,9 @@
-"""The recommended method on all rows of a large table: fitted on all, or on some and the rest placed."""
+"""The recommended method on all rows of a large table: fitted on all, or on a sample and the rest mapped."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,13 +12,13 @@ from ..._core.errors import DeadlineError, MemoryBudgetError
 from ..._core.runtime import config_context
 from ..._core.values import Integers
 from ...registry import METHODS
+from ..evaluation.candidates import Task, plain
 from ..evaluation.fitting import Fit, fitted, placed_map
-from ..evaluation.jobs import Job
-from ..evaluation.row_checks import with_row_tests
+from ..evaluation.method_evaluation import Job
+from ..evaluation.row_diagnostics import with_row_tests
 from ..evaluation.runs import Run
-from ..evaluation.tasks import Task, plain
-from ..store import Store, as_written
-from .planning import exponent
+from ..run_cache import Store, as_written
+from .cost_model import exponent, pace_of_all, scored_in
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,3 +79,44 @@ def grows_too_fast(task: Task, n_rows: int) -> bool:
     """Whether a method is not for so many rows, by what the registry says of it."""
     beyond = task.max_rows is not None and n_rows > task.max_rows
     return beyond or (task.label in METHODS and exponent(task) >= 2)
+
+
+# ---- within a time limit -------------------------------------------------------------------------
+
+
+_FOR_MEASURES = 0.3  # of the time that is left: so many rows are scored as can be
+_FIRST = 0.6  # of the time of fits, for a first one that placing could follow
+_DOUBT = 1.5  # times: what is thought of a fit of all rows is more often too much
+
+
+def of_all_in_time(job: WholeJob, like: Run, rows: Integers, store: Store, ends: float) -> tuple[Run, bool]:
+    """As :meth:`WholeJob.of_all`, over by ``ends``; where no way is, the Run has failed with that reason.
+
+    All rows are fitted where that is thought to fit the time, else those of the sample, and the rest are
+    placed, which a fit that was stopped is followed by, too. Fewer rows than usual are compared with
+    all others where time is short.
+    """
+    left = ends - time.perf_counter()
+    each = pace_of_all(job.data, job.n_jobs) if left > 0 else 1.0
+    scored = scored_in(_FOR_MEASURES * left, each)
+    job = replace(job, preset=replace(job.preset, scored_rows=scored))
+    fit_ends = ends - scored * each
+    for placing, until in _ways(job, like, fit_ends):
+        run, read_back = replace(job, placing=placing, fit_ends=until).of_all(like, rows, store)
+        if not run.failed:
+            break
+    return run, read_back
+
+
+def _ways(job: WholeJob, like: Run, ends: float) -> Iterator[tuple[bool, float]]:
+    """Whether rows are placed, and until when; one way after the other."""
+    n, task = len(job.data.X), job.task
+    if task.function is not None:  # it places no rows
+        yield False, ends
+        return
+    assert like.embedding is not None
+    left = ends - time.perf_counter()
+    expected = like.seconds * (n / len(like.embedding)) ** exponent(task)
+    if not grows_too_fast(task, n) and expected <= _DOUBT * left:
+        yield False, ends - (1 - _FIRST) * left
+    yield True, ends

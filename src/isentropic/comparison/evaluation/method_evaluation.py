@@ -18,17 +18,16 @@ from ...quality import Quality, assess, baseline
 from ...quality.maps.map_differences import left_out
 from ...quality.measures import judged
 from ...selection import Selection, select
-from ..budget.steps import Steps, count_steps, grid_for
-from ..budget.strata import strata_of, stratified_rows
+from ..budget.progress import Steps, count_steps, grid_for
+from ..budget.stratified_sample import strata_of, stratified_rows
 from ..presets import Preset
-from ..store import Store, as_written, key_of
+from ..run_cache import Store, as_written, key_of
+from .candidates import Task, in_words, plain
 from .data import Data
 from .fitting import Fit, fitted
-from .labelled import with_accuracy, with_label_test
-from .row_checks import with_other_seeds, with_row_tests, with_walks
+from .label_tests import with_accuracy, with_label_test
+from .row_diagnostics import false_shares, with_other_seeds, with_row_tests, with_walks
 from .runs import FOR_MEMORY, Run
-from .shares import false_shares
-from .tasks import Task, in_words, plain
 
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
 _SMALL = 500  # rows

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..._core.values import Integers
-from ..explain.explanations import Explanation
+from ..explain.explanation import Explanation
 
 _FORMAT = "isentropic.groups/1"
 _TEST_FORMAT = "isentropic.group_test/1"

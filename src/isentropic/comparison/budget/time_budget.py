@@ -9,14 +9,13 @@ from dataclasses import replace
 
 from ..._core.errors import DeadlineError
 from ..._core.runtime import config_context
-from ..evaluation.jobs import STOPPED, Job
+from ..evaluation.candidates import Task
+from ..evaluation.method_evaluation import STOPPED, Job
 from ..evaluation.runs import Run
-from ..evaluation.tasks import Task
 from ..presets import Preset
-from ..store import Store
-from .pace import measured_in
-from .planning import LONG, Estimate, exponent, in_time, planned, said
-from .steps import count_steps
+from ..run_cache import Store
+from .cost_model import LONG, Estimate, exponent, in_time, measured_in, planned, said
+from .progress import count_steps
 
 _STRAYS = 4.0  # times: so far a pace may change from one method to the next, and be believed
 

@@ -15,7 +15,7 @@ from .._core.errors import require
 from .._core.extras import require_file_extra
 from .._core.files import atomic_write, path_of
 from .._core.values import Floats, Table
-from .evaluation.copies import Copies
+from .evaluation.duplicate_rows import Copies
 from .evaluation.runs import Run, require_runs, run_names
 from .verdict import Verdict, verdict
 

@@ -1,0 +1,157 @@
+"""``RowDiagnostics``: row by row, how reliable the place of a row in a map is. To and from JSON.
+
+Rows are tested against random places, maps are followed from a row to its neighbors, and the maps of other
+seeds are compared.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..._core.errors import DeadlineError
+from ..._core.json_checks import is_count, is_number, maybe, record, require_fields, several
+from ..._core.values import Floats, Integers
+from ...distances import EUCLIDEAN, Metric, distances_between, pair_distances
+from ...neighbors import nearest_among
+from ...quality import Quality, map_jumps, row_tests, shared_neighbors
+from ...quality.rows.jumps import JUMP
+from ...quality.rows.row_tests import doubtful_above
+
+if TYPE_CHECKING:
+    from .runs import Run
+
+_FIELDS = {
+    "p": several(is_number),
+    "by_chance": is_number,
+    "walked": maybe(several(is_count)),
+    "jumps": maybe(several(is_number)),
+    "unsteady": maybe(several(is_number)),
+}
+is_row_trust = record(**_FIELDS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowTrust:
+    """What speaks against the places of rows in a map, for each of the compared ones, ``quality.rows``."""
+
+    p: Floats  # (s,) of the order of a row's distances in a random place: above 0.05, no better than chance
+    by_chance: float  # estimated share of rows that are placed no better than by chance
+    walked: Integers | None = None  # (w,) rows from which the map was walked, where it can place new ones
+    jumps: Floats | None = None  # (w,) how far it jumps on the way to a neighbour: above 1.5 it is torn
+    unsteady: Floats | None = None  # (s,) share of its neighbours that a row does not keep with other seeds
+
+    @property
+    def doubtful_share(self) -> float:
+        """Of rows whose p is above 0.05; of fewer than 40 rows, above the least p that there is."""
+        return float(np.mean(self.p > doubtful_above(len(self.p))))  # of few rows all are tested
+
+    @property
+    def jumping_share(self) -> float | None:
+        """Of the rows from which the map was walked, those where it jumps."""
+        return None if self.jumps is None else float(np.mean(self.jumps > JUMP))
+
+    def to_fields(self) -> dict[str, Any]:
+        """As plain data."""
+        values = {name: getattr(self, name) for name in _FIELDS}
+        return {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in values.items()}
+
+    @classmethod
+    def of_fields(cls, data: dict[str, Any]) -> RowTrust:
+        """From plain data; raises ValueError where they do not fit."""
+        require_fields(data, _FIELDS)
+        kinds = {"p": float, "walked": np.int64, "jumps": float, "unsteady": float}
+        arrays = {name: None if data[name] is None else np.array(data[name], kinds[name]) for name in kinds}
+        return cls(**{**data, **arrays})
+
+    def require_sound(self, quality: Quality) -> None:
+        """Raise ValueError unless it is of the rows that were compared."""
+        s, walked, jumps = len(quality.rows), self.walked, self.jumps
+        if len(self.p) != s or (self.unsteady is not None and len(self.unsteady) != s):
+            raise ValueError(f"its tests of rows are not of the {s} compared ones")
+        if (None if walked is None else len(walked)) != (None if jumps is None else len(jumps)):
+            raise ValueError("it has as many jumps as rows from which the map was walked, or neither")
+        if walked is not None and len(walked) and walked.max() >= quality.n:
+            raise ValueError(f"it was walked from row {walked.max()} of {quality.n}")
+
+
+# ---- diagnostics of a run ------------------------------------------------------------------------
+
+
+_FEWEST = 8  # rows of a map that are tested
+
+
+def with_row_tests(run: Run, X: Floats, seed: int, n_jobs: int | None, metric: Metric = "euclidean") -> Run:
+    """Every compared row tested against random places; nothing of too few rows to test."""
+    if run.quality is None or run.quality.n < _FEWEST:
+        return run
+    found = row_tests(
+        X, run.embedding, metric=metric, rows=run.quality.rows, random_state=seed, n_jobs=n_jobs
+    )
+    return replace(run, row_trust=RowTrust(found.p, found.by_chance))
+
+
+def with_walks(
+    run: Run, place: Callable[[Floats], Any] | None, X: Floats, count: int, seed: int, n_jobs: int | None
+) -> Run:
+    """Whether the map jumps on the way from a row to its neighbour, where it can place new rows."""
+    if place is None or run.row_trust is None:
+        return run
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of rows that nobody gave
+            sample = min(count, len(X))
+            found = map_jumps(place, X, run.embedding, sample=sample, random_state=seed, n_jobs=n_jobs)
+    except DeadlineError:
+        raise
+    except Exception as error:  # the map is there all the same
+        said = f"Whether the map jumps was not measured: {type(error).__name__}: {error}"
+        return replace(run, warnings=(*run.warnings, said))
+    return replace(run, row_trust=replace(run.row_trust, walked=found.rows, jumps=found.jumps))
+
+
+def with_other_seeds(run: Run, maps: Sequence[Floats], n_jobs: int | None) -> Run:
+    """Of each compared row: the share of its neighbours that it does not have in the map of every seed."""
+    if run.embedding is None or run.quality is None or run.row_trust is None or not maps:
+        return run
+    found = shared_neighbors([run.embedding, *maps], run.quality.n_neighbors[0], n_jobs=n_jobs)
+    return replace(run, row_trust=replace(run.row_trust, unsteady=1.0 - found.shares[run.quality.rows]))
+
+
+# ---- false neighbors -----------------------------------------------------------------------------
+
+
+_BLOCK = 4_096  # rows whose differences are held at a time
+
+
+def false_shares(
+    X: Floats, Z: Floats, quality: Quality, metric: Metric = "euclidean", n_jobs: int | None = None
+) -> Floats:
+    """Of each compared row: the share of its k nearest rows in the map that are not so in the data.
+
+    One that is as near in the data as the k-th there is none that is false: which of equal ones are counted
+    among the k nearest is chance.
+    """
+    rows, k = quality.rows, quality.n_neighbors[0]
+    farthest = nearest_among(X[rows], X, k, metric=metric, selves=rows, n_jobs=n_jobs)[1][:, -1]
+    near = nearest_among(Z[rows], Z, k, selves=rows, n_jobs=n_jobs)[0]
+    apart = np.empty((len(rows), k))
+    measure = pair_distances(X, metric, n_jobs)
+    for start in range(0, len(rows), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        for j in range(k):
+            apart[part, j] = _apart(X, rows[part], near[part, j], metric, measure)
+    return (apart > farthest[:, None] * (1 + 1e-9)).mean(axis=1)
+
+
+def _apart(X: Floats, first: Integers, second: Integers, metric: Metric, measure: Any) -> Floats:
+    if metric in EUCLIDEAN:
+        return np.linalg.norm(X[first] - X[second], axis=1)
+    if measure is not None:
+        return np.asarray(measure(first, second))
+    pairs = zip(first, second, strict=True)
+    return np.array([distances_between(X[i : i + 1], X[j : j + 1], metric, 1)[0, 0] for i, j in pairs])
