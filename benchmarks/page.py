@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from isentropic import datasets
-from isentropic.comparison import Run, drawing, verdict
+from isentropic.comparison import Run, collect_page_data, verdict
 from isentropic.quality import assess
 from isentropic.report import page
 
@@ -53,7 +53,7 @@ def made_page(n: int) -> str:
         for i in range(MAPS)
     ]
     judged = verdict(runs)
-    return page(table, runs, judged, drawing(table, runs, judged), {})
+    return page(table, runs, judged, collect_page_data(table, runs, judged), {})
 
 
 # ---- what a reader does ------------------------------------------------------------------------
@@ -119,11 +119,11 @@ def _keys(tab: Any, box: Any) -> None:
 
 
 def _color(value: str) -> Callable[[Any, Any], None]:
-    def chosen(tab: Any, box: Any) -> None:
+    def recommend(tab: Any, box: Any) -> None:
         tab.evaluate("(value) => isentropic.setColor(value)", value)
         _until(tab, "isentropic.views.every((view) => !view.stale)")
 
-    return chosen
+    return recommend
 
 
 def _theme(tab: Any, box: Any) -> None:

@@ -335,7 +335,7 @@ def test_a_page_without_room_leaves_the_numbers_and_ranks_of_the_last_one(at):
 OWN_FILES = {
     "_core/files.py",
     "_core/cache.py",
-    "_core/kept.py",
+    "_core/result_cache.py",
     "experiments/store.py",
     "cli/shared/experiments.py",
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from assertions import assert_same_bits
-from isentropic.comparison.evaluation.method_evaluation import _few
+from isentropic.comparison.evaluation.method_evaluation import _main_measures
 from isentropic.quality import Curves, Quality, assess
 from isentropic.quality.maps.map_differences import left_out
 from isentropic.quality.measures import MEASURES, OF_PAIRS, OF_RANKS, Measure, MeasureKind, judged, kinds
@@ -85,7 +85,7 @@ def test_a_line_more_appears_in_measures_summary_and_json(pair, made_up):
 def test_a_line_more_appears_on_the_page(pair, made_up):
     pytest.importorskip("jinja2")
     from isentropic._core.values import Table
-    from isentropic.comparison import Run, drawing, verdict
+    from isentropic.comparison import Run, collect_page_data, verdict
     from isentropic.report import page
 
     X, Z = pair
@@ -93,7 +93,7 @@ def test_a_line_more_appears_on_the_page(pair, made_up):
     table = Table(X, None, ("a", "b", "c", "d"), names, (), "made", "none")
     runs = [Run("pca", {}, None, 0.1, None, Z, assess(X, Z, n_neighbors=4))]
     judged = verdict(runs)
-    text = page(table, runs, judged, drawing(table, runs, judged), {})
+    text = page(table, runs, judged, collect_page_data(table, runs, judged), {})
     assert '<th scope="col" data-key="made_up" title="Of 4.">' in text
     assert "<dt>made(4)</dt><dd>Of 4.</dd>" in text
     assert '<th scope="row">made_up</th><td>0.625</td>' in text
@@ -102,7 +102,7 @@ def test_a_line_more_appears_on_the_page(pair, made_up):
 
 def test_a_line_more_is_compared_if_it_says_so(pair, made_up):
     assert left_out(*pair, n_neighbors=4)["made_area"].tolist() == [0.375] * 20
-    assert _few(assess(*pair, n_neighbors=4))["made_area"] == 0.375
+    assert _main_measures(assess(*pair, n_neighbors=4))["made_area"] == 0.375
 
 
 def test_an_area_of_which_no_error_is_known_may_be_anything_where_rows_are_sampled(pair, made_up):
@@ -151,7 +151,7 @@ def test_quality_written_before_there_was_a_local_area_is_read(pair, sample):
 def test_what_is_judged_is_judged_everywhere(pair):
     ranked = {name for kind in judged(*OF_RANKS) for name in kind.names((10,))}
     assert set(left_out(*pair, n_neighbors=10)) == {*ranked, "kendall_tau"}
-    assert set(_few(assess(*pair, n_neighbors=10))) == {*ranked, "kendall_tau"}
+    assert set(_main_measures(assess(*pair, n_neighbors=10))) == {*ranked, "kendall_tau"}
 
 
 def test_a_kind_without_bounds_of_its_own_has_those_of_the_table():

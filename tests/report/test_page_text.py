@@ -14,7 +14,7 @@ from made_comparisons import FACTS, make_runs, make_supervised, make_table, make
 
 from isentropic import datasets
 from isentropic._core.errors import InvalidInputError, MissingExtraError
-from isentropic.comparison.page_data import drawn_rows
+from isentropic.comparison.page_data import sampled_rows
 from isentropic.quality import assess
 from isentropic.quality.maps.map_differences import spread
 from isentropic.report.payload.given_columns import given_columns
@@ -352,8 +352,8 @@ def test_nine_maps_of_five_thousand_points_take_less_than_seven_megabytes(large_
 
 def test_a_sample_of_many_rows_is_stated(monkeypatch, table, runs, verdict):
     monkeypatch.setattr(
-        "isentropic.comparison.page_data.drawn_rows",
-        lambda table, most=50_000: drawn_rows(table, min(most, 60)),
+        "isentropic.comparison.page_data.sampled_rows",
+        lambda table, most=50_000: sampled_rows(table, min(most, 60)),
     )
     html = page(table, runs, verdict, {})
     assert "60 of 120 rows are drawn, in proportion from every class" in visible(html)

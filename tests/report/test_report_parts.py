@@ -9,9 +9,9 @@ from made_comparisons import FACTS, first_columns, make_runs, make_table, make_v
 
 from isentropic import report
 from isentropic._core.values import Table
-from isentropic.comparison import drawing
+from isentropic.comparison import collect_page_data
 from isentropic.comparison.explain.regions import damaged_region
-from isentropic.comparison.page_data import drawn_rows, shown_groups
+from isentropic.comparison.page_data import sampled_rows, shown_groups
 from isentropic.report.collect.arrangement import shelves
 from isentropic.report.colors import CLASSES
 from isentropic.report.payload.arrays import packed, packed_points, packed_shares
@@ -26,7 +26,7 @@ def plain_table(X, y=None, class_names=()):
 
 def test_a_sample_has_every_class_in_proportion():
     y = np.repeat([0, 1, 2], [9_000, 990, 10])
-    rows = drawn_rows(plain_table(np.zeros((10_000, 1)), y, ("a", "b", "c")), 1_000)
+    rows = sampled_rows(plain_table(np.zeros((10_000, 1)), y, ("a", "b", "c")), 1_000)
     assert len(rows) == len(set(rows.tolist())) == 1_000
     counts = np.bincount(y[rows])
     assert abs(counts[0] - 900) <= 2
@@ -36,14 +36,14 @@ def test_a_sample_has_every_class_in_proportion():
 
 def test_a_sample_without_classes_covers_the_whole_range():
     X = np.random.default_rng(0).permutation(np.arange(5_000.0))[:, None]
-    counts, _ = np.histogram(X[drawn_rows(plain_table(X), 500), 0], bins=10, range=(0, 5_000))
+    counts, _ = np.histogram(X[sampled_rows(plain_table(X), 500), 0], bins=10, range=(0, 5_000))
     assert counts.min() >= 48
     assert counts.max() <= 52
 
 
 def test_a_sample_is_the_same_every_time():
     X = np.random.default_rng(0).normal(size=(3_000, 2))
-    np.testing.assert_array_equal(drawn_rows(plain_table(X), 100), drawn_rows(plain_table(X), 100))
+    np.testing.assert_array_equal(sampled_rows(plain_table(X), 100), sampled_rows(plain_table(X), 100))
 
 
 # ---- arrays ------------------------------------------------------------------------------------
@@ -173,7 +173,9 @@ def test_nothing_is_drawn_at_random_in_a_report(monkeypatch):
     table = make_table()
     runs = make_runs(table)
     verdict = make_verdict(runs, range(0, 120, 3))
-    found = drawing(table, runs, verdict, tested=shown_groups(table, runs, verdict, embed=first_columns))
+    found = collect_page_data(
+        table, runs, verdict, group_test=shown_groups(table, runs, verdict, embed=first_columns)
+    )
     expected = page(table, runs, verdict, FACTS)
 
     def refuse(*args, **options):
@@ -183,7 +185,7 @@ def test_nothing_is_drawn_at_random_in_a_report(monkeypatch):
     monkeypatch.setattr(np.random, "RandomState", refuse)
     assert report.page(table, runs, verdict, found, FACTS) == expected
     with pytest.raises(AssertionError, match="at random"):
-        drawing(table, runs, verdict)
+        collect_page_data(table, runs, verdict)
 
 
 # ---- the order of the maps ---------------------------------------------------------------------

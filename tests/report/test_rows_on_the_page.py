@@ -10,7 +10,7 @@ import pytest
 from browsing import drawn
 from made_comparisons import FACTS, page
 
-from isentropic.comparison import RowTrust
+from isentropic.comparison import RowDiagnostics
 
 pytest.importorskip("jinja2")
 KINDS = ["doubt", "jump", "seeds", "agreed"]
@@ -22,8 +22,11 @@ def trusting(runs):
     n = len(runs[0].quality.rows)
     shares = np.linspace(0, 1, n)
     walked, jumps = np.arange(0, n, 2), np.linspace(0, 5, len(np.arange(0, n, 2)))
-    first = RowTrust(shares, 0.1, walked, jumps, shares[::-1].copy())
-    tested = [replace(runs[0], row_trust=first), replace(runs[1], row_trust=RowTrust(shares, 0.1))]
+    first = RowDiagnostics(shares, 0.1, walked, jumps, shares[::-1].copy())
+    tested = [
+        replace(runs[0], row_diagnostics=first),
+        replace(runs[1], row_diagnostics=RowDiagnostics(shares, 0.1)),
+    ]
     return [*tested, *runs[2:]]
 
 

@@ -1,14 +1,14 @@
 """Methods side by side on one table: fitted, timed, scored, and which of their maps to trust."""
 
 from .evaluation.label_tests import label_permutation_test
-from .evaluation.row_diagnostics import RowTrust
+from .evaluation.row_diagnostics import RowDiagnostics
 from .evaluation.runs import LabelTest, Run, Trial
 from .explain.dimension import Dimensions, intrinsic_dimension
 from .explain.explanation import Difference, Explanation, explain
 from .export import data_map, maps_frame, save_maps
 from .groups import Group, Groups, GroupTest, find_groups, test_groups
 from .method_comparison import compare
-from .page_data import Drawing, Mark, Picture, drawing
+from .page_data import Mark, PageData, Picture, collect_page_data
 from .presets import PRESETS, Preset
 from .verdict import Caveat, Grade, GroupAnswer, Rating, Verdict, verdict
 
@@ -29,7 +29,7 @@ __all__ = [
     "Picture",
     "Preset",
     "Rating",
-    "RowTrust",
+    "RowDiagnostics",
     "Run",
     "Trial",
     "Verdict",

@@ -15,7 +15,7 @@ from .._core.errors import require
 from .._core.extras import require_file_extra
 from .._core.files import atomic_write, path_of
 from .._core.values import Floats, Table
-from .evaluation.duplicate_rows import Copies
+from .evaluation.duplicate_rows import DuplicateRows
 from .evaluation.runs import Run, require_runs, run_names
 from .verdict import Verdict, verdict
 
@@ -107,13 +107,13 @@ def data_map(table: Table, runs: Sequence[Run], judged: Verdict | None = None) -
         "labels": labels,
         "hover_text": [
             "\n".join([name, *(f"{key}: {values[i]:.2f}" for key, values in known.items() if values[i] >= 0)])
-            for i, name in enumerate(written_names(table))
+            for i, name in enumerate(writable_names(table))
         ],
         "maps": places,
     }
 
 
-def _written(values: Any) -> Any:
+def _writable(values: Any) -> Any:
     """A label as a file takes it: numbers, dates and categories as they are, anything else as text."""
     if values.dtype != object:
         return values.array
@@ -136,13 +136,13 @@ def row_scores(run: Run) -> dict[str, Any]:
     spread = {
         name: values if len(values) == n else _spread(values, rows, n) for name, values in found.items()
     }
-    trust = run.row_trust
+    trust = run.row_diagnostics
     if trust is not None and trust.walked is not None and trust.jumps is not None:
         spread["jumps"] = _spread(trust.jumps, trust.walked, n)  # of rows of their own
     return spread
 
 
-def written_names(table: Table) -> list[str]:
+def writable_names(table: Table) -> list[str]:
     """Names of the rows as a file takes them: half a character, as a damaged one may end in, is no text."""
     return [name.encode(errors="backslashreplace").decode() for name in table.row_names]
 
@@ -186,7 +186,7 @@ def _row_of(table: Table, runs: Sequence[Run]) -> Any:
     n, mapped = len(table.X), {len(run.embedding) for run in runs if run.embedding is not None}
     if mapped == {n}:
         return slice(None)
-    copies = Copies.of(table.X, table.y if table.class_names else None)
+    copies = DuplicateRows.of(table.X, table.y if table.class_names else None)
     different = n if copies is None else len(copies.rows)
     hint = "Give the rows that were compared, as the Runs say in their rows."
     require(mapped == {different}, "table", f"the one of the maps, of {sorted(mapped)} rows", n, hint)
@@ -215,11 +215,11 @@ def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFram
         columns |= placed | {f"{names[i]}_{key}": values for key, values in row_scores(runs[i]).items()}
     columns = {name: values[row_of] for name, values in columns.items()}
     row = free_name(getattr(table.preparation, "index", None) or "row", columns)
-    named: dict[str, Any] = {row: written_names(table)}
+    named: dict[str, Any] = {row: writable_names(table)}
     if table.labels is not None:
         target = getattr(table.preparation, "target", None) or "target"
         named[free_name(target, columns | named)] = table.labels
     for name in (column.name for column in table.columns if column.role == "label"):
-        named[free_name(name, columns | named)] = _written(table.other_columns[name])
+        named[free_name(name, columns | named)] = _writable(table.other_columns[name])
     about = {"table": table.name, "first": names[order[0]], "version": __version__}
     return MapsFrame(pd.DataFrame(named | columns), maps, table.X, table.feature_names, about)

@@ -13,19 +13,19 @@ from .._core.runtime import config_context, get_config, worker_threads
 from .._core.values import Integers
 from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
-from .budget.comparison_plan import MostRows, Work
-from .budget.cost_model import FOR_THE_SAMPLE, Limit, said_of_memory
-from .budget.full_fit import WholeJob, of_all_in_time
-from .budget.progress import Steps
-from .budget.time_budget import MakeJob, runs_in_time
-from .evaluation.candidates import Methods, Task
-from .evaluation.method_evaluation import Job
+from .budget.comparison_plan import ComparisonPlan, MostRows
+from .budget.cost_model import SAMPLE_SHARE, TimeLimit, memory_messages
+from .budget.full_fit import FullEvaluation, evaluate_full_in_time
+from .budget.progress import Progress
+from .budget.time_budget import MakeEvaluation, evaluate_in_time
+from .evaluation.candidates import Candidate, Methods
+from .evaluation.method_evaluation import Evaluation
 from .evaluation.runs import Run
 from .presets import PRESETS, Preset
-from .run_cache import Store
+from .run_cache import RunCache
 from .verdict import Verdict, verdict
 
-_MOST_KEPT = 2**28  # bytes of the table, times methods: beyond, fitted models are not kept
+_MOST_MODEL_BYTES = 2**28  # bytes of the table, times methods: beyond, fitted models are not kept
 
 OnRun = Callable[[Run, bool], None]  # called with each Run as it is there, and whether it was read back
 
@@ -42,7 +42,7 @@ class Comparison:
 
     runs: tuple[Run, ...]  # in the order of the methods
     rows: Integers | None = None  # that were compared; None: all
-    whole: Run | None = None  # None where all rows were compared, or no map is to be trusted
+    full_run: Run | None = None  # None where all rows were compared, or no map is to be trusted
     notes: tuple[str, ...] = ()  # what was left out, a sentence each
     verdict: Verdict | None = None  # of all Runs; None without any
     sampled: bool = False  # whether ``rows`` are a sample
@@ -52,9 +52,9 @@ class Comparison:
     distinct: Integers | None = None  # (u,) rows of the table that stand for all that are identical with them
 
     @property
-    def listed(self) -> list[Run]:
+    def all_runs(self) -> list[Run]:
         """All Runs, that of all rows last: as :func:`compare` returns and ``verdict`` takes them."""
-        return [*self.runs, *([] if self.whole is None else [self.whole])]
+        return [*self.runs, *([] if self.full_run is None else [self.full_run])]
 
     def in_distinct_rows(self) -> Comparison:
         """The same with rows counted among the different ones; itself where no row is repeated."""
@@ -162,12 +162,12 @@ def compare(  # long, with a line for each option
     >>> bool(runs[0].accuracy[0] > 0.8)  # on rows that were held out
     True
     """
-    chosen = preset_of(preset, tune=tune, budget=budget, n_seeds=n_seeds)
+    chosen = preset_with(preset, tune=tune, budget=budget, n_seeds=n_seeds)
     limit = None
     if seconds is not None:
         seconds = require_number("seconds", seconds, "a positive number of seconds", above=0.0)
-        limit = Limit(time.perf_counter(), seconds)
-    return compared(
+        limit = TimeLimit(time.perf_counter(), seconds)
+    return run_comparison(
         X,
         y,
         methods,
@@ -180,10 +180,10 @@ def compare(  # long, with a line for each option
         n_jobs=n_jobs,
         folder=folder,
         on_run=on_run,
-    ).listed
+    ).all_runs
 
 
-def compared(
+def run_comparison(
     X: Any,
     y: Any,
     methods: Methods | None,
@@ -193,7 +193,7 @@ def compared(
     criterion: str = "rnx_auc",
     random_state: int = 0,
     most_rows: MostRows = "auto",
-    limit: Limit | None = None,
+    limit: TimeLimit | None = None,
     n_jobs: int | None = None,
     folder: str | Path | None = None,
     on_run: OnRun | None = None,
@@ -205,110 +205,132 @@ def compared(
         require_count("most_rows", most_rows, "'auto', None for all, or a number of rows", least=4)
     worker_threads(n_jobs)  # raises now, not in the middle
     require_one_of("criterion", criterion, CRITERIA)
-    progress = get_config().progress
+    callback = get_config().progress
     with config_context(progress=None):  # the bar is about methods, not about blocks of rows
-        work = Work.of(X, y, methods, preset, seed, most_rows, checked_metric(metric), limit, n_jobs)
-        ends = None if limit is None else limit.ends(work.pace)
-        if limit is not None and not limit.can_be_kept(work.pace, len(work.data.X)):
+        plan = ComparisonPlan.of(
+            X, y, methods, preset, seed, most_rows, checked_metric(metric), limit, n_jobs
+        )
+        ends = None if limit is None else limit.ends(plan.unit_cost)
+        if limit is not None and not limit.is_feasible(plan.unit_cost, len(plan.data.X)):
             ends = time.perf_counter()  # what cannot be left out is done, and nothing else
-        store = Store.at(folder, len(work.tasks) * len(work.data.X))
-        pending = work.steps
-        steps = Steps(progress, sum(map(len, pending.values())), pending)
-        in_table = (lambda run: run) if work.copies is None else work.copies.in_table
+        cache = RunCache.at(folder, len(plan.candidates) * len(plan.data.X))
+        pending = plan.steps
+        progress = Progress(callback, sum(map(len, pending.values())), pending)
+        in_table = (lambda run: run) if plan.copies is None else plan.copies.in_table
 
-        def told(run: Run, read_back: bool) -> None:
+        def notify(run: Run, read_back: bool) -> None:
             if on_run is not None:
                 on_run(in_table(run), read_back)
 
-        placers = _placers(work)
+        out_of_sample_maps = _out_of_sample_maps(plan)
         if on_methods is not None:
-            on_methods([task.label for task in work.tasks])
+            on_methods([candidate.label for candidate in plan.candidates])
 
-        def job(task: Task, preset: Preset) -> Job:
-            return Job(task, work.data, preset, criterion, seed, n_jobs, steps, placers)
+        def evaluation(candidate: Candidate, preset: Preset) -> Evaluation:
+            return Evaluation(
+                candidate, plan.data, preset, criterion, seed, n_jobs, progress, out_of_sample_maps
+            )
 
-        runs, notes = _runs(work, job, store, ends, told)
-        notes = (*work.notes, *notes, *said_of_memory(runs))
+        runs, notes = _evaluate_all(plan, evaluation, cache, ends, notify)
+        notes = (*plan.notes, *notes, *memory_messages(runs))
         judged = verdict(runs) if runs else None
-        runs = _with_shown_walked(work, runs, judged, job, store if ends is None else None)
-        if work.rows is None or judged is None or judged.recommended is None:
-            return _found(work, runs, None, notes, judged)
-        task = next(task for task in work.tasks if task.label == runs[judged.recommended].method)
-        last = WholeJob(task, work.all, preset.of_all, criterion, seed, n_jobs, steps)
-        given = (runs[judged.recommended], work.rows, store)
-        run, read_back = last.of_all(*given) if ends is None else of_all_in_time(last, *given, ends)
-        told(run, read_back)
-        return _found(work, runs, run, notes, verdict([*runs, run]))
+        runs = _with_jumps_of_shown(plan, runs, judged, evaluation, cache if ends is None else None)
+        if plan.rows is None or judged is None or judged.recommended is None:
+            return _as_comparison(plan, runs, None, notes, judged)
+        candidate = next(
+            candidate for candidate in plan.candidates if candidate.label == runs[judged.recommended].method
+        )
+        last = FullEvaluation(
+            candidate, plan.full_data, preset.for_full_table, criterion, seed, n_jobs, progress
+        )
+        given = (runs[judged.recommended], plan.rows, cache)
+        run, read_back = (
+            last.evaluate_full(*given) if ends is None else evaluate_full_in_time(last, *given, ends)
+        )
+        notify(run, read_back)
+        return _as_comparison(plan, runs, run, notes, verdict([*runs, run]))
 
 
-def _placers(work: Work) -> dict[str, Any] | None:
+def _out_of_sample_maps(plan: ComparisonPlan) -> dict[str, Any] | None:
     """Where fitted models are kept until it is known which map is shown; None: all are walked at once."""
-    if work.preset.every_walk or len(work.tasks) * work.data.X.nbytes > _MOST_KEPT:
+    if plan.preset.every_walk or len(plan.candidates) * plan.data.X.nbytes > _MOST_MODEL_BYTES:
         return None
     return {}
 
 
-def _with_shown_walked(
-    work: Work, runs: list[Run], judged: Verdict | None, job: MakeJob, store: Store | None
+def _with_jumps_of_shown(
+    plan: ComparisonPlan,
+    runs: list[Run],
+    judged: Verdict | None,
+    evaluation: MakeEvaluation,
+    cache: RunCache | None,
 ) -> list[Run]:
     """Only the map that is shown is walked, where not all are: the verdict does not depend on it."""
     if judged is None or judged.shown is None:
         return runs
     label = runs[judged.shown].method
-    one = job(next(task for task in work.tasks if task.label == label), work.preset)
-    walked = replace(one.walked(runs[judged.shown], store), rows=work.rows)
+    one = evaluation(
+        next(candidate for candidate in plan.candidates if candidate.label == label), plan.preset
+    )
+    walked = replace(one.with_map_jumps(runs[judged.shown], cache), rows=plan.rows)
     return [walked if i == judged.shown else run for i, run in enumerate(runs)]
 
 
-def _found(
-    work: Work, runs: list[Run], whole: Run | None, notes: tuple[str, ...], judged: Verdict | None
+def _as_comparison(
+    plan: ComparisonPlan,
+    runs: list[Run],
+    full_run: Run | None,
+    notes: tuple[str, ...],
+    judged: Verdict | None,
 ) -> Comparison:
     """With rows counted in the table as it was given, identical ones included."""
-    copies, sampled = work.copies, work.rows is not None
+    copies, sampled = plan.copies, plan.rows is not None
     if copies is None:
-        return Comparison(tuple(runs), work.rows, whole, notes, judged, sampled)
+        return Comparison(tuple(runs), plan.rows, full_run, notes, judged, sampled)
     return Comparison(
         tuple(map(copies.in_table, runs)),
-        copies.rows if work.rows is None else copies.rows[work.rows],
-        None if whole is None else copies.in_table(whole),
+        copies.rows if plan.rows is None else copies.rows[plan.rows],
+        None if full_run is None else copies.in_table(full_run),
         notes,
         judged,
         sampled,
-        copies.counts if work.rows is None else copies.counts[work.rows],
+        copies.counts if plan.rows is None else copies.counts[plan.rows],
         copies.row_of,
         copies.rows,
     )
 
 
-def _runs(
-    work: Work, job: MakeJob, store: Store, ends: float | None, told: OnRun
+def _evaluate_all(
+    plan: ComparisonPlan, evaluation: MakeEvaluation, cache: RunCache, ends: float | None, notify: OnRun
 ) -> tuple[list[Run], tuple[str, ...]]:
     """The Runs in the order of the methods, and what was left out for time."""
     notes: tuple[str, ...] = ()
     if ends is None:
         found = {}
-        for task in work.tasks:
-            found[task.label] = job(task, work.preset).stored(store)
-            told(replace(found[task.label][0], rows=work.rows), found[task.label][1])
+        for candidate in plan.candidates:
+            found[candidate.label] = evaluation(candidate, plan.preset).run_cached(cache)
+            notify(replace(found[candidate.label][0], rows=plan.rows), found[candidate.label][1])
     else:
-        share = 1.0 if work.rows is None else FOR_THE_SAMPLE
+        share = 1.0 if plan.rows is None else SAMPLE_SHARE
         until = time.perf_counter() + share * (ends - time.perf_counter())
 
         def in_sample(run: Run, read_back: bool) -> None:
-            told(replace(run, rows=work.rows), read_back)
+            notify(replace(run, rows=plan.rows), read_back)
 
-        found, notes = runs_in_time(work.tasks, work.preset, job, store, until, work.pace, in_sample)
-    labels = [task.label for task in work.tasks if task.label in found]
-    return [replace(found[label][0], rows=work.rows) for label in labels], notes
+        found, notes = evaluate_in_time(
+            plan.candidates, plan.preset, evaluation, cache, until, plan.unit_cost, in_sample
+        )
+    labels = [candidate.label for candidate in plan.candidates if candidate.label in found]
+    return [replace(found[label][0], rows=plan.rows) for label in labels], notes
 
 
-def preset_of(name: str, **changes: Any) -> Preset:
+def preset_with(name: str, **changes: Any) -> Preset:
     """The preset of this name, with what is said otherwise."""
     require_one_of("preset", name, PRESETS)
-    return _with(PRESETS[name], **changes)
+    return _with_changes(PRESETS[name], **changes)
 
 
-def _with(preset: Preset, **changes: Any) -> Preset:
+def _with_changes(preset: Preset, **changes: Any) -> Preset:
     given = {name: value for name, value in changes.items() if value is not None}
     for name in ("budget", "n_seeds"):
         require_count(name, given.get(name, 1))

@@ -22,7 +22,7 @@ from ..quality import (
     shepard_pairs,
 )
 from ..quality.sampling import usual_neighbors
-from .budget.stratified_sample import strata_of, stratified_rows, taken
+from .budget.stratified_sample import select_rows, strata_of, stratified_rows
 from .evaluation.runs import Run, require_runs
 from .explain.regions import Region, damaged_region
 from .groups import Groups, GroupTest
@@ -56,7 +56,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Drawing:
+class PageData:
     """Which rows are drawn, and all that takes a search or chance to know of them."""
 
     rows: Integers
@@ -65,14 +65,14 @@ class Drawing:
     pictures: tuple[Picture | None, ...]  # of each run; None without a map, or of too few rows
     marks: tuple[Mark | None, ...]  # of each caveat; None for one that is not about rows
     agreed: SharedNeighbors | None = None  # neighbours that all trusted maps show; None of fewer than two
-    lens: Lens | None = None  # how far the drawn rows are from each other in the data
+    overlay: DistanceOverlay | None = None  # how far the drawn rows are from each other in the data
     groups: Groups | None = None  # of the shown map, found again in halves; their rows count the drawn ones
     group_test: GroupTest | None = None  # whether there are any, or why that was not tested
-    whole: WholeMap | None = None  # the shown map, where it is of all rows of a table that was sampled
+    full_map: FullMap | None = None  # the shown map, where it is of all rows of a table that was sampled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WholeMap:
+class FullMap:
     """The recommended map of all rows, beside maps of a sample."""
 
     run: Run
@@ -82,65 +82,65 @@ class WholeMap:
     other_table: Table | None = None  # of those
 
 
-def drawing(
+def collect_page_data(
     table: Table,
     runs: Sequence[Run],
     verdict: Verdict,
     *,
-    whole: Run | None = None,
-    everything: Table | None = None,
-    tested: GroupTest | None = None,
-) -> Drawing:
-    """What :func:`isentropic.report.page` draws of these runs.
+    full_run: Run | None = None,
+    full_table: Table | None = None,
+    group_test: GroupTest | None = None,
+) -> PageData:
+    """Collect what :func:`isentropic.report.page` draws of these runs.
 
-    Beyond 50,000 rows a stratified sample is drawn. Where ``table`` and ``runs`` are of a sample of
-    ``everything``, and ``whole`` is the map of all its rows, that map is shown with up to 50,000 of them.
-    ``tested`` is what :func:`shown_groups` finds of the shown map; it is tested here where none is given.
+    Beyond 50,000 rows a stratified sample is shown. Where ``table`` and ``runs`` are of a sample of
+    ``full_table``, and ``full_run`` is the map of all its rows, that map is shown with up to 50,000 of them.
+    ``group_test`` is what :func:`shown_groups` finds of the shown map; it is tested here where none is given.
     ``O(n m)`` beside the true neighbours of the drawn rows.
     """
     require_runs(table, runs)
     require_kind("verdict", verdict, Verdict, "Give comparison.verdict(runs).")
-    rows, few = drawn_rows(table), drawn_rows(table, PICTURE_ROWS)
+    rows, few = sampled_rows(table), sampled_rows(table, PICTURE_ROWS)
     shown = None if verdict.shown is None else runs[verdict.shown]
-    hero = None if whole is None or everything is None else _whole_map(whole, runs, rows, everything)
-    if tested is None:
-        tested = shown_groups(table, runs, verdict, whole=whole, everything=everything)
-    return Drawing(
+    full = None if full_run is None or full_table is None else _full_map(full_run, runs, rows, full_table)
+    if group_test is None:
+        group_test = shown_groups(table, runs, verdict, full_run=full_run, full_table=full_table)
+    return PageData(
         rows=rows,
         neighbors=_neighbors(table, rows),
         n_pictured=len(few),
         pictures=tuple(_picture(table, run, few) for run in runs),
-        marks=tuple(_mark(shown if hero is None else whole, caveat) for caveat in verdict.caveats),
+        marks=tuple(_mark(shown if full is None else full_run, caveat) for caveat in verdict.caveats),
         agreed=agreed_neighbors(runs, verdict),
-        lens=_lens(table, rows),
-        groups=None if tested is None else tested.groups,
-        group_test=tested,
-        whole=hero,
+        overlay=_distance_overlay(table, rows),
+        groups=None if group_test is None else group_test.groups,
+        group_test=group_test,
+        full_map=full,
     )
 
 
-def _whole_map(whole: Run, runs: Sequence[Run], rows: Integers, everything: Table) -> WholeMap | None:
-    if whole.embedding is None or runs[0].rows is None:
+def _full_map(full_run: Run, runs: Sequence[Run], rows: Integers, full_table: Table) -> FullMap | None:
+    if full_run.embedding is None or runs[0].rows is None:
         return None
     drawn = runs[0].rows[rows]
-    others = np.setdiff1d(drawn_rows(everything), drawn)
-    classes = everything.y if everything.class_names else None
+    others = np.setdiff1d(sampled_rows(full_table), drawn)
+    classes = full_table.y if full_table.class_names else None
     other_classes = None if classes is None else classes[others]
-    return WholeMap(whole, drawn, others, other_classes, taken(everything, others))
+    return FullMap(full_run, drawn, others, other_classes, select_rows(full_table, others))
 
 
-def _seen(hero: WholeMap, rows: Integers) -> Run:
+def _full_map_of_sample(full: FullMap, rows: Integers) -> Run:
     """The map of all rows, where the rows of the sample stand in it; others are not asked for."""
-    assert hero.run.embedding is not None
-    points = np.full((int(rows.max()) + 1, hero.run.embedding.shape[1]), np.nan)
-    points[rows] = hero.run.embedding[hero.rows]
-    return replace(hero.run, embedding=points)
+    assert full.run.embedding is not None
+    points = np.full((int(rows.max()) + 1, full.run.embedding.shape[1]), np.nan)
+    points[rows] = full.run.embedding[full.rows]
+    return replace(full.run, embedding=points)
 
 
 # ---- rows --------------------------------------------------------------------------------------
 
 
-def drawn_rows(table: Table, most: int = MOST_ROWS) -> Integers:
+def sampled_rows(table: Table, most: int = MOST_ROWS) -> Integers:
     """All rows, or ``most`` of them drawn at random from each class in proportion, at least one of each.
 
     Without classes the strata are tenths of the target, or of the column that varies most.
@@ -148,7 +148,7 @@ def drawn_rows(table: Table, most: int = MOST_ROWS) -> Integers:
     >>> import numpy as np
     >>> y = np.array([0, 0, 0, 0, 0, 1])
     >>> table = Table(np.eye(6), y, ("a",) * 6, ("r",) * 6, ("x", "y"), "t", "none")
-    >>> len(drawn_rows(table, 3)), 5 in drawn_rows(table, 3)
+    >>> len(sampled_rows(table, 3)), 5 in sampled_rows(table, 3)
     (3, True)
     """
     classes = table.y if table.class_names else None
@@ -164,16 +164,16 @@ def _neighbors(table: Table, rows: Integers) -> Neighbors:
         )
 
 
-def _lens(table: Table, rows: Integers) -> Lens | None:
+def _distance_overlay(table: Table, rows: Integers) -> DistanceOverlay | None:
     X = in_units(rows_of(table.X, rows, table.metric), table.metric)
     if len(rows) > EXACT_ROWS and np.isnan(X).any():  # the triangle inequality fails: landmarks bound nothing
         return None
     # the first rows of one order: few are among many
-    landmarks = np.searchsorted(rows, drawn_rows(table, landmark_count(len(rows))))
-    return lens(X, landmarks, table.metric)
+    landmarks = np.searchsorted(rows, sampled_rows(table, landmark_count(len(rows))))
+    return distance_overlay(X, landmarks, table.metric)
 
 
-def plane(embedding: Floats) -> Floats:
+def plane_coordinates(embedding: Floats) -> Floats:
     """As a map is drawn: its first two coordinates, or the only one over the row number."""
     if embedding.shape[1] >= 2:
         return embedding[:, :2]
@@ -201,7 +201,7 @@ def _mark(run: Run | None, caveat: Caveat) -> Mark | None:
     about: Integers = np.asarray(caveat.rows, np.int64)
     if run is None or run.embedding is None or run.quality is None or len(about) == 0:
         return None
-    points = plane(run.embedding)
+    points = plane_coordinates(run.embedding)
     common = len(about) > len(run.quality.rows) / 2
     if common:
         damage = _damage(run.quality, caveat.kind)
@@ -226,8 +226,8 @@ def shown_groups(
     runs: Sequence[Run],
     verdict: Verdict,
     *,
-    whole: Run | None = None,
-    everything: Table | None = None,
+    full_run: Run | None = None,
+    full_table: Table | None = None,
     embed: Embed | None = None,
 ) -> GroupTest | None:
     """Whether the groups of the shown map are real: disjoint halves of the rows must show them again.
@@ -235,10 +235,10 @@ def shown_groups(
     The halves are mapped by themselves, by the method of the registry that the Run names or by
     ``embed(X_rows)``. The drawn rows are tested, in the two coordinates that are drawn; None without a map.
     """
-    rows = drawn_rows(table)
+    rows = sampled_rows(table)
     shown = None if verdict.shown is None else runs[verdict.shown]
-    hero = None if whole is None or everything is None else _whole_map(whole, runs, rows, everything)
-    run = shown if hero is None else _seen(hero, rows)
+    full = None if full_run is None or full_table is None else _full_map(full_run, runs, rows, full_table)
+    run = shown if full is None else _full_map_of_sample(full, rows)
     if run is None or run.embedding is None:
         return None
     return group_test_of_run(table, run, rows, embed=embed, random_state=_SEED)
@@ -261,7 +261,7 @@ STEPS = 254  # of a byte, from no distance to the largest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Lens:
+class DistanceOverlay:
     """Distances in the data in 254 equal steps up to ``top``, each at most half a step from the truth."""
 
     metric: str
@@ -275,13 +275,13 @@ class Lens:
         return self.top / (2 * STEPS)
 
 
-def lens(X: Floats, landmarks: Integers, metric: Metric = "euclidean") -> Lens:
-    """All pairs of up to 3,000 rows, ``O(n^2 m)``; of more rows the distances to landmarks, ``O(l n m)``.
+def distance_overlay(X: Floats, landmarks: Integers, metric: Metric = "euclidean") -> DistanceOverlay:
+    """Quantize the distances of all pairs, ``O(n^2 m)``; beyond 3,000 rows those to landmarks, ``O(l n m)``.
 
     Through landmarks L the distance of i and j lies from max |d(i, L) - d(j, L)| to min d(i, L) + d(j, L).
 
     >>> import numpy as np
-    >>> found = lens(np.array([[0.0], [1.0], [4.0]]), np.array([0]))
+    >>> found = distance_overlay(np.array([[0.0], [1.0], [4.0]]), np.array([0]))
     >>> found.codes.tolist(), found.top
     ([64, 254, 190], 4.0)
     """
@@ -290,7 +290,7 @@ def lens(X: Floats, landmarks: Integers, metric: Metric = "euclidean") -> Lens:
     D = condensed_distances(X, metric, None) if few else distances_between(X[landmarks], X, metric, None)
     top = float(D.max()) if D.size else 0.0
     codes = np.rint(D * (STEPS / (top or 1.0))).astype(np.uint8)
-    return Lens(metric_name(metric), codes, top, None if few else np.asarray(landmarks))
+    return DistanceOverlay(metric_name(metric), codes, top, None if few else np.asarray(landmarks))
 
 
 def landmark_count(n: int) -> int:

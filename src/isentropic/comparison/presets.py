@@ -70,17 +70,17 @@ class Preset:
         return LIGHTER.get(method, {}) if self.light and n_rows > MEDIUM else {}
 
     @property
-    def of_sample(self) -> Preset:
+    def for_sample(self) -> Preset:
         """For a sample of a large table."""
         return replace(self, tuned_rows=TUNED_ROWS)
 
     @property
-    def of_mixed(self) -> Preset:
+    def for_mixed(self) -> Preset:
         """For many rows by Gower's metric, whose distances take a loop over the columns."""
         return replace(self, tuned_rows=TUNED_ROWS, scored_rows=MIXED_SCORED_ROWS)
 
     @property
-    def of_all(self) -> Preset:
+    def for_full_table(self) -> Preset:
         """For all rows of a large table, once a method and its parameters are chosen."""
         return replace(self, tune=False, n_seeds=1, scored_rows=SCORED_ROWS)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._core.kept import KEY_DIGITS, KeptFiles, code_mark
+from .._core.result_cache import KEY_DIGITS, ResultCache, code_fingerprint
 from .._core.values import Floats
 from .evaluation.runs import Run
 
@@ -24,32 +24,32 @@ def fingerprint(X: Floats, y: Any) -> str:
     return found.hexdigest()
 
 
-def key_of(data: str, method: str, settings: Mapping[str, Any], seed: int) -> str:
+def run_key(data: str, method: str, settings: Mapping[str, Any], seed: int) -> str:
     """Of a Run: what its numbers depend on, our code and the libraries below it included."""
     parts = {"data": data, "method": method, "settings": settings, "seed": seed, "version": __version__}
-    parts["code"] = code_mark()
+    parts["code"] = code_fingerprint()
     text = json.dumps(parts, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
 
 
-def as_written(value: Any) -> str:
+def parameter_key(value: Any) -> str:
     """A parameter in a key; an array by its numbers, of which ``repr`` leaves out those of a long one."""
     return fingerprint(value, None) if isinstance(value, np.ndarray) else repr(value)
 
 
-class Store(KeptFiles):
+class RunCache(ResultCache):
     """Runs as files ``method-key.json``, each whole or not there; without a folder nothing is kept."""
 
     __slots__ = ()
 
     def read(self, method: str, key: str) -> Run | None:
         """The Run of this key, unless it failed or is not there: failures are tried again."""
-        run = self.kept(method, key, lambda text: _run_of(text, method))
+        run = self.get(method, key, lambda text: _run_of(text, method))
         return None if run is None or run.failed else run
 
     def write(self, key: str, run: Run) -> None:
         """Write a Run in one step: a reader, or the next start, sees all of it or nothing."""
-        self.keep(run.method, key, run.to_json())
+        self.put(run.method, key, run.to_json())
 
 
 def _run_of(text: str, method: str) -> Run:

@@ -15,9 +15,9 @@ from .._core.arguments import require_kind
 from .._core.errors import require
 from .._core.extras import require_extra
 from .._core.values import Integers, Table
-from ..comparison import Drawing, Group, Mark, Run, Verdict
+from ..comparison import Group, Mark, PageData, Run, Verdict
 from ..comparison.evaluation.runs import parameters, require_runs
-from ..comparison.page_data import Lens, WholeMap, plane
+from ..comparison.page_data import DistanceOverlay, FullMap, plane_coordinates
 from ..registry import METHODS
 from .collect import first_screen
 from .collect.arrangement import shelves
@@ -29,7 +29,7 @@ from .payload.diagrams import curves, diagrams, legends, parameter_curve
 from .payload.drawn_rows import described_rows
 from .payload.given_columns import coded_columns, packed_columns
 from .payload.row_scores import kinds, near_counts, row_scores
-from .payload.whole_maps import whole_map
+from .payload.whole_maps import full_map
 
 _SCRIPTS = (
     "slices.js", "sheets.js", "charts.js", "labels.js", "maps.js", "coloring.js", "page.js",
@@ -49,7 +49,7 @@ def page(
     table: Table,
     runs: Sequence[Run],
     verdict: Verdict,
-    drawing: Drawing,
+    page_data: PageData,
     facts: Mapping[str, Any],
     *,
     color: str | None = None,
@@ -68,8 +68,8 @@ def page(
         One for each method; failed ones become rows of the table with their reason.
     verdict
         What ``isentropic.comparison.verdict`` says of these runs.
-    drawing
-        What ``isentropic.comparison.drawing`` finds of them: which rows to draw, their neighbours, pictures.
+    page_data
+        What ``isentropic.comparison.collect_page_data`` finds of them: rows to draw, neighbours, diagrams.
     facts
         How it was done: command, versions, seconds, date, preset, seed, dimensions, notes; and ``columns``,
         for each column of the source its name, role, why, kind, missing, change, share of the distance and
@@ -86,13 +86,13 @@ def page(
         copies is None or len(copies) == len(table.X), "copies", f"of {len(table.X):,} rows", copies,
         hint="Give one count for each row of the table.",
     )  # fmt: skip
-    require_kind("drawing", drawing, Drawing, "Give comparison.drawing(table, runs, verdict).")
+    require_kind("page_data", page_data, PageData, "Give comparison.collect_page_data(table, runs, verdict).")
     facts = {**dict.fromkeys(_FACTS), **facts}
-    payload = _payload(table, runs, verdict, drawing, facts, color, copies)
+    payload = _payload(table, runs, verdict, page_data, facts, color, copies)
     scripts = "\n".join(asset(name) for name in _SCRIPTS)
     return template("page.html").render(
         table=table, runs=runs, methods=METHODS, verdict=verdict, shown=verdict.shown, facts=facts,
-        **_answer(table, runs, verdict, facts, payload), **_drawn(runs, verdict, drawing, payload),
+        **_answer(table, runs, verdict, facts, payload), **_page_maps(runs, verdict, page_data, payload),
         # scores
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
@@ -118,18 +118,18 @@ def _answer(
     }  # fmt: skip
 
 
-def _drawn(
-    runs: Sequence[Run], verdict: Verdict, drawing: Drawing, payload: dict[str, Any]
+def _page_maps(
+    runs: Sequence[Run], verdict: Verdict, page_data: PageData, payload: dict[str, Any]
 ) -> dict[str, Any]:
     """What the maps show, and how much of the table the page holds."""
-    rows, given, whole = payload["rows"], payload["given"]["columns"], payload["whole"]
+    rows, given, full = payload["rows"], payload["given"]["columns"], payload["whole"]
     return {
-        "n_drawn": len(drawing.rows), "n_diagram": drawing.n_pictured, "n_maps": len(payload["maps"]),
-        "grid": _grid(len(payload["maps"])), "shelves": shelves(runs, verdict), "whole": whole,
+        "n_drawn": len(page_data.rows), "n_diagram": page_data.n_pictured, "n_maps": len(payload["maps"]),
+        "grid": _grid(len(payload["maps"])), "shelves": shelves(runs, verdict), "whole": full,
         "regions": payload["regions"], "n_given": payload["given"]["n_all"],
         "n_columns": len(rows["columns"]), "n_left_out": rows["n_left_out"],
         "n_neighbors": rows["neighbors"]["k"], "recall": rows["neighbors"]["recall"],
-        "n_stored_rows": len(drawing.rows) if whole is None else whole["n_drawn"],
+        "n_stored_rows": len(page_data.rows) if full is None else full["n_drawn"],
         "n_stored_columns": len(given) + (rows["classes"] is not None),
     }  # fmt: skip
 
@@ -155,35 +155,35 @@ def _payload(
     table: Table,
     runs: Sequence[Run],
     verdict: Verdict,
-    drawing: Drawing,
+    page_data: PageData,
     facts: Mapping[str, Any],
     color: str | None,
     copies: Integers | None,
 ) -> dict[str, Any]:
-    rows = drawing.rows
-    whole = drawing.whole
+    rows = page_data.rows
+    full = page_data.full_map
     at_top = None if verdict.shown is None else runs[verdict.shown]
-    marked = rows if whole is None else whole.rows
-    at_top = at_top if whole is None else whole.run
-    maps = _maps(table, runs, verdict, drawing)
+    marked = rows if full is None else full.rows
+    at_top = at_top if full is None else full.run
+    maps = _maps(table, runs, verdict, page_data)
     given, n_all = coded_columns(table, rows)
     return {
-        "rows": described_rows(table, rows, drawing.neighbors, color, given),
+        "rows": described_rows(table, rows, page_data.neighbors, color, given),
         "given": packed_columns(given, n_all), "shares": _shares(facts), "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
-        "regions": [_region(at_top, mark, marked, whole) for mark in drawing.marks],
-        "whole": None if whole is None else whole_map(whole, len(runs), table, maps, given),
-        "table": table.name, "lens": _lens(drawing.lens), "copies": _copies(copies, rows),
-        "groups": [_group(group) for group in drawing.groups or () if verdict.groups.level != "no"],
+        "regions": [_region(at_top, mark, marked, full) for mark in page_data.marks],
+        "whole": None if full is None else full_map(full, len(runs), table, maps, given),
+        "table": table.name, "lens": _overlay(page_data.overlay), "copies": _copies(copies, rows),
+        "groups": [_group(group) for group in page_data.groups or () if verdict.groups.level != "no"],
         "group_answer": verdict.groups.sentence,
         "named_groups": verdict.recommended is not None and verdict.groups.level != "no",
-        "kinds": kinds(maps, rows, at_top, drawing.agreed),
+        "kinds": kinds(maps, rows, at_top, page_data.agreed),
     }  # fmt: skip
 
 
-def _maps(table: Table, runs: Sequence[Run], verdict: Verdict, drawing: Drawing) -> list[dict[str, Any]]:
+def _maps(table: Table, runs: Sequence[Run], verdict: Verdict, page_data: PageData) -> list[dict[str, Any]]:
     """Points, curves, pictures and scores of single rows, of every run that gave a map."""
-    names, rows = first_screen.titles(runs, verdict), drawing.rows
+    names, rows = first_screen.titles(runs, verdict), page_data.rows
     measured = [
         (i, run, run.embedding, run.quality)
         for i, run in enumerate(runs)
@@ -193,8 +193,8 @@ def _maps(table: Table, runs: Sequence[Run], verdict: Verdict, drawing: Drawing)
     return [
         {
             "run": i, "name": names[i], "parameters": parameters(run),
-            **packed_points(plane(embedding)[rows]), "dimensions": embedding.shape[1],
-            "curves": curves(quality), **diagrams(drawing.pictures[i]), "trials": parameter_curve(run),
+            **packed_points(plane_coordinates(embedding)[rows]), "dimensions": embedding.shape[1],
+            "curves": curves(quality), **diagrams(page_data.pictures[i]), "trials": parameter_curve(run),
             **scores, **near_counts(run, len(table.X), rows),
         }
         for (i, run, embedding, quality), scores in zip(measured, scored, strict=True)
@@ -213,12 +213,12 @@ def _copies(copies: Integers | None, rows: Integers) -> str | None:
     return packed(copies[rows], "u4")
 
 
-def _region(run: Run | None, mark: Mark | None, rows: Integers, whole: WholeMap | None) -> dict[str, Any]:
+def _region(run: Run | None, mark: Mark | None, rows: Integers, full: FullMap | None) -> dict[str, Any]:
     """Where one of the worst facts is, in the map at the top, and which drawn rows it is about."""
     if mark is None or run is None or run.embedding is None:
         return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False, "ringed": False}
-    drawn = rows if whole is None else np.concatenate([whole.rows, whole.others])
-    points, n = plane(run.embedding)[drawn], len(mark.rows)
+    drawn = rows if full is None else np.concatenate([full.rows, full.others])
+    points, n = plane_coordinates(run.embedding)[drawn], len(mark.rows)
     # the coordinates of the page, as packed_points has them
     scale = float(np.ptp(points, axis=0).max()) or 1.0
     outline = (mark.region.outline - np.tile(points.min(axis=0), 2)) / scale
@@ -229,13 +229,13 @@ def _region(run: Run | None, mark: Mark | None, rows: Integers, whole: WholeMap 
     }  # fmt: skip
 
 
-def _lens(lens: Lens | None) -> dict[str, Any] | None:
+def _overlay(overlay: DistanceOverlay | None) -> dict[str, Any] | None:
     """Distances in the data between the drawn rows, in steps."""
-    if lens is None or lens.top == 0.0:
+    if overlay is None or overlay.top == 0.0:
         return None
     return {
-        "metric": lens.metric, "top": lens.top, "codes": packed(lens.codes, "u1"),
-        "landmarks": None if lens.landmarks is None else len(lens.landmarks),
+        "metric": overlay.metric, "top": overlay.top, "codes": packed(overlay.codes, "u1"),
+        "landmarks": None if overlay.landmarks is None else len(overlay.landmarks),
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from isentropic import LDA, PCA, LabelTest, config_context, datasets, label_permutation_test
 from isentropic._core.errors import FileFormatError, InvalidInputError, StoredRunWarning
 from isentropic.comparison.evaluation import fitting
-from isentropic.comparison.evaluation import label_tests as label_scores
+from isentropic.comparison.evaluation import label_tests as label_tests
 from isentropic.comparison.evaluation.fitting import Split
 from isentropic.comparison.evaluation.label_tests import LabelTrial
 
@@ -238,7 +238,7 @@ def test_rows_without_a_class_take_no_part(missing, protocol):
 
 
 def test_processes_give_the_same_bits(monkeypatch):
-    monkeypatch.setattr(label_scores, "_WORTH_WORKERS", 0.0)
+    monkeypatch.setattr(label_tests, "_WORTH_WORKERS", 0.0)
     one, two = (
         label_permutation_test(LDA(), IRIS.X, IRIS.y, n_permutations=5, n_jobs=n_jobs) for n_jobs in (1, 2)
     )

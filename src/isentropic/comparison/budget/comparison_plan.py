@@ -10,29 +10,29 @@ from typing import Any, Literal
 from ..._core.values import Integers
 from ...distances import Metric, is_gower
 from ...registry import METHODS
-from ..evaluation.candidates import Methods, Task, as_tasks
+from ..evaluation.candidates import Candidate, Methods, as_candidates
 from ..evaluation.data import Data
-from ..evaluation.duplicate_rows import Copies
+from ..evaluation.duplicate_rows import DuplicateRows
 from ..presets import LARGE, MIXED, MIXED_SAMPLE_ROWS, SAMPLE_ROWS, Preset, methods_of
-from .cost_model import FOR_THE_SAMPLE, Limit, measured_pace, rows_in_time
-from .progress import ALL_ROWS, steps_of
+from .cost_model import SAMPLE_SHARE, TimeLimit, measure_unit_cost, rows_in_time
+from .progress import ALL_ROWS, step_kinds
 from .stratified_sample import strata_of, stratified_rows
 
 MostRows = int | None | Literal["auto"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Work:
+class ComparisonPlan:
     """What is to be done: which methods on which rows."""
 
-    tasks: tuple[Task, ...]
+    candidates: tuple[Candidate, ...]
     data: Data  # all different rows, or a sample of them
     preset: Preset
     rows: Integers | None  # the sample, of the different rows
-    all: Data  # the different rows
+    full_data: Data  # the different rows
     notes: tuple[str, ...]
-    pace: float  # seconds of the measures of 1,000 rows; 0 where time does not count
-    copies: Copies | None  # of identical rows; None: no row is repeated
+    unit_cost: float  # seconds of the measures of 1,000 rows; 0 where time does not count
+    copies: DuplicateRows | None  # of identical rows; None: no row is repeated
 
     @classmethod
     def of(
@@ -44,29 +44,29 @@ class Work:
         seed: int,
         most_rows: MostRows,
         metric: Metric,
-        limit: Limit | None,
+        limit: TimeLimit | None,
         n_jobs: int | None,
-    ) -> Work:
+    ) -> ComparisonPlan:
         notes: tuple[str, ...] = ()
         everything = given = Data.of(X, y, seed, metric, measured=False)
-        copies = Copies.of(given.X, given.classes)
+        copies = DuplicateRows.of(given.X, given.classes)
         if copies is not None:
-            everything = Data.of(*given.taken(copies.rows), seed, metric, measured=False)
-            notes = (copies.note(),)
-        rows, most = None, _most(most_rows, len(everything.X), metric)
-        pace = 0.0 if limit is None else measured_pace(everything, n_jobs)
+            everything = Data.of(*given.select_rows(copies.rows), seed, metric, measured=False)
+            notes = (copies.message(),)
+        rows, most = None, _n_compared(most_rows, len(everything.X), metric)
+        unit_cost = 0.0 if limit is None else measure_unit_cost(everything, n_jobs)
         if limit is not None and most_rows == "auto" and metric != "precomputed":
             count = len(methods_of(preset, most, has_classes=False) if methods is None else list(methods))
-            most = _most_in_time(len(everything.X), count, limit, pace, metric)
+            most = _n_compared_in_time(len(everything.X), count, limit, unit_cost, metric)
         if most < len(everything.X):
             strata = strata_of(everything.X, everything.classes)
             rows = stratified_rows(strata, most, seed)
-            preset = preset.of_sample
+            preset = preset.for_sample
         if is_gower(metric) and most > MIXED:
-            preset = preset.of_mixed
+            preset = preset.for_mixed
         preset = preset.for_rows(most)
         with_copies = given.X if copies is not None and rows is None else None
-        data = Data.of(*everything.taken(rows), seed, metric, with_copies=with_copies)
+        data = Data.of(*everything.select_rows(rows), seed, metric, with_copies=with_copies)
         if methods is None:
             has_classes, of_columns = everything.classes is not None, data.is_euclidean
             methods = methods_of(preset, most, has_classes=has_classes, of_columns=of_columns)
@@ -74,21 +74,24 @@ class Work:
                 methods, left_out = _for_large_tables(methods)
                 notes += left_out
             costly = preset.too_costly(methods, most)
-            notes += _said_of_costly(costly)
+            notes += _costly_messages(costly)
             methods = {name: preset.params_of(name, most) for name in methods if name not in costly}
-        tasks = as_tasks(methods)
+        candidates = as_candidates(methods)
         if not data.is_euclidean:
-            tasks = tuple(task.by_metric(metric) for task in tasks)
-        return cls(tasks, data, preset, rows, everything, notes, pace, copies)
+            candidates = tuple(candidate.with_metric(metric) for candidate in candidates)
+        return cls(candidates, data, preset, rows, everything, notes, unit_cost, copies)
 
     @property
     def steps(self) -> dict[str, list[str]]:
         """Kinds of steps, by method; of a sample those of the map of all rows, too."""
-        steps = {task.label: steps_of(task, self.preset, len(self.data.X)) for task in self.tasks}
+        steps = {
+            candidate.label: step_kinds(candidate, self.preset, len(self.data.X))
+            for candidate in self.candidates
+        }
         return steps if self.rows is None else {**steps, ALL_ROWS: ["map of all", "measures of all"]}
 
 
-def _most(most_rows: MostRows, n_rows: int, metric: Metric) -> int:
+def _n_compared(most_rows: MostRows, n_rows: int, metric: Metric) -> int:
     """How many of the rows are compared."""
     if metric == "precomputed":
         return n_rows
@@ -98,15 +101,19 @@ def _most(most_rows: MostRows, n_rows: int, metric: Metric) -> int:
     return n_rows if most_rows is None else min(most_rows, n_rows)
 
 
-def _most_in_time(n_rows: int, n_methods: int, limit: Limit, pace: float, metric: Metric) -> int:
+def _n_compared_in_time(
+    n_rows: int, n_methods: int, limit: TimeLimit, unit_cost: float, metric: Metric
+) -> int:
     """How many of the rows are compared in the time; all, where that takes no more than a sample."""
     sample = MIXED_SAMPLE_ROWS if is_gower(metric) else SAMPLE_ROWS
-    left = max(limit.ends(pace) - time.perf_counter(), 1.0)
-    found = rows_in_time(n_rows, n_methods, left, pace, sample)
-    return found if found == n_rows else rows_in_time(n_rows, n_methods, FOR_THE_SAMPLE * left, pace, sample)
+    left = max(limit.ends(unit_cost) - time.perf_counter(), 1.0)
+    found = rows_in_time(n_rows, n_methods, left, unit_cost, sample)
+    return (
+        found if found == n_rows else rows_in_time(n_rows, n_methods, SAMPLE_SHARE * left, unit_cost, sample)
+    )
 
 
-def _said_of_costly(names: Sequence[str]) -> tuple[str, ...]:
+def _costly_messages(names: Sequence[str]) -> tuple[str, ...]:
     text = (
         f"Not compared, as they would take longer than most others together: {', '.join(names)}. Name them "
         "among the methods, or take the preset thorough, to have them."

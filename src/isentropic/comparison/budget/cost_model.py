@@ -25,16 +25,16 @@ from ... import registry
 from ..._core.errors import TimeBudgetWarning
 from ...distances import rows_of
 from ...quality import assess
-from ..evaluation.candidates import Task
+from ..evaluation.candidates import Candidate
 from ..evaluation.data import Data
 from ..evaluation.runs import FOR_MEMORY, Run
 from ..presets import SAMPLE_ROWS, SCORED_ROWS, Preset
 
-_TRIED = 1_000  # rows whose measures are timed
-_TRIED_OF_ALL = 50  # rows of a large table, each measured against all others
+_TIMED_ROWS = 1_000  # rows whose measures are timed
+_TIMED_FULL_ROWS = 50  # rows of a large table, each measured against all others
 _PER_MAP = 8.0  # times the pace: chance, the jackknife, walks of a map of any size
 _PER_SQUARE = 2.0  # times the pace, and the square of the thousands of rows
-_OF_ALL = 2.5  # times what the measures take: chance and the tests of rows, too
+_PER_FULL_ROW = 2.5  # times what the measures take: chance and the tests of rows, too
 _PER_PAGE = 15.0  # times the pace: neighbours, groups, pictures, writing
 _FOR_PAGE = 0.05  # of the time, at least
 _FEWEST_SCORED = 200
@@ -42,22 +42,22 @@ _SHORTEST = 1e-4  # seconds: below, a clock may show none
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class TimeLimit:
     """The time that there is."""
 
     began: float  # by the clock of time.perf_counter
     seconds: float
     page: bool = False  # whether a page is written in it, too
 
-    def ends(self, pace: float) -> float:
+    def ends(self, unit_cost: float) -> float:
         """Until when methods may be compared."""
-        page = max(_FOR_PAGE * self.seconds, _PER_PAGE * pace) if self.page else 0.0
+        page = max(_FOR_PAGE * self.seconds, _PER_PAGE * unit_cost) if self.page else 0.0
         return self.began + self.seconds - page
 
-    def can_be_kept(self, pace: float, n_rows: int) -> bool:
+    def is_feasible(self, unit_cost: float, n_rows: int) -> bool:
         """Whether one method, and what comes after it, fit the time; warns with the least that does."""
         now = time.perf_counter()
-        needed = measured_in(n_rows, pace) + (_PER_PAGE * pace if self.page else 0.0)
+        needed = measuring_seconds(n_rows, unit_cost) + (_PER_PAGE * unit_cost if self.page else 0.0)
         if now + needed <= self.began + self.seconds:
             return True
         passed, least = now - self.began, math.ceil(1.1 * (now - self.began + needed))
@@ -70,79 +70,81 @@ class Limit:
         return False
 
 
-def measured_pace(data: Data, n_jobs: int | None) -> float:
+def measure_unit_cost(data: Data, n_jobs: int | None) -> float:
     """Seconds that the measures of a map of 1,000 rows of this table take."""
-    few = rows_of(data.X, slice(_TRIED), data.metric)
-    taken = [_seconds_of_measures(data, few, None, n_jobs) for _ in range(2)]  # the first loads compiled code
-    return max(min(taken), _SHORTEST) * (_TRIED / len(few)) ** 2
+    few = rows_of(data.X, slice(_TIMED_ROWS), data.metric)
+    taken = [_time_measures(data, few, None, n_jobs) for _ in range(2)]  # the first loads compiled code
+    return max(min(taken), _SHORTEST) * (_TIMED_ROWS / len(few)) ** 2
 
 
-def pace_of_all(data: Data, n_jobs: int | None) -> float:
+def cost_per_full_row(data: Data, n_jobs: int | None) -> float:
     """Seconds of all that is measured of one row of a large table, against all others."""
-    tried = min(_TRIED_OF_ALL, len(data.X))
-    taken = [_seconds_of_measures(data, data.X, tried, n_jobs) for _ in range(2)]
-    return _OF_ALL * max(min(taken), _SHORTEST) / tried
+    tried = min(_TIMED_FULL_ROWS, len(data.X))
+    taken = [_time_measures(data, data.X, tried, n_jobs) for _ in range(2)]
+    return _PER_FULL_ROW * max(min(taken), _SHORTEST) / tried
 
 
-def _seconds_of_measures(data: Data, X: np.ndarray, sample: int | None, n_jobs: int | None) -> float:
+def _time_measures(data: Data, X: np.ndarray, sample: int | None, n_jobs: int | None) -> float:
     drawn = np.random.default_rng(0).normal(size=(len(X), 2))  # any map will do
     began = time.perf_counter()
     assess(X, drawn, metric=data.metric, sample=sample, n_jobs=n_jobs)
     return time.perf_counter() - began
 
 
-def measured_in(n_rows: int, pace: float) -> float:
+def measuring_seconds(n_rows: int, unit_cost: float) -> float:
     """Seconds of all that is measured of one map of ``n_rows`` rows.
 
-    >>> [measured_in(n, 0.5) for n in (500, 5_000)]
+    >>> [measuring_seconds(n, 0.5) for n in (500, 5_000)]
     [4.25, 29.0]
     """
-    return pace * (_PER_MAP + _PER_SQUARE * (n_rows / _TRIED) ** 2)
+    return unit_cost * (_PER_MAP + _PER_SQUARE * (n_rows / _TIMED_ROWS) ** 2)
 
 
-def rows_measured_in(seconds: float, pace: float) -> float:
-    """The rows of a map all of whose measures take so long: the inverse of :func:`measured_in`.
+def rows_measurable_in(seconds: float, unit_cost: float) -> float:
+    """The rows of a map all of whose measures take so long: the inverse of :func:`measuring_seconds`.
 
-    >>> rows_measured_in(29.0, 0.5)
+    >>> rows_measurable_in(29.0, 0.5)
     5000.0
     """
-    return _TRIED * math.sqrt(max(seconds / pace - _PER_MAP, 0.0) / _PER_SQUARE)
+    return _TIMED_ROWS * math.sqrt(max(seconds / unit_cost - _PER_MAP, 0.0) / _PER_SQUARE)
 
 
-def scored_in(seconds: float, each: float) -> int:
+def rows_scorable_in(seconds: float, each: float) -> int:
     """How many rows of a large table are compared with all others in the time, in hundreds.
 
-    >>> [scored_in(10.0, each) for each in (1.0, 0.01, 1e-4)]
+    >>> [rows_scorable_in(10.0, each) for each in (1.0, 0.01, 1e-4)]
     [200, 1000, 2000]
     """
     return min(SCORED_ROWS, max(_FEWEST_SCORED, int(seconds / each) // 100 * 100))
 
 
 _FEW, _MORE = 200, 800  # rows of the first fits
-LONG = 60.0  # seconds: a shorter time has none to spare for the second of them
+LONG_BUDGET = 60.0  # seconds: a shorter time has none to spare for the second of them
 _MAPS, _FOR_MEASURES = 4, 0.35  # the measures of so many maps take this share of the time
 _FEWEST = 500  # rows of a sample
-FOR_THE_SAMPLE = 0.6  # share of the time, where a map of all rows is to follow
+SAMPLE_SHARE = 0.6  # share of the time, where a map of all rows is to follow
 _SPARE = 1.5  # times an estimate, before it is thought to fit
-_STRAYING = 3.0  # times an estimate that a method may take, if others are to come
+_MOST_OVERRUN = 3.0  # times an estimate that a method may take, if others are to come
 
 
-def rows_in_time(n_rows: int, n_methods: int, seconds: float, pace: float, most: int = SAMPLE_ROWS) -> int:
+def rows_in_time(
+    n_rows: int, n_methods: int, seconds: float, unit_cost: float, most: int = SAMPLE_ROWS
+) -> int:
     """So many rows that all that is measured of four maps takes a third of the time; at most ``most``."""
     each = _FOR_MEASURES * seconds / min(n_methods, _MAPS)
-    return min(n_rows, most, max(_FEWEST, int(rows_measured_in(each, pace)) // 500 * 500))
+    return min(n_rows, most, max(_FEWEST, int(rows_measurable_in(each, unit_cost)) // 500 * 500))
 
 
-def exponent(task: Task) -> float:
+def cost_exponent(candidate: Candidate) -> float:
     """By which the seconds of a method grow with the rows, at most, as the registry says.
 
-    >>> from isentropic.comparison.evaluation.candidates import as_tasks
-    >>> [exponent(task) for task in as_tasks(["pca", "t-sne", "isomap", "sdd"])]
+    >>> from isentropic.comparison.evaluation.candidates import as_candidates
+    >>> [cost_exponent(candidate) for candidate in as_candidates(["pca", "t-sne", "isomap", "sdd"])]
     [1.0, 1.1, 2.0, 2.0]
     """
-    if task.label not in registry.METHODS:
+    if candidate.label not in registry.METHODS:
         return 2.0
-    cost = registry.METHODS[task.label].cost.split(";")[0]
+    cost = registry.METHODS[candidate.label].cost.split(";")[0]
     return max([1.0, 2.0 * ("min(n, s)" in cost), *map(float, re.findall(r"n\^([0-9.]+)", cost))])
 
 
@@ -170,7 +172,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class MethodPlan:
     """One method: how it is tried, until when."""
 
     preset: Preset
@@ -178,30 +180,37 @@ class Planned:
     fewer: bool  # settings or seeds than asked for
 
 
-def planned(
-    task: Task, preset: Preset, n_rows: int, estimate: Estimate, pace: float, ends: float, *, last: bool
-) -> Planned | None:
+def plan_method(
+    candidate: Candidate,
+    preset: Preset,
+    n_rows: int,
+    estimate: Estimate,
+    unit_cost: float,
+    ends: float,
+    *,
+    last: bool,
+) -> MethodPlan | None:
     """What of a method fits the time until ``ends``; None: nothing."""
     left = ends - time.perf_counter()
     most = None
     for settings, n_seeds in ((preset.budget, preset.n_seeds), (preset.budget, 1), (1, 1)):
         tuned = min(n_rows, preset.tuned_rows or n_rows)
         tune = preset.tune and (settings > 1 or preset.budget == 1)
-        fits = n_seeds if task.draws(n_rows) else 1
-        other_seeds = (fits - 1) * pace * (n_rows / 1_000) ** 2  # what else is measured is of the first
+        fits = n_seeds if candidate.draws(n_rows) else 1
+        other_seeds = (fits - 1) * unit_cost * (n_rows / 1_000) ** 2  # what else is measured is of the first
         needed = fits * estimate.of(n_rows) + tune * settings * estimate.of(tuned)
-        needed += measured_in(n_rows, pace) + other_seeds
+        needed += measuring_seconds(n_rows, unit_cost) + other_seeds
         if _SPARE * needed <= left:
             most = replace(preset, tune=tune, n_seeds=n_seeds), needed
             break
     if most is None:
         return None
     chosen, needed = most
-    until = ends if last else min(ends, time.perf_counter() + max(_STRAYING * needed, left / 2))
-    return Planned(chosen, until, fewer=chosen != preset)
+    until = ends if last else min(ends, time.perf_counter() + max(_MOST_OVERRUN * needed, left / 2))
+    return MethodPlan(chosen, until, fewer=chosen != preset)
 
 
-def in_time(estimates: Mapping[str, Estimate], n_rows: int) -> list[str]:
+def order_by_cost(estimates: Mapping[str, Estimate], n_rows: int) -> list[str]:
     """Labels, the cheapest of each family first, then the second of each: other kinds of map, then more."""
     cheapest = sorted(estimates, key=lambda label: estimates[label].of(n_rows))
     seen: Counter[str] = Counter()
@@ -213,13 +222,13 @@ def in_time(estimates: Mapping[str, Estimate], n_rows: int) -> list[str]:
     return sorted(cheapest, key=turns.__getitem__)
 
 
-def said_of_memory(runs: Iterable[Run]) -> tuple[str, ...]:
+def memory_messages(runs: Iterable[Run]) -> tuple[str, ...]:
     """Methods that were refused for memory, in one sentence; none: nothing."""
     names = [run.method for run in runs if run.reason.startswith(FOR_MEMORY)]
     return (f"Left out for memory: {', '.join(names)}.",) if names else ()
 
 
-def said(left_out: Iterable[str], fewer: Iterable[str]) -> tuple[str, ...]:
+def time_messages(left_out: Iterable[str], fewer: Iterable[str]) -> tuple[str, ...]:
     """What was done for want of time, in a sentence each."""
     lines = (
         ("Left out for time: {}.", list(left_out)),

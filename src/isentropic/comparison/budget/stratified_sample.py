@@ -54,7 +54,7 @@ def strata_of(X: Floats, classes: Integers | None, target: Floats | None = None)
     return np.searchsorted(borders, numbers)
 
 
-def taken(table: Table, rows: Integers) -> Table:
+def select_rows(table: Table, rows: Integers) -> Table:
     """The table of these rows, in their order."""
     return replace(
         table,

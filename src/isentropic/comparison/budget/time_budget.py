@@ -9,104 +9,123 @@ from dataclasses import replace
 
 from ..._core.errors import DeadlineError
 from ..._core.runtime import config_context
-from ..evaluation.candidates import Task
-from ..evaluation.method_evaluation import STOPPED, Job
+from ..evaluation.candidates import Candidate
+from ..evaluation.method_evaluation import STOPPED, Evaluation
 from ..evaluation.runs import Run
 from ..presets import Preset
-from ..run_cache import Store
-from .cost_model import LONG, Estimate, exponent, in_time, measured_in, planned, said
+from ..run_cache import RunCache
+from .cost_model import (
+    LONG_BUDGET,
+    Estimate,
+    cost_exponent,
+    measuring_seconds,
+    order_by_cost,
+    plan_method,
+    time_messages,
+)
 from .progress import count_steps
 
-_STRAYS = 4.0  # times: so far a pace may change from one method to the next, and be believed
+_MOST_DRIFT = 4.0  # times: so far the cost may change from one method to the next, and be believed
 
-MakeJob = Callable[[Task, Preset], Job]
-Runs = dict[str, tuple[Run, bool]]  # by label, each with whether it was read back
+MakeEvaluation = Callable[[Candidate, Preset], Evaluation]
+RunsByLabel = dict[str, tuple[Run, bool]]  # by label, each with whether it was read back
 
 
-def runs_in_time(
-    tasks: Sequence[Task],
+def evaluate_in_time(
+    candidates: Sequence[Candidate],
     preset: Preset,
-    job: MakeJob,
-    store: Store,
+    evaluation: MakeEvaluation,
+    cache: RunCache,
     ends: float,
-    pace: float,
-    told: Callable[[Run, bool], None],
-) -> tuple[Runs, tuple[str, ...]]:
+    unit_cost: float,
+    notify: Callable[[Run, bool], None],
+) -> tuple[RunsByLabel, tuple[str, ...]]:
     """Runs by their label, each with whether it was read back; and what was left out, in sentences.
 
-    ``pace`` is that of the measures, as it is here and now; it is seen again in each method, as the machine
-    may become busy.
+    ``unit_cost`` is that of the measures here and now; it is updated after each method, as the machine may
+    become busy.
     """
-    asked = {task.label: job(task, preset) for task in tasks}
-    found = {label: run for label, one in asked.items() if (run := one.found(store)) is not None}
-    runs: Runs = {label: (run, True) for label, run in found.items()}
+    asked = {candidate.label: evaluation(candidate, preset) for candidate in candidates}
+    found = {label: run for label, one in asked.items() if (run := one.read_cached(cache)) is not None}
+    runs: RunsByLabel = {label: (run, True) for label, run in found.items()}
     for run in found.values():
-        told(run, True)
-    by_label = {task.label: task for task in tasks if task.label not in runs}
+        notify(run, True)
+    by_label = {candidate.label: candidate for candidate in candidates if candidate.label not in runs}
     n_rows = max((len(one.data.X) for one in asked.values()), default=0)
-    estimates = _estimates(list(by_label.values()), preset, job, n_rows, ends, pace)
+    estimates = _estimate_costs(list(by_label.values()), preset, evaluation, n_rows, ends, unit_cost)
     for label in [label for label in asked if label not in estimates]:  # read back, or too long for few rows
-        _counted(asked[label], asked[label].steps.done)
+        _mark_done(asked[label], asked[label].progress.done)
     fewer = []
-    order = in_time(estimates, n_rows)
+    order = order_by_cost(estimates, n_rows)
     for label in order:
-        began, last = asked[label].steps.done, label == order[-1]
-        plan = planned(by_label[label], preset, n_rows, estimates[label], pace, ends, last=last)
+        began, last = asked[label].progress.done, label == order[-1]
+        plan = plan_method(by_label[label], preset, n_rows, estimates[label], unit_cost, ends, last=last)
         if plan is not None:
             since = time.perf_counter()
             with config_context(deadline=plan.ends):
-                runs[label] = job(by_label[label], plan.preset).stored(store)
-            told(*runs[label])
-            pace = _seen(runs[label][0], n_rows, time.perf_counter() - since, pace)
+                runs[label] = evaluation(by_label[label], plan.preset).run_cached(cache)
+            notify(*runs[label])
+            unit_cost = _updated_cost(runs[label][0], n_rows, time.perf_counter() - since, unit_cost)
             fewer += [label] * plan.fewer
-        _counted(asked[label], began)
+        _mark_done(asked[label], began)
     if all(run.reason.startswith(STOPPED) for run, _ in runs.values()):
-        label = (order or [task.label for task in tasks])[0]
-        runs[label] = _one_at_least(job, by_label[label], preset, store)
-        told(*runs[label])
+        label = (order or [candidate.label for candidate in candidates])[0]
+        runs[label] = _evaluate_cheapest(evaluation, by_label[label], preset, cache)
+        notify(*runs[label])
         fewer = [label]
-    left_out = [task.label for task in tasks if task.label not in runs]
-    return runs, said(left_out, [task.label for task in tasks if task.label in fewer])
+    left_out = [candidate.label for candidate in candidates if candidate.label not in runs]
+    return runs, time_messages(
+        left_out, [candidate.label for candidate in candidates if candidate.label in fewer]
+    )
 
 
-def _one_at_least(job: MakeJob, task: Task, preset: Preset, store: Store) -> tuple[Run, bool]:
+def _evaluate_cheapest(
+    evaluation: MakeEvaluation, candidate: Candidate, preset: Preset, cache: RunCache
+) -> tuple[Run, bool]:
     """The cheapest method, once, however long it takes: a report without a map is of no use, even in time."""
     with config_context(deadline=None):
-        return job(task, replace(preset, tune=False, n_seeds=1)).stored(store)
+        return evaluation(candidate, replace(preset, tune=False, n_seeds=1)).run_cached(cache)
 
 
-def _seen(run: Run, n_rows: int, seconds: float, pace: float) -> float:
-    """The pace as it was in a method: what was not fitting was measuring."""
+def _updated_cost(run: Run, n_rows: int, seconds: float, unit_cost: float) -> float:
+    """The unit cost as it was in a method: what was not fitting was measuring."""
     if run.failed or run.trials:  # trials overlap, and take no time that could be told
-        return pace
-    ratio = (seconds - run.seconds * (1 + len(run.repeats))) / measured_in(n_rows, pace)
-    return pace * min(max(ratio, 1 / _STRAYS), _STRAYS)
+        return unit_cost
+    ratio = (seconds - run.seconds * (1 + len(run.repeats))) / measuring_seconds(n_rows, unit_cost)
+    return unit_cost * min(max(ratio, 1 / _MOST_DRIFT), _MOST_DRIFT)
 
 
-def _counted(asked: Job, began: int) -> None:
+def _mark_done(asked: Evaluation, began: int) -> None:
     """A method is over, however much of what was asked for is done: so the bar comes to its end."""
-    steps = count_steps(asked.task, asked.preset, len(asked.data.X))
-    asked.steps.now(asked.task.label, began + steps - asked.steps.done)
+    steps = count_steps(asked.candidate, asked.preset, len(asked.data.X))
+    asked.progress.update(asked.candidate.label, began + steps - asked.progress.done)
 
 
-def _estimates(
-    tasks: Sequence[Task], preset: Preset, job: MakeJob, n_rows: int, ends: float, pace: float
+def _estimate_costs(
+    candidates: Sequence[Candidate],
+    preset: Preset,
+    evaluation: MakeEvaluation,
+    n_rows: int,
+    ends: float,
+    unit_cost: float,
 ) -> dict[str, Estimate]:
     """Of each method, unless it takes long even for few rows, or one map could not be measured any more."""
-    long = ends - time.perf_counter() >= LONG
+    long = ends - time.perf_counter() >= LONG_BUDGET
     found: dict[str, Estimate] = {}
-    for position, task in enumerate(tasks):
-        left = ends - time.perf_counter() - measured_in(n_rows, pace)
+    for position, candidate in enumerate(candidates):
+        left = ends - time.perf_counter() - measuring_seconds(n_rows, unit_cost)
         if left <= 0:
             break
-        until = time.perf_counter() + left / (2 * (len(tasks) - position) + 2)
-        one = job(task, preset)
-        one.steps.now(f"{task.label}: few rows")
+        until = time.perf_counter() + left / (2 * (len(candidates) - position) + 2)
+        one = evaluation(candidate, preset)
+        one.progress.update(f"{candidate.label}: few rows")
         with suppress(DeadlineError), config_context(deadline=until):
             try:
-                found[task.label] = Estimate.measured(one.seconds_of, n_rows, exponent(task), twice=long)
+                found[candidate.label] = Estimate.measured(
+                    one.fit_seconds, n_rows, cost_exponent(candidate), twice=long
+                )
             except DeadlineError:
                 raise
             except Exception:  # what is wrong with the method will show on all rows
-                found[task.label] = Estimate(0.0, 1, 1.0)
+                found[candidate.label] = Estimate(0.0, 1, 1.0)
     return found

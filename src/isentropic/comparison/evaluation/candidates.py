@@ -18,13 +18,13 @@ from ..._core.errors import message, require, require_one_of
 from ...distances import is_gower
 from ...selection.choosing import embedding_of, embeds
 
-_KINDS = "parameters of a method, an object with fit_transform(X) or fit(X), or a function of X"
+_ACCEPTED = "parameters of a method, an object with fit_transform(X) or fit(X), or a function of X"
 _BY_COLUMNS = "Leave it out, or compare by metric='euclidean'."
 Methods = Iterable[str] | Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class Candidate:
     """One method: how it is made, and what the registry knows of it."""
 
     label: str
@@ -43,7 +43,7 @@ class Task:
         """Whether its parameters say what it computes: a function may compute anything."""
         return self.function is None
 
-    def by_metric(self, metric: Any) -> Task:
+    def with_metric(self, metric: Any) -> Candidate:
         """The same method of rows that are compared by another metric than the Euclidean."""
         make = self.make
         if make is None:
@@ -87,27 +87,27 @@ class Task:
         )
 
 
-def as_tasks(methods: Methods) -> tuple[Task, ...]:
+def as_candidates(methods: Methods) -> tuple[Candidate, ...]:
     """Names of the registry, or names with parameters, or labels with estimators or functions.
 
-    >>> [task.label for task in as_tasks(["pca", "isomap"])]
+    >>> [task.label for task in as_candidates(["pca", "isomap"])]
     ['pca', 'isomap']
     """
     require(not isinstance(methods, str), "methods", "a list of names", methods, f"Say [{methods!r}].")
     if isinstance(methods, Mapping):
-        tasks = tuple(_task(str(label), given) for label, given in methods.items())
+        candidates = tuple(_candidate(str(label), given) for label, given in methods.items())
     else:
         names = list(dict.fromkeys(methods))  # a name twice is compared once
-        tasks = tuple(_task(name, {}) for name in names)
-    require(bool(tasks), "methods", "at least one", methods)
-    return tasks
+        candidates = tuple(_candidate(name, {}) for name in names)
+    require(bool(candidates), "methods", "at least one", methods)
+    return candidates
 
 
-def _task(label: str, given: Any) -> Task:
+def _candidate(label: str, given: Any) -> Candidate:
     if isinstance(given, Mapping):
         require_one_of("method", label, registry.METHODS)
         method = registry.METHODS[label]
-        return Task(
+        return Candidate(
             label,
             make=lambda **params: registry.make(label, **{**given, **params}),
             params={**method.params, **given},
@@ -117,9 +117,9 @@ def _task(label: str, given: Any) -> Task:
             kind=method.target,
         )
     name, is_class = f"methods[{label!r}]", isinstance(given, type)
-    require(not is_class, name, _KINDS, given, f"Give an instance: {getattr(given, '__name__', '')}().")
+    require(not is_class, name, _ACCEPTED, given, f"Give an instance: {getattr(given, '__name__', '')}().")
     if embeds(given) and _can_be_cloned(given):
-        return Task(
+        return Candidate(
             label,
             make=lambda **params: clone(given).set_params(**params),
             params=_changed(given),
@@ -128,9 +128,9 @@ def _task(label: str, given: Any) -> Task:
             kind=_target(given),
             foreign=not _target(given).startswith("isentropic."),
         )
-    require(embeds(given) or callable(given), name, _KINDS, given)
+    require(embeds(given) or callable(given), name, _ACCEPTED, given)
     function = partial(_embedding_by_copy, given) if embeds(given) else given
-    return Task(label, make=None, function=function, foreign=True)
+    return Candidate(label, make=None, function=function, foreign=True)
 
 
 def _can_be_cloned(estimator: Any) -> bool:
@@ -180,12 +180,12 @@ def _draws_above(lines: tuple[registry.Method, ...], *, changed: bool) -> int | 
     return 0 if changed else min(sizes)
 
 
-def in_words(params: Mapping[str, Any]) -> str:
+def parameters_text(params: Mapping[str, Any]) -> str:
     """As a reader is told what is being tried."""
     return ", ".join(f"{name} = {value}" for name, value in params.items())
 
 
-def plain(params: Mapping[str, Any]) -> dict[str, Any]:
+def json_params(params: Mapping[str, Any]) -> dict[str, Any]:
     """Values that JSON knows; others as they are written."""
     known = (bool, int, float, str, type(None))
     return {

@@ -20,7 +20,7 @@ from ...distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name, row
 from ...tables.class_labels import as_labels, compared_classes, unlabelled_as_nan
 from ..explain.column_relation import column_relation
 from ..run_cache import fingerprint
-from .fitting import Accuracy, Split, accuracy_between, shares_right
+from .fitting import Accuracy, Split, accuracy_between, accuracy_interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +32,7 @@ class Data:
     classes: Integers | None  # -1 where a row has none
     split: Split | None
     classifiers: Mapping[str, Accuracy]  # on the held-out rows of the table itself, by name
-    mark: str
+    key: str
     relation: tuple[float, float, float] | None  # of its columns: strength, p and density
     metric: Metric = "euclidean"  # of the rows
 
@@ -80,20 +80,20 @@ class Data:
             with suppress(IsentropicError):  # a target of numbers has no classes
                 classes = compared_classes(y, len(X))[1]
                 y = unlabelled_as_nan(y, classes)
-        mark = fingerprint(X, y)
+        key = fingerprint(X, y)
         if metric not in EUCLIDEAN:
-            mark = f"{mark} by {metric_name(metric) if callable(metric) else metric!r}"
+            key = f"{key} by {metric_name(metric) if callable(metric) else metric!r}"
         if not measured:
-            return cls(X, y, classes, None, {}, mark, None, metric)
+            return cls(X, y, classes, None, {}, key, None, metric)
         if classes is not None and metric != "precomputed":  # of which no rows can be held out
             split = Split.of(classes, seed)
         if classes is not None and split is not None:
-            classifiers = raw_accuracies(in_units(X, metric), classes, split, metric)
+            classifiers = classifier_accuracies(in_units(X, metric), classes, split, metric)
         found = column_relation(X if with_copies is None else with_copies, seed, metric)
         relation = None if found is None else (found.strength, found.p_value, found.density)
-        return cls(X, y, classes, split, classifiers, mark, relation, metric)
+        return cls(X, y, classes, split, classifiers, key, relation, metric)
 
-    def taken(self, rows: Integers | None) -> tuple[Floats, Any]:
+    def select_rows(self, rows: Integers | None) -> tuple[Floats, Any]:
         """The table and what is to be learnt of some rows; None: of all."""
         if rows is None:
             return self.X, self.y
@@ -108,7 +108,7 @@ _MOST_WORK = 1e11  # products of numbers, beyond which a classifier is left out
 _MOST_CELLS = 2e7  # of all covariances
 
 
-def raw_accuracies(
+def classifier_accuracies(
     X: Floats, classes: Integers, split: Split, metric: Metric = "euclidean"
 ) -> dict[str, Accuracy]:
     """Accuracy of k-NN, QDA and LDA on the held-out rows of the table, each with Wilson's 95% interval.
@@ -128,10 +128,10 @@ def raw_accuracies(
         warnings.simplefilter("ignore")
         if c > 1 and c * m**2 <= _MOST_CELLS and n * c * m**2 <= _MOST_WORK:
             voted = posterior(X[test], class_gaussians(X[train], codes)).argmax(axis=1)
-            found["QDA"] = shares_right(names[voted], classes[test])
+            found["QDA"] = accuracy_interval(names[voted], classes[test])
     with suppress(np.linalg.LinAlgError, ValueError), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if c > 1 and n * m * min(n, m) <= _MOST_WORK:
             model = LinearDiscriminantAnalysis().fit(X[train], classes[train])
-            found["LDA"] = shares_right(model.predict(X[test]), classes[test])
+            found["LDA"] = accuracy_interval(model.predict(X[test]), classes[test])
     return found

@@ -17,7 +17,7 @@ _FEWEST = 4  # different rows that are compared; of fewer the table stays as it 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Copies:
+class DuplicateRows:
     """The different rows of a table, and how often each is there.
 
     ``rows`` increases; of rows that are identical in all features it holds the first one, with classes the
@@ -29,7 +29,7 @@ class Copies:
     counts: Integers  # (u,) at least 1
 
     @classmethod
-    def of(cls, X: Floats, classes: Integers | None = None) -> Copies | None:
+    def of(cls, X: Floats, classes: Integers | None = None) -> DuplicateRows | None:
         """None where no row is repeated, or all but three rows are copies. ``O(n m + n log n)``.
 
         >>> import numpy as np
@@ -37,13 +37,17 @@ class Copies:
         >>> found.rows.tolist(), found.row_of.tolist(), found.counts.tolist()
         ([0, 1, 3, 4], [0, 1, 0, 2, 3], [2, 1, 1, 1])
         """
-        distinct = distinct_rows(comparable(X))
+        distinct = distinct_rows(canonical_rows(X))
         if distinct is None or len(distinct.rows) < _FEWEST:
             return None
         counts = np.diff(distinct.indptr)
         group = np.empty(len(X), np.int64)
         group[distinct.members] = np.repeat(np.arange(len(counts)), counts)
-        rows = distinct.rows if classes is None else _of_usual_class(group, np.asarray(classes), len(counts))
+        rows = (
+            distinct.rows
+            if classes is None
+            else _rows_of_majority_class(group, np.asarray(classes), len(counts))
+        )
         order = np.argsort(rows)
         rank = np.empty(len(rows), np.int64)
         rank[order] = np.arange(len(rows))
@@ -55,7 +59,7 @@ class Copies:
             return replace(run, copies=self.counts)
         return replace(run, rows=self.rows[run.rows], copies=self.counts[run.rows])
 
-    def note(self) -> str:
+    def message(self) -> str:
         """What was done, for the reader.
 
         >>> Copies(np.arange(42), np.arange(600) % 42, np.ones(42, int)).note()
@@ -65,14 +69,14 @@ class Copies:
         return f"{n:,} rows are {u:,} different ones: identical rows are mapped and scored once."
 
 
-def comparable(X: Floats) -> Floats:
+def canonical_rows(X: Floats) -> Floats:
     """Rows whose equal cells have equal bits: no -0.0, and one NaN."""
     X = np.ascontiguousarray(X, float) + 0.0
     X[np.isnan(X)] = np.nan
     return X
 
 
-def _of_usual_class(group: Integers, classes: Integers, n_groups: int) -> Integers:
+def _rows_of_majority_class(group: Integers, classes: Integers, n_groups: int) -> Integers:
     """Of each group the first row of its most frequent class; of equally frequent ones the first class.
 
     Rows without a class, -1, count only where no other is there.

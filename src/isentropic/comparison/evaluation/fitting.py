@@ -26,7 +26,7 @@ from ...selection.choosing import embedding_of
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured
 _ENOUGH = 200  # rows held out, in several splits of a small table
 _MOST_SPLITS = 10
-_PLACED = 2_000  # rows at a time
+_MAPPED_AT_ONCE = 2_000  # rows at a time
 _SMALL = 500  # rows, for which one thread takes less time than several
 _NOISE = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
 
@@ -41,10 +41,10 @@ class Fit:
     seconds: float
     memory_mib: float | None
     warnings: tuple[str, ...]
-    place: Callable[[Floats], Any] | None = None  # new rows, where the method can
+    transform: Callable[[Floats], Any] | None = None  # new rows, where the method can
 
 
-def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:
+def time_fit(mapped: Callable[[], Any], n_rows: int) -> Fit:
     """Call ``mapped`` for a map of ``n_rows`` rows; raises for one that is none."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -63,13 +63,13 @@ def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:
     return Fit(np.ascontiguousarray(Z), seconds, memory, tuple(dict.fromkeys(said)))
 
 
-def placed_map(estimator: Any, X: Floats, y: Any, rows: Integers) -> Floats:
+def fit_and_map(estimator: Any, X: Floats, y: Any, rows: Integers) -> Floats:
     """The map of all of X: ``rows`` are fitted, and the others placed by ``transform``, each by itself."""
-    known = as_numbers("The map", embedding_of(estimator, X[rows], None if y is None else y[rows]))
+    training = as_numbers("The map", embedding_of(estimator, X[rows], None if y is None else y[rows]))
     others = np.setdiff1d(np.arange(len(X)), rows)
-    Z = np.empty((len(X), known.shape[1]))
-    Z[rows] = known
-    for part in row_blocks(len(others), "rows placed", size=_PLACED):
+    Z = np.empty((len(X), training.shape[1]))
+    Z[rows] = training
+    for part in row_blocks(len(others), "rows placed", size=_MAPPED_AT_ONCE):
         Z[others[part]] = estimator.transform(X[others[part]])
     return Z
 
@@ -144,33 +144,33 @@ def held_out_accuracy(
     """
     train, test = split.train, split.test
     model = clone(estimator)
-    known = embedding_of(model, X[train], classes[train] if needs_y else None)
-    return accuracy_between(known, classes[train], model.transform(X[test]), classes[test])
+    training = embedding_of(model, X[train], classes[train] if needs_y else None)
+    return accuracy_between(training, classes[train], model.transform(X[test]), classes[test])
 
 
 def accuracy_between(
-    known: Floats,
-    known_classes: Integers,
-    placed: Floats,
-    placed_classes: Integers,
+    training: Floats,
+    training_classes: Integers,
+    mapped: Floats,
+    mapped_classes: Integers,
     n_neighbors: int = 10,
     metric: Metric = "euclidean",
 ) -> Accuracy:
     """Share of the placed rows whose class most of their nearest known rows have; Wilson's 95% interval."""
-    voted = voted_classes(known, known_classes, placed, n_neighbors, metric=metric)
-    return shares_right(voted, placed_classes)
+    voted = knn_vote(training, training_classes, mapped, n_neighbors, metric=metric)
+    return accuracy_interval(voted, mapped_classes)
 
 
-def shares_right(found: Integers, true: Integers) -> Accuracy:
+def accuracy_interval(found: Integers, true: Integers) -> Accuracy:
     """Accuracy, and Wilson's 95% interval."""
     right = int(np.count_nonzero(found == true)) / len(true)
     return right, *wilson(right, len(true))
 
 
-def voted_classes(
-    known: Floats,
-    known_classes: Integers,
-    placed: Floats,
+def knn_vote(
+    training: Floats,
+    training_classes: Integers,
+    mapped: Floats,
     n_neighbors: int,
     selves: Integers | None = None,
     metric: Metric = "euclidean",
@@ -179,12 +179,12 @@ def voted_classes(
 
     Ties of the vote go to the first class, as in scikit-learn.
     """
-    sides = (np.ascontiguousarray(placed, float), np.ascontiguousarray(known, float))
-    others = len(known) - (selves is not None)
-    n_jobs = 1 if len(placed) <= _SMALL else None
+    sides = (np.ascontiguousarray(mapped, float), np.ascontiguousarray(training, float))
+    others = len(training) - (selves is not None)
+    n_jobs = 1 if len(mapped) <= _SMALL else None
     k = min(n_neighbors, others)
     nearest, _ = nearest_among(*sides, k, metric=metric, selves=selves, n_jobs=n_jobs)
-    votes = np.zeros((len(placed), int(known_classes.max()) + 1), np.int64)
-    np.add.at(votes, (np.arange(len(placed))[:, None], known_classes[nearest]), 1)
+    votes = np.zeros((len(mapped), int(training_classes.max()) + 1), np.int64)
+    np.add.at(votes, (np.arange(len(mapped))[:, None], training_classes[nearest]), 1)
     winners: Integers = votes.argmax(axis=1)
     return winners

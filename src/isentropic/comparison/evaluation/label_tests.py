@@ -23,9 +23,9 @@ from ..._core.values import Floats, Integers
 from ...distances import is_gower
 from ...quality.labels import cohen_kappa
 from ...tables.class_labels import compared_classes
-from ..run_cache import Store, as_written, fingerprint, key_of
+from ..run_cache import RunCache, fingerprint, parameter_key, run_key
 from .data import Data
-from .fitting import Split, held_out_accuracy, voted_classes
+from .fitting import Split, held_out_accuracy, knn_vote
 from .runs import LabelTest, Run
 
 PROTOCOLS = ("honest", "published")
@@ -103,13 +103,13 @@ class LabelTrial:
         model, k = clone(self.estimator), _NEIGHBORS[self.protocol]
         if self.protocol == "honest":
             Z = np.asarray(model.fit_transform(self.X[known], labels[known]), float)
-            voted = voted_classes(Z, labels[known], model.transform(self.X[new]), k)
+            voted = knn_vote(Z, labels[known], model.transform(self.X[new]), k)
             learnt = labels[known]
         else:
             Z = np.asarray(model.fit_transform(self.X, labels), float)
-            voted = voted_classes(Z[known], labels[known], Z[new], k)
+            voted = knn_vote(Z[known], labels[known], Z[new], k)
             learnt = labels
-        return voted, labels[new], voted_classes(Z, learnt, Z, k, selves=np.arange(len(Z))), learnt
+        return voted, labels[new], knn_vote(Z, learnt, Z, k, selves=np.arange(len(Z))), learnt
 
     def _agreement(self, voted: Integers, true: Integers) -> float:
         if self.score == "accuracy":
@@ -123,9 +123,9 @@ def _require_taught(estimator: Any, *, places: bool) -> None:
     fit: Any = getattr(estimator, "fit_transform", None)
     fits = fit is not None and hasattr(estimator, "get_params") and not isinstance(estimator, type)
     require(fits, "estimator", "one with fit_transform(X, y) and get_params()", estimator)
-    taken = signature(fit).parameters.values()
-    given = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in taken)
-    fits = given >= 2 or any(one.kind == one.VAR_POSITIONAL for one in taken)
+    select_rows = signature(fit).parameters.values()
+    given = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in select_rows)
+    fits = given >= 2 or any(one.kind == one.VAR_POSITIONAL for one in select_rows)
     hint = "Permuted labels change nothing for one that sees none."
     require(fits, "estimator", "one whose fit_transform takes labels", estimator, hint)
     hint = "With protocol='published' nothing is placed."
@@ -250,27 +250,27 @@ def label_permutation_test(
         if progress is not None:
             progress("labels permuted", done, total)
 
-    store, name = Store.at(folder), type(estimator).__name__
+    cache, name = RunCache.at(folder), type(estimator).__name__
     with config_context(progress=None):  # the bar is about permutations, not about blocks of rows
-        return null_beside(trial, n_permutations, n_jobs, store, name, report)
+        return permutation_null(trial, n_permutations, n_jobs, cache, name, report)
 
 
-def null_beside(
+def permutation_null(
     trial: LabelTrial,
     n_permutations: int,
     n_jobs: int | None,
-    store: Store,
+    cache: RunCache,
     name: str,
     report: Callable[[int, int], None],
 ) -> LabelTest:
     """Score what is not in the store yet, keeping each as it comes."""
     name, key = f"{name}-labels", _key(trial)
-    found = store.kept(name, key, _scores_of) or {}
+    found = cache.get(name, key, _scores_of) or {}
     wanted = [i for i in range(n_permutations + 1) if i not in found]
     report(n_permutations + 1 - len(wanted), n_permutations + 1)
     for i, scores in trial_scores(trial, wanted, n_jobs):
         found[i] = scores
-        store.keep(name, key, json.dumps({"scores": [[i, *both] for i, both in sorted(found.items())]}))
+        cache.put(name, key, json.dumps({"scores": [[i, *both] for i, both in sorted(found.items())]}))
         report(len(found.keys() & set(range(n_permutations + 1))), n_permutations + 1)
     held_out, seen = np.array([found[i] for i in range(n_permutations + 1)]).T.tolist()
     splits = trial.splits(trial.classes)
@@ -294,11 +294,11 @@ def _key(trial: LabelTrial) -> str:
     params = trial.estimator.get_params(deep=False)
     settings = {
         "kind": f"{kind.__module__}:{kind.__qualname__}",
-        "params": {name: as_written(value) for name, value in params.items() if name != "n_jobs"},
+        "params": {name: parameter_key(value) for name, value in params.items() if name != "n_jobs"},
         "protocol": trial.protocol,
         "score": trial.score,
     }
-    return key_of(fingerprint(trial.X, trial.classes), "labels", settings, trial.seed)
+    return run_key(fingerprint(trial.X, trial.classes), "labels", settings, trial.seed)
 
 
 def _scores_of(text: str) -> dict[int, Scores]:
@@ -325,7 +325,7 @@ def with_accuracy(run: Run, estimator: Any, data: Data) -> Run:
             warnings.simplefilter("ignore")  # what there is to warn of, the fit of all rows has said
             found = held_out_accuracy(estimator, data.X, data.classes, data.split, needs_y=run.saw_classes)
     except Exception as error:  # the map stands without it
-        return _warned(run, f"The accuracy on held-out rows could not be measured: {error}")
+        return _with_warning(run, f"The accuracy on held-out rows could not be measured: {error}")
     return replace(run, accuracy=found)
 
 
@@ -336,7 +336,7 @@ def with_label_test(
     n_permutations: int,
     seed: int,
     n_jobs: int | None,
-    store: Store,
+    cache: RunCache,
     report: Callable[[int, int], None],
 ) -> Run:
     """The honest test of the labels of a map that saw the classes."""
@@ -347,14 +347,19 @@ def with_label_test(
         rows = np.sort(np.random.default_rng(seed).permutation(rows)[:MOST_TESTED])
     try:
         trial = LabelTrial.of(
-            estimator, data.taken(rows)[0], data.classes[rows], protocol="honest", score="accuracy", seed=seed
+            estimator,
+            data.select_rows(rows)[0],
+            data.classes[rows],
+            protocol="honest",
+            score="accuracy",
+            seed=seed,
         )
         trial = replace(trial, quiet=True)
-        test = null_beside(trial, n_permutations, n_jobs, store, run.method, report)
+        test = permutation_null(trial, n_permutations, n_jobs, cache, run.method, report)
     except Exception as error:  # the map stands without it, and is not trusted
-        return _warned(run, f"The labels that it learnt from could not be tested: {error}")
+        return _with_warning(run, f"The labels that it learnt from could not be tested: {error}")
     return replace(run, label_test=test)
 
 
-def _warned(run: Run, text: str) -> Run:
+def _with_warning(run: Run, text: str) -> Run:
     return replace(run, warnings=(*run.warnings, text))

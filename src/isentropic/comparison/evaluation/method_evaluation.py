@@ -18,69 +18,71 @@ from ...quality import Quality, assess, baseline
 from ...quality.maps.map_differences import left_out
 from ...quality.measures import judged
 from ...selection import Selection, select
-from ..budget.progress import Steps, count_steps, grid_for
+from ..budget.progress import Progress, count_steps, parameter_sets
 from ..budget.stratified_sample import strata_of, stratified_rows
 from ..presets import Preset
-from ..run_cache import Store, as_written, key_of
-from .candidates import Task, in_words, plain
+from ..run_cache import RunCache, parameter_key, run_key
+from .candidates import Candidate, json_params, parameters_text
 from .data import Data
-from .fitting import Fit, fitted
+from .fitting import Fit, time_fit
 from .label_tests import with_accuracy, with_label_test
-from .row_diagnostics import false_shares, with_other_seeds, with_row_tests, with_walks
+from .row_diagnostics import false_neighbor_rate, with_jumps, with_other_seeds, with_row_tests
 from .runs import FOR_MEMORY, Run
 
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
 _SMALL = 500  # rows
 _CHANCE_ROWS = 250  # of a large table, compared for what chance gives, which varies little between rows
-Place = Callable[[Floats], Any]  # places new rows on a map
+TransformRows = Callable[[Floats], Any]  # places new rows on a map
 _CHANCE_OF_ALL = 1_000  # rows, up to which chance is measured on all
 STOPPED = "stopped after"  # begins the reason of a method whose time was over
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Job:
+class Evaluation:
     """One method on the data."""
 
-    task: Task
+    candidate: Candidate
     data: Data
     preset: Preset
     criterion: str
     seed: int
     n_jobs: int | None
-    steps: Steps
-    placers: dict[str, Place] | None = None  # kept here by label, where only the shown map is walked
+    progress: Progress
+    out_of_sample_maps: dict[str, TransformRows] | None = (
+        None  # kept here by label, where only the shown map is walked
+    )
 
-    def stored(self, store: Store) -> tuple[Run, bool]:
+    def run_cached(self, cache: RunCache) -> tuple[Run, bool]:
         """The Run, read back or computed and written; whether it was read back."""
-        return self._kept(store, self._settings(), lambda blank: self._computed(blank, store))
+        return self._cached(cache, self._settings(), lambda blank: self._compute(blank, cache))
 
-    def found(self, store: Store) -> Run | None:
+    def read_cached(self, cache: RunCache) -> Run | None:
         """The Run, if it can be read back."""
-        key = key_of(self.data.mark, self.task.label, self._settings(), self.seed)
-        return store.read(self.task.label, key) if self.task.repeatable else None
+        key = run_key(self.data.key, self.candidate.label, self._settings(), self.seed)
+        return cache.read(self.candidate.label, key) if self.candidate.repeatable else None
 
-    def seconds_of(self, n_rows: int) -> float:
+    def fit_seconds(self, n_rows: int) -> float:
         """What a fit of some of the rows takes, by default parameters."""
         rows = np.arange(0, len(self.data.X), max(1, len(self.data.X) // n_rows))[:n_rows]
-        X, y = self.data.taken(rows)
+        X, y = self.data.select_rows(rows)
         part = replace(self, data=replace(self.data, X=X, y=y))
         part._warm_up()
         return part._fit({}, 0).seconds
 
-    def _kept(
-        self, store: Store, settings: Mapping[str, Any], computed: Callable[[Run], Run]
+    def _cached(
+        self, cache: RunCache, settings: Mapping[str, Any], computed: Callable[[Run], Run]
     ) -> tuple[Run, bool]:
-        label, steps = self.task.label, count_steps(self.task, self.preset, len(self.data.X))
-        key = key_of(self.data.mark, label, settings, self.seed)
-        run = store.read(label, key) if self.task.repeatable else None
+        label, steps = self.candidate.label, count_steps(self.candidate, self.preset, len(self.data.X))
+        key = run_key(self.data.key, label, settings, self.seed)
+        run = cache.read(label, key) if self.candidate.repeatable else None
         if run is not None:
-            self.steps.now(label, steps)
+            self.progress.update(label, steps)
             return run, True
-        began = self.steps.done
+        began = self.progress.done
         run = self._run(computed)
-        store.write(key, run)
-        self.steps.now(label, began + steps - self.steps.done)
+        cache.write(key, run)
+        self.progress.update(label, began + steps - self.progress.done)
         return run, False
 
     @property
@@ -90,29 +92,31 @@ class Job:
 
     @property
     def _draws(self) -> bool:
-        return self.task.draws(len(self.data.X))
+        return self.candidate.draws(len(self.data.X))
 
     def _settings(self) -> dict[str, Any]:
         return {
-            "kind": self.task.kind,
-            "params": {name: as_written(value) for name, value in self.task.params.items()},
-            "grid": grid_for(self.task, self.preset, len(self.data.X)),
+            "kind": self.candidate.kind,
+            "params": {name: parameter_key(value) for name, value in self.candidate.params.items()},
+            "grid": parameter_sets(self.candidate, self.preset, len(self.data.X)),
             "criterion": self.criterion,
             "n_seeds": self.preset.n_seeds if self._draws else 1,
             "n_permutations": self.preset.n_permutations,
             "n_walks": self.preset.n_walks,
-            "n_label_permutations": self.preset.n_label_permutations if self.task.needs_y else 0,
+            "n_label_permutations": self.preset.n_label_permutations if self.candidate.needs_y else 0,
             "tuned_rows": self.preset.tuned_rows,
             "scored_rows": self.preset.scored_rows,
         }
 
     def _run(self, computed: Callable[[Run], Run]) -> Run:
-        task = self.task
-        blank = Run(task.label, plain(task.params), self._run_seed(0), seconds=0.0, memory_mib=None)
-        blank = replace(blank, saw_classes=task.needs_y)
+        candidate = self.candidate
+        blank = Run(
+            candidate.label, json_params(candidate.params), self._run_seed(0), seconds=0.0, memory_mib=None
+        )
+        blank = replace(blank, saw_classes=candidate.needs_y)
         began = time.perf_counter()
         try:
-            with _named_warnings(task.label):
+            with _named_warnings(candidate.label):
                 return computed(blank)
         except DeadlineError:
             return replace(blank, reason=f"{STOPPED} {time.perf_counter() - began:.0f} s: the budget.")
@@ -123,29 +127,35 @@ class Job:
             return replace(blank, reason=text)
 
     def _require_possible(self) -> None:
-        task, n = self.task, len(self.data.X)
-        if task.needs_y:
-            require(self.data.y is not None, "y", f"given, because {task.label} learns from it", None)
-        if task.refusal:
-            raise InvalidInputError(task.refusal)
-        if task.max_rows is not None:
+        candidate, n = self.candidate, len(self.data.X)
+        if candidate.needs_y:
+            require(self.data.y is not None, "y", f"given, because {candidate.label} learns from it", None)
+        if candidate.refusal:
+            raise InvalidInputError(candidate.refusal)
+        if candidate.max_rows is not None:
             hint = "Compare a sample of the rows, or a method of lower cost."
-            require(n <= task.max_rows, "X", f"at most {task.max_rows:,} rows for {task.label}", n, hint)
+            require(
+                n <= candidate.max_rows,
+                "X",
+                f"at most {candidate.max_rows:,} rows for {candidate.label}",
+                n,
+                hint,
+            )
 
-    def _computed(self, blank: Run, store: Store) -> Run:
+    def _compute(self, blank: Run, cache: RunCache) -> Run:
         self._require_possible()
-        label = self.task.label
-        self.steps.begin(f"{label}: first rows")
+        label = self.candidate.label
+        self.progress.start(f"{label}: first rows")
         self._warm_up()
         selection = self._selection()
         params = {} if selection is None else selection.params
-        self.steps.now(f"{label}: map")
+        self.progress.update(f"{label}: map")
         fit = self._fit(params, 0)
-        self.steps.now(f"{label}: measures", 1)
-        quality = self._assessed(fit)
+        self.progress.update(f"{label}: measures", 1)
+        quality = self._assess(fit)
         run = replace(
             blank,
-            params=plain({**self.task.params, **params}),
+            params=json_params({**self.candidate.params, **params}),
             seconds=fit.seconds,
             memory_mib=fit.memory_mib,
             embedding=fit.embedding,
@@ -154,91 +164,97 @@ class Job:
             trials=() if selection is None else selection.trials,
             baseline=self._baseline(fit),
             warnings=fit.warnings,
-            false_share=self._false_shares(fit, quality),
-            without=self._without(fit, quality),
+            false_share=self._false_neighbor_rate(fit, quality),
+            without=self._jackknife(fit, quality),
             relation=self.data.relation,
         )
         with suppress(DeadlineError):  # the map stands without what there is no time for
             run = with_row_tests(run, self.data.X, self.seed, self._threads, self.data.metric)
-            if self.placers is None:
-                run = self._with_walks(run, fit.place)
-            elif fit.place is not None:
-                self.placers[label] = fit.place
-            run = self._with_classes(run, params, store)
+            if self.out_of_sample_maps is None:
+                run = self._with_jumps(run, fit.transform)
+            elif fit.transform is not None:
+                self.out_of_sample_maps[label] = fit.transform
+            run = self._with_classes(run, params, cache)
         return self._with_repeats(run, params, fit.embedding)
 
-    def walked(self, run: Run, store: Store | None) -> Run:
+    def with_map_jumps(self, run: Run, cache: RunCache | None) -> Run:
         """The Run with what walks on its map say, where it has none; written again, if there is a store."""
-        if self.placers is None or run.row_trust is None or run.row_trust.walked is not None:
+        if (
+            self.out_of_sample_maps is None
+            or run.row_diagnostics is None
+            or run.row_diagnostics.walked is not None
+        ):
             return run
-        place = self.placers.get(run.method)
-        if place is None and self.data.is_euclidean and self.task.make is not None:  # it was read back
+        transform = self.out_of_sample_maps.get(run.method)
+        if (
+            transform is None and self.data.is_euclidean and self.candidate.make is not None
+        ):  # it was read back
             chosen = {name: run.params[name] for trial in run.trials[:1] for name in trial.params}
-            place = self._fit(chosen, 0).place
-        run = self._with_walks(replace(run, rows=None), place)
-        if store is not None and self.task.repeatable:
-            store.write(key_of(self.data.mark, run.method, self._settings(), self.seed), run)
+            transform = self._fit(chosen, 0).transform
+        run = self._with_jumps(replace(run, rows=None), transform)
+        if cache is not None and self.candidate.repeatable:
+            cache.write(run_key(self.data.key, run.method, self._settings(), self.seed), run)
         return run
 
-    def _with_walks(self, run: Run, place: Place | None) -> Run:
-        place = place if self.data.is_euclidean else None  # there is no way between two levels
-        return with_walks(run, place, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
+    def _with_jumps(self, run: Run, transform: TransformRows | None) -> Run:
+        transform = transform if self.data.is_euclidean else None  # there is no way between two levels
+        return with_jumps(run, transform, self.data.X, self.preset.n_walks, self.seed, self.n_jobs)
 
     def _warm_up(self) -> None:
-        if self.task.make is not None:
+        if self.candidate.make is not None:
             with suppress(Exception):  # what is wrong with the method will show on all rows
-                X, y = self.data.taken(np.arange(min(_WARM_UP, len(self.data.X))))
-                y = y if self.task.needs_y else None
-                fitted(lambda: self.task.embed(self._estimator({}, 0), X, y), len(X))
+                X, y = self.data.select_rows(np.arange(min(_WARM_UP, len(self.data.X))))
+                y = y if self.candidate.needs_y else None
+                time_fit(lambda: self.candidate.embed(self._estimator({}, 0), X, y), len(X))
 
     def _selection(self) -> Selection | None:
-        sets = grid_for(self.task, self.preset, len(self.data.X))
+        sets = parameter_sets(self.candidate, self.preset, len(self.data.X))
         if not sets:
             return None
-        names = [f"{self.task.label}: {in_words(params)}" for params in sets]
-        self.steps.now(names[0])
-        X, y = self._tuned()
+        names = [f"{self.candidate.label}: {parameters_text(params)}" for params in sets]
+        self.progress.update(names[0])
+        X, y = self._tuning_rows()
         ends = get_config().deadline
         half = None if ends is None else (time.perf_counter() + ends) / 2  # the rest is for the map
         with config_context(deadline=half):
-            return self._selected(X, y, sets, names)
+            return self._select(X, y, sets, names)
 
-    def _selected(self, X: Floats, y: Any, sets: list[dict[str, Any]], names: list[str]) -> Selection:
+    def _select(self, X: Floats, y: Any, sets: list[dict[str, Any]], names: list[str]) -> Selection:
         def mapped(X: Floats, **params: Any) -> Any:
-            return self.task.embed(self._estimator(params, 0), X, y)
+            return self.candidate.embed(self._estimator(params, 0), X, y)
 
         return select(
-            mapped if self.task.foreign else self._estimator({}, 0),
+            mapped if self.candidate.foreign else self._estimator({}, 0),
             X,
             sets,
-            y=y if self.task.needs_y else None,
+            y=y if self.candidate.needs_y else None,
             criterion=self.criterion,
             metric=self.data.metric,
             n_jobs=self.n_jobs,
-            on_trial=lambda trial, done, total: self.steps.now(names[min(done, total - 1)], 1),
+            on_trial=lambda trial, done, total: self.progress.update(names[min(done, total - 1)], 1),
         )
 
-    def _tuned(self) -> tuple[Floats, Any]:
+    def _tuning_rows(self) -> tuple[Floats, Any]:
         """The rows on which parameters are chosen."""
         X, y, most = self.data.X, self.data.y, self.preset.tuned_rows
         if most is None or len(X) <= most:
             return X, y
         rows = stratified_rows(strata_of(X, self.data.classes), most, self.seed)
-        return self.data.taken(rows)
+        return self.data.select_rows(rows)
 
     def _estimator(self, params: Mapping[str, Any], repeat: int) -> Any:
-        return self.task.estimator(params, self.seed + repeat, self.n_jobs)
+        return self.candidate.estimator(params, self.seed + repeat, self.n_jobs)
 
     def _fit(self, params: Mapping[str, Any], repeat: int) -> Fit:
         X, y = self.data.X, self.data.y
-        model = None if self.task.make is None else self._estimator(params, repeat)
-        fit = fitted(lambda: self.task.embed(model, X, y), len(X))
-        return replace(fit, place=getattr(model, "transform", None))
+        model = None if self.candidate.make is None else self._estimator(params, repeat)
+        fit = time_fit(lambda: self.candidate.embed(model, X, y), len(X))
+        return replace(fit, transform=getattr(model, "transform", None))
 
     def _run_seed(self, repeat: int) -> int | None:
         return self.seed + repeat if self._draws else None
 
-    def _assessed(self, fit: Fit) -> Quality:
+    def _assess(self, fit: Fit) -> Quality:
         classes = self.data.classes
         labels = classes if classes is not None and (classes >= 0).all() else None
         return assess(
@@ -246,24 +262,24 @@ class Job:
             fit.embedding,
             labels,
             metric=self.data.metric,
-            sample=self.preset.scored_rows if self._estimated else "auto",
+            sample=self.preset.scored_rows if self._is_sampled else "auto",
             random_state=self.seed,
             n_jobs=self._threads,
         )
 
-    def _false_shares(self, fit: Fit, quality: Quality) -> Floats:
-        return false_shares(self.data.rows, fit.embedding, quality, self.data.metric, self.n_jobs)
+    def _false_neighbor_rate(self, fit: Fit, quality: Quality) -> Floats:
+        return false_neighbor_rate(self.data.rows, fit.embedding, quality, self.data.metric, self.n_jobs)
 
     @property
-    def _estimated(self) -> bool:
+    def _is_sampled(self) -> bool:
         """Whether scores are read off some of the rows."""
         most = self.preset.scored_rows
         return most is not None and len(self.data.X) > most
 
     @property
-    def _chance_of_few(self) -> bool:
+    def _samples_chance(self) -> bool:
         """Whether chance is measured on few rows: of many, what it gives hardly varies."""
-        return self._estimated or (not self.preset.every_walk and len(self.data.X) > _CHANCE_OF_ALL)
+        return self._is_sampled or (not self.preset.every_walk and len(self.data.X) > _CHANCE_OF_ALL)
 
     def _baseline(self, fit: Fit) -> dict[str, tuple[float, float]]:
         found = baseline(
@@ -271,13 +287,13 @@ class Job:
             fit.embedding,
             metric=self.data.metric,
             n_permutations=self.preset.n_permutations,
-            sample=min(_CHANCE_ROWS, len(self.data.X)) if self._chance_of_few else "auto",
+            sample=min(_CHANCE_ROWS, len(self.data.X)) if self._samples_chance else "auto",
             random_state=self.seed,
             n_jobs=self._threads,
         )
         return {name: (float(v.mean()), float(np.quantile(v, 0.975))) for name, v in found.measures.items()}
 
-    def _without(self, fit: Fit, quality: Quality) -> dict[str, tuple[float, ...]]:
+    def _jackknife(self, fit: Fit, quality: Quality) -> dict[str, tuple[float, ...]]:
         """How measures vary with the rows; where they were estimated they have an interval already."""
         if not quality.exact or quality.n < _FEWEST_TO_LEAVE_OUT:
             return {}
@@ -286,18 +302,20 @@ class Job:
         )
         return {name: tuple(values.tolist()) for name, values in found.items()}
 
-    def _with_classes(self, run: Run, params: Mapping[str, Any], store: Store) -> Run:
+    def _with_classes(self, run: Run, params: Mapping[str, Any], cache: RunCache) -> Run:
         """What the classes say of the map; where the method learnt from them, with permuted labels too."""
-        if self.task.make is None:
+        if self.candidate.make is None:
             return run
         estimator, count = self._estimator(params, 0), self.preset.n_label_permutations
         if run.saw_classes:
-            began, label = self.steps.done, self.task.label
+            began, label = self.progress.done, self.candidate.label
 
             def report(done: int, total: int) -> None:
-                self.steps.now(f"{label}: labels permuted", began + min(done, count) - self.steps.done)
+                self.progress.update(
+                    f"{label}: labels permuted", began + min(done, count) - self.progress.done
+                )
 
-            given = (count, self.seed, self.n_jobs, store, report)
+            given = (count, self.seed, self.n_jobs, cache, report)
             run = with_label_test(run, estimator, self.data, *given)
         return with_accuracy(run, estimator, self.data)
 
@@ -306,13 +324,13 @@ class Job:
         found: list[dict[str, float]] = []
         maps: list[Floats] = []
         for repeat in range(1, self.preset.n_seeds if self._draws else 1):
-            self.steps.now(f"{self.task.label}: seed {self.seed + repeat}", 1)
+            self.progress.update(f"{self.candidate.label}: seed {self.seed + repeat}", 1)
             try:
                 fit = self._fit(params, repeat)
                 if not found and np.array_equal(fit.embedding, first):  # it draws only for larger tables
-                    self.steps.now(self.task.label, self.preset.n_seeds - 1 - repeat)
+                    self.progress.update(self.candidate.label, self.preset.n_seeds - 1 - repeat)
                     return replace(run, seed=None)
-                found.append({"seed": float(self.seed + repeat), **_few(self._assessed(fit))})
+                found.append({"seed": float(self.seed + repeat), **_main_measures(self._assess(fit))})
                 maps.append(fit.embedding)
             except DeadlineError:  # the map stands with fewer seeds
                 break
@@ -335,6 +353,6 @@ def _named_warnings(label: str) -> Iterator[None]:
         warnings.warn(f"{label}: {text}", kind, stacklevel=2)
 
 
-def _few(quality: Quality) -> dict[str, float]:
+def _main_measures(quality: Quality) -> dict[str, float]:
     names = [name for kind in judged() for name in kind.names(quality.n_neighbors)]
     return {name: quality.measures[name].value for name in names if name in quality.measures}

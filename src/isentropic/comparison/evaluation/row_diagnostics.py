@@ -32,11 +32,11 @@ _FIELDS = {
     "jumps": maybe(several(is_number)),
     "unsteady": maybe(several(is_number)),
 }
-is_row_trust = record(**_FIELDS)
+is_row_diagnostics = record(**_FIELDS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowTrust:
+class RowDiagnostics:
     """What speaks against the places of rows in a map, for each of the compared ones, ``quality.rows``."""
 
     p: Floats  # (s,) of the order of a row's distances in a random place: above 0.05, no better than chance
@@ -61,7 +61,7 @@ class RowTrust:
         return {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in values.items()}
 
     @classmethod
-    def of_fields(cls, data: dict[str, Any]) -> RowTrust:
+    def from_fields(cls, data: dict[str, Any]) -> RowDiagnostics:
         """From plain data; raises ValueError where they do not fit."""
         require_fields(data, _FIELDS)
         kinds = {"p": float, "walked": np.int64, "jumps": float, "unsteady": float}
@@ -92,34 +92,36 @@ def with_row_tests(run: Run, X: Floats, seed: int, n_jobs: int | None, metric: M
     found = row_tests(
         X, run.embedding, metric=metric, rows=run.quality.rows, random_state=seed, n_jobs=n_jobs
     )
-    return replace(run, row_trust=RowTrust(found.p, found.by_chance))
+    return replace(run, row_diagnostics=RowDiagnostics(found.p, found.by_chance))
 
 
-def with_walks(
-    run: Run, place: Callable[[Floats], Any] | None, X: Floats, count: int, seed: int, n_jobs: int | None
+def with_jumps(
+    run: Run, transform: Callable[[Floats], Any] | None, X: Floats, count: int, seed: int, n_jobs: int | None
 ) -> Run:
     """Whether the map jumps on the way from a row to its neighbour, where it can place new rows."""
-    if place is None or run.row_trust is None:
+    if transform is None or run.row_diagnostics is None:
         return run
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of rows that nobody gave
             sample = min(count, len(X))
-            found = map_jumps(place, X, run.embedding, sample=sample, random_state=seed, n_jobs=n_jobs)
+            found = map_jumps(transform, X, run.embedding, sample=sample, random_state=seed, n_jobs=n_jobs)
     except DeadlineError:
         raise
     except Exception as error:  # the map is there all the same
         said = f"Whether the map jumps was not measured: {type(error).__name__}: {error}"
         return replace(run, warnings=(*run.warnings, said))
-    return replace(run, row_trust=replace(run.row_trust, walked=found.rows, jumps=found.jumps))
+    return replace(run, row_diagnostics=replace(run.row_diagnostics, walked=found.rows, jumps=found.jumps))
 
 
 def with_other_seeds(run: Run, maps: Sequence[Floats], n_jobs: int | None) -> Run:
     """Of each compared row: the share of its neighbours that it does not have in the map of every seed."""
-    if run.embedding is None or run.quality is None or run.row_trust is None or not maps:
+    if run.embedding is None or run.quality is None or run.row_diagnostics is None or not maps:
         return run
     found = shared_neighbors([run.embedding, *maps], run.quality.n_neighbors[0], n_jobs=n_jobs)
-    return replace(run, row_trust=replace(run.row_trust, unsteady=1.0 - found.shares[run.quality.rows]))
+    return replace(
+        run, row_diagnostics=replace(run.row_diagnostics, unsteady=1.0 - found.shares[run.quality.rows])
+    )
 
 
 # ---- false neighbors -----------------------------------------------------------------------------
@@ -128,7 +130,7 @@ def with_other_seeds(run: Run, maps: Sequence[Floats], n_jobs: int | None) -> Ru
 _BLOCK = 4_096  # rows whose differences are held at a time
 
 
-def false_shares(
+def false_neighbor_rate(
     X: Floats, Z: Floats, quality: Quality, metric: Metric = "euclidean", n_jobs: int | None = None
 ) -> Floats:
     """Of each compared row: the share of its k nearest rows in the map that are not so in the data.

@@ -23,11 +23,11 @@ from ..._core.json_checks import (
     require_fields,
     several,
 )
-from ..._core.kept import SEAL
+from ..._core.result_cache import CHECKSUM_FIELD
 from ..._core.values import Floats, Integers, Table
 from ...quality import Quality
 from ...selection import Trial
-from .row_diagnostics import RowTrust, is_row_trust
+from .row_diagnostics import RowDiagnostics, is_row_diagnostics
 
 _TEST_FORMAT = "isentropic.label-test/1"
 _MARGIN = 3.0  # deviations of the null, beside its greatest value: few permutations leave much to luck
@@ -105,14 +105,14 @@ class LabelTest:
             data = json.loads(text)
             if not isinstance(data, dict) or data.pop("format", None) != _TEST_FORMAT:
                 raise ValueError(f"its format is not {_FORMAT}")
-            return cls.of_fields(data)
+            return cls.from_fields(data)
         except (ValueError, RecursionError) as error:
             raise FileFormatError(
                 f"text must be JSON of format {_FORMAT}, but {error}. Write it by to_json()."
             ) from error
 
     @classmethod
-    def of_fields(cls, data: dict[str, Any]) -> LabelTest:
+    def from_fields(cls, data: dict[str, Any]) -> LabelTest:
         """From plain data; raises ValueError where they do not fit."""
         require_fields(data, _TEST_FIELDS)
         if not data["null"] or len(data["null"]) != len(data["seen_null"]):
@@ -149,7 +149,7 @@ _FIELDS = {
     "relation": maybe(several(is_number, 3)),
     "saw_classes": is_flag,
     "label_test": maybe(is_label_test),
-    "row_trust": maybe(is_row_trust),
+    "row_diagnostics": maybe(is_row_diagnostics),
     "rows": maybe(several(is_count)),
     "n_placed": is_count,
     "copies": maybe(several(is_count)),
@@ -191,7 +191,7 @@ class Run:
     # dense the rows lie as with unrelated ones; None: not measured
     saw_classes: bool = False  # whether the method learnt from them
     label_test: LabelTest | None = None  # of a method that did: the accuracy with permuted labels
-    row_trust: RowTrust | None = None  # what speaks against the places of single rows
+    row_diagnostics: RowDiagnostics | None = None  # what speaks against the places of single rows
     rows: Integers | None = None  # (n,) of a sample: which rows of the table the map is of; None: of all
     n_placed: int = 0  # of them, that were not fitted but placed by transform
     copies: Integers | None = None
@@ -238,7 +238,7 @@ class Run:
             "relation": None if self.relation is None else list(self.relation),
             "saw_classes": self.saw_classes,
             "label_test": None if self.label_test is None else self.label_test.to_fields(),
-            "row_trust": None if self.row_trust is None else self.row_trust.to_fields(),
+            "row_diagnostics": None if self.row_diagnostics is None else self.row_diagnostics.to_fields(),
             "rows": None if self.rows is None else self.rows.tolist(),
             "n_placed": self.n_placed,
             "copies": None if self.copies is None else self.copies.tolist(),
@@ -252,9 +252,11 @@ class Run:
             data = json.loads(text)
             if not isinstance(data, dict) or data.pop("format", None) != _FORMAT:
                 raise ValueError(f"its format is not {_FORMAT}")
-            data.pop(SEAL, None)  # of the folder that keeps it
+            if "row_trust" in data:  # the name until 0.1
+                data["row_diagnostics"] = data.pop("row_trust")
+            data.pop(CHECKSUM_FIELD, None)  # of the folder that keeps it
             require_fields(data, _FIELDS)
-            run = cls._of_fields(data)
+            run = cls._from_fields(data)
             run._require_sound()
         except (ValueError, RecursionError, FileFormatError) as error:
             raise FileFormatError(
@@ -263,9 +265,9 @@ class Run:
         return run
 
     @classmethod
-    def _of_fields(cls, data: Mapping[str, Any]) -> Run:
+    def _from_fields(cls, data: Mapping[str, Any]) -> Run:
         embedding, quality, shares = data["embedding"], data["quality"], data["false_share"]
-        test, trust = data["label_test"], data["row_trust"]
+        test, trust = data["label_test"], data["row_diagnostics"]
         return cls(
             **{
                 **data,
@@ -280,8 +282,8 @@ class Run:
                 "classifiers": {name: tuple(values) for name, values in data["classifiers"].items()},
                 "without": {name: tuple(values) for name, values in data["without"].items()},
                 "relation": _tuple(data["relation"]),
-                "label_test": None if test is None else LabelTest.of_fields(test),
-                "row_trust": None if trust is None else RowTrust.of_fields(trust),
+                "label_test": None if test is None else LabelTest.from_fields(test),
+                "row_diagnostics": None if trust is None else RowDiagnostics.from_fields(trust),
                 **{name: _whole_numbers(data[name]) for name in ("rows", "copies")},
             }
         )
@@ -300,8 +302,8 @@ class Run:
                 raise ValueError(f"its map of {quality.n} rows names {len(numbers)} of the table")
         if shares is not None and shares.shape != quality.rows.shape:
             raise ValueError(f"it has {len(shares)} shares for {len(quality.rows)} rows")
-        if self.row_trust is not None:
-            self.row_trust.require_sound(quality)
+        if self.row_diagnostics is not None:
+            self.row_diagnostics.require_sound(quality)
 
 
 def require_runs(table: Any, runs: Any) -> None:

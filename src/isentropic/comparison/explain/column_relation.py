@@ -20,7 +20,7 @@ from ..._core.values import Floats, Integers
 from ...distances import EUCLIDEAN, Metric, distinct_rows, in_units, is_gower, scaled_distance_rows
 from ...distances.gower import GowerRows
 from ...distances.metrics import BY_DIFFERENCES
-from ..evaluation.duplicate_rows import comparable
+from ..evaluation.duplicate_rows import canonical_rows
 
 SHUFFLES = 99
 _ROWS, _FEWEST = 400, 60  # of more rows so many are drawn, fewer of wide tables
@@ -146,13 +146,13 @@ def _without_copies(X: Floats, seed: int) -> Floats:
     """
     random = np.random.default_rng(seed)
     searched = X if len(X) <= _SEARCHED else X[np.sort(random.permutation(len(X))[:_SEARCHED])]
-    distinct = distinct_rows(comparable(searched))
+    distinct = distinct_rows(canonical_rows(searched))
     if distinct is None or len(distinct.rows) < _DISTINCT:
         return X
     parts = blocks(searched)
     order = np.concatenate(parts)
     shuffled = _shuffled(searched[:, order], [len(part) for part in parts], random)
-    others = distinct_rows(comparable(shuffled))
+    others = distinct_rows(canonical_rows(shuffled))
     if others is not None and len(others.rows) < (1 - _NATURAL) * len(searched):
         return X
     return searched[distinct.rows]

@@ -66,10 +66,10 @@ class Difference:
         mark = " (label)" if self.label else ""
         if self.lift is None:
             words = ("later", "earlier") if self.dates else ("higher", "lower")
-            told = _day if self.dates else _number
+            texts = _day if self.dates else _number
             return (
                 f"{self.column}{mark} is {words[self.auc <= 0.5]}: AUC {self.auc:.2f} ({self.low:.2f} to "
-                f"{self.high:.2f}), median {told(self.inside)} against {told(self.outside)}."
+                f"{self.high:.2f}), median {texts(self.inside)} against {texts(self.outside)}."
             )
         times = f"{self.lift:.1f} times as frequent ({self.low:.1f} to {self.high:.1f})"
         if self.outside == 0:  # no number of times: only the end of the interval that is one
@@ -128,8 +128,8 @@ class Explanation:
     def to_json(self) -> dict[str, Any]:
         """Plain lists, strings and numbers."""
         found = {key: value for key, value in asdict(self).items() if key != "differences"}
-        told = [{**asdict(one), "strength": one.strength, "text": one.text} for one in self.differences]
-        return {"format": _FORMAT, **found, "skipped": list(self.skipped), "differences": told}
+        texts = [{**asdict(one), "strength": one.strength, "text": one.text} for one in self.differences]
+        return {"format": _FORMAT, **found, "skipped": list(self.skipped), "differences": texts}
 
 
 # ---- finding the columns -------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def explain(
     for what, flags in (("rows", inside), ("against", outside)):
         hint = "Fewer say nothing about a column."
         require(int(flags.sum()) >= _FEWEST, what, f"at least {_FEWEST} rows", int(flags.sum()), hint)
-    return compared(columns, inside, outside, alpha, most, seed)
+    return compare_columns(columns, inside, outside, alpha, most, seed)
 
 
 def _require_positions(what: str, given: Any, table: Any) -> None:
@@ -225,25 +225,25 @@ def _require_positions(what: str, given: Any, table: Any) -> None:
         )
 
 
-def compared(
+def compare_columns(
     columns: Sequence[Column], inside: Flags, outside: Flags, alpha: float, most: int | None, seed: int
 ) -> Explanation:
     """What :func:`explain` says of two selections that have been checked."""
     first = _half(inside, seed) | _half(outside, seed)
-    told = [_has_enough(column, inside, outside, first) for column in columns]
-    enough = [column for column, is_told in zip(columns, told, strict=True) if is_told]
-    chosen = list(_chosen(enough, inside & first, outside & first))
+    texts = [_has_enough(column, inside, outside, first) for column in columns]
+    enough = [column for column, is_told in zip(columns, texts, strict=True) if is_told]
+    chosen = list(_choose(enough, inside & first, outside & first))
     if most is not None:
         chosen = sorted(chosen, key=lambda one: -one[2])[:most]
     tested = [_difference(column, code, inside & ~first, outside & ~first) for column, code, _ in chosen]
     return Explanation(
-        differences=_kept(tested, alpha),
+        differences=_significant(tested, alpha),
         n_rows=int(inside.sum()),
         n_against=int(outside.sum()),
         n_columns=len(columns),
         n_tested=len(tested),
         alpha=alpha,
-        skipped=tuple(column.name for column, is_told in zip(columns, told, strict=True) if not is_told),
+        skipped=tuple(column.name for column, is_told in zip(columns, texts, strict=True) if not is_told),
     )
 
 
@@ -253,13 +253,13 @@ def compared(
 def _half(chosen: Flags, seed: int) -> Flags:
     """Half of the chosen rows, as if at random: those whose positions scatter lowest."""
     rows = np.flatnonzero(chosen)
-    order = np.argsort(_scattered(rows, seed), kind="stable")
+    order = np.argsort(_scatter(rows, seed), kind="stable")
     flags = np.zeros(len(chosen), dtype=bool)
     flags[rows[order[: len(rows) // 2]]] = True
     return flags
 
 
-def _scattered(rows: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.uint32]:
+def _scatter(rows: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.uint32]:
     """A number of 32 bits for each position, as even as chance; the page has the same function.
 
     Two rounds of multiply and shift (Wellons' lowbias32) on the position, moved by the golden ratio for
@@ -283,12 +283,12 @@ def _has_enough(column: Column, inside: Flags, outside: Flags, first: Flags) -> 
 # ---- choosing and testing ----------------------------------------------------------------------
 
 
-def _chosen(
+def _choose(
     columns: Sequence[Column], inside: Flags, outside: Flags
 ) -> Iterator[tuple[Column, int | None, float]]:
     """The columns, or codes of their levels, that may differ by what this half says; and how much."""
     numbers = [column for column in columns if not column.levels]
-    for column, (p, strength) in zip(numbers, _screened(numbers, inside, outside), strict=True):
+    for column, (p, strength) in zip(numbers, _screen(numbers, inside, outside), strict=True):
         if p <= _CHOOSING:
             yield column, None, strength
     for column in columns:
@@ -298,7 +298,7 @@ def _chosen(
                 yield column, code, abs(a / n - b / m)
 
 
-def _screened(columns: Sequence[Column], inside: Flags, outside: Flags) -> Iterator[tuple[float, float]]:
+def _screen(columns: Sequence[Column], inside: Flags, outside: Flags) -> Iterator[tuple[float, float]]:
     """p and strength of each column of numbers; whole ones a block at a time, which takes a tenth of it."""
     for start in range(0, len(columns), _BLOCK):
         block = columns[start : start + _BLOCK]
@@ -333,7 +333,7 @@ def _difference(column: Column, code: int | None, inside: Flags, outside: Flags)
     )
 
 
-def _kept(tested: list[Difference], alpha: float) -> tuple[Difference, ...]:
+def _significant(tested: list[Difference], alpha: float) -> tuple[Difference, ...]:
     """Those that remain after Holm's correction, the strongest first."""
     ordered = sorted(tested, key=lambda one: one.p)
     corrected, greatest = [], 0.0

@@ -218,7 +218,7 @@ def _splits(n: int, n_splits: int, seed: int) -> Iterator[tuple[Integers, Intege
         yield np.sort(order[: n // 2]), np.sort(order[n // 2 :])
 
 
-def accepted(
+def accept_clusters(
     tree: ClusterTree, of_chosen: Floats, of_branches: Floats, *, on_curve: bool = False
 ) -> dict[int, float]:
     """The groups among the clusters of a tree, disjoint, with their reproducibility.
@@ -231,6 +231,6 @@ def accepted(
     inside: dict[int, list[int]] = {parent: [] for parent in range(-1, len(passes))}
     for cluster in range(len(passes) - 1, -1, -1):  # children first
         own = inside[cluster]
-        kept = [cluster] if passes[cluster] and len(own) < 2 else own
-        inside[int(tree.parents[cluster])] += kept
+        retained = [cluster] if passes[cluster] and len(own) < 2 else own
+        inside[int(tree.parents[cluster])] += retained
     return {cluster: float(scores[cluster]) for cluster in inside[-1]}

@@ -28,7 +28,7 @@ class _Levels:
     features: slice  # where it stands in X
 
 
-def columns_that_make(X: Floats, table: Any, members: Flags, embed: Embed) -> list[tuple[str, ...]]:
+def defining_columns(X: Floats, table: Any, members: Flags, embed: Embed) -> list[tuple[str, ...]]:
     """For each group (n, g) the columns that alone make it, at most three; none where it is more than that.
 
     Such columns are of levels, have at most 10 values, or have one value in a quarter of the rows. Their

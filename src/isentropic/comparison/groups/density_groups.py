@@ -17,7 +17,7 @@ from ..._core.values import Floats, Integers
 from ...distances import euclidean_rows
 from ...kernels.densities.density_peaks import basins
 from ...neighbors import nearest_among
-from ..explain.explanation import Explanation, compared
+from ..explain.explanation import Explanation, compare_columns
 from ..explain.source_columns import columns_of
 from .group_results import Group, Groups
 
@@ -88,7 +88,7 @@ def find_groups(
     """
     Z = euclidean_rows(Z, "Z")
     n_resamples = require_count("n_resamples", n_resamples)
-    bar = require_number("least_stability", least_stability, "from 0 to 1", least=0.0, most=1.0)
+    threshold = require_number("least_stability", least_stability, "from 0 to 1", least=0.0, most=1.0)
     seed = require_count("random_state", random_state, least=0)
     hills = _hills(Z, _FEWEST, n_jobs)
     count = hills.max(initial=-1) + 1
@@ -96,10 +96,12 @@ def find_groups(
     rng = np.random.default_rng(seed)
     for _ in range(n_resamples if count > 1 else 0):
         half = np.sort(rng.permutation(len(Z))[: len(Z) // 2])
-        again += _found_again(hills[half], _hills(Z[half], _FEWEST // 2, n_jobs), count)
+        again += _is_found_again(hills[half], _hills(Z[half], _FEWEST // 2, n_jobs), count)
     stability = again / n_resamples
     sizes = np.bincount(hills[hills >= 0], minlength=count)
-    stable = [hill for hill in np.argsort(-sizes, kind="stable") if stability[hill] >= bar and count > 1]
+    stable = [
+        hill for hill in np.argsort(-sizes, kind="stable") if stability[hill] >= threshold and count > 1
+    ]
     if len(stable) == 1 and 2 * sizes[stable[0]] > len(Z):
         stable = []  # what is left of one cloud
     found = [
@@ -107,9 +109,9 @@ def find_groups(
         for i, hill in enumerate(stable)
     ]
     if table is not None:
-        told = explanations([group.rows for group in found], table, len(Z), seed)
-        found = [replace(group, explanation=one) for group, one in zip(found, told, strict=True)]
-    return Groups(tuple(found), len(Z), int(count - len(stable)) if count > 1 else 0, n_resamples, bar)
+        explained = explain_groups([group.rows for group in found], table, len(Z), seed)
+        found = [replace(group, explanation=one) for group, one in zip(found, explained, strict=True)]
+    return Groups(tuple(found), len(Z), int(count - len(stable)) if count > 1 else 0, n_resamples, threshold)
 
 
 # ---- hills -------------------------------------------------------------------------------------
@@ -142,7 +144,7 @@ def map_dimension(far: Floats, most: int) -> float:
     return min(float(most), max(1.0, 1.0 / mean_log)) if mean_log > 0 else float(most)
 
 
-def _found_again(hills: Integers, others: Integers, count: int) -> Floats:
+def _is_found_again(hills: Integers, others: Integers, count: int) -> Floats:
     """1 for each hill of which one of the others has two thirds of the members in common; 0 else."""
     n_others = others.max(initial=-1) + 1
     if n_others < 2:
@@ -156,7 +158,7 @@ def _found_again(hills: Integers, others: Integers, count: int) -> Floats:
 # ---- columns -----------------------------------------------------------------------------------
 
 
-def explanations(groups: Sequence[Integers], table: Any, n: int, seed: int) -> Iterator[Explanation]:
+def explain_groups(groups: Sequence[Integers], table: Any, n: int, seed: int) -> Iterator[Explanation]:
     """The columns that tell each group from all others; of many rows a sample of either side is read."""
     columns = columns_of(table, labels=True)
     require(len(columns[0].values) == n, "table", f"a table of the {n} rows of Z", len(columns[0].values))
@@ -167,5 +169,5 @@ def explanations(groups: Sequence[Integers], table: Any, n: int, seed: int) -> I
         sides = np.zeros((2, n), bool)
         for flags, rows in zip(sides, (own, others), strict=True):
             flags[rng.permutation(rows)[:side]] = True
-        told = compared(columns, sides[0], sides[1], _ALPHA, _MOST_TESTED, seed)
-        yield replace(told, n_rows=len(own), n_against=len(others))
+        explained = compare_columns(columns, sides[0], sides[1], _ALPHA, _MOST_TESTED, seed)
+        yield replace(explained, n_rows=len(own), n_against=len(others))

@@ -18,8 +18,8 @@ from ..._core.values import Floats, Integers, Table
 from ...distances import Metric, checked_metric, euclidean_rows, is_gower
 from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
-from ..budget.stratified_sample import taken
-from ..evaluation.candidates import Task
+from ..budget.stratified_sample import select_rows
+from ..evaluation.candidates import Candidate
 from ..evaluation.runs import Run
 from ..explain.explanation import Difference, Explanation
 from .cluster_tree import (
@@ -28,13 +28,13 @@ from .cluster_tree import (
     LEAST_ON_CURVES,
     Embed,
     Flags,
-    accepted,
+    accept_clusters,
     cluster_tree,
     reproducibilities,
     vote,
 )
-from .column_groups import columns_that_make
-from .density_groups import explanations, map_dimension
+from .column_groups import defining_columns
+from .density_groups import explain_groups, map_dimension
 from .group_results import Group, Groups, GroupTest
 
 FEWEST_ROWS = 30
@@ -135,18 +135,18 @@ def test_groups(
     if tree.members.shape[1]:
         try:
             args = (some, tree, embed, metric, n_splits, seed, n_jobs)
-            found = accepted(tree, *reproducibilities(*args), on_curve=curve)
+            found = accept_clusters(tree, *reproducibilities(*args), on_curve=curve)
         except Exception as error:  # whatever a method raises of few rows, the comparison goes on
             return not_tested(len(Z), f"Half of the rows cannot be mapped by themselves: {error}")
     members = tree.members[:, list(found)]
     whole = sample.spread(members, Z, n_jobs)
     order = np.argsort(-whole.sum(axis=0), kind="stable")
     scores = np.array(list(found.values()))[order]
-    makers = columns_that_make(some, _rows_of(table, sample.rows), members[:, order], embed)
+    makers = defining_columns(some, _rows_of(table, sample.rows), members[:, order], embed)
     groups = _groups(whole[:, order], scores, makers, X if table is None else table, seed)
     n_clusters = int(tree.chosen.sum())
-    listed = Groups(groups, len(Z), max(0, n_clusters - len(groups)), n_splits, least)
-    return GroupTest("groups" if groups else "none", listed, n_splits, least)
+    groups_found = Groups(groups, len(Z), max(0, n_clusters - len(groups)), n_splits, least)
+    return GroupTest("groups" if groups else "none", groups_found, n_splits, least)
 
 
 test_groups.__test__ = False  # type: ignore[attr-defined]  # for pytest: it is no test
@@ -206,7 +206,7 @@ def _rows_of(table: Any, rows: Integers) -> Any:
     if table is None:
         return None
     if isinstance(table, Table):
-        return taken(table, rows)
+        return select_rows(table, rows)
     return table.iloc[rows] if hasattr(table, "iloc") else np.asarray(table)[rows]
 
 
@@ -215,11 +215,11 @@ def _groups(
 ) -> tuple[Group, ...]:
     """The groups, explained and named."""
     rows = [np.flatnonzero(flags) for flags in members.T]
-    told = list(explanations(rows, table, len(members), seed))
+    explained = list(explain_groups(rows, table, len(members), seed))
     return tuple(
         Group(name, own, float(score), explanation, maker)
         for name, own, score, explanation, maker in zip(
-            group_names(told), rows, scores, told, makers, strict=True
+            group_names(explained), rows, scores, explained, makers, strict=True
         )
     )
 
@@ -230,12 +230,14 @@ def _groups(
 _SAW_CLASSES = "The map was fitted with the classes: any half of the rows would show them again."
 
 
-def embed_by_task(task: Task, params: Mapping[str, Any], seed: int, n_jobs: int | None = None) -> Embed:
+def embed_by_candidate(
+    candidate: Candidate, params: Mapping[str, Any], seed: int, n_jobs: int | None = None
+) -> Embed:
     """Fit the method of a comparison, with these parameters, to other rows of the same table."""
 
     def embed(X: Any) -> Any:
-        model = None if task.make is None else task.estimator(params, seed, n_jobs)
-        return task.embed(model, X, None)
+        model = None if candidate.make is None else candidate.estimator(params, seed, n_jobs)
+        return candidate.embed(model, X, None)
 
     return embed
 
@@ -247,8 +249,8 @@ def embed_by_run(run: Run, metric: Any, n_jobs: int | None = None) -> Embed | No
     given = {**run.params, **({} if run.seed is None else {"random_state": run.seed})}
     if is_gower(metric):
         given["metric"] = metric  # a Run has its name only
-    accepted = registry.make(run.method).get_params(deep=False)
-    if n_jobs is not None and "n_jobs" in accepted:
+    accept_clusters = registry.make(run.method).get_params(deep=False)
+    if n_jobs is not None and "n_jobs" in accept_clusters:
         given["n_jobs"] = n_jobs
 
     def embed(X: Any) -> Any:
@@ -281,7 +283,7 @@ def group_test_of_run(
         return not_tested(
             len(drawn), f"{run.method} is no method of the registry: give embed to fit it again."
         )
-    some = table if len(drawn) == len(table.X) else taken(table, drawn)
+    some = table if len(drawn) == len(table.X) else select_rows(table, drawn)
     return test_groups(
         some.X,
         Z,
@@ -301,11 +303,11 @@ _LONGEST = 24  # characters of a level; longer ones are cut
 _FLAGS = {"0", "1", "yes", "no", "y", "n", "true", "false", "t", "f"}  # levels that say nothing alone
 
 
-def group_names(explanations: Sequence[Explanation | None]) -> list[str]:
+def group_names(explain_groups: Sequence[Explanation | None]) -> list[str]:
     """A name for each group: "high flipper_length, Gentoo"; numbered where columns give none, or the same."""
     names = [
         f"group {number}" if explanation is None else _name(explanation) or f"group {number}"
-        for number, explanation in enumerate(explanations, start=1)
+        for number, explanation in enumerate(explain_groups, start=1)
     ]
     return [
         name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"
@@ -314,11 +316,15 @@ def group_names(explanations: Sequence[Explanation | None]) -> list[str]:
 
 
 def _name(explanation: Explanation) -> str:
-    told: dict[str, str] = {}
+    explained: dict[str, str] = {}
     for one in sorted(explanation.differences, key=_order):
-        if one.column not in told and len(told) < len(_STRENGTHS) and one.strength >= _STRENGTHS[len(told)]:
-            told[one.column] = _words(one)
-    return ", ".join(told.values())
+        if (
+            one.column not in explained
+            and len(explained) < len(_STRENGTHS)
+            and one.strength >= _STRENGTHS[len(explained)]
+        ):
+            explained[one.column] = _describe(one)
+    return ", ".join(explained.values())
 
 
 def _order(one: Difference) -> tuple[bool, float]:
@@ -326,7 +332,7 @@ def _order(one: Difference) -> tuple[bool, float]:
     return bool(one.level) and one.auc < 0.5, -one.strength
 
 
-def _words(one: Difference) -> str:
+def _describe(one: Difference) -> str:
     if one.lift is None:
         words = ("late", "early") if one.dates else ("high", "low")
         return f"{words[one.auc < 0.5]} {one.column}"

@@ -66,12 +66,12 @@ def _found(run: Run) -> Iterator[Caveat]:
 
 
 def _about_rows(
-    run: Run, bad: npt.NDArray[np.bool_], kind: str, said: Callable[[float], str]
+    run: Run, bad: npt.NDArray[np.bool_], kind: str, sentence: Callable[[float], str]
 ) -> Iterator[Caveat]:
     assert run.quality is not None
     share = float(np.mean(bad))
     if share >= _FEWEST:
-        yield Caveat(said(share), tuple(int(row) for row in run.quality.rows[bad]), share, kind)
+        yield Caveat(sentence(share), tuple(int(row) for row in run.quality.rows[bad]), share, kind)
 
 
 def _about_seeds(run: Run, k: int) -> Iterator[Caveat]:
@@ -82,5 +82,5 @@ def _about_seeds(run: Run, k: int) -> Iterator[Caveat]:
     chance = near_chance(run.quality)
     counts = [k * (chance + (1 - chance) * value) for value in (run.quality.measures[name].value, *scores)]
     if max(counts) - min(counts) >= _SEEDS_DIFFER:
-        said = text.seeds(int(min(counts)), int(max(counts)), len(counts), k)
-        yield Caveat(said, severity=(max(counts) - min(counts)) / k, kind="seeds")
+        sentence = text.seeds(int(min(counts)), int(max(counts)), len(counts), k)
+        yield Caveat(sentence, severity=(max(counts) - min(counts)) / k, kind="seeds")

@@ -28,7 +28,7 @@ def _retained(score: float) -> float:
     return -math.log(1.0 + FLOOR - min(1.0, max(0.0, score)))
 
 
-def best_first(ratings: Sequence[Rating], shown: int | None = None) -> list[Rating]:
+def rank_maps(ratings: Sequence[Rating], shown: int | None = None) -> list[Rating]:
     """All maps: the one that is shown, then those that may be used, the most useful first."""
     in_question = {rating.run for rating in candidates(ratings)}
 
@@ -53,7 +53,7 @@ def candidates(ratings: Sequence[Rating]) -> list[Rating]:
     return blind or usable
 
 
-def chosen(ratings: Sequence[Rating]) -> Rating | None:
+def recommend(ratings: Sequence[Rating]) -> Rating | None:
     """The map that is recommended; None where none may be used."""
     maps = candidates(ratings)
     if not maps:

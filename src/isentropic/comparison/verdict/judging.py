@@ -15,7 +15,7 @@ from ..evaluation.runs import Run, require_all_runs
 from . import text
 from .answers import GroupAnswer, TestedGroups
 from .caveats import Caveat, caveats, with_groups
-from .choice import best_first, candidates, chosen, is_exact, same_in_practice
+from .choice import candidates, is_exact, rank_maps, recommend, same_in_practice
 from .grades import Rating, rate
 from .thresholds import ALIKE, DENSITY, RELATED, RELATION, at_least
 
@@ -48,8 +48,8 @@ class Verdict:
             return ()
         rating = self.ratings[self.shown]
         graded = [grade for grade in (rating.neighbors, rating.distances) if grade is not None]
-        said = [f"{grade.title}: {text.GRADE_WORDS[grade.level]}. {grade.sentence}" for grade in graded]
-        return (*said, f"{text.GROUPS}: {self.groups.sentence}")
+        sentence = [f"{grade.title}: {text.GRADE_NAMES[grade.level]}. {grade.sentence}" for grade in graded]
+        return (*sentence, f"{text.GROUPS}: {self.groups.sentence}")
 
     @property
     def effects(self) -> tuple[str, ...]:
@@ -93,8 +93,8 @@ def verdict(runs: Sequence[Run], groups: TestedGroups | None = None, shows: Sequ
     runs, full = split_full(runs)
     ratings = tuple(rate(run, position) for position, run in enumerate(runs))
     case = _obstacle(runs, ratings)
-    recommended = None if case else chosen(ratings)
-    order = best_first(ratings)
+    recommended = None if case else recommend(ratings)
+    order = rank_maps(ratings)
     shown = recommended or (order[0] if order else None)
     judged = _about_full(runs, shown, full)
     found = Verdict(
@@ -110,10 +110,10 @@ def verdict(runs: Sequence[Run], groups: TestedGroups | None = None, shows: Sequ
         classes=about_classes(runs, ratings),
         sampled=_sampled(runs, full, recommended),
     )
-    return answered(_with_headline(found, runs, recommended, shown, case, judged), groups, shows)
+    return with_answers(_with_headline(found, runs, recommended, shown, case, judged), groups, shows)
 
 
-def answered(found: Verdict, groups: TestedGroups | None, shows: Sequence[str] = ()) -> Verdict:
+def with_answers(found: Verdict, groups: TestedGroups | None, shows: Sequence[str] = ()) -> Verdict:
     """The same verdict with the answer of a test of groups, and with what the table says of its maps."""
     answer = GroupAnswer.of(groups)
     caution = found.caution

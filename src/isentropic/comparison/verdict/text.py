@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 NEIGHBORS = "Which rows are alike"
 DISTANCES = "How far apart things are"
 GROUPS = "Are there groups"
-GRADE_WORDS: dict[Level, str] = {
+GRADE_NAMES: dict[Level, str] = {
     "good": "good",
     "fair": "fair",
     "poor": "poor",
@@ -102,8 +102,8 @@ def rating(title: str, neighbors: Grade, distances: Grade | None, worthless: boo
     """One map in one sentence."""
     if worthless:
         return f"{title} is no better than the same points in random places."
-    said = f"{title}: neighbours {GRADE_WORDS[neighbors.level]}"
-    return f"{said}, distances {GRADE_WORDS['unknown' if distances is None else distances.level]}."
+    sentence = f"{title}: neighbours {GRADE_NAMES[neighbors.level]}"
+    return f"{sentence}, distances {GRADE_NAMES['unknown' if distances is None else distances.level]}."
 
 
 def failed(title: str, reason: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...comparison import Run, Verdict
-from ...comparison.verdict.choice import best_first
+from ...comparison.verdict.choice import rank_maps
 from ...registry import METHODS
 from .class_scores import groups
 
@@ -25,7 +25,7 @@ class Shelf:
 
 def shelves(runs: Sequence[Run], verdict: Verdict) -> list[Shelf]:
     """All maps, the best first; eight are shown at once, or all where only one is left."""
-    order = [rating.run for rating in best_first(verdict.ratings, verdict.shown)]
+    order = [rating.run for rating in rank_maps(verdict.ratings, verdict.shown)]
     n_first = len(order) if len(order) <= MOST_FIRST + 1 else MOST_FIRST
     first, others = order[:n_first], order[n_first:]
     return [

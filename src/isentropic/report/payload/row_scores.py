@@ -49,7 +49,7 @@ def kinds(
 def _notes(shown: Run | None, agreed: SharedNeighbors | None) -> dict[str, str]:
     """What is said of all rows at once, of the map at the top."""
     notes = {}
-    trust = None if shown is None else shown.row_trust
+    trust = None if shown is None else shown.row_diagnostics
     if shown is not None and trust is not None:
         notes["doubt"] = (
             f"; about {trust.by_chance:.0%} of the rows of {shown.method} are placed no better than by chance"
@@ -99,7 +99,7 @@ def packed_scores(values: Floats, top: float) -> dict[str, Any]:
 
 def scores_of(run: Run, n: int) -> dict[str, Floats]:
     """By kind, of all n rows; NaN where a row was not sampled."""
-    quality, trust, share = run.quality, run.row_trust, run.false_share
+    quality, trust, share = run.quality, run.row_diagnostics, run.false_share
     assert quality is not None
     near = quality.false_neighbors[:, 0] if share is None else share
     scores = {"false": _spread(n, quality.rows, near), "tears": _spread(n, quality.rows, quality.tears[:, 0])}

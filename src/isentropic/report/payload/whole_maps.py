@@ -9,15 +9,15 @@ import numpy as np
 
 from ..._core.values import Table
 from ...comparison.explain.source_columns import columns_of
-from ...comparison.page_data import WholeMap, plane
+from ...comparison.page_data import FullMap, plane_coordinates
 from .arrays import packed, packed_points
 from .drawn_rows import class_codes
 from .given_columns import MOST_BYTES, CodedColumn, other_columns
 from .row_scores import near_counts, packed_scores, scores_of
 
 
-def whole_map(
-    whole: WholeMap,
+def full_map(
+    full: FullMap,
     run: int,
     table: Table,
     maps: Sequence[Mapping[str, Any]],
@@ -27,20 +27,20 @@ def whole_map(
 
     ``run`` is its place after all runs of the sample.
     """
-    found = whole.run
+    found = full.run
     assert found.embedding is not None
     assert found.quality is not None
-    points = plane(found.embedding)[np.concatenate([whole.rows, whole.others])]
+    points = plane_coordinates(found.embedding)[np.concatenate([full.rows, full.others])]
     scores = {}
     for kind, values in scores_of(found, len(found.embedding)).items():
         high = next((entry[kind]["high"] for entry in maps if kind in entry), 1.0)
-        scores[kind] = packed_scores(values[whole.rows], high)
-    codes = None if whole.other_classes is None else class_codes(table, whole.other_classes)[0]
+        scores[kind] = packed_scores(values[full.rows], high)
+    codes = None if full.other_classes is None else class_codes(table, full.other_classes)[0]
     return {
         "run": run, "name": found.method, **packed_points(points), **scores,
-        **near_counts(found, len(found.embedding), whole.rows), "n_all": len(found.embedding),
+        **near_counts(found, len(found.embedding), full.rows), "n_all": len(found.embedding),
         "n_drawn": len(points), "others": None if codes is None else packed(codes, "u1"),
-        "columns": _other_codes(whole.other_table, given),
+        "columns": _other_codes(full.other_table, given),
     }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from isentropic import datasets, explain
 from isentropic._core.errors import InvalidInputError, TableWarning
-from isentropic.comparison.explain.explanation import _half, _scattered
+from isentropic.comparison.explain.explanation import _half, _scatter
 from isentropic.comparison.explain.source_columns import columns_of
 
 N, GROUP = 400, 80
@@ -71,7 +71,7 @@ def plain_scatter(row, seed=0):
 @pytest.mark.parametrize("seed", [0, 1, 2**31, 2**40 + 3])
 def test_halves_are_scattered_alike_by_plain_integers(seed):
     rows = np.array([0, 1, 2, 77, 49_999, 10**6])
-    assert _scattered(rows, seed).tolist() == [plain_scatter(row, seed) for row in rows]
+    assert _scatter(rows, seed).tolist() == [plain_scatter(row, seed) for row in rows]
 
 
 def test_halves_follow_neither_the_order_of_rows_nor_a_period_in_it():

@@ -21,8 +21,8 @@ from isentropic._core import extras as _extras
 from isentropic._core.errors import FileFormatError, InvalidInputError, IsentropicWarning, StoredRunWarning
 from isentropic._core.runtime import config_context
 from isentropic.comparison import PRESETS
-from isentropic.comparison.budget.comparison_plan import Work
-from isentropic.comparison.evaluation.method_evaluation import false_shares
+from isentropic.comparison.budget.comparison_plan import ComparisonPlan
+from isentropic.comparison.evaluation.method_evaluation import false_neighbor_rate
 from isentropic.comparison.presets import grid_of, methods_of
 from isentropic.registry import Method
 
@@ -161,15 +161,15 @@ def test_false_shares_are_counted(X, rng):
     k = found.n_neighbors[0]
     near = [np.argsort(((S[:, None] - S) ** 2).sum(axis=2), axis=1)[:, 1 : k + 1] for S in (X, Z)]
     expected = [1 - len(set(a) & set(b)) / k for a, b in zip(*near, strict=True)]
-    np.testing.assert_allclose(false_shares(X, Z, found), expected)
+    np.testing.assert_allclose(false_neighbor_rate(X, Z, found), expected)
 
 
 def test_rows_as_near_as_the_last_neighbour_are_not_false():
     """On a lattice the tenth neighbour has equals: the map of a turned lattice is perfect all the same."""
     lattice = np.stack(np.meshgrid(np.arange(9.0), np.arange(9.0)), axis=-1).reshape(-1, 2)
     turned = lattice @ np.array([[0.8, 0.6], [-0.6, 0.8]])
-    assert false_shares(lattice, turned, quality.assess(lattice, turned)).max() == 0
-    assert false_shares(lattice, turned[::-1] * [1, 3], quality.assess(lattice, turned)).mean() > 0.2
+    assert false_neighbor_rate(lattice, turned, quality.assess(lattice, turned)).max() == 0
+    assert false_neighbor_rate(lattice, turned[::-1] * [1, 3], quality.assess(lattice, turned)).mean() > 0.2
 
 
 def test_other_methods_change_nothing_but_whether_the_map_is_walked(X):
@@ -180,7 +180,9 @@ def test_other_methods_change_nothing_but_whether_the_map_is_walked(X):
             seconds=0.0,
             memory_mib=None,
             trials=tuple(replace(t, seconds=0.0) for t in run.trials),
-            row_trust=replace(run.row_trust, walked=None, jumps=None),  # only the shown map is walked
+            row_diagnostics=replace(
+                run.row_diagnostics, walked=None, jumps=None
+            ),  # only the shown map is walked
         )
         for run in (alone, beside)
     ]
@@ -425,7 +427,7 @@ def test_another_version_computes_again(X, stubs, tmp_path, monkeypatch):
 
 def test_other_code_of_the_same_version_computes_again(X, stubs, tmp_path, monkeypatch):
     compare(X, methods=["stub"], folder=tmp_path)
-    monkeypatch.setattr("isentropic.comparison.run_cache.code_mark", lambda: "another")
+    monkeypatch.setattr("isentropic.comparison.run_cache.code_fingerprint", lambda: "another")
     FITS.clear()
     compare(X, methods=["stub"], folder=tmp_path)
     assert FITS
@@ -575,7 +577,7 @@ def test_a_preset_leaves_out_what_takes_as_long_as_the_others_unless_it_is_named
 
     def work(n, methods=None, preset="standard"):
         table = np.repeat(X, n // 4, axis=0) + 1e-3 * rng.normal(size=(n, 2))
-        return Work.of(table, None, methods, PRESETS[preset], 0, "auto", "euclidean", None, 1)
+        return ComparisonPlan.of(table, None, methods, PRESETS[preset], 0, "auto", "euclidean", None, 1)
 
     small, large = work(748), work(800)
     gone = {task.label for task in small.tasks} - {task.label for task in large.tasks}
@@ -590,7 +592,9 @@ def test_a_preset_leaves_out_what_takes_as_long_as_the_others_unless_it_is_named
 
 def test_the_quick_preset_is_light_on_many_rows_only(rng):
     def work(n):
-        return Work.of(rng.normal(size=(n, 2)), None, None, PRESETS["quick"], 0, "auto", "euclidean", None, 1)
+        return ComparisonPlan.of(
+            rng.normal(size=(n, 2)), None, None, PRESETS["quick"], 0, "auto", "euclidean", None, 1
+        )
 
     few, many = work(300), work(2_100)
     assert [task.label for task in few.tasks] == ["pca", "parameter-free-sdd", "t-sne", "umap"]

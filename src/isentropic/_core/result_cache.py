@@ -20,7 +20,7 @@ from .files import atomic_write, path_of, require_writable
 from .runtime import require_memory
 
 T = TypeVar("T")
-SEAL = "seal"  # the field that the folder adds to what is kept
+CHECKSUM_FIELD = "seal"  # the field that the folder adds to what is kept
 KEY_DIGITS = 20  # in the name of a file
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
 _PER_BYTE = 8  # bytes that a byte of a file takes as it is read
@@ -30,7 +30,7 @@ _OLD = 3600.0  # seconds after which a temporary file is a leftover of a process
 
 
 @cache
-def code_mark(*without: str) -> str:
+def code_fingerprint(*without: str) -> str:
     """Of every file of ours and the versions of the libraries: another one may give other numbers.
 
     The version alone would not do: between two releases the code changes and the version does not.
@@ -49,7 +49,7 @@ def code_mark(*without: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFiles:
+class ResultCache:
     """JSON as files ``name-key.json``, each whole or not there; without a folder nothing is kept."""
 
     folder: Path | None
@@ -66,29 +66,29 @@ class KeptFiles:
             reason = str(getattr(error, "strerror", None) or error).lower()
             raise FileFormatError(f"{path} cannot be a folder of runs: {reason}. Choose another.") from error
         require_writable(path / "run.json", _LEAST_RUN + _PER_ROW * n_rows)
-        _sweep(path)
+        _remove_leftovers(path)
         return cls(path)
 
-    def kept(self, name: str, key: str, parse: Callable[[str], T]) -> T | None:
+    def get(self, name: str, key: str, parse: Callable[[str], T]) -> T | None:
         """What was kept under this name and key; None, with a warning, where it is not as it was written."""
         path = self._path(name, key)
         if path is None or not os.path.lexists(path):
             return None
         try:
-            return parse(_opened(path, key))
+            return parse(_read_checked(path, key))
         except Exception as error:  # what was not written by us can fail anywhere
             reason = (error.strerror or str(error)) if isinstance(error, OSError) else error
             text = f"{path} is computed again: it must be a result that was kept here, but {reason}."
             warnings.warn(text, StoredRunWarning, stacklevel=3)
             return None
 
-    def keep(self, name: str, key: str, text: str) -> None:
+    def put(self, name: str, key: str, text: str) -> None:
         """Write JSON in one step, in place of what was there under this name and key."""
         path = self._path(name, key)
         if path is None or path.is_symlink() or (path.exists() and not path.is_file()):
             return  # what is in its place, as reading has told, is not ours to remove, nor where a link leads
         with atomic_write(path) as file:
-            file.write(_sealed(text, key).encode())
+            file.write(_with_checksum(text, key).encode())
 
     def _path(self, method: str, key: str) -> Path | None:
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", method)
@@ -101,28 +101,28 @@ class KeptFiles:
 # another run, linked or renamed, do not pass. It is no signature: whoever computes it anew is believed.
 
 
-def _sealed(text: str, key: str) -> str:
-    return f'{text[:-1]}, "{SEAL}": "{_seal(text, key)}"}}'
+def _with_checksum(text: str, key: str) -> str:
+    return f'{text[:-1]}, "{CHECKSUM_FIELD}": "{_checksum(text, key)}"}}'
 
 
-def _seal(text: str, key: str) -> str:
+def _checksum(text: str, key: str) -> str:
     return hashlib.sha256(f"{key}\n{text}".encode()).hexdigest()
 
 
-def _opened(path: Path, key: str) -> str:
+def _read_checked(path: Path, key: str) -> str:
     """The text of a file; raises unless it is the one that was written for this key."""
     if not path.is_file():
         raise ValueError("it is no file, so that it is not kept either")
     hint = "Remove it."
     require_memory(_PER_BYTE * path.stat().st_size, f"reading {path.name}", hint)
     content = path.read_text(encoding="utf-8")
-    start, mark, end = content.rpartition(f', "{SEAL}": "')
-    if not mark or end != f'{_seal(start + "}", key)}"}}':
+    start, mark, end = content.rpartition(f', "{CHECKSUM_FIELD}": "')
+    if not mark or end != f'{_checksum(start + "}", key)}"}}':
         raise ValueError("its content does not match its checksum")
     return f"{start}}}"
 
 
-def _sweep(folder: Path) -> None:
+def _remove_leftovers(folder: Path) -> None:
     """Remove what a killed process left of the Run that it was writing."""
     for path in folder.glob(f".*-{'[0-9a-f]' * KEY_DIGITS}.json.*.tmp"):
         with suppress(OSError):

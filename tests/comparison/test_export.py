@@ -10,7 +10,7 @@ import pytest
 from isentropic import datasets
 from isentropic._core.values import Table
 from isentropic.comparison import Run, data_map, maps_frame, save_maps
-from isentropic.comparison.evaluation.row_diagnostics import RowTrust
+from isentropic.comparison.evaluation.row_diagnostics import RowDiagnostics
 from isentropic.comparison.export import row_scores
 from isentropic.quality import assess
 
@@ -92,8 +92,8 @@ def test_jumps_stand_at_the_rows_that_were_walked(n_walked):
     given = table(60)
     plain = runs_of(given, sample=20)[1]
     walked = np.sort(np.random.default_rng(1).choice(60, n_walked, replace=False))
-    trust = RowTrust(np.linspace(0, 1, 20), 0.1, walked, 100.0 + walked)
-    found = row_scores(replace(plain, row_trust=trust))
+    trust = RowDiagnostics(np.linspace(0, 1, 20), 0.1, walked, 100.0 + walked)
+    found = row_scores(replace(plain, row_diagnostics=trust))
     assert set(found) == {"false_neighbors", "tears", "near_neighbors", "p", "jumps"}
     assert np.flatnonzero(np.isfinite(found["jumps"])).tolist() == walked.tolist()
     np.testing.assert_array_equal(found["jumps"][walked], 100.0 + walked)
@@ -135,23 +135,23 @@ def test_an_h5ad_file_has_the_layout_of_anndata(tmp_path):
     given = table()
     runs = runs_of(given, sample=20)
     save_maps(tmp_path / "maps.h5ad", given, runs)
-    with h5py.File(tmp_path / "maps.h5ad") as store:
-        assert dict(store.attrs) == {"encoding-type": "anndata", "encoding-version": "0.1.0"}
-        assert set(store) == {"X", "obs", "var", "obsm", "varm", "obsp", "varp", "layers", "uns"}
-        np.testing.assert_array_equal(store["X"][()], given.X)
-        assert store["var/_index"].asstr()[()].tolist() == ["a", "b", "c"]
-        assert store["obs/_index"].asstr()[()].tolist() == list(given.row_names)
+    with h5py.File(tmp_path / "maps.h5ad") as cache:
+        assert dict(cache.attrs) == {"encoding-type": "anndata", "encoding-version": "0.1.0"}
+        assert set(cache) == {"X", "obs", "var", "obsm", "varm", "obsp", "varp", "layers", "uns"}
+        np.testing.assert_array_equal(cache["X"][()], given.X)
+        assert cache["var/_index"].asstr()[()].tolist() == ["a", "b", "c"]
+        assert cache["obs/_index"].asstr()[()].tolist() == list(given.row_names)
         for run in runs[1:]:
-            np.testing.assert_array_equal(store[f"obsm/X_isentropic_{run.method}"][()], run.embedding)
-        order = store["obs"].attrs["column-order"].tolist()
+            np.testing.assert_array_equal(cache[f"obsm/X_isentropic_{run.method}"][()], run.embedding)
+        order = cache["obs"].attrs["column-order"].tolist()
         assert order[:3] == [
             "target",
             *[c for c in maps_frame(given, runs).columns if "false" in c][:1],
             order[2],
         ]
-        codes, names = store["obs/target/codes"][()], store["obs/target/categories"].asstr()[()]
+        codes, names = cache["obs/target/codes"][()], cache["obs/target/categories"].asstr()[()]
         assert names[codes].tolist() == given.labels.tolist()
-        scores = store["obs/first_tears"][()]
+        scores = cache["obs/first_tears"][()]
         np.testing.assert_array_equal(scores, maps_frame(given, runs)["first_tears"])
 
 
@@ -173,10 +173,10 @@ def test_names_that_hdf5_would_misread(tmp_path):
     given = replace(table(), row_names=("a\udce9", *table().row_names[1:]))
     run = replace(runs_of(given)[1], method="a/b")
     save_maps(tmp_path / "maps.h5ad", given, [run])
-    with h5py.File(tmp_path / "maps.h5ad") as store:
-        assert list(store["obsm"]) == ["X_isentropic_a_b"]
-        assert store["obs/_index"].asstr()[0] == "a\\udce9"
-        assert "a_b_tears" in store["obs"]
+    with h5py.File(tmp_path / "maps.h5ad") as cache:
+        assert list(cache["obsm"]) == ["X_isentropic_a_b"]
+        assert cache["obs/_index"].asstr()[0] == "a\\udce9"
+        assert "a_b_tears" in cache["obs"]
 
 
 def test_data_map_is_what_datamapplot_takes(tmp_path):
@@ -217,7 +217,7 @@ def test_a_target_called_as_another_column_takes_nothing_from_it(target, tmp_pat
     np.testing.assert_array_equal(found["first_0"], runs[1].embedding[:, 0])
     h5py = pytest.importorskip("h5py")
     save_maps(tmp_path / "maps.h5ad", given, runs)
-    with h5py.File(tmp_path / "maps.h5ad") as store:
-        order = list(store["obs"].attrs["column-order"])
+    with h5py.File(tmp_path / "maps.h5ad") as cache:
+        order = list(cache["obs"].attrs["column-order"])
         assert len(set(order)) == len(order) == found.shape[1] - 1 - 5
-        assert set(order) | {"_index"} == set(store["obs"])
+        assert set(order) | {"_index"} == set(cache["obs"])

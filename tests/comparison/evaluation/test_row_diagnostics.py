@@ -11,7 +11,7 @@ import pytest
 from isentropic import Run, compare
 from isentropic._core.errors import DeadlineError, FileFormatError
 from isentropic.comparison import verdict
-from isentropic.comparison.evaluation.row_diagnostics import with_walks
+from isentropic.comparison.evaluation.row_diagnostics import with_jumps
 from isentropic.comparison.page_data import agreed_neighbors
 from isentropic.quality import row_tests
 from naive_trust import naive_shared
@@ -33,9 +33,9 @@ def runs(X):
 def test_every_map_has_its_rows_tested(X, runs):
     for run in runs:
         found = row_tests(X, run.embedding, rows=run.quality.rows)
-        np.testing.assert_array_equal(run.row_trust.p, found.p)
-        assert run.row_trust.by_chance == found.by_chance
-        assert run.row_trust.doubtful_share == len(found.doubtful) / len(X)
+        np.testing.assert_array_equal(run.row_diagnostics.p, found.p)
+        assert run.row_diagnostics.by_chance == found.by_chance
+        assert run.row_diagnostics.doubtful_share == len(found.doubtful) / len(X)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def alone(X):
 
 
 def test_a_map_that_is_shown_is_walked_if_it_can_place_rows(alone):
-    pca, sne, mine = (run.row_trust for run in alone)
+    pca, sne, mine = (run.row_diagnostics for run in alone)
     assert len(pca.walked) == len(pca.jumps) == len(sne.walked) == 100
     assert pca.jumping_share == 0.0
     assert sne.jumping_share > 0.0  # a closed band that it must tear
@@ -57,19 +57,19 @@ def test_only_the_shown_map_is_walked_unless_the_preset_is_thorough(X, tmp_path)
     methods = {"pca": {}, "isomap": {}}
     first = compare(X, methods=methods, preset="quick", folder=tmp_path)
     shown = verdict(first).shown
-    assert [run.row_trust.walked is not None for run in first] == [i == shown for i in range(2)]
+    assert [run.row_diagnostics.walked is not None for run in first] == [i == shown for i in range(2)]
     again = compare(X, methods=methods, preset="quick", folder=tmp_path)  # read back
-    np.testing.assert_array_equal(again[shown].row_trust.jumps, first[shown].row_trust.jumps)
+    np.testing.assert_array_equal(again[shown].row_diagnostics.jumps, first[shown].row_diagnostics.jumps)
     other = "isomap" if shown == 0 else "pca"  # now that one is shown, and its model is fitted again
     (run,) = compare(X, methods=[other], preset="quick", folder=tmp_path)
     (fresh,) = compare(X, methods=[other], preset="quick")
-    np.testing.assert_array_equal(run.row_trust.jumps, fresh.row_trust.jumps)
+    np.testing.assert_array_equal(run.row_diagnostics.jumps, fresh.row_diagnostics.jumps)
     every = compare(X[:60], methods=methods, preset="thorough", tune=False)
-    assert all(run.row_trust.walked is not None for run in every)
+    assert all(run.row_diagnostics.walked is not None for run in every)
 
 
 def test_maps_that_draw_say_what_changes_with_the_seed(runs):
-    pca, sne, _ = (run.row_trust for run in runs)
+    pca, sne, _ = (run.row_diagnostics for run in runs)
     assert pca.unsteady is None
     assert len(runs[1].repeats) == 1
     assert 0.0 < sne.unsteady.mean() < 1.0
@@ -92,16 +92,16 @@ def test_a_place_that_fails_leaves_the_map():
     table = np.random.default_rng(1).normal(size=(40, 3))
     (run,) = compare(table, methods={"broken": Broken()}, preset="quick")
     assert not run.failed
-    assert run.row_trust.jumps is None
+    assert run.row_diagnostics.jumps is None
     assert "Whether the map jumps was not measured: KeyError: 'no'" in run.warnings
 
 
 def test_a_run_keeps_it_as_text(runs):
     for run in runs:
-        back = Run.from_json(run.to_json()).row_trust
+        back = Run.from_json(run.to_json()).row_diagnostics
         for name in ("p", "walked", "jumps", "unsteady"):
-            np.testing.assert_array_equal(getattr(back, name), getattr(run.row_trust, name))
-        assert back.by_chance == run.row_trust.by_chance
+            np.testing.assert_array_equal(getattr(back, name), getattr(run.row_diagnostics, name))
+        assert back.by_chance == run.row_diagnostics.by_chance
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_run_keeps_it_as_text(runs):
 )
 def test_damaged_text_is_refused(runs, field, value):
     data = json.loads(runs[1].to_json())
-    data["row_trust"][field] = value
+    data["row_diagnostics"][field] = value
     with pytest.raises(FileFormatError, match=r"format isentropic\.run/1, but it"):
         Run.from_json(json.dumps(data))
 
@@ -127,11 +127,11 @@ def test_a_walk_that_fails_is_a_warning_unless_the_time_is_over(X, runs):
         raise error
 
     error = ValueError("lost")
-    told = with_walks(runs[0], place, X, 10, 0, 1).warnings[-1]
+    told = with_jumps(runs[0], place, X, 10, 0, 1).warnings[-1]
     assert told == "Whether the map jumps was not measured: ValueError: lost"
     error = DeadlineError("over")
     with pytest.raises(DeadlineError):
-        with_walks(runs[0], place, X, 10, 0, 1)
+        with_jumps(runs[0], place, X, 10, 0, 1)
 
 
 def test_neighbours_on_which_trusted_maps_agree(X, runs):

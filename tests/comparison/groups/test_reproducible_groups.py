@@ -12,13 +12,13 @@ from sklearn.cluster import HDBSCAN
 
 from isentropic import PCA, datasets, registry
 from isentropic._core.errors import InvalidInputError
-from isentropic.comparison import compare, drawing, test_groups, verdict
-from isentropic.comparison.evaluation.candidates import as_tasks
+from isentropic.comparison import collect_page_data, compare, test_groups, verdict
+from isentropic.comparison.evaluation.candidates import as_candidates
 from isentropic.comparison.explain.explanation import Difference, Explanation
-from isentropic.comparison.groups.cluster_tree import ClusterTree, accepted, cluster_tree, jaccard
+from isentropic.comparison.groups.cluster_tree import ClusterTree, accept_clusters, cluster_tree, jaccard
 from isentropic.comparison.groups.reproducible_groups import (
     _is_curve,
-    embed_by_task,
+    embed_by_candidate,
     group_names,
     group_test_of_run,
 )
@@ -95,10 +95,10 @@ def test_a_branch_is_a_group_unless_two_inside_it_are():
     tree = ClusterTree(np.zeros((9, 6), bool), parents, np.zeros(6, bool))
     chosen = np.array([0.0, 0.8, 0.9, 0.75, 0.72, 0.1])
     branches = np.array([0.95, 0.79, 0.7, 0.7, 0.7, 0.7])
-    assert accepted(tree, chosen, branches) == {2: 0.9, 3: 0.75, 1: 0.8}
-    assert accepted(tree, np.zeros(6), branches) == {0: 0.95}
-    assert accepted(tree, np.zeros(6), np.full(6, 0.79)) == {}
-    assert accepted(tree, chosen, branches, on_curve=True) == {2: 0.9}
+    assert accept_clusters(tree, chosen, branches) == {2: 0.9, 3: 0.75, 1: 0.8}
+    assert accept_clusters(tree, np.zeros(6), branches) == {0: 0.95}
+    assert accept_clusters(tree, np.zeros(6), np.full(6, 0.79)) == {}
+    assert accept_clusters(tree, chosen, branches, on_curve=True) == {2: 0.9}
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -301,10 +301,10 @@ def compared():
 
 def test_the_page_has_the_groups_that_were_tested(compared):
     table, runs = compared
-    drawn = drawing(table, runs, verdict(runs))
+    drawn = collect_page_data(table, runs, verdict(runs))
     assert drawn.group_test.answer == "groups"
     assert drawn.groups is drawn.group_test.groups
-    again = group_test_of_run(table, runs[0], embed=embed_by_task(as_tasks(["pca"])[0], {}, 0))
+    again = group_test_of_run(table, runs[0], embed=embed_by_candidate(as_candidates(["pca"])[0], {}, 0))
     assert json.dumps(again.to_json()) == json.dumps(drawn.group_test.to_json())
 
 

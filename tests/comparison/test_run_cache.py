@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from isentropic import compare, config_context
-from isentropic._core import kept as _kept
+from isentropic._core import result_cache as _kept
 from isentropic._core.errors import FileFormatError, StoredRunWarning
 from isentropic.comparison import Run
-from isentropic.comparison.run_cache import Store
+from isentropic.comparison.run_cache import RunCache
 
 KEY, OTHER = "0" * 20, "1" * 20
 
@@ -29,11 +29,11 @@ def runs() -> dict[str, Run]:
 
 
 @pytest.fixture
-def kept(tmp_path, runs) -> tuple[Store, Path]:
-    store = Store.at(tmp_path)
-    store.write(KEY, runs["pca"])
+def kept(tmp_path, runs) -> tuple[RunCache, Path]:
+    cache = RunCache.at(tmp_path)
+    cache.write(KEY, runs["pca"])
     (path,) = tmp_path.iterdir()
-    return store, path
+    return cache, path
 
 
 def changed(path: Path, change) -> None:
@@ -43,10 +43,10 @@ def changed(path: Path, change) -> None:
 
 
 def test_what_was_written_is_read(kept, runs):
-    store, path = kept
-    assert store.read("pca", KEY).to_json() == runs["pca"].to_json()
+    cache, path = kept
+    assert cache.read("pca", KEY).to_json() == runs["pca"].to_json()
     assert Run.from_json(path.read_text(encoding="utf-8")).to_json() == runs["pca"].to_json()
-    assert store.read("pca", OTHER) is None  # not there: nothing to say
+    assert cache.read("pca", OTHER) is None  # not there: nothing to say
 
 
 def raise_scores(data):
@@ -71,10 +71,10 @@ BY_HAND = {
 
 @pytest.mark.parametrize("change", BY_HAND.values(), ids=list(BY_HAND))
 def test_what_was_changed_by_hand_is_no_result(kept, change):
-    store, path = kept
+    cache, path = kept
     changed(path, change)
     with pytest.warns(StoredRunWarning, match="computed again.*checksum") as said:
-        assert store.read("pca", KEY) is None
+        assert cache.read("pca", KEY) is None
     assert str(path) in str(said[0].message)
     assert len(said) == 1
 
@@ -83,35 +83,37 @@ def test_what_was_changed_by_hand_is_no_result(kept, change):
     "content", [b"", b"{}", b"[1]", b"\xff\xfe", b"null", b"[" * 100_000, b'{"seal": "x"}', bytes(1000)]
 )
 def test_something_else_in_its_place(kept, content):
-    store, path = kept
+    cache, path = kept
     path.write_bytes(content)
     with pytest.warns(StoredRunWarning, match="computed again"):
-        assert store.read("pca", KEY) is None
+        assert cache.read("pca", KEY) is None
 
 
 @pytest.mark.parametrize("number", ["1" + "0" * 400, "9223372036854775808", "[" * 100_000, "NaN"])
-@pytest.mark.parametrize("place", [("seconds",), ("embedding", 0, 0), ("row_trust", "walked", 0)], ids=str)
+@pytest.mark.parametrize(
+    "place", [("seconds",), ("embedding", 0, 0), ("row_diagnostics", "walked", 0)], ids=str
+)
 def test_numbers_that_no_array_holds_are_no_result_though_the_checksum_is_theirs(kept, place, number):
-    store, path = kept
+    cache, path = kept
     data = json.loads(path.read_text(encoding="utf-8"))
     del data["seal"]
     *outer, last = place
     reduce(lambda part, key: part[key], outer, data)[last] = "@"
     text = json.dumps(data).replace('"@"', number)
-    path.write_text(_kept._sealed(text, KEY), encoding="utf-8")
+    path.write_text(_kept._with_checksum(text, KEY), encoding="utf-8")
     with pytest.warns(StoredRunWarning, match="computed again"):
-        assert store.read("pca", KEY) is None
+        assert cache.read("pca", KEY) is None
     with pytest.raises(FileFormatError, match="text must be JSON of format"):
         Run.from_json(text)
 
 
 @pytest.mark.parametrize("share", [0.01, 0.3, 0.7, 0.99])
 def test_a_file_that_is_cut_off(kept, share):
-    store, path = kept
+    cache, path = kept
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
     with pytest.warns(StoredRunWarning, match="computed again"):
-        assert store.read("pca", KEY) is None
+        assert cache.read("pca", KEY) is None
 
 
 @pytest.mark.parametrize("how", ["link", "copy"])
@@ -119,8 +121,8 @@ def test_a_file_that_is_cut_off(kept, share):
 def test_the_file_of_another_run_is_no_result(tmp_path, runs, how, other):
     """Of another method, or of the same method on other data."""
     method, key = other
-    store = Store.at(tmp_path)
-    store.write(key, runs[method])
+    cache = RunCache.at(tmp_path)
+    cache.write(key, runs[method])
     (path,) = tmp_path.iterdir()
     place = tmp_path / f"pca-{KEY}.json"
     if how == "link":
@@ -128,7 +130,7 @@ def test_the_file_of_another_run_is_no_result(tmp_path, runs, how, other):
     else:
         place.write_bytes(path.read_bytes())
     with pytest.warns(StoredRunWarning, match="computed again"):
-        assert store.read("pca", KEY) is None
+        assert cache.read("pca", KEY) is None
 
 
 IN_ITS_PLACE = {
@@ -140,20 +142,20 @@ IN_ITS_PLACE = {
 
 @pytest.mark.parametrize("what", IN_ITS_PLACE)
 def test_what_is_no_file_is_told_of_and_left_alone(tmp_path, runs, what):
-    store, place = Store.at(tmp_path), tmp_path / f"pca-{KEY}.json"
+    cache, place = RunCache.at(tmp_path), tmp_path / f"pca-{KEY}.json"
     IN_ITS_PLACE[what](place)
     with pytest.warns(StoredRunWarning, match="computed again: .* it is no file, so that it is not kept"):
-        assert store.read("pca", KEY) is None
-    store.write(KEY, runs["pca"])
+        assert cache.read("pca", KEY) is None
+    cache.write(KEY, runs["pca"])
     assert [path.name for path in tmp_path.iterdir()] == [place.name]
     assert not place.is_file()
 
 
 def test_a_file_beyond_the_budget_is_not_read(kept):
-    store, path = kept
+    cache, path = kept
     path.write_bytes(b" " * 1000)
     with config_context(memory_limit=4000), pytest.warns(StoredRunWarning, match="needs 7.812 KiB"):
-        assert store.read("pca", KEY) is None
+        assert cache.read("pca", KEY) is None
 
 
 def test_compare_computes_it_again_and_mends_the_file(tmp_path, runs):
@@ -215,8 +217,8 @@ def test_a_missing_field_is_named(runs, name):
 
 
 def test_a_link_in_place_of_a_result_is_not_written_through(tmp_path, runs):
-    store, table = Store.at(tmp_path / "runs"), tmp_path / "table.csv"
+    cache, table = RunCache.at(tmp_path / "runs"), tmp_path / "table.csv"
     table.write_bytes(b"a,b\n1,2\n")
     (tmp_path / "runs" / f"pca-{KEY}.json").symlink_to(table)
-    store.write(KEY, runs["pca"])
+    cache.write(KEY, runs["pca"])
     assert table.read_bytes() == b"a,b\n1,2\n"

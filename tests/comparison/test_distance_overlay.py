@@ -5,8 +5,8 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from isentropic._core.values import Table
-from isentropic.comparison import page_data as lenses
-from isentropic.comparison.page_data import STEPS, _lens, landmark_count, lens
+from isentropic.comparison import page_data as page_data
+from isentropic.comparison.page_data import STEPS, _distance_overlay, distance_overlay, landmark_count
 
 
 def table(n, m=5):
@@ -18,7 +18,7 @@ def table(n, m=5):
 @pytest.mark.parametrize("metric", ["euclidean", "cityblock"])
 def test_all_pairs_are_half_a_step_from_the_truth(metric):
     X = table(70).X
-    found = lens(X, np.arange(5), metric)
+    found = distance_overlay(X, np.arange(5), metric)
     truth = pdist(X, metric)
     assert found.landmarks is None
     assert found.top == pytest.approx(truth.max())
@@ -28,9 +28,9 @@ def test_all_pairs_are_half_a_step_from_the_truth(metric):
 
 
 def test_landmarks_give_bounds_that_hold(monkeypatch):
-    monkeypatch.setattr(lenses, "EXACT_ROWS", 50)
+    monkeypatch.setattr(page_data, "EXACT_ROWS", 50)
     given = table(200)
-    found = _lens(given, np.arange(200))
+    found = _distance_overlay(given, np.arange(200))
     assert found.codes.shape == (len(found.landmarks), 200)
     unit, D = found.top / STEPS, cdist(given.X, given.X)
     codes = found.codes.astype(float)
@@ -41,12 +41,12 @@ def test_landmarks_give_bounds_that_hold(monkeypatch):
 
 
 def test_landmarks_are_among_the_drawn_rows_and_no_more_than_there_is_room_for(monkeypatch):
-    monkeypatch.setattr(lenses, "EXACT_ROWS", 10)
+    monkeypatch.setattr(page_data, "EXACT_ROWS", 10)
     given = table(400)
-    from isentropic.comparison.page_data import drawn_rows
+    from isentropic.comparison.page_data import sampled_rows
 
-    rows = drawn_rows(given, 300)
-    found = _lens(given, rows)
+    rows = sampled_rows(given, 300)
+    found = _distance_overlay(given, rows)
     assert len(found.landmarks) == min(landmark_count(300), 300) == 256
     assert set(rows[found.landmarks]) <= set(rows)
     np.testing.assert_allclose(
@@ -58,6 +58,6 @@ def test_landmarks_are_among_the_drawn_rows_and_no_more_than_there_is_room_for(m
 
 
 def test_equal_rows_have_no_distance():
-    found = lens(np.ones((4, 2)), np.arange(2))
+    found = distance_overlay(np.ones((4, 2)), np.arange(2))
     assert found.top == 0.0
     assert not found.codes.any()
