@@ -11,8 +11,16 @@ import pytest
 from assertions import assert_same_bits
 from isentropic.comparison.evaluation.method_evaluation import _main_measures
 from isentropic.quality import Curves, Quality, assess
-from isentropic.quality.maps.map_differences import left_out
-from isentropic.quality.measures import MEASURES, OF_PAIRS, OF_RANKS, Measure, MeasureKind, judged, kinds
+from isentropic.quality.maps.map_differences import jackknife_measures
+from isentropic.quality.measures import (
+    MEASURES,
+    OF_PAIRS,
+    OF_RANKS,
+    Measure,
+    MeasureSpec,
+    kinds,
+    verdict_measures,
+)
 from isentropic.quality.ranks.curves import rnx_area
 from isentropic.selection import CRITERIA
 
@@ -33,8 +41,8 @@ def stem(name):
 @pytest.mark.parametrize("sample", [None, 30])
 def test_assess_gives_exactly_what_the_table_lists(pair, sample):
     found = assess(*pair, np.arange(60) % 3, n_neighbors=(4, 7), sample=sample).measures
-    assert {stem(name) for name in found} == {kind.name for kind in kinds() if kind.listed}
-    assert set(found) == {name for kind in kinds() if kind.listed for name in kind.names((4, 7))}
+    assert {stem(name) for name in found} == {kind.name for kind in kinds() if kind.is_reported}
+    assert set(found) == {name for kind in kinds() if kind.is_reported for name in kind.names((4, 7))}
 
 
 def test_a_measure_is_read_as_the_table_says(pair):
@@ -49,7 +57,7 @@ def test_a_measure_is_read_as_the_table_says(pair):
 
 def test_every_line_has_words_and_a_known_source():
     for kind in kinds():
-        assert kind.words.format(k=10).endswith("."), kind.name
+        assert kind.description.format(k=10).endswith("."), kind.name
         assert kind.source in (*OF_RANKS, *OF_PAIRS) or kind.source.count(":") == 1, kind.name
     places = [kind.column[0] for kind in kinds() if kind.column]
     assert sorted(places) == list(range(1, len(places) + 1))
@@ -70,8 +78,8 @@ def made_up(monkeypatch):
     monkeypatch.setattr(Curves, "made_area", property(lambda self: 0.375), raising=False)
     column = (1.5, "made({k})")
     source = "made_up_measure:contribute"
-    monkeypatch.setitem(MEASURES, "made_up", MeasureKind("made_up", "Of {k}.", source, column=column))
-    monkeypatch.setitem(MEASURES, "made_area", MeasureKind("made_area", "An area.", "area", judged=True))
+    monkeypatch.setitem(MEASURES, "made_up", MeasureSpec("made_up", "Of {k}.", source, column=column))
+    monkeypatch.setitem(MEASURES, "made_area", MeasureSpec("made_area", "An area.", "area", in_verdict=True))
 
 
 def test_a_line_more_appears_in_measures_summary_and_json(pair, made_up):
@@ -101,7 +109,7 @@ def test_a_line_more_appears_on_the_page(pair, made_up):
 
 
 def test_a_line_more_is_compared_if_it_says_so(pair, made_up):
-    assert left_out(*pair, n_neighbors=4)["made_area"].tolist() == [0.375] * 20
+    assert jackknife_measures(*pair, n_neighbors=4)["made_area"].tolist() == [0.375] * 20
     assert _main_measures(assess(*pair, n_neighbors=4))["made_area"] == 0.375
 
 
@@ -149,8 +157,8 @@ def test_quality_written_before_there_was_a_local_area_is_read(pair, sample):
 
 
 def test_what_is_judged_is_judged_everywhere(pair):
-    ranked = {name for kind in judged(*OF_RANKS) for name in kind.names((10,))}
-    assert set(left_out(*pair, n_neighbors=10)) == {*ranked, "kendall_tau"}
+    ranked = {name for kind in verdict_measures(*OF_RANKS) for name in kind.names((10,))}
+    assert set(jackknife_measures(*pair, n_neighbors=10)) == {*ranked, "kendall_tau"}
     assert set(_main_measures(assess(*pair, n_neighbors=10))) == {*ranked, "kendall_tau"}
 
 

@@ -16,7 +16,7 @@ from isentropic import datasets
 from isentropic._core.errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.page_data import sampled_rows
 from isentropic.quality import assess
-from isentropic.quality.maps.map_differences import spread
+from isentropic.quality.maps.map_differences import jackknife_half_width
 from isentropic.report.payload.given_columns import given_columns
 from isentropic.tables.prepare.columns import Column
 from isentropic.tables.prepare.preparation import Preparation
@@ -108,7 +108,7 @@ def test_scores_of_all_rows_have_the_interval_of_rows_left_out(table, runs, verd
     own = runs[1].quality.measures["kendall_tau"].value
     values = tuple(own + 0.001 * np.arange(-10, 10))
     varied = [runs[0], replace(runs[1], without={"kendall_tau": values}), *runs[2:]]
-    half = spread(values)
+    half = jackknife_half_width(values)
     html = page(table, varied, verdict, {})
     assert f"{own - half:.3f} to {own + half:.3f}" in visible(html)
     assert "what other rows of the same kind would give" in visible(html)

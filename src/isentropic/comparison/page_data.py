@@ -21,7 +21,7 @@ from ..quality import (
     shared_neighbors,
     shepard_pairs,
 )
-from ..quality.sampling import usual_neighbors
+from ..quality.sampling import default_neighbors
 from .budget.stratified_sample import select_rows, strata_of, stratified_rows
 from .evaluation.runs import Run, require_runs
 from .explain.regions import Region, damaged_region
@@ -156,7 +156,7 @@ def sampled_rows(table: Table, most: int = MOST_ROWS) -> Integers:
 
 
 def _neighbors(table: Table, rows: Integers) -> Neighbors:
-    k = usual_neighbors(len(rows))
+    k = default_neighbors(len(rows))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LowRecallWarning)  # the page states the recall
         return nearest_neighbors(
@@ -218,7 +218,7 @@ def agreed_neighbors(runs: Sequence[Run], verdict: Verdict) -> SharedNeighbors |
     maps = [run.embedding for run in trusted if run.embedding is not None]
     if len(maps) < 2:
         return None
-    return shared_neighbors(maps, usual_neighbors(len(maps[0])))
+    return shared_neighbors(maps, default_neighbors(len(maps[0])))
 
 
 def shown_groups(

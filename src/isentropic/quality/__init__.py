@@ -4,25 +4,33 @@ from ..distances import distance_rows
 from .assessment import assess
 from .labels import kappa, knn_accuracy, silhouette
 from .maps.chance import Baseline, baseline
-from .maps.map_agreement import MapAgreement, map_agreement
+from .maps.map_agreement import (
+    MapAgreement,
+    Movement,
+    SharedNeighbors,
+    aligned_distance,
+    map_agreement,
+    shared_neighbors,
+)
 from .maps.map_differences import QualityComparison, compare_quality
-from .maps.movement import Movement, aligned_distance
-from .maps.shared_neighbors import SharedNeighbors, shared_neighbors
 from .measures import Measure
-from .pairs.correlations import kendall_tau, pearson_r, spearman_rho
-from .pairs.stress import (
+from .pairs.distance_measures import (
     ShepardPairs,
+    kendall_tau,
     kruskal_stress,
     neighborhood_stress,
+    pearson_r,
     residual_variance,
     sammon_stress,
     shepard_pairs,
+    spearman_rho,
 )
-from .ranks.coranking import CorankingMatrix, coranking_matrix
 from .ranks.curves import Curves
 from .ranks.rank_measures import (
+    CorankingMatrix,
     NearNeighbors,
     continuity,
+    coranking_matrix,
     false_neighbors,
     lcmc,
     mrre,

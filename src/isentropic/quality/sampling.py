@@ -43,7 +43,7 @@ def checked_neighbors(n_neighbors: Any, n: int) -> tuple[int, ...]:
     [(3,), (7,), (10,), (10, 30, 100)]
     """
     if n_neighbors is None:
-        first = usual_neighbors(n)
+        first = default_neighbors(n)
         return (first, *(k for k in (30, 100) if 2 * k < n))
     given = np.atleast_1d(np.asarray(n_neighbors, dtype=object))
     require(given.ndim == 1 and len(given) > 0, "n_neighbors", "an integer or several", n_neighbors)
@@ -52,7 +52,7 @@ def checked_neighbors(n_neighbors: Any, n: int) -> tuple[int, ...]:
     return tuple(sorted({require_count("n_neighbors", k, must_be, most=n - 1, hint=hint) for k in given}))
 
 
-def usual_neighbors(n: int) -> int:
+def default_neighbors(n: int) -> int:
     """Neighbours that a row of n is asked for: 10, and of fewer than 31 rows a third of the others."""
     return max(1, min(10, (n - 1) // 3))
 
@@ -66,7 +66,7 @@ def checked_sample(sample: Any, n: int) -> Sample:
     return require_count("sample", sample, must_be, least=2, most=n)
 
 
-def drawn_rows(sample: Any, n: int, most: int, random: np.random.RandomState) -> Integers:
+def sampled_rows(sample: Any, n: int, most: int, random: np.random.RandomState) -> Integers:
     """Row numbers: ``"auto"`` draws ``most`` of more rows than that."""
     count = checked_sample(sample, n)
     count = min(most, n) if count == "auto" else count or n

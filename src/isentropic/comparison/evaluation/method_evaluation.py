@@ -15,8 +15,8 @@ from ..._core.errors import DeadlineError, InvalidInputError, IsentropicError, I
 from ..._core.runtime import config_context, get_config
 from ..._core.values import Floats
 from ...quality import Quality, assess, baseline
-from ...quality.maps.map_differences import left_out
-from ...quality.measures import judged
+from ...quality.maps.map_differences import jackknife_measures
+from ...quality.measures import verdict_measures
 from ...selection import Selection, select
 from ..budget.progress import Progress, count_steps, parameter_sets
 from ..budget.stratified_sample import strata_of, stratified_rows
@@ -297,7 +297,7 @@ class Evaluation:
         """How measures vary with the rows; where they were estimated they have an interval already."""
         if not quality.exact or quality.n < _FEWEST_TO_LEAVE_OUT:
             return {}
-        found = left_out(
+        found = jackknife_measures(
             self.data.X, fit.embedding, metric=self.data.metric, random_state=self.seed, n_jobs=self.n_jobs
         )
         return {name: tuple(values.tolist()) for name, values in found.items()}
@@ -354,5 +354,5 @@ def _named_warnings(label: str) -> Iterator[None]:
 
 
 def _main_measures(quality: Quality) -> dict[str, float]:
-    names = [name for kind in judged() for name in kind.names(quality.n_neighbors)]
+    names = [name for kind in verdict_measures() for name in kind.names(quality.n_neighbors)]
     return {name: quality.measures[name].value for name in names if name in quality.measures}

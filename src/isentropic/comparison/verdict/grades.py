@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ...quality import Quality
-from ...quality.maps.map_differences import spread
+from ...quality.maps.map_differences import jackknife_half_width
 from ..evaluation.runs import Run
 from . import text
 from .thresholds import FEW_ROWS, Level, at_least, distances_level, neighbors_level
@@ -157,7 +157,7 @@ def _interval(run: Run, name: str) -> tuple[float | None, float | None]:
         return measure.low, measure.high
     if not run.without.get(name):
         return None, None
-    half = spread(run.without[name])
+    half = jackknife_half_width(run.without[name])
     return measure.value - half, measure.value + half
 
 

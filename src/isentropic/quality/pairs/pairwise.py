@@ -16,12 +16,19 @@ from ...distances import store_distances
 from ...distances.pairs import ENOUGH, DrawnPairs, drawn_pairs
 from ..intervals import interval
 from ..measures import CORRELATED, MEASURES, Measure
-from ..ranks.rank_correlations import LONGEST, Comparison, bytes_to_compare, compared, compared_rows, ranked
-from .pair_sums import PairSums, all_pair_sums, common_exponents, joined, row_sums
+from ..ranks.rank_correlations import (
+    LONGEST,
+    RankComparison,
+    bytes_to_compare,
+    compare_ranks,
+    compare_row_ranks,
+    rank_values,
+)
+from .pair_sums import PairSums, all_pair_sums, common_exponents, join_sums, row_sums
 
 EXACT_ROWS = 20_000  # "auto" compares all pairs of that many rows: 200 million, in less than a minute
 WIDTH = 0.01  # of the intervals that "auto" asks of drawn pairs, where a measure is within -1 and 1
-_MOST_DRAWN = 2**25
+_MOST_SAMPLED = 2**25
 
 _WITHIN_1 = (-1.0, 1.0)
 
@@ -49,12 +56,12 @@ def pair_measures(
         return _defined(_of_all(names, X, Z, n_jobs))
     while True:
         drawn = drawn_pairs(X, Z, n_pairs, random_state)
-        found = _defined(_of_drawn(names, drawn, X, Z, n_jobs))
+        found = _defined(_of_sampled_pairs(names, drawn, X, Z, n_jobs))
         widths = [_width(measure) for measure in found.values() if measure.range == _WITHIN_1]
         excess = max(widths, default=0.0) / WIDTH
-        if not automatic or excess <= 1 or drawn.n_pairs >= _MOST_DRAWN:
+        if not automatic or excess <= 1 or drawn.n_pairs >= _MOST_SAMPLED:
             return found
-        n_pairs = min(int(1.2 * excess**2 * drawn.n_pairs), _MOST_DRAWN)
+        n_pairs = min(int(1.2 * excess**2 * drawn.n_pairs), _MOST_SAMPLED)
 
 
 def pair_groups(
@@ -87,7 +94,7 @@ def pair_groups(
 class _Found:
     """What some pairs say, as far as the measures asked for need it."""
 
-    order: Comparison | None
+    order: RankComparison | None
     sums: PairSums | None
 
     def value(self, name: str) -> float:
@@ -182,17 +189,17 @@ def _compared_pairs(X: DistanceRows, Z: DistanceRows, with_sums: bool, n_jobs: i
     require(n_pairs <= LONGEST, "n_pairs", f"given for more than {most_rows:,} rows", None, hint)
     require_memory(bytes_to_compare(n_pairs), "Comparing the order of all pairs", hint)
     distances = np.empty(n_pairs)  # of Z first, then of X: fresh memory costs time
-    ranks = ranked(store_distances(Z, distances, n_jobs=n_jobs), n_jobs=n_jobs)
+    ranks = rank_values(store_distances(Z, distances, n_jobs=n_jobs), n_jobs=n_jobs)
     if not with_sums:
-        return _Found(compared(store_distances(X, distances, n_jobs=n_jobs), ranks, n_jobs=n_jobs), None)
+        return _Found(compare_ranks(store_distances(X, distances, n_jobs=n_jobs), ranks, n_jobs=n_jobs), None)
     sums = all_pair_sums(X, Z, triangle=distances, n_jobs=n_jobs)
-    return _Found(compared(distances, ranks, n_jobs=n_jobs), sums)
+    return _Found(compare_ranks(distances, ranks, n_jobs=n_jobs), sums)
 
 
 # ---- drawn pairs -------------------------------------------------------------------------------
 
 
-def _of_drawn(
+def _of_sampled_pairs(
     names: Sequence[str], drawn: DrawnPairs, X: DistanceRows, Z: DistanceRows, n_jobs: int | None
 ) -> tuple[dict[str, Measure], _Found]:
     whole, *batches = _found_in(names, drawn, common_exponents(X, Z), n_jobs)
@@ -214,14 +221,14 @@ def _found_in(
 ) -> list[_Found]:
     """What all drawn pairs say, then what each batch does."""
     given, mapped = drawn.given, drawn.mapped
-    orders: list[Comparison | None] = [None] * (1 + len(given))
+    orders: list[RankComparison | None] = [None] * (1 + len(given))
     sums: list[PairSums | None] = [None] * (1 + len(given))
     if _by_order(names):
-        whole = compared(given.ravel(), ranked(mapped.ravel(), n_jobs=n_jobs), n_jobs=n_jobs)
-        orders = [whole, *compared_rows(given, mapped, n_jobs=n_jobs)]
+        whole = compare_ranks(given.ravel(), rank_values(mapped.ravel(), n_jobs=n_jobs), n_jobs=n_jobs)
+        orders = [whole, *compare_row_ranks(given, mapped, n_jobs=n_jobs)]
     if _by_sums(names):
         table = row_sums(given, mapped, exponents, n_jobs=n_jobs)
-        sums = [joined(rows, exponents) for rows in (table, *table[:, None])]
+        sums = [join_sums(rows, exponents) for rows in (table, *table[:, None])]
     return [_Found(order, found) for order, found in zip(orders, sums, strict=True)]
 
 

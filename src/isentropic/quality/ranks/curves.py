@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.values import Floats, Integers
-from ..measures import MeasureKind
+from ..measures import MeasureSpec
 from .rank_sums import RankSums
 
 
@@ -45,7 +45,7 @@ def error_weight(n: int, k: Integers) -> Floats:
     return np.cumsum(np.abs(n - 2 * every + 1) / every)[np.asarray(k) - 1]
 
 
-def kept_share(sums: Any, weight: Floats) -> Floats:
+def retained_share(sums: Any, weight: Floats) -> Floats:
     """``1 - 2 sum / weight``, and 1 where nothing can be lost."""
     return 1.0 - np.divide(
         2.0 * sums, weight, out=np.zeros(np.broadcast(sums, weight).shape), where=weight > 0
@@ -84,8 +84,8 @@ class Curves:
         false = np.cumsum(up_Z - _before(np.cumsum(above_Z - below_X)))
         torn = np.cumsum(up_X - _before(np.cumsum(above_X - below_Z)))
         return cls(
-            trustworthiness=kept_share(false, ranks),
-            continuity=kept_share(torn, ranks),
+            trustworthiness=retained_share(false, ranks),
+            continuity=retained_share(torn, ranks),
             q_nx=np.cumsum(count - above_Z + below_X) / (count * k),
             b_nx=np.cumsum(below_X - below_Z) / (count * k),
             mrre_false=1.0 - np.cumsum((up_Z + down_Z) / k) / errors,
@@ -143,7 +143,7 @@ class Curves:
         """The same for the neighbourhoods of 1 to ``k`` rows only."""
         return float(rnx_area(self.r_nx, k))
 
-    def values(self, kinds: Iterable[MeasureKind], ks: tuple[int, ...]) -> dict[str, float]:
+    def values(self, kinds: Iterable[MeasureSpec], ks: tuple[int, ...]) -> dict[str, float]:
         """Measures by name: points of curves at each of these k, the area up to the first, those of all k."""
         found: dict[str, float] = {}
         for kind in kinds:
@@ -205,8 +205,8 @@ def row_values(found: RankSums) -> dict[str, Floats]:
     near_share, near_chance = terms[:, :, 6] / k, terms[:, :, 7] / (n - 1)
     inner = k < n - 1
     return {
-        "trustworthiness": kept_share(terms[:, :, 0], ranks),
-        "continuity": kept_share(terms[:, :, 1], ranks),
+        "trustworthiness": retained_share(terms[:, :, 0], ranks),
+        "continuity": retained_share(terms[:, :, 1], ranks),
         "q_nx": q_nx,
         "lcmc": lcmc_of(q_nx, n, k),
         "r_nx": rnx_of(q_nx[:, inner], n, k[inner]),

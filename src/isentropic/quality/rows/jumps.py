@@ -14,7 +14,7 @@ from ..._core.values import Floats, Integers
 from ...distances import finite_rows
 from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
-from ..sampling import drawn_rows
+from ..sampling import sampled_rows
 
 JUMP = 1.5  # times the reach of its neighbours on the map: beyond an even step, that is no wobble
 _ROWS = 1_000  # "auto" moves: of more rows, as many are drawn
@@ -91,7 +91,7 @@ def map_jumps(
     require(len(Z) == n, "Z", f"a map of the same {n} rows", f"shape {Z.shape}")
     k = min(require_count("n_neighbors", n_neighbors), n - 1)
     n_steps = require_count("n_steps", n_steps, least=2)
-    rows = drawn_rows(sample, n, _ROWS, generator(random_state))
+    rows = sampled_rows(sample, n, _ROWS, generator(random_state))
     data, exponent = rows_in_unit(X)[0], rows_in_unit(Z)[1]
     origin, Z = Z[0], _in_unit(Z, Z[0], exponent)
     near = nearest_among(data[rows], data, k, selves=rows, n_jobs=n_jobs)[0]

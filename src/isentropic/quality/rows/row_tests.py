@@ -15,7 +15,7 @@ from ...distances import Metric
 from ...kernels._jit import threads
 from ...kernels.ranks.place_tests import place_tests
 from ..inputs import both_sides
-from ..sampling import EXACT_ROWS, FIRST_ROWS, drawn_rows
+from ..sampling import EXACT_ROWS, FIRST_ROWS, sampled_rows
 from .selections import row_flags
 
 _REFERENCES = 300  # rows to which distances are compared,
@@ -140,7 +140,7 @@ def _near(X: DistanceRows, rows: Integers, references: Integers, near: int) -> t
 
 def _tested(rows: Any, n: int, random: np.random.RandomState) -> Integers:
     if rows is None:
-        return np.arange(n) if n <= EXACT_ROWS else drawn_rows(FIRST_ROWS, n, n, random)
+        return np.arange(n) if n <= EXACT_ROWS else sampled_rows(FIRST_ROWS, n, n, random)
     chosen = np.flatnonzero(row_flags("rows", rows, n))
     require(len(chosen) > 0, "rows", "at least one row", "none")
     return chosen

@@ -9,8 +9,8 @@ from typing import Any
 
 from ...comparison import Run
 from ...quality import Measure
-from ...quality.maps.map_differences import spread
-from ...quality.measures import OF_CLASSES, MeasureKind, kinds
+from ...quality.maps.map_differences import jackknife_half_width
+from ...quality.measures import OF_CLASSES, MeasureSpec, kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +77,19 @@ def columns(runs: Sequence[Run], accuracies: Sequence[Column] | None) -> list[Co
     return found
 
 
-def _in_columns() -> list[MeasureKind]:
+def _in_columns() -> list[MeasureSpec]:
     """What the table of scores shows, in the order of its columns."""
     shown = [(kind.column, kind) for kind in kinds() if kind.column is not None]
     return [kind for _, kind in sorted(shown, key=lambda one: one[0][0])]
 
 
-def _written_for(kind: MeasureKind, k: int) -> tuple[str, str, str]:
+def _written_for(kind: MeasureSpec, k: int) -> tuple[str, str, str]:
     """The name of a measure at this k, its heading, and what it says."""
     assert kind.column is not None
-    return kind.names((k,))[0], kind.column[1].format(k=k), kind.words.format(k=k)
+    return kind.names((k,))[0], kind.column[1].format(k=k), kind.description.format(k=k)
 
 
-def _measured(runs: Sequence[Run], wanted: Sequence[MeasureKind]) -> list[Column]:
+def _measured(runs: Sequence[Run], wanted: Sequence[MeasureSpec]) -> list[Column]:
     found = []
     for kind in wanted:
         name, title, meaning = _written_for(kind, first_k(runs))
@@ -120,7 +120,7 @@ def interval(run: Run, name: str) -> tuple[float, float] | None:
     if own.low is not None and own.high is not None:
         ends += [own.low, own.high]
     elif run.without.get(name):
-        half = spread(run.without[name])
+        half = jackknife_half_width(run.without[name])
         ends += [max(own.range[0], own.value - half), min(own.range[1], own.value + half)]
     return (min(*ends, own.value), max(*ends, own.value)) if ends else None
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..._core.values import Floats, Integers
 from ...comparison import Picture, Run
 from ...quality import Quality, ShepardPairs
-from ...quality.measures import drawn_curves
+from ...quality.measures import plotted_curves
 from .arrays import packed, rounded
 
 MOST_K = 200
@@ -35,7 +35,7 @@ def curves(quality: Quality) -> dict[str, Any]:
     ks = curve_ks(quality.n)
     measured = [quality.at(int(k)) for k in ks]
     found: dict[str, Any] = {}
-    for name in (kind.name for kind in drawn_curves()):
+    for name in (kind.name for kind in plotted_curves()):
         points = [at[name] for at in measured if name in at]
         found[name] = {"values": rounded([point.value for point in points])}
         if not quality.exact:
@@ -48,7 +48,7 @@ def legends() -> list[dict[str, Any]]:
     """What each curve is called, and whether 0 is chance, where its axis then begins."""
     return [
         {"name": kind.name, "title": kind.legend[:1].upper() + kind.legend[1:], "chance": kind.range[0] < 0}
-        for kind in drawn_curves()
+        for kind in plotted_curves()
     ]
 
 

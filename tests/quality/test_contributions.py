@@ -9,20 +9,20 @@ from scipy.spatial.distance import cdist
 from isentropic import config_context
 from isentropic.distances import precomputed, sources
 from isentropic.quality import assess
-from isentropic.quality.assessment import contributions
+from isentropic.quality.assessment import class_measures, contributions
 from isentropic.quality.inputs import both_sides
 from isentropic.quality.labels import kappa, knn_accuracy, silhouette
 from isentropic.quality.pairs import pairwise
-from isentropic.quality.pairs.correlations import kendall_tau, pearson_r
-from isentropic.quality.pairs.stress import (
+from isentropic.quality.pairs.distance_measures import (
+    kendall_tau,
     kruskal_stress,
     neighborhood_stress,
+    pearson_r,
     residual_variance,
     sammon_stress,
 )
 from isentropic.quality.ranks import rank_sums
 from isentropic.quality.ranks.topology import konig_measure, retained_structure, topological_product
-from isentropic.quality.rows.contributions import class_measures
 
 
 @pytest.fixture
