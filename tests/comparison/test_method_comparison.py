@@ -580,14 +580,14 @@ def test_a_preset_leaves_out_what_takes_as_long_as_the_others_unless_it_is_named
         return ComparisonPlan.of(table, None, methods, PRESETS[preset], 0, "auto", "euclidean", None, 1)
 
     small, large = work(748), work(800)
-    gone = {task.label for task in small.tasks} - {task.label for task in large.tasks}
+    gone = {task.label for task in small.candidates} - {task.label for task in large.candidates}
     assert gone == {"multiscale-t-sne"}
     assert small.notes == ()
     assert large.notes[0].startswith(
         "Not compared, as they would take longer than most others together: mult"
     )
-    assert [task.label for task in work(800, ["multiscale-t-sne"]).tasks] == ["multiscale-t-sne"]
-    assert "multiscale-t-sne" in {task.label for task in work(800, preset="thorough").tasks}
+    assert [task.label for task in work(800, ["multiscale-t-sne"]).candidates] == ["multiscale-t-sne"]
+    assert "multiscale-t-sne" in {task.label for task in work(800, preset="thorough").candidates}
 
 
 def test_the_quick_preset_is_light_on_many_rows_only(rng):
@@ -597,7 +597,7 @@ def test_the_quick_preset_is_light_on_many_rows_only(rng):
         )
 
     few, many = work(300), work(2_100)
-    assert [task.label for task in few.tasks] == ["pca", "parameter-free-sdd", "t-sne", "umap"]
+    assert [task.label for task in few.candidates] == ["pca", "parameter-free-sdd", "t-sne", "umap"]
     assert (few.preset.scored_rows, many.preset.scored_rows) == (None, 1_000)
-    assert [task.params for task in few.tasks] == [{}] * 4
-    assert dict(many.tasks[1].params) == {"pairs": 20}
+    assert [task.params for task in few.candidates] == [{}] * 4
+    assert dict(many.candidates[1].params) == {"pairs": 20}

@@ -13,7 +13,7 @@ from isentropic._core.errors import InvalidInputError
 from isentropic._core.values import Table
 from isentropic.comparison.explain.source_columns import columns_of
 from isentropic.report.collect import first_screen
-from isentropic.report.payload.given_columns import coded_columns, given_columns
+from isentropic.report.payload.page_columns import coded_columns, given_columns
 
 pytest.importorskip("jinja2")
 

@@ -12,10 +12,10 @@ from isentropic._core.values import Table
 from isentropic.comparison import collect_page_data
 from isentropic.comparison.explain.regions import damaged_region
 from isentropic.comparison.page_data import sampled_rows, shown_groups
-from isentropic.report.collect.arrangement import shelves
+from isentropic.report.collect.first_screen import map_sections
 from isentropic.report.colors import CLASSES
-from isentropic.report.payload.arrays import packed, packed_points, packed_shares
 from isentropic.report.payload.diagrams import curve_ks
+from isentropic.report.payload.packed_arrays import packed, packed_points, packed_shares
 
 # ---- rows --------------------------------------------------------------------------------------
 
@@ -208,6 +208,6 @@ def test_maps_stand_in_the_order_of_their_grades():
         )
         for i, rating in enumerate(found.ratings[:-1])
     ]
-    (shelf,) = shelves(runs, replace(found, ratings=(*ratings, found.ratings[-1])))
+    (shelf,) = map_sections(runs, replace(found, ratings=(*ratings, found.ratings[-1])))
     assert shelf.first == (0, 11, 9, 8, 7, 6, 5, 4)
     assert shelf.others == (("other", (3, 2, 1, 10)),)

@@ -190,7 +190,7 @@ def main(  # long, with a line for each option
     require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:
         from .._core.runtime import config_context
-        from ..report.payload.drawn_rows import require_color
+        from ..report.payload.page_rows import require_color
         from ..tables import load
 
         with prompt_interrupt():

@@ -18,23 +18,23 @@ from .._core.values import Integers, Table
 from ..comparison import Group, Mark, PageData, Run, Verdict
 from ..comparison.evaluation.runs import parameters, require_runs
 from ..comparison.page_data import DistanceOverlay, FullMap, plane_coordinates
+from ..comparison.verdict import text
 from ..registry import METHODS
 from .collect import first_screen
-from .collect.arrangement import shelves
 from .collect.class_scores import accuracy_columns, classifiers, groups, null_strips
+from .collect.first_screen import map_sections
 from .collect.scores import columns, every_measure, first_k, number, seconds
 from .colors import palette
-from .payload.arrays import packed, packed_points, rounded
 from .payload.diagrams import curves, diagrams, legends, parameter_curve
-from .payload.drawn_rows import described_rows
-from .payload.given_columns import coded_columns, packed_columns
+from .payload.packed_arrays import packed, packed_points, rounded
+from .payload.page_columns import coded_columns, packed_columns
+from .payload.page_rows import described_rows, full_map
 from .payload.row_scores import kinds, near_counts, row_scores
-from .payload.whole_maps import full_map
 
 _SCRIPTS = (
     "slices.js", "sheets.js", "charts.js", "labels.js", "maps.js", "coloring.js", "page.js",
     # further panels: page.js says what they may use
-    "explaining.js", "selecting.js", "groups.js", "rows.js", "lens.js", "pair.js", "saving.js",
+    "explaining.js", "selecting.js", "groups.js", "rows.js", "overlay.js", "pair.js", "saving.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
@@ -112,8 +112,9 @@ def _answer(
     return {
         "points": screen.point_sentence(table, facts, has_copies=payload["copies"] is not None),
         "names": screen.titles(runs, verdict), "ratings": screen.ratings_of(runs, verdict),
-        "grades": screen.grades, "bar": screen.bar, "levels": screen.LEVELS,
-        "group_levels": screen.GROUP_LEVELS, "dots": screen.tradeoff(runs, verdict), "plot": screen.PLOT,
+        "grades": screen.grades, "bar": screen.bar, "levels": text.GRADE_LABELS,
+        "group_levels": text.GROUP_LABELS, "groups_title": text.GROUPS, "test_labels": text.TEST_LABELS,
+        "dots": screen.tradeoff(runs, verdict), "plot": screen.PLOT,
         "group_names": payload["groups"] if verdict.groups.level == "yes" else [],
     }  # fmt: skip
 
@@ -122,10 +123,10 @@ def _page_maps(
     runs: Sequence[Run], verdict: Verdict, page_data: PageData, payload: dict[str, Any]
 ) -> dict[str, Any]:
     """What the maps show, and how much of the table the page holds."""
-    rows, given, full = payload["rows"], payload["given"]["columns"], payload["whole"]
+    rows, given, full = payload["rows"], payload["given"]["columns"], payload["full"]
     return {
         "n_drawn": len(page_data.rows), "n_diagram": page_data.n_pictured, "n_maps": len(payload["maps"]),
-        "grid": _grid(len(payload["maps"])), "shelves": shelves(runs, verdict), "whole": full,
+        "grid": _grid(len(payload["maps"])), "map_sections": map_sections(runs, verdict), "full": full,
         "regions": payload["regions"], "n_given": payload["given"]["n_all"],
         "n_columns": len(rows["columns"]), "n_left_out": rows["n_left_out"],
         "n_neighbors": rows["neighbors"]["k"], "recall": rows["neighbors"]["recall"],
@@ -172,8 +173,8 @@ def _payload(
         "given": packed_columns(given, n_all), "shares": _shares(facts), "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": [_region(at_top, mark, marked, full) for mark in page_data.marks],
-        "whole": None if full is None else full_map(full, len(runs), table, maps, given),
-        "table": table.name, "lens": _overlay(page_data.overlay), "copies": _copies(copies, rows),
+        "full": None if full is None else full_map(full, len(runs), table, maps, given),
+        "table": table.name, "overlay": _overlay(page_data.overlay), "copies": _copies(copies, rows),
         "groups": [_group(group) for group in page_data.groups or () if verdict.groups.level != "no"],
         "group_answer": verdict.groups.sentence,
         "named_groups": verdict.recommended is not None and verdict.groups.level != "no",

@@ -33,10 +33,10 @@ def test_the_range_holds_what_the_rest_takes(clock):
     counted = bar(messages, **{name: list(KINDS) for name in METHODS})
     for name in ("pca", "isomap", "umap"):
         clock[0] += 1_000  # whatever comes between two methods
-        counted.begin(f"{name}: first rows")
+        counted.start(f"{name}: first rows")
         for kind in list(KINDS)[:-1] if name == "umap" else KINDS:
             clock[0] += METHODS[name] * KINDS[kind]
-            counted.now(f"{name}: {kind}", 1)
+            counted.update(f"{name}: {kind}", 1)
     rest = [("umap", "measures"), *(("t-sne", kind) for kind in KINDS)]
     left = [(f"method {name}", f"step {kind}") for name, kind in rest]
     low, high = estimate_time_left(counted._updated_cost, left)
@@ -54,16 +54,16 @@ def test_what_is_read_back_or_left_out_says_nothing_about_others(clock):
     counted = bar(
         messages, pca=list(KINDS), isomap=list(KINDS), umap=list(KINDS), **{ALL_ROWS: ["map of all"]}
     )
-    counted.now("pca", 3)
-    counted.now("isomap", 3)
+    counted.update("pca", 3)
+    counted.update("isomap", 3)
     assert counted._updated_cost == []
     for _ in range(3):
         clock[0] += 100
-        counted.now("umap: on", 1)
+        counted.update("umap: on", 1)
     assert [seconds for _, seconds in counted._updated_cost] == [100, 100, 100]
     assert messages[-1][0] == "umap: on, 93 to 116 s left"  # of all rows, of which no step was seen
     clock[0] += 100
-    counted.now("umap: all rows", 1)
+    counted.update("umap: all rows", 1)
     assert messages[-1] == ("umap: all rows", 10, 10)
 
 

@@ -159,9 +159,9 @@ def _effects(levels: Sequence[Levels], logs: np.ndarray) -> tuple[float, dict[st
 
 def time_left_text(span: tuple[float, float] | None) -> str:
     """
-    >>> in_words((190.0, 400.0))
+    >>> time_left_text((190.0, 400.0))
     '3 to 7 min left'
-    >>> in_words(None)
+    >>> time_left_text(None)
     'time left not known yet'
     """
     return "time left not known yet" if span is None else f"{duration(*span)} left"

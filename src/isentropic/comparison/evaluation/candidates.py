@@ -90,7 +90,7 @@ class Candidate:
 def as_candidates(methods: Methods) -> tuple[Candidate, ...]:
     """Names of the registry, or names with parameters, or labels with estimators or functions.
 
-    >>> [task.label for task in as_candidates(["pca", "isomap"])]
+    >>> [candidate.label for candidate in as_candidates(["pca", "isomap"])]
     ['pca', 'isomap']
     """
     require(not isinstance(methods, str), "methods", "a list of names", methods, f"Say [{methods!r}].")

@@ -33,7 +33,7 @@ class DuplicateRows:
         """None where no row is repeated, or all but three rows are copies. ``O(n m + n log n)``.
 
         >>> import numpy as np
-        >>> found = Copies.of(np.array([[1.0], [2], [1], [3], [4]]), np.array([0, 0, 1, 1, 1]))
+        >>> found = DuplicateRows.of(np.array([[1.0], [2], [1], [3], [4]]), np.array([0, 0, 1, 1, 1]))
         >>> found.rows.tolist(), found.row_of.tolist(), found.counts.tolist()
         ([0, 1, 3, 4], [0, 1, 0, 2, 3], [2, 1, 1, 1])
         """
@@ -62,7 +62,7 @@ class DuplicateRows:
     def message(self) -> str:
         """What was done, for the reader.
 
-        >>> Copies(np.arange(42), np.arange(600) % 42, np.ones(42, int)).note()
+        >>> DuplicateRows(np.arange(42), np.arange(600) % 42, np.ones(42, int)).message()
         '600 rows are 42 different ones: identical rows are mapped and scored once.'
         """
         n, u = len(self.row_of), len(self.rows)

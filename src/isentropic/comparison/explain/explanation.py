@@ -265,7 +265,7 @@ def _scatter(rows: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.uint32]:
     Two rounds of multiply and shift (Wellons' lowbias32) on the position, moved by the golden ratio for
     each seed.
 
-    >>> _scattered(np.arange(3), 0).tolist()
+    >>> _scatter(np.arange(3), 0).tolist()
     [1753845952, 3507691905, 1408362973]
     """
     x = (rows.astype(np.uint64) + 1 + np.uint64(seed * 0x9E3779B9 & 0xFFFFFFFF)).astype(np.uint32)

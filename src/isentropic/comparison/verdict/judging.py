@@ -48,8 +48,7 @@ class Verdict:
             return ()
         rating = self.ratings[self.shown]
         graded = [grade for grade in (rating.neighbors, rating.distances) if grade is not None]
-        sentence = [f"{grade.title}: {text.GRADE_NAMES[grade.level]}. {grade.sentence}" for grade in graded]
-        return (*sentence, f"{text.GROUPS}: {self.groups.sentence}")
+        return (*map(text.graded, graded), text.groups_answer(self.groups.sentence))
 
     @property
     def effects(self) -> tuple[str, ...]:
@@ -64,7 +63,7 @@ class Verdict:
     @property
     def lines(self) -> tuple[str, ...]:
         """The first screen as text: use, grades, what it shows, caveats, how it was chosen."""
-        careful = [f"Be careful: {caveat.text}" for caveat in self.caveats]
+        careful = [text.careful(caveat.text) for caveat in self.caveats]
         rows = [self.sampled] if self.sampled else []
         return (self.headline, *self.grades, *self.shows, *careful, *self.choice, *rows, *self.classes)
 

@@ -21,6 +21,16 @@ GRADE_NAMES: dict[Level, str] = {
     "chance": "no better than chance",
     "unknown": "not measured",
 }
+# as labels of the page
+GRADE_LABELS: dict[Level, str] = {
+    "good": "Good",
+    "fair": "Fair",
+    "poor": "Poor",
+    "chance": "No better than chance",
+    "unknown": "Not known",
+}
+GROUP_LABELS = {"yes": "Yes", "no": "No", "not tested": "Not tested"}
+TEST_LABELS = {"effect": "An effect of the labels.", "untested": "Labels not tested."}
 # usual names; rare ones are expanded in words
 TITLES = {
     "pca": "PCA",
@@ -109,6 +119,33 @@ def rating(title: str, neighbors: Grade, distances: Grade | None, worthless: boo
 def failed(title: str, reason: str) -> str:
     """A method that gave no map."""
     return f"{title} gave no map: {reason}"
+
+
+def graded(grade: Grade) -> str:
+    """A question with its answer, as a line of text."""
+    return f"{grade.title}: {GRADE_NAMES[grade.level]}. {grade.sentence}"
+
+
+def groups_answer(sentence: str) -> str:
+    """
+    >>> groups_answer("Not tested.")
+    'Are there groups: Not tested.'
+    """
+    return f"{GROUPS}: {sentence}"
+
+
+def careful(caveat: str) -> str:
+    """
+    >>> careful("With 12 rows, treat every grade as rough.")
+    'Be careful: With 12 rows, treat every grade as rough.'
+    """
+    return f"Be careful: {caveat}"
+
+
+def tradeoff(title: str, neighbors: Grade, distances: Grade) -> str:
+    """What a dot of the trade-off picture says: both grades of a map."""
+    near, far = (GRADE_LABELS[grade.level].lower() for grade in (neighbors, distances))
+    return f"{title}: which rows are alike {near}, distances {far}"
 
 
 # ---- headlines -----------------------------------------------------------------------------------

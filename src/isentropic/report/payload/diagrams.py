@@ -11,7 +11,7 @@ from ..._core.values import Floats, Integers
 from ...comparison import Picture, Run
 from ...quality import Quality, ShepardPairs
 from ...quality.measures import plotted_curves
-from .arrays import packed, rounded
+from .packed_arrays import packed, rounded
 
 MOST_K = 200
 _SHEPARD_CELLS = 60

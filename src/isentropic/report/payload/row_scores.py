@@ -11,7 +11,7 @@ from ..._core.values import Floats, Integers
 from ...comparison import Run
 from ...quality import SharedNeighbors
 from ...quality.rows.jumps import JUMP
-from .arrays import UNKNOWN, packed, packed_shares
+from .packed_arrays import UNKNOWN, packed, packed_shares
 
 _FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
 # the scores of single rows beside damage: their name in the list, what the legend says, whether high is bad
@@ -37,7 +37,7 @@ def kinds(
         {
             "kind": kind,
             "title": title,
-            "words": words + notes.get(kind, "") + ":",
+            "text": words + notes.get(kind, "") + ":",
             "worst": worst,
             "all": common.get(kind),
         }

@@ -1,6 +1,6 @@
-/* The true-distance lens: hold a row, and every point has the colour of its distance to it in the data. */
+/* The true-distance overlay: hold a row, and every point has the colour of its distance to it in the data. */
 
-const LENS_STEPS = 254; // of a stored distance, from 0 to the largest
+const OVERLAY_STEPS = 254; // of a stored distance, from 0 to the largest
 
 /* Distances of one row to all in steps, from all pairs i < j, row after row: each half a step from the truth. */
 function pairDistances(codes, n, row) {
@@ -14,7 +14,7 @@ function pairDistances(codes, n, row) {
 /* From distances to landmarks: the middle between the bounds that the triangle inequality gives through each of
    them, and how far the bounds are from it on average. */
 function landmarkDistances(codes, n, row, count) {
-  const low = new Uint8Array(n), high = new Uint16Array(n).fill(2 * LENS_STEPS);
+  const low = new Uint8Array(n), high = new Uint16Array(n).fill(2 * OVERLAY_STEPS);
   for (let l = 0; l < count; l++) {
     const own = codes[l * n + row];
     for (let i = 0, at = l * n; i < n; i++, at++) {
@@ -34,12 +34,12 @@ function landmarkDistances(codes, n, row, count) {
 }
 
 panels.push((app) => {
-  const { lens } = app.data;
-  if (!lens) return;
-  const unit = lens.top / LENS_STEPS, short = (value) => String(Number(value.toPrecision(3)));
+  const { overlay } = app.data;
+  if (!overlay) return;
+  const unit = overlay.top / OVERLAY_STEPS, short = (value) => String(Number(value.toPrecision(3)));
   const name = (row) => app.rowName(row);
-  const stored = () => app.once("lens", () => bytes(lens.codes));
-  const section = app.section("lens", "True distances"), text = element("p", { class: "quiet" });
+  const stored = () => app.once("overlay", () => bytes(overlay.codes));
+  const section = app.section("overlay", "True distances"), text = element("p", { class: "quiet" });
   const off = element("button", { type: "button" }, "Let go (Escape)");
   off.addEventListener("click", () => app.clear());
   section.append(text, off);
@@ -47,28 +47,28 @@ panels.push((app) => {
   let before = app.color;
 
   const look = (row) => {
-    const { steps, error } = lens.landmarks === null ? pairDistances(stored(), app.n, row) : landmarkDistances(stored(), app.n, row, lens.landmarks);
+    const { steps, error } = overlay.landmarks === null ? pairDistances(stored(), app.n, row) : landmarkDistances(stored(), app.n, row, overlay.landmarks);
     let most = 1;
     for (const step of steps) if (step > most) most = step;
-    const codes = Uint8Array.from(steps, (step) => Math.min(LENS_STEPS, Math.round((step * LENS_STEPS) / most)));
-    app.lens = { row, steps, unit, error: error * unit };
+    const codes = Uint8Array.from(steps, (step) => Math.min(OVERLAY_STEPS, Math.round((step * OVERLAY_STEPS) / most)));
+    app.overlay = { row, steps, unit, error: error * unit };
     app.addColoring({
-      value: "lens", title: `distance to ${name(row)}`, group: "Held row", codes: () => codes,
+      value: "overlay", title: `distance to ${name(row)}`, group: "Held row", codes: () => codes,
       order: () => byCode(app.order, codes, (code) => 255 - code), // what is near lies on top
-      legend: () => [`Distance to ${name(row)} in the data${lens.landmarks === null ? "" : ", estimated"}:`, "0", short(most * unit)],
+      legend: () => [`Distance to ${name(row)} in the data${overlay.landmarks === null ? "" : ", estimated"}:`, "0", short(most * unit)],
       tip: (other) => `distance to ${name(row)}: ${short(steps[other] * unit)} ± ${short(error * unit)}`,
     });
-    text.textContent = lens.landmarks === null
-      ? `Every point has the colour of its ${lens.metric} distance to ${name(row)} in the data, exact to ±\u00a0${short(error * unit)}.`
-      : `Every point has the colour of its ${lens.metric} distance to ${name(row)} in the data, estimated through ${lens.landmarks} rows drawn as landmarks: the middle of two bounds, ±\u00a0${short(error * unit)} on average.`;
+    text.textContent = overlay.landmarks === null
+      ? `Every point has the colour of its ${overlay.metric} distance to ${name(row)} in the data, exact to ±\u00a0${short(error * unit)}.`
+      : `Every point has the colour of its ${overlay.metric} distance to ${name(row)} in the data, estimated through ${overlay.landmarks} rows drawn as landmarks: the middle of two bounds, ±\u00a0${short(error * unit)} on average.`;
   };
 
-  app.on("color", (value) => { if (value !== "lens") before = value; });
+  app.on("color", (value) => { if (value !== "overlay") before = value; });
   app.on("pin", (row) => {
     section.hidden = row < 0;
-    if (row >= 0) { look(row); app.setColor("lens"); return; }
-    if (app.color === "lens") app.setColor(app.ways.has(before) ? before : app.firstColor);
-    app.lens = null;
-    app.dropColoring("lens");
+    if (row >= 0) { look(row); app.setColor("overlay"); return; }
+    if (app.color === "overlay") app.setColor(app.ways.has(before) ? before : app.firstColor);
+    app.overlay = null;
+    app.dropColoring("overlay");
   });
 });

@@ -12,7 +12,7 @@ from pandas.api.types import is_datetime64_any_dtype
 from ..._core.values import Floats, Integers, Table
 from ...comparison.explain.source_columns import Column, columns_of
 from ...tables.prepare.dates import days
-from .arrays import packed
+from .packed_arrays import packed
 
 MOST_BYTES = 2_800_000  # that the columns take together, a third less than their text
 _FEW_VALUES = 512  # of a column, where all values of all columns are too many
@@ -43,8 +43,8 @@ class CodedColumn:
 
     @property
     def n_bytes(self) -> int:
-        told = sum(map(len, self.levels)) if self.levels else 8 * len(self.values)
-        return len(self.codes) * np.dtype(self.kind).itemsize + told
+        held = sum(map(len, self.levels)) if self.levels else 8 * len(self.values)
+        return len(self.codes) * np.dtype(self.kind).itemsize + held
 
     def codes_of(self, column: Column) -> Integers:
         """Codes of other rows in this column: of the nearest value that is known here, or of the level."""
@@ -138,13 +138,13 @@ def _short(level: str) -> str:
 
 
 def _coded(column: Column, rows: Integers) -> CodedColumn:
-    drawn = column.values[rows]
-    there = ~np.isnan(drawn)
+    shown_rows = column.values[rows]
+    there = ~np.isnan(shown_rows)
     values: Floats = np.arange(float(len(column.levels)))
-    codes = drawn
+    codes = shown_rows
     if not column.levels:
-        values, ranks = np.unique(drawn[there], return_inverse=True)
-        codes = np.zeros(len(drawn))
+        values, ranks = np.unique(shown_rows[there], return_inverse=True)
+        codes = np.zeros(len(shown_rows))
         codes[there] = ranks
     kind = "u1" if len(values) < 256 else "u2"
     whole: Integers = np.where(there, np.nan_to_num(codes), np.iinfo(kind).max).astype(np.int64)
@@ -178,11 +178,11 @@ def _fitting(coded: Sequence[CodedColumn], variances: Floats) -> list[int]:
 
 
 def _packed(one: CodedColumn) -> dict[str, Any]:
-    told: Mapping[str, Any] = (
+    held: Mapping[str, Any] = (
         {"levels": list(one.levels)} if one.levels else {"values": packed(one.values, "f8")}
     )
     flags = {"dates": one.dates, "other": not one.is_feature, "label": one.role == "label"}
     return {
-        "name": one.name, "kind": one.kind, "n": one.n, "codes": packed(one.codes, one.kind), **told,
+        "name": one.name, "kind": one.kind, "n": one.n, "codes": packed(one.codes, one.kind), **held,
         **{name: True for name, holds in flags.items() if holds},
     }  # fmt: skip
