@@ -19,7 +19,7 @@ from isentropic._core import files as _files
 from isentropic._core.errors import FileFormatError
 from isentropic._core.files import atomic_write, require_writable, written_together
 from isentropic.cli.shared import output as _output
-from isentropic.tables.writers.written import MapsFrame, write_frame, write_maps
+from isentropic.tables.writers.map_files import MapsFrame, write_frame, write_maps
 
 FRAME = pd.DataFrame({"row": ["a", "b", "c"], "x0": [0.1, 0.2, 0.3], "x1": [1.0, 2.0, 3.0]})
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0

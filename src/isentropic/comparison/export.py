@@ -22,7 +22,7 @@ from .verdict import Verdict, verdict
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..tables.writers.written import MapsFrame
+    from ..tables.writers.map_files import MapsFrame
 
 MAP_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".h5ad", ".json")
 _OWN_ROWS = (
@@ -67,7 +67,7 @@ def save_maps(
     scanpy expects. For JSON see :func:`data_map`. The file is written whole or not at all. In CSV and
     TSV, text that a spreadsheet would run as a formula has a quote before it, unless ``raw_text``.
     """
-    from ..tables.writers.written import write_maps
+    from ..tables.writers.map_files import write_maps
 
     require_runs(table, runs)
     path = path_of(path)
@@ -202,7 +202,7 @@ def _flat(embedding: Any) -> Floats:
 def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFrame:
     import pandas as pd
 
-    from ..tables.writers.written import MapsFrame, free_name
+    from ..tables.writers.map_files import MapsFrame, free_name
 
     names, order, row_of = run_names(runs), _order(runs, judged), _row_of(table, runs)
     columns: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Tables ready to be embedded: a source in, a frozen :class:`Table` out."""
+"""``load``: a source as a table of numbers, ready to be embedded."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.errors import require_one_of
+from .._core.errors import require, require_one_of
 from .._core.sparse_rows import SPARSE_METRIC
 from .._core.values import Floats, Table
-from .checks import require_no_second_choice, require_no_shape, require_source
 from .notices import listed, notice
 from .prepare.balance import require_weights
 from .prepare.dates import DATES
@@ -20,21 +19,20 @@ from .prepare.distance_matrix import distances_table, recognised_distances
 from .prepare.encoding import Encoded, encode_columns
 from .prepare.factors import fit_factors
 from .prepare.meaning import CODES, interpret, require_levels, with_meanings
+from .prepare.metric_choice import Choices
 from .prepare.missing import complete_rows
-from .prepare.mixed import Choices
 from .prepare.preparation import MISSING, NOMINAL, Preparation, feature_names
 from .prepare.roles import Roles, assigned, fitted_parts, split
-from .prepare.row_profiles import ROWS
-from .prepare.scaling import SCALINGS, fit_scale, weighted_scale
-from .prepare.sparse_tables import sparse_table, stays_sparse
+from .prepare.scaling import ROWS, SCALINGS, fit_scale, weighted_scale
 from .prepare.summaries import fitted_summaries, new_summaries, with_shares
 from .prepare.suspects import name_suspects
 from .prepare.tails import TAILS
-from .prepare.targets import class_names, notice_of_minus_one, with_new_classes
 from .raw import RawTable
 from .readers.layout import Layout
 from .sources import read_source
 from .sparse import reduced, sparse_source
+from .sparse_tables import sparse_table, stays_sparse
+from .targets import class_names, notice_of_minus_one, with_new_classes
 
 
 def load(
@@ -310,3 +308,42 @@ def _name_constants(X: Floats, encoded: Encoded, scaling: str) -> None:
     names = [column.name for column, flag in zip(encoded.columns, constant, strict=True) if flag]
     if names:
         notice(f"constant columns tell no row from another and become 0: {listed(names)}.")
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+def require_source(is_sparse: bool, rank: int | None, roles: Roles, preparation: Preparation | None) -> None:
+    """Raise where a source is sparse and the fitted one was not, or the other way round."""
+    if preparation is not None:
+        was = preparation.reduction is not None or preparation.sparse_columns is not None
+        words = ("dense", "sparse")
+        must_be = f"{words[was]}, as the fitted table"
+        require(is_sparse == was, "source", must_be, words[is_sparse])
+        require(not was or rank is None, "rank", "left to the preparation", rank, "Give one or the other.")
+    hint = "It reduces sparse ones."
+    require(is_sparse or rank is None, "rank", "None for a table that is not sparse", rank, hint)
+    hint = "Give y to fit(X, y)."
+    require(not is_sparse or roles.target is None, "target", "None for a sparse table", roles.target, hint)
+
+
+def require_no_second_choice(
+    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str, metric: str
+) -> None:
+    """Raise where an option says what the preparation of another table says."""
+    is_one = isinstance(preparation, Preparation)
+    require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
+    for name, is_left in (
+        *((name, not getattr(roles, name)) for name in ("features", "labels", "drop", "keep")),
+        ("nominal", nominal == "onehot"),
+        ("dates", dates == "number"),
+        ("scaling", scaling == "auto"),
+        ("metric", metric in ("euclidean", "auto", preparation.metric)),
+    ):
+        require(is_left, name, "left to the preparation", "both", "Give one or the other.")
+
+
+def require_no_shape(weights: Mapping[str, float] | None, rows: str, tails: str) -> None:
+    """The same for options that shape columns and rows."""
+    for name, is_left in (("weights", weights is None), ("rows", rows == "auto"), ("tails", tails == "auto")):
+        require(is_left, name, "left to the preparation", "both", "Give one or the other.")

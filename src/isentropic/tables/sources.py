@@ -1,27 +1,142 @@
-"""Sources by name: built-in, data folder, OpenML, a file or a frame."""
+"""Sources of tables: files, folders, built-in sets, OpenML, frames; and the list of what is at hand."""
 
 from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError, URLError
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from pandas.api import types
 
 from .._core.errors import FileFormatError, InvalidInputError, nearest
 from .._core.files import path_of
+from .._core.values import Floats
 from .builtin import BUILTIN, read_builtin, require_fixed_size
+from .cells.amounts import read_numbers
 from .folder import SETTING, FolderSet, find_openml, find_set, folder_sets, manifest_path, read_set
-from .openml import read_openml
+from .notices import notice, plural
 from .raw import RawTable, checked
-from .readers.arrays import label_candidates
+from .readers.arrays import label_candidates, labels_beside
 from .readers.arrow import without_arrow_types
 from .readers.files import SHEETS, kind_of_file, read_file, without_sheet
-from .readers.idx import labels_beside
 from .readers.layout import AUTO, Layout
-from .tidy import tidied
+
+
+def read_openml(word: str) -> RawTable:
+    """The set with this name, name@version or number, its nominal columns as declared, its default target."""
+    bunch = _fetch(word)
+    targets = list(bunch.target_names or [])
+    name = str((bunch.details or {}).get("name", word))
+    return RawTable(bunch.frame, name, targets[0] if len(targets) == 1 else None, declared=True)
+
+
+def _fetch(word: str) -> Any:
+    from sklearn.datasets import fetch_openml
+
+    name, _, version = word.rpartition("@")
+    which: dict[str, Any] = {"data_id": int(word)} if word.isdecimal() else {"name": word}
+    if name and version.isdecimal():
+        which = {"name": name, "version": int(version)}
+    advice = (
+        "Check the name at openml.org and the network, download the file and load it by its path, or set "
+        "ISENTROPIC_DATA to a folder that has it."
+    )
+    try:
+        return fetch_openml(**which, as_frame=True, parser="auto")
+    except (HTTPError, URLError, OSError) as error:
+        raise FileFormatError(f"openml:{word} must be within reach, got {error}. {advice}") from error
+    except ValueError as error:  # unknown to OpenML, or sparse
+        raise FileFormatError(
+            f"openml:{word} must be a dense table on OpenML, got: {error} {advice}"
+        ) from error
+
+
+# ---- tidy frames ---------------------------------------------------------------------------------
+
+
+_TOTAL = re.compile(
+    r"(?i:(grand |overall |sub)?(total|sum|mean|average|avg)s?[:.]?|gesamt|summe|mittelwert|durchschnitt|∑)"
+    r"(?: .{0,30})?"
+)
+_FEWEST = 3  # rows above a total
+_CLOSE = 1e-4  # relative: totals are often rounded
+
+
+def tidied(raw: RawTable) -> RawTable:
+    """The table without empty rows and without a last row of totals, each named in a notice."""
+    return without_total(without_empty_rows(raw))
+
+
+def without_empty_rows(raw: RawTable) -> RawTable:
+    """The table without rows that hold no value; of one column they are missing values. ``O(n)`` mostly."""
+    frame = raw.frame
+    if frame.shape[1] < 2 or raw.reduction is not None:
+        return raw
+    empty = np.arange(len(frame))
+    for j in range(frame.shape[1]):
+        cells = frame.iloc[empty, j]
+        is_blank = cells.isna().to_numpy(dtype=bool)
+        if not types.is_numeric_dtype(cells.dtype):
+            is_blank = is_blank | (cells.astype(object) == "").to_numpy(dtype=bool)
+        empty = empty[is_blank]
+        if not len(empty):
+            return raw
+    if len(empty) == len(frame):
+        return raw
+    notice(f"{raw.name} has {plural(len(empty), 'empty row')} of {len(frame)}, left out.")
+    return _without_rows(raw, empty)
+
+
+def without_total(raw: RawTable) -> RawTable:
+    """The table without a last row that is called a total, or a mean, and is that of the rows above."""
+    frame = raw.frame
+    if len(frame) <= _FEWEST:
+        return raw
+    last = frame.iloc[-1]
+    words = [cell.strip() for cell in last if isinstance(cell, str) and cell.strip()]
+    if not words or _TOTAL.fullmatch(words[0]) is None:
+        return raw
+    columns = [values for name in frame.columns if (values := _numbers(frame[name])) is not None]
+    totals = [values for values in columns if not np.isnan(values[-1])]
+    for what, of in (("sum", np.nansum), ("mean", np.nanmean)):
+        if totals and all(np.isclose(of(v[:-1]), v[-1], rtol=_CLOSE, atol=0.0) for v in totals):
+            notice(
+                f"the last row of {raw.name}, {words[0]!r}, is the {what} of the rows above in "
+                f"{plural(len(totals), 'column')}, and is left out. Rename it to keep it."
+            )
+            return _without_rows(raw, np.array([len(frame) - 1]))
+    return raw
+
+
+def _numbers(series: pd.Series) -> Floats | None:
+    """The numbers in a column, also in text; None where it has none above its last row."""
+    if types.is_bool_dtype(series.dtype) or isinstance(series.dtype, pd.CategoricalDtype):
+        return None
+    if types.is_numeric_dtype(series.dtype) and not types.is_complex_dtype(series.dtype):
+        values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return None if np.isnan(values[:-1]).all() else values
+    if types.infer_dtype(series, skipna=True) != "string":
+        return None
+    words = series.map(str.strip, na_action="ignore")
+    counts = words[words != ""].value_counts()
+    reading = read_numbers({str(word): int(n) for word, n in counts.items()})
+    return None if reading is None or reading.strays else words.map(reading.values).to_numpy(dtype=np.float64)
+
+
+def _without_rows(raw: RawTable, rows: npt.NDArray[np.intp]) -> RawTable:
+    frame = raw.frame.iloc[np.setdiff1d(np.arange(len(raw.frame)), rows)]
+    is_counted = isinstance(raw.frame.index, pd.RangeIndex)
+    return replace(raw, frame=frame.reset_index(drop=True) if is_counted else frame)
+
+
+# ---- sources -------------------------------------------------------------------------------------
+
 
 _PREFIX = re.compile(r"(?P<prefix>[A-Za-z]{2,}):(?P<name>.*)", re.DOTALL)  # not C:\table.csv
 

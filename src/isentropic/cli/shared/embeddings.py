@@ -53,7 +53,7 @@ def read_embedding(
 
     from ...tables.raw import checked
     from ...tables.readers.files import DELIMITERS, kind_of_file, read_file
-    from ...tables.writers.formulas import escape_formula, unescape_formula
+    from ...tables.writers.map_files import escape_formula, unescape_formula
 
     require_suffix(called, path, TABLES)
     named = index or "row"

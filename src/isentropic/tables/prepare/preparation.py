@@ -18,8 +18,7 @@ from .balance import balancing_weights
 from .columns import KINDS, Column, first_features
 from .dates import CYCLES
 from .factors import Factors
-from .row_profiles import ROWS
-from .scaling import SCALINGS, Scale
+from .scaling import ROWS, SCALINGS, Scale
 from .tails import Transform
 
 NOMINAL = ("onehot", "coded")

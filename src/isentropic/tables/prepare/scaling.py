@@ -1,14 +1,14 @@
-"""Scaling: a centre and a scale per feature. A constant feature becomes 0, never NaN.
+"""Scaling: a centre and a scale per feature, and rows as shares, profiles or directions.
 
-The features that one column becomes weigh together as one column does. The 0/1 features of its levels, each
-standardised by itself, would set a level that one row in a hundred has ten standard deviations from all
-others, and a column would count as many times as it has levels. Likewise a value and the flag that it was
-missing.
+A constant feature becomes 0, never NaN. The features that one column becomes weigh together as one column
+does. The 0/1 features of its levels, each standardised by itself, would set a level that one row in a hundred
+has ten standard deviations from all others, and a column would count as many times as it has levels. The same
+holds for a value and the flag that it was missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from ..._core.errors import InvalidInputError
 from ..._core.values import Floats
-from ..notices import listed, notice
+from ..notices import listed, notice, plural
+from .columns import Column
 
 _SMALL = 2.0**-100  # exact as a factor: sums of numbers times it are finite
 SCALINGS = ("standard", "minmax", "robust", "none")
@@ -189,3 +190,55 @@ def column_means(X: Floats) -> Floats:
         shares = X[:, huge] * _SMALL  # a mean that is rounded may lie above all values, and overflow
         means[huge] = np.clip(shares.mean(axis=0), shares.min(axis=0), shares.max(axis=0)) / _SMALL
     return means
+
+
+# ---- rows as profiles ----------------------------------------------------------------------------
+
+
+ROWS = ("auto", "values", "shares", "profiles", "unit")
+ROW_TEXTS = {  # what is done to the values of a row, in words
+    "values": "",
+    "shares": "divided by the sum of the row",
+    "profiles": "minus the mean of the row, divided by its standard deviation",
+    "unit": "divided by the length of the row",
+}
+
+
+def require_numbers(columns: Sequence[Column], rows: str) -> None:
+    """Raise where a column is no number, so that the values of a row cannot be added."""
+    others = [column.name for column in columns if column.kind != "number"]
+    if others:
+        raise InvalidInputError(
+            f"every feature must be a number for rows={rows!r}, got {listed(others)}. Leave them out: "
+            f"drop=[{listed(others)}]."
+        )
+
+
+def row_profiles(X: Floats, rows: str) -> Floats:
+    """Each row by itself: divided by its sum, minus its mean over its spread, or divided by its length.
+
+    NaN is a missing value, left out of sums. A row of zeros, or of equal values for profiles, becomes 0.
+    """
+    if rows == "values":
+        return X
+    if rows == "shares" and bool((X < 0).any()):
+        raise InvalidInputError(
+            f"values must be 0 or more for rows='shares', got {np.nanmin(X):g}. Choose rows='profiles', or "
+            "leave out the columns with negative values: drop=[...]."
+        )
+    unit = np.nanmax(np.abs(X), axis=1, keepdims=True)
+    shares = np.divide(X, unit, out=np.where(np.isnan(X), np.nan, 0.0), where=unit > 0)  # no sum overflows
+    if rows == "profiles":
+        shares -= np.nanmean(shares, axis=1, keepdims=True)
+    size = _SIZES[rows](shares)
+    flat = size[:, 0] <= 1e-14
+    if flat.any():
+        notice(f"{plural(int(flat.sum()), 'row')} without differences become 0 for rows={rows!r}.")
+    return np.asarray(np.divide(shares, size, out=np.where(np.isnan(X), np.nan, 0.0), where=size > 1e-14))
+
+
+_SIZES: dict[str, Callable[[Floats], Floats]] = {
+    "shares": lambda X: np.nansum(X, axis=1, keepdims=True),
+    "profiles": lambda X: np.sqrt(np.nanmean(X**2, axis=1, keepdims=True)),
+    "unit": lambda X: np.sqrt(np.nansum(X**2, axis=1, keepdims=True)),
+}

@@ -15,8 +15,7 @@ from typing import Any, Self
 
 from ..._core.errors import FileFormatError, require, require_count
 from ..notices import listed, notice
-from .cells import is_missing, is_number
-from .headers import n_titles
+from .headers import is_missing, is_number, n_titles
 
 SEPARATORS = (",", ";", "\t", "|")
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # says which it is, above the names

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.errors import InvalidInputError, require
-from ..._core.sparse_rows import SPARSE_METRIC, SparseRows
-from ..._core.values import Table
-from ..notices import notice, plural
-from .preparation import Preparation
-from .roles import Roles
-from .scaling import Scale
+from .._core.errors import InvalidInputError, require
+from .._core.sparse_rows import SPARSE_METRIC, SparseRows
+from .._core.values import Table
+from .notices import notice, plural
+from .prepare.preparation import Preparation
+from .prepare.roles import Roles
+from .prepare.scaling import Scale
 
 
 def stays_sparse(metric: str, rank: int | None, preparation: Preparation | None) -> bool:

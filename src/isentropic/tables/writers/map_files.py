@@ -1,12 +1,13 @@
-"""Tables as files: CSV, TSV, Parquet, Feather, and maps as h5ad. Written whole or not at all.
+"""Files of maps and scores: delimited text, Parquet, Feather, h5ad; formulas in cells are escaped.
 
-In CSV and TSV files, text cells and names of columns that a spreadsheet would run as formulas have a quote
-before them, unless ``raw_text`` asks for them as they are.
+A file is written completely or not at all. In CSV and TSV files, text cells and names of columns that a
+spreadsheet would run as formulas have a quote before them, unless ``raw_text`` asks for them as they are.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -18,8 +19,38 @@ from typing import IO, Any, Literal
 import pandas as pd
 
 from ..._core.files import atomic_write
-from .formulas import escape_formula
 from .h5ad import free_name, write_h5ad
+
+# what OWASP lists: the signs, also in full width, and characters that a spreadsheet skips at the start
+_FORMULA = re.compile(r"'*[=+\-@＝＋－＠\t\r\n].*", re.DOTALL)
+_NUMBER = re.compile(r"'*[+-](\d+[.]?\d*|[.]\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def is_formula(text: str) -> bool:
+    """Whether text begins, after any quotes, like a formula and is no plain number."""
+    return _FORMULA.fullmatch(text) is not None and _NUMBER.fullmatch(text) is None
+
+
+def escape_formula(cell: Any) -> Any:
+    """A cell as a spreadsheet may open it; :func:`unescape_formula` is the exact inverse.
+
+    >>> [escape_formula(cell) for cell in ("=1+1", "'=1+1", "'tis", "-5", -5)]
+    ["'=1+1", "''=1+1", "'tis", '-5', -5]
+    """
+    return f"'{cell}" if isinstance(cell, str) and is_formula(cell) else cell
+
+
+def unescape_formula(text: str) -> str:
+    """The text without the quote that :func:`escape_formula` put before it.
+
+    >>> [unescape_formula(text) for text in ("'=1+1", "''=1+1", "'tis", "-5", "=1+1")]
+    ['=1+1', "'=1+1", "'tis", '-5', '=1+1']
+    """
+    return text[1:] if text.startswith("'") and is_formula(text) else text
+
+
+# ---- frames of maps ------------------------------------------------------------------------------
+
 
 __all__ = ["MapsFrame", "free_name", "quoting_of", "write_frame", "write_maps"]
 
