@@ -17,7 +17,7 @@ from isentropic._core.errors import InvalidInputError, MissingExtraError
 from isentropic.comparison.page_data import sampled_rows
 from isentropic.quality import assess
 from isentropic.quality.maps.map_differences import jackknife_half_width
-from isentropic.report.payload.page_columns import given_columns
+from isentropic.report.payload.page_columns import code_columns, pack_columns
 from isentropic.tables.prepare.columns import Column
 from isentropic.tables.prepare.preparation import Preparation
 from isentropic.tables.prepare.scaling import Scale
@@ -393,10 +393,10 @@ def test_the_page_holds_every_column_as_it_was_given():
     })  # fmt: skip
     frame.loc[::7, "word"] = None
     table = datasets.load(frame, missing="mean")
-    given = given_columns(table, np.arange(300))
+    given = pack_columns(*code_columns(table, np.arange(300)))
     whole, fine, word = given["columns"]
     assert (whole["kind"], fine["kind"], given["n_all"]) == ("u1", "u2", 3)
-    np.testing.assert_allclose(decoded(whole), frame["full"], rtol=1e-12)
+    np.testing.assert_allclose(decoded(whole), frame["whole"], rtol=1e-12)
     np.testing.assert_allclose(decoded(fine), frame["fine"], rtol=1e-12)
     assert decoded(word) == [None if value is None or value != value else value for value in frame["word"]]
 
@@ -404,15 +404,15 @@ def test_the_page_holds_every_column_as_it_was_given():
 def test_holes_of_numbers_are_missing(table):
     X = table.X.copy()
     X[::5, 1] = np.nan
-    found = decoded(given_columns(replace(table, X=X), np.arange(120))["columns"][1])
+    found = decoded(pack_columns(*code_columns(replace(table, X=X), np.arange(120)))["columns"][1])
     np.testing.assert_array_equal(found, X[:, 1])
 
 
 def test_columns_that_do_not_fit_are_left_out_and_ranks_stay(monkeypatch, table):
-    whole = given_columns(table, np.arange(120))["columns"]
+    whole = pack_columns(*code_columns(table, np.arange(120)))["columns"]
     monkeypatch.setattr("isentropic.report.payload.page_columns.MOST_BYTES", 330)
     monkeypatch.setattr("isentropic.report.payload.page_columns._FEW_VALUES", 5)
-    few = given_columns(table, np.arange(120))
+    few = pack_columns(*code_columns(table, np.arange(120)))
     varying = sorted(np.argsort(-table.X.var(axis=0))[:2])
     assert ([one["name"] for one in few["columns"]], few["n_all"]) == ([f"column {j}" for j in varying], 4)
     for one, j in zip(few["columns"], varying, strict=True):

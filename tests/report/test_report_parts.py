@@ -15,7 +15,7 @@ from isentropic.comparison.page_data import sampled_rows, shown_groups
 from isentropic.report.collect.first_screen import map_sections
 from isentropic.report.colors import CLASSES
 from isentropic.report.payload.diagrams import curve_ks
-from isentropic.report.payload.packed_arrays import packed, packed_points, packed_shares
+from isentropic.report.payload.packed_arrays import pack, pack_points, pack_shares
 
 # ---- rows --------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ def unpacked(text, kind):
 
 def test_points_keep_their_shape():
     points = np.random.default_rng(0).normal(size=(50, 2)) * [10, 1]
-    drawn = packed_points(points)
+    drawn = pack_points(points)
     found = unpacked(drawn["points"], "u2").reshape(-1, 2) / 65_535
     expected = (points - points.min(axis=0)) / np.ptp(points[:, 0])
     np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -66,11 +66,11 @@ def test_points_keep_their_shape():
 
 
 def test_equal_points_are_points():
-    assert packed_points(np.ones((3, 2)))["points"] == packed(np.zeros(6), "u2")
+    assert pack_points(np.ones((3, 2)))["points"] == pack(np.zeros(6), "u2")
 
 
 def test_unknown_scores_stay_unknown():
-    assert unpacked(packed_shares(np.array([0.0, np.nan, 1.0, 7.0])), "u1").tolist() == [0, 255, 254, 254]
+    assert unpacked(pack_shares(np.array([0.0, np.nan, 1.0, 7.0])), "u1").tolist() == [0, 255, 254, 254]
 
 
 def test_values_of_k_are_few_and_reach_both_ends():

@@ -26,9 +26,9 @@ from .collect.first_screen import map_sections
 from .collect.scores import columns, every_measure, first_k, number, seconds
 from .colors import palette
 from .payload.diagrams import curves, diagrams, legends, parameter_curve
-from .payload.packed_arrays import packed, packed_points, rounded
-from .payload.page_columns import coded_columns, packed_columns
-from .payload.page_rows import described_rows, full_map
+from .payload.packed_arrays import pack, pack_points, round_numbers
+from .payload.page_columns import code_columns, pack_columns
+from .payload.page_rows import describe_rows, full_map
 from .payload.row_scores import kinds, near_counts, row_scores
 
 _SCRIPTS = (
@@ -167,10 +167,10 @@ def _payload(
     marked = rows if full is None else full.rows
     at_top = at_top if full is None else full.run
     maps = _maps(table, runs, verdict, page_data)
-    given, n_all = coded_columns(table, rows)
+    given, n_all = code_columns(table, rows)
     return {
-        "rows": described_rows(table, rows, page_data.neighbors, color, given),
-        "given": packed_columns(given, n_all), "shares": _shares(facts), "maps": maps,
+        "rows": describe_rows(table, rows, page_data.neighbors, color, given),
+        "given": pack_columns(given, n_all), "shares": _shares(facts), "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
         "regions": [_region(at_top, mark, marked, full) for mark in page_data.marks],
         "full": None if full is None else full_map(full, len(runs), table, maps, given),
@@ -194,7 +194,7 @@ def _maps(table: Table, runs: Sequence[Run], verdict: Verdict, page_data: PageDa
     return [
         {
             "run": i, "name": names[i], "parameters": parameters(run),
-            **packed_points(plane_coordinates(embedding)[rows]), "dimensions": embedding.shape[1],
+            **pack_points(plane_coordinates(embedding)[rows]), "dimensions": embedding.shape[1],
             "curves": curves(quality), **diagrams(page_data.pictures[i]), "trials": parameter_curve(run),
             **scores, **near_counts(run, len(table.X), rows),
         }
@@ -211,7 +211,7 @@ def _copies(copies: Integers | None, rows: Integers) -> str | None:
     """How many rows each point stands for; None where each stands for one."""
     if copies is None or not (copies[rows] > 1).any():
         return None
-    return packed(copies[rows], "u4")
+    return pack(copies[rows], "u4")
 
 
 def _region(run: Run | None, mark: Mark | None, rows: Integers, full: FullMap | None) -> dict[str, Any]:
@@ -224,8 +224,8 @@ def _region(run: Run | None, mark: Mark | None, rows: Integers, full: FullMap | 
     scale = float(np.ptp(points, axis=0).max()) or 1.0
     outline = (mark.region.outline - np.tile(points.min(axis=0), 2)) / scale
     return {
-        "rows": packed(np.flatnonzero(np.isin(rows, mark.rows)), "u4"), "n": n, "worst": mark.worst,
-        "outline": rounded(outline.ravel(), 4), "kept": mark.region.damaged_inside / n,
+        "rows": pack(np.flatnonzero(np.isin(rows, mark.rows)), "u4"), "n": n, "worst": mark.worst,
+        "outline": round_numbers(outline.ravel(), 4), "kept": mark.region.damaged_inside / n,
         "ringed": not len(outline) and not mark.worst and n <= _MOST_RINGS,
     }  # fmt: skip
 
@@ -235,7 +235,7 @@ def _overlay(overlay: DistanceOverlay | None) -> dict[str, Any] | None:
     if overlay is None or overlay.top == 0.0:
         return None
     return {
-        "metric": overlay.metric, "top": overlay.top, "codes": packed(overlay.codes, "u1"),
+        "metric": overlay.metric, "top": overlay.top, "codes": pack(overlay.codes, "u1"),
         "landmarks": None if overlay.landmarks is None else len(overlay.landmarks),
     }  # fmt: skip
 
@@ -243,7 +243,7 @@ def _overlay(overlay: DistanceOverlay | None) -> dict[str, Any] | None:
 def _group(group: Group) -> dict[str, Any]:
     """One of the groups found in the map at the top, by the drawn rows that it has."""
     return {
-        "name": group.name, "rows": packed(group.rows, "u4"), "n": len(group.rows),
+        "name": group.name, "rows": pack(group.rows, "u4"), "n": len(group.rows),
         "stability": group.stability, "lines": list(group.lines),
     }  # fmt: skip
 

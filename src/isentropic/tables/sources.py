@@ -21,7 +21,7 @@ from .builtin import BUILTIN, read_builtin, require_fixed_size
 from .cells.amounts import read_numbers
 from .folder import SETTING, FolderSet, find_openml, find_set, folder_sets, manifest_path, read_set
 from .notices import notice, plural
-from .raw import RawTable, checked
+from .raw import RawTable, require_readable
 from .readers.arrays import label_candidates, labels_beside
 from .readers.arrow import without_arrow_types
 from .readers.files import SHEETS, kind_of_file, read_file, without_sheet
@@ -68,7 +68,7 @@ _FEWEST = 3  # rows above a total
 _CLOSE = 1e-4  # relative: totals are often rounded
 
 
-def tidied(raw: RawTable) -> RawTable:
+def tidy_frame(raw: RawTable) -> RawTable:
     """The table without empty rows and without a last row of totals, each named in a notice."""
     return without_total(without_empty_rows(raw))
 
@@ -185,30 +185,30 @@ def read_source(
     if is_builtin or not isinstance(source, str | os.PathLike):
         layout.require_none("a source that is no text file")
     if is_builtin:
-        return checked(read_builtin(source.removeprefix("builtin:"), n_samples, random_state))
+        return require_readable(read_builtin(source.removeprefix("builtin:"), n_samples, random_state))
     require_fixed_size(n_samples, repr(source) if isinstance(source, str | os.PathLike) else "a table")
     if isinstance(source, pd.DataFrame):
-        return checked(RawTable(without_arrow_types(source), "table"))
+        return require_readable(RawTable(without_arrow_types(source), "table"))
     if isinstance(source, os.PathLike):
         return _read_path(path_of(source), target, text_columns, layout)
     # polars, Arrow and others speak it; a Series too, which has no columns
     if hasattr(source, "__arrow_c_stream__") and hasattr(source, "columns"):
         from .readers.arrow import frame_of_stream
 
-        return checked(RawTable(frame_of_stream(source), "table"))
+        return require_readable(RawTable(frame_of_stream(source), "table"))
     if not isinstance(source, str):
         raise InvalidInputError(
             "source must be text, a path, a frame (pandas, polars, Arrow) or a sparse matrix, got "
             f"{type(source).__name__}. Give an array as pandas.DataFrame(X), a lazy frame once it is "
             "collected."
         )
-    return checked(_read_named(source, target, text_columns, layout))
+    return require_readable(_read_named(source, target, text_columns, layout))
 
 
 def _read_path(path: Path, target: str | None, text_columns: frozenset[str], layout: Layout) -> RawTable:
     """The table in a file, without rows that are none, where a format has such."""
-    raw = checked(read_file(path, target, text_columns, layout))
-    return tidied(raw) if kind_of_file(path) in SHEETS else raw
+    raw = require_readable(read_file(path, target, text_columns, layout))
+    return tidy_frame(raw) if kind_of_file(path) in SHEETS else raw
 
 
 def _read_named(source: str, target: str | None, text_columns: frozenset[str], layout: Layout) -> RawTable:

@@ -131,7 +131,7 @@ def _checked(matrix: Any, what: str) -> Any:
     return rows
 
 
-def reduced(
+def reduce_rows(
     matrix: Any, name: str, rank: int | None, fitted: Reduction | None, *, by_cosine: bool = False
 ) -> RawTable:
     """A sparse table as its principal components, by the axes of the fitted one if it has any.

@@ -10,7 +10,7 @@ import pandas as pd
 from pandas.api import types
 
 from .._core.errors import InvalidInputError
-from .notices import listed, notice
+from .notices import listing, notice
 from .prepare.columns import Column, describe, encode, is_number, level_text
 
 MAX_WHOLE_CLASSES = 100  # more distinct whole numbers than this are a quantity
@@ -70,7 +70,7 @@ def encode_target(series: pd.Series, classes: tuple[str, ...]) -> npt.NDArray[An
     column = describe(series, name, "coded")
     if column.kind == "nominal":  # the fitted table had numbers there
         raise InvalidInputError(
-            f"target {name!r} must be numbers, as in the fitted table, got {listed(column.levels)}. Correct "
+            f"target {name!r} must be numbers, as in the fitted table, got {listing(column.levels)}. Correct "
             "it, or leave the column out: its rows are placed without a target."
         )
     y = encode(series, column)
@@ -88,5 +88,5 @@ def with_new_classes(series: pd.Series, classes: tuple[str, ...]) -> tuple[str, 
         return classes
     new = in_order([word for word in map(level_text, series.dropna().unique()) if word not in (*classes, "")])
     if new:
-        notice(f"target {series.name!r} has classes that the fitted table had not: {listed(new)}.")
+        notice(f"target {series.name!r} has classes that the fitted table had not: {listing(new)}.")
     return (*classes, *new)

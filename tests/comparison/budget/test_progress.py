@@ -39,7 +39,7 @@ def test_the_range_holds_what_the_rest_takes(clock):
             counted.update(f"{name}: {kind}", 1)
     rest = [("umap", "measures"), *(("t-sne", kind) for kind in KINDS)]
     left = [(f"method {name}", f"step {kind}") for name, kind in rest]
-    low, high = estimate_time_left(counted._updated_cost, left)
+    low, high = estimate_time_left(counted._timings, left)
     assert low < sum(METHODS[name] * KINDS[kind] for name, kind in rest) < high
     assert messages[-1] == ("umap: map, 0 to 3 min left", 8, 12)
     assert [text for text, _, _ in messages[:3]] == [
@@ -56,11 +56,11 @@ def test_what_is_read_back_or_left_out_says_nothing_about_others(clock):
     )
     counted.update("pca", 3)
     counted.update("isomap", 3)
-    assert counted._updated_cost == []
+    assert counted._timings == []
     for _ in range(3):
         clock[0] += 100
         counted.update("umap: on", 1)
-    assert [seconds for _, seconds in counted._updated_cost] == [100, 100, 100]
+    assert [seconds for _, seconds in counted._timings] == [100, 100, 100]
     assert messages[-1][0] == "umap: on, 93 to 116 s left"  # of all rows, of which no step was seen
     clock[0] += 100
     counted.update("umap: all rows", 1)

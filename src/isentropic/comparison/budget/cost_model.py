@@ -160,7 +160,7 @@ class Estimate:
         return self.seconds * max(1.0, (n_rows / self.rows) ** self.power)
 
     @classmethod
-    def measured(cls, fit: Callable[[int], float], n_rows: int, most: float, *, twice: bool) -> Estimate:
+    def from_timings(cls, fit: Callable[[int], float], n_rows: int, most: float, *, twice: bool) -> Estimate:
         """``fit`` gives the seconds of some rows; ``most`` is the exponent that there can be."""
         few = min(_FEW, n_rows)
         first = max(fit(few), 1e-3)

@@ -121,7 +121,7 @@ def _estimate_costs(
         one.progress.update(f"{candidate.label}: few rows")
         with suppress(DeadlineError), config_context(deadline=until):
             try:
-                found[candidate.label] = Estimate.measured(
+                found[candidate.label] = Estimate.from_timings(
                     one.fit_seconds, n_rows, cost_exponent(candidate), twice=long
                 )
             except DeadlineError:

@@ -16,7 +16,7 @@ from sklearn.utils import get_tags
 from ... import registry
 from ..._core.errors import message, require, require_one_of
 from ...distances import is_gower
-from ...selection.choosing import embedding_of, embeds
+from ...selection.parameter_search import embedding_of, embeds
 
 _ACCEPTED = "parameters of a method, an object with fit_transform(X) or fit(X), or a function of X"
 _BY_COLUMNS = "Leave it out, or compare by metric='euclidean'."
@@ -122,7 +122,7 @@ def _candidate(label: str, given: Any) -> Candidate:
         return Candidate(
             label,
             make=lambda **params: clone(given).set_params(**params),
-            params=_changed(given),
+            params=_changed_params(given),
             needs_y=_learns_from_y(given),
             draws_above=_estimator_draws_above(given),
             kind=_target(given),
@@ -148,7 +148,7 @@ def _embedding_by_copy(estimator: Any, X: Any) -> Any:
     return embedding_of(estimator, X)
 
 
-def _changed(estimator: Any) -> dict[str, Any]:
+def _changed_params(estimator: Any) -> dict[str, Any]:
     """Parameters that differ from the defaults of the class."""
     defaults = {p.name: p.default for p in inspect.signature(type(estimator)).parameters.values()}
     given = estimator.get_params(deep=False)
@@ -168,7 +168,7 @@ def _target(estimator: Any) -> str:
 def _estimator_draws_above(estimator: Any) -> int | None:
     known = tuple(m for m in registry.METHODS.values() if m.target == _target(estimator))
     if known:
-        return _draws_above(known, changed=bool(_changed(estimator)))
+        return _draws_above(known, changed=bool(_changed_params(estimator)))
     return 0 if "random_state" in estimator.get_params(deep=False) else None
 
 

@@ -67,14 +67,14 @@ class LabelTrial:
         require(
             n >= 10 and n_classes >= 2, "y", "two classes of at least 10 rows in all", (n, n_classes), hint
         )
-        return cls(_seeded(estimator, n, seed), X, classes, protocol, score, seed)
+        return cls(_with_seed(estimator, n, seed), X, classes, protocol, score, seed)
 
     def __call__(self, i: int) -> Scores:
         """The labels depend on the seed and i alone."""
         with warnings.catch_warnings():
             if i or self.quiet:
                 warnings.simplefilter("ignore")  # the true labels said what there is to say
-            return self._scored(self.labels(i))
+            return self._score(self.labels(i))
 
     def labels(self, i: int) -> Integers:
         """All permuted, before any split."""
@@ -91,13 +91,13 @@ class LabelTrial:
             Split(*train_test_split(np.arange(len(self.X)), test_size=0.5, random_state=_PUBLISHED_SEED)),
         )
 
-    def _scored(self, labels: Integers) -> Scores:
+    def _score(self, labels: Integers) -> Scores:
         """Of the rows of all splits together."""
-        parts = zip(*(self._voted(labels, split) for split in self.splits(labels)), strict=True)
+        parts = zip(*(self._vote(labels, split) for split in self.splits(labels)), strict=True)
         voted, true, seen, learnt = (np.concatenate(part) for part in parts)
         return self._agreement(voted, true), self._agreement(seen, learnt)
 
-    def _voted(self, labels: Integers, split: Split) -> tuple[Integers, Integers, Integers, Integers]:
+    def _vote(self, labels: Integers, split: Split) -> tuple[Integers, Integers, Integers, Integers]:
         """What neighbours vote for and what is true: of the rows to score, and of those that were seen."""
         known, new = split.train, split.test
         model, k = clone(self.estimator), _NEIGHBORS[self.protocol]
@@ -133,7 +133,7 @@ def _require_taught(estimator: Any, *, places: bool) -> None:
     require(fits, "estimator", "one that places new rows", estimator, hint)
 
 
-def _seeded(estimator: Any, n_rows: int, seed: int) -> Any:
+def _with_seed(estimator: Any, n_rows: int, seed: int) -> Any:
     """A copy that draws the same in every process; of a small table on one thread, which takes less time."""
     params = estimator.get_params(deep=False)
     fixed: dict[str, Any] = {}

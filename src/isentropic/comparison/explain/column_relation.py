@@ -92,7 +92,7 @@ def column_relation(X: Floats, random_state: int = 0, metric: Metric = "euclidea
     by_products = metric in EUCLIDEAN or metric in _DIRECTIONS
     work = (_WORK if by_products else _WORK_BY_COLUMN) / min(X.shape[1], _COLUMNS)
     rows = np.sort(random.permutation(len(X))[: int(np.clip(np.sqrt(work), _FEWEST, _ROWS))])
-    table, distances = _measured(X, rows, np.concatenate(parts), metric)
+    table, distances = _distance_function(X, rows, np.concatenate(parts), metric)
     widths = [len(part) for part in parts]
     seed = int(random.integers(2**31))
     for k in dict.fromkeys((_NEIGHBOR, max(_NEIGHBOR, len(rows) // 10), max(_NEIGHBOR, len(rows) // 3))):
@@ -129,7 +129,7 @@ def _in_all_tables(
     """Distances of every row to its k-th neighbour, in the table and in 99 shuffled ones: (100, s)."""
     random = np.random.default_rng(seed)
     with one_blas_thread():
-        shuffled = (distances(_shuffled(table, widths, random), k) for _ in range(SHUFFLES))
+        shuffled = (distances(_shuffle_columns(table, widths, random), k) for _ in range(SHUFFLES))
         return np.array([distances(table, k), *shuffled])
 
 
@@ -151,14 +151,14 @@ def _without_copies(X: Floats, seed: int) -> Floats:
         return X
     parts = blocks(searched)
     order = np.concatenate(parts)
-    shuffled = _shuffled(searched[:, order], [len(part) for part in parts], random)
+    shuffled = _shuffle_columns(searched[:, order], [len(part) for part in parts], random)
     others = distinct_rows(canonical_rows(shuffled))
     if others is not None and len(others.rows) < (1 - _NATURAL) * len(searched):
         return X
     return searched[distinct.rows]
 
 
-def _measured(
+def _distance_function(
     X: Floats, rows: Integers, columns: Integers, metric: Metric
 ) -> tuple[Floats, Callable[[Floats, int], Floats]]:
     """The table as it is shuffled, and what gives the distance of each row to its k-th neighbour."""
@@ -215,7 +215,7 @@ def _in_units(table: Floats) -> Floats:
     return np.ascontiguousarray(np.clip(off / max(widths, default=1.0), -_FARTHEST, _FARTHEST))
 
 
-def _shuffled(table: Floats, widths: list[int], random: np.random.Generator) -> Floats:
+def _shuffle_columns(table: Floats, widths: list[int], random: np.random.Generator) -> Floats:
     """Each column in an order of its own; columns of one block in the order of its first one."""
     order = random.permuted(np.tile(np.arange(len(table))[:, None], len(widths)), axis=0)
     return np.take_along_axis(table, np.repeat(order, widths, axis=1), axis=0)

@@ -54,7 +54,7 @@ def cluster_tree(Z: Floats, fewest: int) -> ClusterTree:
     smallest = max(fewest, int(np.ceil(_SMALLEST * n)))
     merged = _single_linkage(Z, max(smallest, int(np.ceil(_SMOOTH * n))))
     order, first, size = _spans(merged, n)
-    spans, parents, stability = _condensed(merged, n, first, size, smallest)
+    spans, parents, stability = _condense(merged, n, first, size, smallest)
     members = np.zeros((n, len(spans) - 1), bool)
     for cluster, (start, stop) in enumerate(spans[1:]):
         members[order[start:stop], cluster] = True
@@ -84,7 +84,7 @@ def _spans(merged: Floats, n: int) -> tuple[Integers, Integers, Integers]:
     return np.argsort(first[:n], kind="stable"), first, size
 
 
-def _condensed(
+def _condense(
     merged: Floats, n: int, first: Integers, size: Integers, smallest: int
 ) -> tuple[list[tuple[int, int]], Integers, Floats]:
     """Spans, parents and stabilities of all clusters, the root first.

@@ -37,10 +37,10 @@ def defining_columns(X: Floats, table: Any, members: Flags, embed: Embed) -> lis
     that say the same: an amount that is zero where a flag is "no". One fit for each group that is told so.
     """
     columns = list(_columns_of_levels(X, table))
-    return [_makers(X, columns, flags, embed) for flags in members.T]
+    return [_defining(X, columns, flags, embed) for flags in members.T]
 
 
-def _makers(X: Floats, columns: Sequence[_Levels], flags: Flags, embed: Embed) -> tuple[str, ...]:
+def _defining(X: Floats, columns: Sequence[_Levels], flags: Flags, embed: Embed) -> tuple[str, ...]:
     makers = _telling(columns, flags)
     if not makers:
         return ()
@@ -58,15 +58,15 @@ def _telling(columns: Sequence[_Levels], flags: Flags) -> list[_Levels]:
     cells: Integers = np.zeros(len(flags), np.int64)
     accuracy = 0.5
     while accuracy < _TELLS and len(found) < _MOST_COLUMNS:
-        scored = [(_accuracy(_combined(cells, column.codes), flags), column) for column in columns]
+        scored = [(_accuracy(_combine(cells, column.codes), flags), column) for column in columns]
         best, column = max(scored, key=lambda pair: pair[0], default=(0.0, None))
         if column is None or best < accuracy + _GAIN:
             return []
-        accuracy, found, cells = best, [*found, column], _combined(cells, column.codes)
+        accuracy, found, cells = best, [*found, column], _combine(cells, column.codes)
     return found if accuracy >= _TELLS else []
 
 
-def _combined(cells: Integers, codes: Integers) -> Integers:
+def _combine(cells: Integers, codes: Integers) -> Integers:
     return np.unique(cells * (codes.max() + 1) + codes, return_inverse=True)[1]
 
 

@@ -33,7 +33,7 @@ class Caveat:
 
 def caveats(run: Run) -> tuple[Caveat, ...]:
     """The worst of what can be said of a map; nothing of a run that failed."""
-    return () if run.failed or run.quality is None else _worst(_found(run))
+    return () if run.failed or run.quality is None else _worst(_find(run))
 
 
 def with_groups(found: Iterable[Caveat], groups: GroupAnswer) -> tuple[Caveat, ...]:
@@ -49,7 +49,7 @@ def _worst(found: Iterable[Caveat]) -> tuple[Caveat, ...]:
     return tuple(sorted(found, key=lambda caveat: -caveat.severity)[:MOST])
 
 
-def _found(run: Run) -> Iterator[Caveat]:
+def _find(run: Run) -> Iterator[Caveat]:
     quality = run.quality
     assert quality is not None
     k, n = quality.n_neighbors[0], quality.n

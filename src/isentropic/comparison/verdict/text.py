@@ -236,7 +236,7 @@ def groups_of_columns(columns: Sequence[str]) -> str:
 
 
 def _the_columns(names: Sequence[str]) -> str:
-    return f"the column{'' if len(names) == 1 else 's'} {listed(names)}"
+    return f"the column{'' if len(names) == 1 else 's'} {listing(names)}"
 
 
 def group_names(names: Sequence[str]) -> str:
@@ -262,7 +262,7 @@ def groups_not_tested(reason: str) -> str:
 def columns_share(share: float, names: Sequence[str], n_columns: int) -> str:
     """Few columns that make most of the difference between rows."""
     return (
-        f"{share:.0%} of the difference between rows comes from {listed(names)}, of {n_columns} columns. "
+        f"{share:.0%} of the difference between rows comes from {listing(names)}, of {n_columns} columns. "
         f"Without: --drop {','.join(names)}."
     )
 
@@ -275,9 +275,9 @@ def common_factor(share: float) -> str:
     )
 
 
-def listed(names: Sequence[str]) -> str:
+def listing(names: Sequence[str]) -> str:
     """
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcdef"))
+    >>> listing(["a"]), listing(["a", "b", "c"]), listing(list("abcdef"))
     ('a', 'a, b and c', 'a, b, c and 3 more')
     """
     if len(names) > 4:
@@ -315,7 +315,7 @@ def few_rows(n: int) -> str:
 
 def made_by(groups: Sequence[str], columns: Sequence[str]) -> str:
     """Groups that few columns alone make."""
-    which = f"Group {groups[0]} is" if len(groups) == 1 else f"Groups {listed(groups)} are"
+    which = f"Group {groups[0]} is" if len(groups) == 1 else f"Groups {listing(groups)} are"
     return f"{which} made by {_the_columns(columns)} alone."
 
 
@@ -337,7 +337,7 @@ def why_chosen(title: str, n_maps: int, equal: Sequence[str]) -> str:
     if equal:
         verb = "is" if len(equal) == 1 else "are"
         return (
-            f"{listed(equal)} {verb} as useful in practice; {title} is preferred as the simpler or the more "
+            f"{listing(equal)} {verb} as useful in practice; {title} is preferred as the simpler or the more "
             f"familiar of the {len(equal) + 1}."
         )
     if n_maps == 1:

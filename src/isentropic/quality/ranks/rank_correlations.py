@@ -80,7 +80,7 @@ def rank_values(values: Floats, *, n_jobs: int | None = None) -> RankedList:
     """Ranks of a list of numbers, each at least 0.
 
     >>> import numpy as np
-    >>> ranked(np.array([0.5, 2.0, 0.5, 9.0])).ranks.tolist()
+    >>> rank_values(np.array([0.5, 2.0, 0.5, 9.0])).ranks.tolist()
     [1, 4, 1, 6]
     """
     keys, ranks = values.view(np.int64), np.empty(len(values), np.uint32)
@@ -96,7 +96,7 @@ def compare_ranks(values: Floats, other: RankedList, *, n_jobs: int | None = Non
     """Compare a list with one that is ranked already; the ranks of that are overwritten.
 
     >>> import numpy as np
-    >>> compared(np.array([1.0, 2.0, 3.0]), ranked(np.array([1.0, 3.0, 2.0]))).discordant
+    >>> compare_ranks(np.array([1.0, 2.0, 3.0]), rank_values(np.array([1.0, 3.0, 2.0]))).discordant
     1
     """
     keys = values.view(np.int64)

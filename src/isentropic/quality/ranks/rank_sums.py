@@ -215,7 +215,7 @@ def thin_rows(rows: Integers, most: int = 1_000) -> Integers:
     """At most so many of the sampled rows, evenly spread, for what is dear and needs less precision.
 
     >>> import numpy as np
-    >>> thinned(np.arange(10, 20), 5).tolist()
+    >>> thin_rows(np.arange(10, 20), 5).tolist()
     [10, 12, 14, 16, 18]
     """
     return rows if len(rows) <= most else rows[np.arange(most) * len(rows) // most]

@@ -87,8 +87,10 @@ def point_sentence(table: Table, facts: Mapping[str, Any], *, has_copies: bool =
     if table.metric == "precomputed":
         decide = "The given distances decide the places"
     else:
-        decide = f"{_listed(features, 'columns')} {'decides' if len(features) == 1 else 'decide'} the places"
-    spared = f"; {_listed(unused, 'other columns')} {'was' if len(unused) == 1 else 'were'} not used"
+        decide = (
+            f"{_names_text(features, 'columns')} {'decides' if len(features) == 1 else 'decide'} the places"
+        )
+    spared = f"; {_names_text(unused, 'other columns')} {'was' if len(unused) == 1 else 'were'} not used"
     rows_said = f"{rows:,} different rows" if has_copies else f"{rows:,} rows"
     larger = " Larger points stand for several identical rows." if has_copies else ""
     return f"Each point is one of {rows_said}. {decide}{spared if unused else ''}.{larger}"
@@ -99,9 +101,9 @@ def _feature_columns(table: Table) -> list[str]:
     return list(table.feature_names) if prepared is None else [column.name for column in prepared.columns]
 
 
-def _listed(names: Sequence[str], many: str) -> str:
+def _names_text(names: Sequence[str], many: str) -> str:
     """
-    >>> _listed(["a", "b", "c"], "columns"), _listed(list("abcdefgh"), "columns")
+    >>> _names_text(["a", "b", "c"], "columns"), _names_text(list("abcdefgh"), "columns")
     ('a, b and c', '8 columns')
     """
     if len(names) > _FEW_COLUMNS:
@@ -119,7 +121,7 @@ def tradeoff(runs: Sequence[Run], verdict: Verdict) -> list[Dot]:
     found = [rating for rating in verdict.ratings if rating.neighbors and rating.distances]
     order = sorted(found, key=lambda rating: (rating.run != verdict.shown, rating.run))
     dots = [_dot(rating, names[rating.run], rating.run == verdict.shown) for rating in order]
-    return _labelled(dots)[::-1]  # the map that is shown lies on top
+    return _place_labels(dots)[::-1]  # the map that is shown lies on top
 
 
 def _dot(rating: Rating, name: str, shown: bool) -> Dot:
@@ -150,7 +152,7 @@ def _range(grade: Grade, place: Callable[[Grade, float], float]) -> tuple[float,
     return place(grade, grade.low), place(grade, grade.high)
 
 
-def _labelled(dots: Sequence[Dot]) -> list[Dot]:
+def _place_labels(dots: Sequence[Dot]) -> list[Dot]:
     """Names to the right, the left, above or below, where they meet no dot and no other name."""
     taken = [(dot.x - 6, dot.y - 6, dot.x + 6, dot.y + 6) for dot in dots]
     found = []

@@ -12,7 +12,7 @@ from pandas.api.types import is_datetime64_any_dtype
 from ..._core.values import Floats, Integers, Table
 from ...comparison.explain.source_columns import Column, columns_of
 from ...tables.prepare.dates import days
-from .packed_arrays import packed
+from .packed_arrays import pack
 
 MOST_BYTES = 2_800_000  # that the columns take together, a third less than their text
 _FEW_VALUES = 512  # of a column, where all values of all columns are too many
@@ -61,7 +61,7 @@ class CodedColumn:
         return codes
 
 
-def coded_columns(table: Table, rows: Integers) -> tuple[list[CodedColumn], int]:
+def code_columns(table: Table, rows: Integers) -> tuple[list[CodedColumn], int]:
     """Codes of the drawn rows in every column that fits, and how many columns there are.
 
     Features come first, then a target of numbers and columns that are no features. What does not fit is
@@ -69,27 +69,17 @@ def coded_columns(table: Table, rows: Integers) -> tuple[list[CodedColumn], int]
     ``O(n m log n)``.
     """
     columns, others = columns_of(table), other_columns(table)
-    coded = [_coded(column, rows) for column in columns]
+    coded = [_code(column, rows) for column in columns]
     roles = {one.name: one.role for one in _summaries(table)}
-    coded += [replace(_coded(column, rows), role=roles.get(column.name, "other")) for column in others]
+    coded += [replace(_code(column, rows), role=roles.get(column.name, "other")) for column in others]
     if sum(one.n_bytes for one in coded) > MOST_BYTES:
-        coded = [_thinned(one, _FEW_VALUES) for one in coded]
+        coded = [_thin(one, _FEW_VALUES) for one in coded]
     kept = _fitting(coded, _variances(table, [*columns, *others]))
     return [coded[j] for j in kept], len(columns) + len(others)
 
 
-def given_columns(table: Table, rows: Integers) -> dict[str, Any]:
-    """What the page holds of :func:`coded_columns`."""
-    return packed_columns(*coded_columns(table, rows))
-
-
-def packed_columns(coded: Sequence[CodedColumn], n_all: int) -> dict[str, Any]:
-    return {"columns": [_packed(one) for one in coded], "n_all": n_all}
-
-
-def places(coded: Sequence[CodedColumn]) -> dict[str, int]:
-    """Where each of them is, by name."""
-    return {one.name: j for j, one in enumerate(coded)}
+def pack_columns(coded: Sequence[CodedColumn], n_all: int) -> dict[str, Any]:
+    return {"columns": [_pack(one) for one in coded], "n_all": n_all}
 
 
 def other_columns(table: Table) -> list[Column]:
@@ -98,7 +88,7 @@ def other_columns(table: Table) -> list[Column]:
     Text that names most rows is left out, and so is a target of classes, which has its own colours.
     """
     target, features = target_name(table), {column.name for column in columns_of(table)}
-    found = [column for column in _unused(table) if column.name not in features]
+    found = [column for column in _unused_columns(table) if column.name not in features]
     labels = [column for column in found if column.name != target and not _names_rows(column)]
     if table.y is None or table.class_names:
         return labels
@@ -106,7 +96,7 @@ def other_columns(table: Table) -> list[Column]:
     return [Column(target, np.asarray(table.y, float), dates=dates), *labels]
 
 
-def _unused(table: Table) -> Iterator[Column]:
+def _unused_columns(table: Table) -> Iterator[Column]:
     """The columns of the source that are no features, where the table holds them."""
     frame: Any = getattr(table, "other_columns", None)
     kinds = {one.name: one.kind for one in _summaries(table)}
@@ -137,7 +127,7 @@ def _short(level: str) -> str:
     return level if len(level) <= _LONGEST_LEVEL else level[: _LONGEST_LEVEL - 1] + "…"
 
 
-def _coded(column: Column, rows: Integers) -> CodedColumn:
+def _code(column: Column, rows: Integers) -> CodedColumn:
     shown_rows = column.values[rows]
     there = ~np.isnan(shown_rows)
     values: Floats = np.arange(float(len(column.levels)))
@@ -152,7 +142,7 @@ def _coded(column: Column, rows: Integers) -> CodedColumn:
     return CodedColumn(column.name, kind, whole, len(values), values, levels, column.dates)
 
 
-def _thinned(one: CodedColumn, most: int) -> CodedColumn:
+def _thin(one: CodedColumn, most: int) -> CodedColumn:
     """With ``most`` values evenly by rank, the first and the last among them."""
     if one.n <= most or one.levels:
         return one
@@ -177,12 +167,12 @@ def _fitting(coded: Sequence[CodedColumn], variances: Floats) -> list[int]:
     return sorted(order[room].tolist())
 
 
-def _packed(one: CodedColumn) -> dict[str, Any]:
+def _pack(one: CodedColumn) -> dict[str, Any]:
     held: Mapping[str, Any] = (
-        {"levels": list(one.levels)} if one.levels else {"values": packed(one.values, "f8")}
+        {"levels": list(one.levels)} if one.levels else {"values": pack(one.values, "f8")}
     )
     flags = {"dates": one.dates, "other": not one.is_feature, "label": one.role == "label"}
     return {
-        "name": one.name, "kind": one.kind, "n": one.n, "codes": packed(one.codes, one.kind), **held,
+        "name": one.name, "kind": one.kind, "n": one.n, "codes": pack(one.codes, one.kind), **held,
         **{name: True for name, holds in flags.items() if holds},
     }  # fmt: skip

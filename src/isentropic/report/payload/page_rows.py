@@ -13,16 +13,16 @@ from ..._core.values import Integers, Neighbors, Table
 from ...comparison.explain.source_columns import columns_of
 from ...comparison.page_data import FullMap, plane_coordinates
 from ..colors import MOST_CLASSES
-from .packed_arrays import packed, packed_points, packed_shares
+from .packed_arrays import pack, pack_points, pack_shares
 from .page_columns import MOST_BYTES, CodedColumn, other_columns, target_name
-from .row_scores import near_counts, packed_scores, scores_of
+from .row_scores import near_counts, pack_scores, scores_of
 
 _COLUMN_BYTES = 1_200_000  # what columns to colour by may take
 _FEWEST_COLUMNS = 8
 _LONGEST_NAME = 80
 
 
-def described_rows(
+def describe_rows(
     table: Table, rows: Integers, neighbors: Neighbors, color: str | None, given: Sequence[CodedColumn]
 ) -> dict[str, Any]:
     """Everything about the drawn rows that does not depend on a map; ``given`` has values of some columns."""
@@ -52,7 +52,7 @@ def _classes(table: Table, rows: Integers) -> dict[str, Any] | None:
     counts = np.bincount(codes[rows], minlength=len(names)).tolist()
     return {
         "names": [_short(name) for name in names],
-        "codes": packed(codes[rows], "u1"),
+        "codes": pack(codes[rows], "u1"),
         "counts": counts,
         "grouped": n_grouped,
     }
@@ -97,23 +97,23 @@ def _columns(
     spread = np.argsort(-np.nan_to_num(table.X.var(axis=0), nan=np.inf), kind="stable")
     ranked = [j for j in spread.tolist() if names[j] not in texts]
     kept = {*ranked[:room], *(j for j in ranked if names[j] in place)}
-    columns = {one.name: _given_column(one, place[one.name]) for one in others if one.name == target}
+    columns = {one.name: _source_column(one, place[one.name]) for one in others if one.name == target}
     for j, name in enumerate(names):
         text = texts.get(name)
         if text is not None and text not in columns:
-            columns[text] = _given_column(given[place[text]], place[text])
+            columns[text] = _source_column(given[place[text]], place[text])
         if j in kept or (name == color and name not in columns):
             known = place.get(name)
             columns[name] = (
                 _column(name, table.X[rows, j], _in_given_units(table, rows, j))
                 if known is None
-                else _given_column(given[known], known)
+                else _source_column(given[known], known)
             )
-    columns |= {one.name: _given_column(one, place[one.name]) for one in others if one.name != target}
+    columns |= {one.name: _source_column(one, place[one.name]) for one in others if one.name != target}
     return list(columns.values()), list(columns).index(color) if color in columns else None
 
 
-def _given_column(one: CodedColumn, place: int) -> dict[str, Any]:
+def _source_column(one: CodedColumn, place: int) -> dict[str, Any]:
     """A column that the page holds as it was given; of numbers, the ends of its colours."""
     found = {"name": _short(one.name), "given": place, **({} if one.is_feature else {"other": True})}
     if one.levels:
@@ -162,7 +162,7 @@ def _column(name: str, values: np.ndarray, ends: tuple[float, float]) -> dict[st
     """A feature of which the page holds colours only."""
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
-    return {"name": _short(name), "values": packed_shares(values, low, high), **_ends(*ends)}
+    return {"name": _short(name), "values": pack_shares(values, low, high), **_ends(*ends)}
 
 
 def _ends(low: float, high: float) -> dict[str, Any]:
@@ -187,7 +187,7 @@ def _neighbors(found: Neighbors) -> dict[str, Any]:
     """The nearest rows in the data, among those drawn."""
     n_rows, k = found.indices.shape
     kind = "u2" if n_rows <= 65_536 else "u4"
-    return {"k": k, "kind": kind, "indices": packed(found.indices, kind), "recall": round(found.recall, 3)}
+    return {"k": k, "kind": kind, "indices": pack(found.indices, kind), "recall": round(found.recall, 3)}
 
 
 # ---- the map of all rows of a large table --------------------------------------------------------
@@ -211,12 +211,12 @@ def full_map(
     scores = {}
     for kind, values in scores_of(found, len(found.embedding)).items():
         high = next((entry[kind]["high"] for entry in maps if kind in entry), 1.0)
-        scores[kind] = packed_scores(values[full.rows], high)
+        scores[kind] = pack_scores(values[full.rows], high)
     codes = None if full.other_classes is None else class_codes(table, full.other_classes)[0]
     return {
-        "run": run, "name": found.method, **packed_points(points), **scores,
+        "run": run, "name": found.method, **pack_points(points), **scores,
         **near_counts(found, len(found.embedding), full.rows), "n_all": len(found.embedding),
-        "n_drawn": len(points), "others": None if codes is None else packed(codes, "u1"),
+        "n_drawn": len(points), "others": None if codes is None else pack(codes, "u1"),
         "columns": _other_codes(full.other_table, given),
     }  # fmt: skip
 
@@ -232,5 +232,5 @@ def _other_codes(table: Table | None, given: Sequence[CodedColumn]) -> list[str 
         n_bytes = len(table.X) * np.dtype(one.kind).itemsize
         if one.name in columns and n_bytes <= room:
             room -= n_bytes
-            found[place] = packed(one.codes_of(columns[one.name]), one.kind)
+            found[place] = pack(one.codes_of(columns[one.name]), one.kind)
     return found

@@ -11,7 +11,7 @@ from ..._core.values import Floats, Integers
 from ...comparison import Run
 from ...quality import SharedNeighbors
 from ...quality.rows.jumps import JUMP
-from .packed_arrays import UNKNOWN, packed, packed_shares
+from .packed_arrays import UNKNOWN, pack, pack_shares
 
 _FULL_COLOR = 99  # the percentile of a damage that has the full colour: one bad row must not hide all others
 # the scores of single rows beside damage: their name in the list, what the legend says, whether high is bad
@@ -31,7 +31,7 @@ def kinds(
     maps: Sequence[dict[str, Any]], rows: Integers, shown: Run | None, agreed: SharedNeighbors | None
 ) -> list[dict[str, Any]]:
     """The scores of single rows that any of the maps has; with its values, one that is of all maps."""
-    common = {} if agreed is None else {"agreed": packed_scores(agreed.shares[rows], 1.0)}
+    common = {} if agreed is None else {"agreed": pack_scores(agreed.shares[rows], 1.0)}
     notes = _notes(shown, agreed)
     return [
         {
@@ -70,16 +70,16 @@ def row_scores(runs: Sequence[Run], n: int, rows: Integers) -> list[dict[str, An
     One scale for all maps, so that they can be compared.
     """
     found = [scores_of(run, n) for run in runs]
-    packed: list[dict[str, Any]] = [{} for _ in runs]
+    entries: list[dict[str, Any]] = [{} for _ in runs]
     for kind in dict.fromkeys(kind for scores in found for kind in scores):
         known = np.concatenate([scores[kind] for scores in found if kind in scores])
         known = known[np.isfinite(known)]
         top = float(f"{np.percentile(known, _FULL_COLOR):.2g}") if len(known) else 1.0
         top = 1.0 if kind in ("doubt", "seeds") else top or 1.0
-        for entry, scores in zip(packed, found, strict=True):
+        for entry, scores in zip(entries, found, strict=True):
             if kind in scores:
-                entry[kind] = packed_scores(scores[kind][rows], top)
-    return packed
+                entry[kind] = pack_scores(scores[kind][rows], top)
+    return entries
 
 
 def near_counts(run: Run, n: int, rows: Integers) -> dict[str, Any]:
@@ -90,11 +90,11 @@ def near_counts(run: Run, n: int, rows: Integers) -> dict[str, Any]:
         return {}
     k = quality.n_neighbors[0]
     counts = _spread(n, quality.rows, np.floor(near[:, 0] * k + 1e-9))[rows]
-    return {"near": {"k": k, "counts": packed(np.where(np.isnan(counts), UNKNOWN, counts), "u1")}}
+    return {"near": {"k": k, "counts": pack(np.where(np.isnan(counts), UNKNOWN, counts), "u1")}}
 
 
-def packed_scores(values: Floats, top: float) -> dict[str, Any]:
-    return {"values": packed_shares(values, 0.0, top), "high": top}
+def pack_scores(values: Floats, top: float) -> dict[str, Any]:
+    return {"values": pack_shares(values, 0.0, top), "high": top}
 
 
 def scores_of(run: Run, n: int) -> dict[str, Floats]:

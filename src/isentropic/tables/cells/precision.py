@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from ..notices import counted, notice
+from ..notices import count_text, notice
 from ..prepare.columns import Column
 
 LARGEST = 2**53  # up to here every whole number is a float64
@@ -43,7 +43,7 @@ def name_rounded(frame: pd.DataFrame, columns: Sequence[Column]) -> None:
     if rounded:
         notice(
             "whole numbers beyond 2^53 are rounded, so that different ones may become equal: "
-            f"{counted(rounded)}. Where they name the rows, say index=...; where they measure nothing, "
+            f"{count_text(rounded)}. Where they name the rows, say index=...; where they measure nothing, "
             "drop=[...]."
         )
 

@@ -86,7 +86,7 @@ def square(values: Floats) -> Floats | None:
     return D
 
 
-def recognised_distances(raw: RawTable, roles: Roles, metric: str) -> DistanceMatrix | None:
+def recognize_distances(raw: RawTable, roles: Roles, metric: str) -> DistanceMatrix | None:
     """The distances between rows that a table holds, where that is what it holds, and a notice of it."""
     if metric not in ("auto", "euclidean", "precomputed") or raw.one_unit:
         return None

@@ -76,8 +76,8 @@ def fit_factors(X: Floats, firsts: npt.NDArray[np.int64], table: str) -> Factors
             f"{table} must have at least 2 features for missing='ppca', got {m}. Choose missing='median'."
         )
     rng = np.random.default_rng(0)
-    rank, errors = _choose_rank(_drawn(X, _TRIED, rng), firsts, rng)
-    factors = _fit(_drawn(X, _FITTED, rng), rank)
+    rank, errors = _choose_rank(_hidden_cells(X, _TRIED, rng), firsts, rng)
+    factors = _fit(_hidden_cells(X, _FITTED, rng), rank)
     if np.isnan(X).any():
         guessed, mean = errors
         notice(
@@ -120,7 +120,7 @@ def _fit(X: Floats, rank: int, still: float = _STILL) -> Factors:
     return Factors(mean, np.ascontiguousarray(centred.unit * model.loadings), model.noise * centred.unit**2)
 
 
-def _drawn(X: Floats, most: int, rng: np.random.Generator) -> Floats:
+def _hidden_cells(X: Floats, most: int, rng: np.random.Generator) -> Floats:
     """All rows, or so many of them and for every feature one that knows it."""
     if len(X) <= most:
         return X

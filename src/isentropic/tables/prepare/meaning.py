@@ -19,7 +19,7 @@ from pandas.api import types
 from ..._core.values import Floats
 from ..cells.amounts import NumberReading, is_missing_word, read_numbers
 from ..cells.ordered_levels import FEWEST_LEVELS, ordered_levels
-from ..notices import listed, no_such_column, notice, plural
+from ..notices import listing, no_such_column, notice, plural
 from ..raw import RawTable
 from .columns import Column, is_number, level_text, word_counts
 from .dates import are_dates, date_order, moments_of
@@ -251,7 +251,7 @@ def _as_numbers(
         example = f"{name!r} ({signed[0]!r} is {reading.values[signed[0]]:.12g})"
         (found.ambiguous if reading.is_ambiguous else found.amounts).append(example)
     if reading.marked:
-        found.marked.append(f"{name!r} ({listed(reading.marked)})")
+        found.marked.append(f"{name!r} ({listing(reading.marked)})")
     if reading.strays:
         found.strays.append(_strays(name, reading.strays, counts))
 
@@ -264,7 +264,7 @@ def _as_numbers(
 
 
 def _strays(name: str, words: Sequence[str], counts: pd.Series) -> str:
-    return f"{name!r} ({listed(words)} in {plural(int(counts[list(words)].sum()), 'row')})"
+    return f"{name!r} ({listing(words)} in {plural(int(counts[list(words)].sum()), 'row')})"
 
 
 def _as_ordered(series: pd.Series, name: str, counts: pd.Series, found: _Found) -> pd.Series | None:

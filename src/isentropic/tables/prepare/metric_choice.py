@@ -19,7 +19,7 @@ from ..notices import notice, plural
 from .columns import Column
 from .encoding import Encoded, describe_columns
 from .scaling import require_numbers
-from .tails import Transform, transformed, with_transforms
+from .tails import Transform, apply_transforms, with_transforms
 
 MANY = 20  # number columns that vary: fewer are measures of different things more often than not
 MANY_NUMBERED = 10  # the same for columns that are numbered through, as pixel_12 or x7
@@ -136,7 +136,7 @@ class Choices:
     rows: str = "values"
     tails: str = "auto"
 
-    def settled(self, frame: pd.DataFrame, *, one_unit: bool) -> tuple[Choices, tuple[Column, ...]]:
+    def resolve(self, frame: pd.DataFrame, *, one_unit: bool) -> tuple[Choices, tuple[Column, ...]]:
         """The choices for the features of a table, ``"auto"`` decided and said, and its columns.
 
         Gower's metric takes levels as codes, numbers as they are, and holes as holes.
@@ -159,7 +159,7 @@ class Choices:
             )
         return replace(self, metric="euclidean", missing="median" if fills else self.missing), columns
 
-    def shaped(self, encoded: Encoded, *, one_unit: bool) -> tuple[Choices, Encoded]:
+    def for_shape(self, encoded: Encoded, *, one_unit: bool) -> tuple[Choices, Encoded]:
         """Choices with ``"auto"`` of scaling and rows decided by the numbers; heavy tails brought in."""
         if self.rows not in ("auto", "values"):
             require_numbers(encoded.columns, self.rows)
@@ -185,7 +185,7 @@ class Choices:
         unit = unit if directions else replace(unit, directions=False)
         name_unit(unit, len(encoded.columns))
         if unit.log1p:
-            encoded = transformed(encoded, {j: Transform("log1p") for j in range(len(encoded.columns))})
+            encoded = apply_transforms(encoded, {j: Transform("log1p") for j in range(len(encoded.columns))})
         return replace(self, scaling="none", rows="unit" if unit.directions else "values"), encoded
 
     def _require_free(self) -> None:

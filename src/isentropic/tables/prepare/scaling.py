@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..._core.errors import InvalidInputError
 from ..._core.values import Floats
-from ..notices import listed, notice, plural
+from ..notices import listing, notice, plural
 from .columns import Column
 
 _SMALL = 2.0**-100  # exact as a factor: sums of numbers times it are finite
@@ -47,7 +47,8 @@ class Scale:
         except FloatingPointError:
             raise InvalidInputError(
                 "features must span a finite range once they are scaled, got values beyond 1e308 times their "
-                "spread. Give them in other units, or choose scaling='none'."
+                "spread. Give them in other units, or choose "
+            "scaling='none'."
             ) from None
         return X
 
@@ -82,14 +83,16 @@ def fit_scale(X: Floats, rule: str, names: Sequence[str], groups: Sequence[tuple
     finite = np.isfinite(centre) & np.isfinite(scale)
     if not finite.all():
         raise InvalidInputError(
-            f"features {listed(np.array(names)[~finite])} must span a finite range for scaling {rule!r}, got "
-            f"up to {np.abs(X[:, ~finite]).max():.3g}. Give them in other units, or choose scaling='none'."
+            f"features {listing(np.array(names)[~finite])} must span a finite range for scaling {rule!r}, "
+            f"got up to {np.abs(X[:, ~finite]).max():.3g}. Give them in other units, or choose "
+            "scaling='none'."
         )
     flat = scale == 0  # at least half of the values are equal, but not all
     if flat.any() and rule == "robust":
         notice(
-            f"features {listed(np.array(names)[flat])} have an interquartile range of 0, so scaling 'robust' "
-            "moves them to their median and leaves their spread. scaling='standard' has no such exception."
+            f"features {listing(np.array(names)[flat])} have an interquartile range of 0, so scaling "
+            "'robust' moves them to their median and leaves their spread. scaling='standard' has no such "
+            "exception."
         )
     return Scale(centre, np.where(flat, 1.0, scale))
 
@@ -209,8 +212,8 @@ def require_numbers(columns: Sequence[Column], rows: str) -> None:
     others = [column.name for column in columns if column.kind != "number"]
     if others:
         raise InvalidInputError(
-            f"every feature must be a number for rows={rows!r}, got {listed(others)}. Leave them out: "
-            f"drop=[{listed(others)}]."
+            f"every feature must be a number for rows={rows!r}, got {listing(others)}. Leave them out: "
+            f"drop=[{listing(others)}]."
         )
 
 

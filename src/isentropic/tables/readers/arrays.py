@@ -18,10 +18,10 @@ import pandas as pd
 from ..._core.errors import FileFormatError, InvalidInputError
 from ..._core.files import path_of
 from ..._core.runtime import require_memory
-from ..notices import listed, no_such_column, notice
+from ..notices import listing, no_such_column, notice
 from ..raw import RawTable, require_distinct
 from .files import kind_of_file
-from .streams import opened, read_as, require_start
+from .streams import open_stream, read_as, require_start
 
 TARGET = "target"  # name of the column that labels from a file go to
 _COLUMN_KINDS = "biufUM"  # of numpy: what a field of a structured array may be
@@ -38,13 +38,13 @@ def read_npy(path: Path, target: str | None, name: str) -> RawTable:
 def read_npz(path: Path, target: str | None, name: str) -> RawTable:
     """The array ``X`` (or the only one) with the labels ``y``, or those called ``target``."""
     require_start(path, b"PK", "an NPZ file")
-    with read_as(path, "a NumPy file"), opened(path) as stream, zipfile.ZipFile(stream) as archive:
+    with read_as(path, "a NumPy file"), open_stream(path) as stream, zipfile.ZipFile(stream) as archive:
         members = {member.removesuffix(".npy"): member for member in archive.namelist()}
         keys = list(members)
         x_key = keys[0] if len(keys) == 1 else "X"
         if x_key not in keys:
             raise InvalidInputError(
-                f"{path} must hold one array, or one called 'X', got {listed(keys)}. "
+                f"{path} must hold one array, or one called 'X', got {listing(keys)}. "
                 "Write it as numpy.savez(path, X=..., y=...), or load one of them as a pandas frame."
             )
         X = _load_member(archive, members[x_key], path)
@@ -58,13 +58,13 @@ def read_npz(path: Path, target: str | None, name: str) -> RawTable:
         labels = None if y_key is None else _load_member(archive, members[y_key], path)
     unused = [key for key in keys if key not in (x_key, y_key)]
     if unused:
-        notice(f"{path.name} holds arrays that are not used: {listed(unused)}.")
+        notice(f"{path.name} holds arrays that are not used: {listing(unused)}.")
     return array_table(X, labels, path, name)
 
 
 def members_of(path: Path) -> dict[str, npt.NDArray[Any]]:
     """All arrays of an NPZ file, by their names."""
-    with read_as(path, "a NumPy file"), opened(path) as stream, zipfile.ZipFile(stream) as archive:
+    with read_as(path, "a NumPy file"), open_stream(path) as stream, zipfile.ZipFile(stream) as archive:
         names = archive.namelist()
         return {name.removesuffix(".npy"): _load_member(archive, name, path) for name in names}
 
@@ -142,7 +142,7 @@ def _require_columns(X: npt.NDArray[Any], path: Path) -> None:
     if X.ndim != 1 or not all(dtype.kind in _COLUMN_KINDS and dtype.shape == () for dtype in kinds):
         raise InvalidInputError(
             f"{path} must hold rows with a number or text in each field, got shape {X.shape} and fields "
-            f"{listed(kinds)}. Write the fields as columns of their own."
+            f"{listing(kinds)}. Write the fields as columns of their own."
         )
 
 
@@ -180,7 +180,7 @@ def read_labels(path: Path) -> npt.NDArray[Any]:
 
 def _load_array(path: Path) -> npt.NDArray[Any]:
     require_start(path, b"\x93NUMPY", "an NPY file")
-    with read_as(path, "a NumPy file"), opened(path) as stream:
+    with read_as(path, "a NumPy file"), open_stream(path) as stream:
         _require_array(stream, path.stat().st_size, path)
         stream.seek(0)
         return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
@@ -245,7 +245,7 @@ def labels_beside(path: Path) -> Path | None:
 
 def read_idx(path: Path) -> npt.NDArray[Any]:
     """The array in an IDX file; its size must be exactly what its head announces."""
-    with opened(path) as stream:
+    with open_stream(path) as stream:
         head = stream.read(4)
         if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES:
             raise FileFormatError(

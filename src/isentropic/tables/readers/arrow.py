@@ -15,7 +15,7 @@ from ..._core.extras import require_extra
 from ..._core.runtime import require_memory
 from ..cells.precision import LARGEST
 from ..raw import RawTable, require_distinct
-from .streams import opened, read_as
+from .streams import open_stream, read_as
 
 _BATCH = 16_384  # rows that are unpacked before the budget is asked again
 
@@ -25,7 +25,7 @@ def read_parquet(path: Path, name: str) -> RawTable:
     require_extra("parquet", "A Parquet file")  # pandas would say less well what is missing
     import pyarrow.parquet
 
-    with read_as(path, "a Parquet file"), opened(path) as stream:
+    with read_as(path, "a Parquet file"), open_stream(path) as stream:
         file = pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True)
         table = _parquet_table(file, path)
         table.validate(full=True)  # text that is none would fail later, wherever it is first looked at
@@ -80,7 +80,7 @@ _HINT = "Keep fewer columns or rows in the file."
 def read_arrow(path: Path, name: str) -> RawTable:
     """The columns of a file or stream of record batches."""
     require_extra("parquet", "A Feather or Arrow file")
-    with read_as(path, "a Feather or Arrow file"), opened(path) as stream:
+    with read_as(path, "a Feather or Arrow file"), open_stream(path) as stream:
         start = stream.read(6)
         stream.seek(0)
         _require_second(start, path)

@@ -19,11 +19,11 @@ from typing import Any
 from ..._core.errors import FileFormatError, InvalidInputError, nearest
 from ..._core.extras import require_extra
 from ..._core.runtime import require_memory
-from ..notices import listed, notice, plural
+from ..notices import listing, notice, plural
 from ..raw import RawTable, require_distinct
-from .headers import MISSING_MARKS, frame_of, n_titles, say_joined, say_titles, two_line_header
+from .headers import MISSING_MARKS, frame_of, n_titles, notice_joined_header, notice_titles, two_line_header
 from .layout import AUTO, SAMPLE, Layout, has_header
-from .streams import opened, read_as
+from .streams import open_stream, read_as
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of a sheet of Excel
 _DEEPEST = 5  # rows of a header
@@ -86,7 +86,7 @@ def split_header(sheet: Sheet, file: str) -> tuple[list[Any], int]:
     n_titles = _titles(sheet)
     if n_titles:
         notice(f"{file} begins with {plural(n_titles, 'title')} over all columns, left out: "
-               f"{listed(row[0] for row in sheet.rows[:n_titles])}.")  # fmt: skip
+               f"{listing(row[0] for row in sheet.rows[:n_titles])}.")  # fmt: skip
     depth = _depth(sheet, n_titles, file)
     levels = sheet.rows[n_titles : n_titles + depth]
     if depth <= 1:
@@ -95,7 +95,7 @@ def split_header(sheet: Sheet, file: str) -> tuple[list[Any], int]:
     for j in range(max(map(len, levels))):
         words = [str(row[j]).strip() for row in levels if j < len(row) and row[j] is not None]
         names.append(" ".join(dict.fromkeys(words)) or None)
-    notice(f"{file} has names of columns in {depth} rows, merged; they are joined: {listed(names)}.")
+    notice(f"{file} has names of columns in {depth} rows, merged; they are joined: {listing(names)}.")
     return names, n_titles + depth
 
 
@@ -157,7 +157,7 @@ def read_excel(path: Path, sheet: str | None, name: str, layout: Layout = AUTO) 
     """The table in a sheet, the first if none is named; rows with nothing in them are no rows."""
     require_extra("excel", "An Excel workbook")
     again = "Save it again as .xlsx."
-    with read_as(path, "an Excel workbook", again), opened(path) as stream, warnings.catch_warnings():
+    with read_as(path, "an Excel workbook", again), open_stream(path) as stream, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of drop-down lists and colours, which are no data
         _require_archive(stream, path)
         import openpyxl
@@ -169,7 +169,7 @@ def read_excel(path: Path, sheet: str | None, name: str, layout: Layout = AUTO) 
     if sheet is None and len(titles) > 1:
         notice(
             f"{path.name} has {len(titles)} sheets, and {title!r}, the first, is read. {path.name}#NAME "
-            f"reads another: {listed(titles[1:])}."
+            f"reads another: {listing(titles[1:])}."
         )
     fill_merged(cells, path.name)
     if cells.n_formulas:
@@ -203,7 +203,7 @@ def _chosen(titles: list[str], sheet: str | None, path: Path) -> str:
     if sheet is not None and sheet not in titles:
         raise InvalidInputError(
             f"the sheet must be one of {path.name}, got {sheet!r}. {nearest(sheet, titles)}The sheets are "
-            f"{listed(titles)}."
+            f"{listing(titles)}."
         )
     return titles[0] if sheet is None else sheet
 
@@ -308,10 +308,10 @@ def _header(sheet: Sheet, path: Path, layout: Layout) -> tuple[list[Any], int]:
     rows = [_texts([*row, *[None] * (width - len(row))]) for row in sheet.rows[: SAMPLE + 1]]
     start = n_titles(rows)
     if start:
-        say_titles(rows[:start], path.name)
+        notice_titles(rows[:start], path.name)
     two = two_line_header(rows[start:])
     if two is not None:
-        say_joined(*two, path.name)
+        notice_joined_header(*two, path.name)
         return [name or None for name in two[0]], start + two[1]
     return sheet.rows[start], start + 1
 
@@ -347,7 +347,7 @@ def _name_long_numbers(columns: dict[str, list[Any]], path: Path) -> None:
     long = [name for name, cells in columns.items() if any(map(_is_long, cells))]
     if long:
         notice(
-            f"{path.name} has whole numbers of more than 15 digits: {listed(long)}. Excel keeps 15, so that "
+            f"{path.name} has whole numbers of more than 15 digits: {listing(long)}. Excel keeps 15, so that "
             "the last ones may be lost already. Keep such numbers as text in the sheet."
         )
 

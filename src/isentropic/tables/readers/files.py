@@ -15,11 +15,11 @@ from typing import IO
 from ..._core.errors import FileFormatError, InvalidInputError, printable
 from ..._core.files import atomic_write
 from ..._core.runtime import require_memory
-from ..notices import listed, notice
+from ..notices import listing, notice
 from ..raw import RawTable
 from .layout import AUTO, Layout
 from .packing import PACKINGS, packing_of
-from .streams import opened, read_as, require_file
+from .streams import open_stream, read_as, require_file
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": ",", ".dat": ","}
 _JSON, _EXCEL, _ARROW = (".jsonl", ".ndjson"), (".xlsx", ".xlsm"), (".feather", ".arrow", ".ipc")
@@ -105,9 +105,9 @@ def read_file(
 
 
 def _read_zip(path: Path, target: str | None, text_columns: frozenset[str], layout: Layout) -> RawTable:
-    from .files import unzipped
+    from .files import unzip_member
 
-    with unzipped(path, lambda file: kind_of_file(file) not in (None, ".zip")) as file:
+    with unzip_member(path, lambda file: kind_of_file(file) not in (None, ".zip")) as file:
         return replace(read_file(file, target, text_columns, layout), name=table_name(path))
 
 
@@ -118,10 +118,10 @@ _CHUNK = 1 << 20
 
 
 @contextmanager
-def unzipped(path: Path, is_table: Callable[[Path], bool]) -> Iterator[Path]:
+def unzip_member(path: Path, is_table: Callable[[Path], bool]) -> Iterator[Path]:
     """The one table of an archive, in a folder of its own that is removed afterwards."""
     with TemporaryDirectory() as folder:
-        with read_as(path, "a ZIP archive"), opened(path) as stream, zipfile.ZipFile(stream) as archive:
+        with read_as(path, "a ZIP archive"), open_stream(path) as stream, zipfile.ZipFile(stream) as archive:
             member = _member(archive, is_table, path)
             require_memory(member.file_size, f"{member.filename} in {path.name}", "Keep fewer rows in it.")
             file = Path(folder) / (PurePosixPath(member.filename).name or "table")
@@ -134,7 +134,7 @@ def _member(archive: zipfile.ZipFile, is_table: Callable[[Path], bool], path: Pa
     files = [item for item in archive.infolist() if not item.is_dir() and not _is_hidden(item.filename)]
     tables = [item for item in files if is_table(Path(item.filename))]
     if len(tables) != 1:
-        got = listed(item.filename for item in tables or files) if files else "an empty one"
+        got = listing(item.filename for item in tables or files) if files else "an empty one"
         raise FileFormatError(
             f"{path} must be an archive with one table in it, got {got}. Unpack it and name a file."
         )
@@ -143,7 +143,7 @@ def _member(archive: zipfile.ZipFile, is_table: Callable[[Path], bool], path: Pa
             f"{path} must be an archive without a password, got one with. Unpack it and name the file."
         )
     others = [item.filename for item in files if item is not tables[0]]
-    beside = f" Left out beside it: {listed(others)}." if others else ""
+    beside = f" Left out beside it: {listing(others)}." if others else ""
     notice(f"{path.name} is an archive, of which {tables[0].filename!r} is read.{beside}")
     return tables[0]
 

@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..cells.amounts import is_missing_word
 from ..cells.precision import LARGEST
-from ..notices import listed, notice, plural
+from ..notices import listing, notice, plural
 
 # 'None' is not among them: it is a category in well-known tables.
 MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "?")
@@ -86,12 +86,12 @@ def _is_comment(row: Sequence[str]) -> bool:
     return row[0].strip() == "#" or row[0].lstrip().startswith(("# ", "##"))
 
 
-def say_titles(rows: Sequence[Sequence[str]], file: str) -> None:
+def notice_titles(rows: Sequence[Sequence[str]], file: str) -> None:
     """Name the lines that are left out."""
     lines = [" ".join(field for field in row if field.strip()) for row in rows]
     notice(
         f"{file} begins with {plural(len(rows), 'line')} above the names of its columns, left out: "
-        f"{listed(lines)}. header=True takes the first line for names."
+        f"{listing(lines)}. header=True takes the first line for names."
     )
 
 
@@ -143,9 +143,9 @@ def _filled(top: Sequence[str], numeric: Sequence[int]) -> list[str]:
     return full
 
 
-def say_joined(names: Sequence[str], depth: int, file: str) -> None:
+def notice_joined_header(names: Sequence[str], depth: int, file: str) -> None:
     """Name the columns whose names were joined."""
     notice(
         f"{file} has names of columns in {depth} lines; they are joined: "
-        f"{listed([name for name in names if name])}. header=True takes the first line alone."
+        f"{listing([name for name in names if name])}. header=True takes the first line alone."
     )

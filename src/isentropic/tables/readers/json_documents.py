@@ -10,10 +10,10 @@ from typing import Any
 
 from ..._core.errors import FileFormatError
 from ..._core.runtime import require_memory
-from ..notices import listed, notice
+from ..notices import listing, notice
 from ..raw import HALF, RawTable, require_few
 from .headers import frame_of
-from .streams import opened, require_text
+from .streams import open_stream, require_text
 
 _PER_VALUE = 80  # bytes of a value of Python and its places in lists
 _PER_COLUMN = 2_000  # bytes of an empty one
@@ -27,7 +27,7 @@ def read_jsonl(path: Path, name: str) -> RawTable:
     columns: dict[str, list[Any]] = {}
     count = n_values = asked = 0
     try:
-        with opened(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig") as lines:
+        with open_stream(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue
@@ -103,7 +103,7 @@ def read_json(path: Path, name: str) -> RawTable:
     """The table of a document; one record on every line is read, too."""
     require_text(path, ",")
     try:
-        with opened(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig") as lines:
+        with open_stream(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig") as lines:
             text = lines.read()
     except UnicodeDecodeError as error:
         raise FileFormatError(
@@ -158,7 +158,7 @@ def _columns(document: Any, path: Path) -> dict[str, list[Any]]:
         if len(tables) == 1:
             rest = [key for key in document if key != tables[0]]
             if rest:
-                notice(f"{path.name} has a table under {tables[0]!r}; left out beside it: {listed(rest)}.")
+                notice(f"{path.name} has a table under {tables[0]!r}; left out beside it: {listing(rest)}.")
             found = inner[tables[0]]
     if not found:
         raise FileFormatError(
@@ -171,7 +171,7 @@ def _columns(document: Any, path: Path) -> dict[str, list[Any]]:
 
 def _shape(document: Any) -> str:
     if isinstance(document, Mapping):
-        return f"a record of {listed(document)}" if document else "an empty record"
+        return f"a record of {listing(document)}" if document else "an empty record"
     if isinstance(document, list):
         kinds = sorted({type(value).__name__ for value in document})
         return f"a list of {', '.join(kinds)}" if kinds else "an empty list"

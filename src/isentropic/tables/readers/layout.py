@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 from ..._core.errors import FileFormatError, require, require_count
-from ..notices import listed, notice
+from ..notices import listing, notice
 from .headers import is_missing, is_number, n_titles
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -156,12 +156,12 @@ def has_header(first: Sequence[str], below: Sequence[Sequence[str]], layout: Lay
     all_numbers = all(is_number(cell) or is_missing(cell) for cell in first)
     if is_data:
         notice(
-            f"the first row of {file} holds data, and no names ({listed(first)}): columns are called 'x0', "
+            f"the first row of {file} holds data, and no names ({listing(first)}): columns are called 'x0', "
             "'x1' and so on. header=True takes it for names."
         )
     elif all_numbers or not _are_labels([first[j] for j in numbers]):
         notice(
-            f"{file} has numbers for names of columns: {listed([first[j] for j in numbers])}. If its first "
+            f"{file} has numbers for names of columns: {listing([first[j] for j in numbers])}. If its first "
             "row holds data, choose header=False."
         )
     return not is_data

@@ -36,7 +36,7 @@ def plain_suffix(path: Path) -> str:
     return Path(path.name.lower().removesuffix(packing or "")).suffix
 
 
-def unpacked(path: Path, packing: str) -> BinaryIO:
+def open_packed(path: Path, packing: str) -> BinaryIO:
     """The bytes of a packed file, unpacked as they are read."""
     if packing == ".zst":
         require_extra("zstd", "A .zst file")

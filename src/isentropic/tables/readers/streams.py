@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from ..._core.errors import FileFormatError, IsentropicError, MissingExtraError
 from ..._core.runtime import require_memory
-from .packing import DAMAGE, PACKINGS, packing_of, unpacked
+from .packing import DAMAGE, PACKINGS, open_packed, packing_of
 
 _CHUNK = 1 << 20  # bytes that a scan holds at a time
 _LONGEST_REASON = 200  # letters of another library's message
@@ -55,11 +55,11 @@ def _is_packed(path: Path) -> bool:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def open_stream(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked when its name says so; what goes wrong becomes a clear error."""
     packing = packing_of(path)
     try:
-        stream = unpacked(path, str(packing)) if _is_packed(path) else path.open("rb")
+        stream = open_packed(path, str(packing)) if _is_packed(path) else path.open("rb")
     except MissingExtraError:
         raise
     except OSError as error:
@@ -82,7 +82,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 def require_start(path: Path, magic: bytes, what: str) -> None:
     """Raise unless the file starts with the bytes that mark its kind."""
-    with opened(path) as stream:
+    with open_stream(path) as stream:
         start = stream.read(len(magic))
     if start != magic:
         raise FileFormatError(
@@ -106,7 +106,7 @@ def text_encoding(path: Path, delimiter: str) -> str:
     """
     n_bytes = n_fields = 0
     encoding, letters, decoder = "utf-8", True, codecs.getincrementaldecoder("utf-8")()
-    with opened(path) as stream:
+    with open_stream(path) as stream:
         while chunk := stream.read(_CHUNK):
             if n_bytes == 0 and chunk.startswith((b"\xff\xfe", b"\xfe\xff")):
                 encoding = "utf-16"

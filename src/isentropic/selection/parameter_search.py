@@ -1,12 +1,15 @@
-"""``select``: try every set of parameters, score each map, keep the whole curve."""
+"""``select``: choose parameters of a method by a quality criterion, from a grid, without labels."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
+from numbers import Integral
 from threading import Lock
 from typing import Any
 
@@ -15,12 +18,97 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from .._core.arguments import as_numbers
-from .._core.errors import InvalidInputError, IsentropicWarning, MemoryBudgetError, require, require_count
+from .._core.errors import (
+    InvalidInputError,
+    IsentropicWarning,
+    MemoryBudgetError,
+    is_real,
+    require,
+    require_count,
+)
 from .._core.runtime import config_context, get_config, memory_budget, worker_threads
 from ..quality import distance_rows
 from .criteria import Criterion, checked_criterion, rows_to_compare
-from .grids import Grid, as_grid
 from .values import Selection, Trial
+
+Grid = Mapping[str, Sequence[Any]] | Iterable[Mapping[str, Any]]
+
+
+def as_grid(grid: Grid) -> tuple[dict[str, Any], ...]:
+    """Every set of parameters in a fixed order: the product of the values, or the given sets.
+
+    >>> as_grid({"k": [5, 10], "root": [False, True]})[:2]
+    ({'k': 5, 'root': False}, {'k': 5, 'root': True})
+    >>> as_grid([{"k": 5}, {"eps": 0.1}])
+    ({'k': 5}, {'eps': 0.1})
+    """
+    if isinstance(grid, Mapping):
+        for name, values in grid.items():
+            several = isinstance(values, Sequence | np.ndarray) and not isinstance(values, str)
+            hint = f"For instance: {{{name!r}: [5, 10, 20]}}."
+            require(several and len(values) > 0, f"grid[{name!r}]", "a list of values", values, hint)
+        sets = [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    else:
+        sets = []
+        several = isinstance(grid, Iterable) and not isinstance(grid, str)
+        require(several, "grid", "a mapping, or a list of mappings", grid)
+        for item in grid:
+            require(isinstance(item, Mapping), "grid", "a mapping, or a list of mappings", item)
+            sets.append(dict(item))
+    require(bool(sets), "grid", "at least one set of parameters", grid)
+    return tuple({name: _plain(value) for name, value in item.items()} for item in sets)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def geometric(low: float, high: float, count: int) -> tuple[Any, ...]:
+    """``count`` values from low to high, each the same multiple of the one before; whole between whole ends.
+
+    Whole values that coincide after rounding come once.
+
+    >>> geometric(5, 80, 5)
+    (5, 10, 20, 40, 80)
+    >>> geometric(0.01, 1.0, 3)
+    (0.01, 0.1, 1.0)
+    """
+    require(
+        is_real(low) and is_real(high) and 0 < low <= high < math.inf,
+        "low, high",
+        "0 < low <= high",
+        (low, high),
+    )
+    count = require_count("count", count)
+    values = np.geomspace(low, high, count) if count > 1 else np.array([math.sqrt(low * high)])
+    if isinstance(low, Integral) and isinstance(high, Integral):
+        return tuple(int(value) for value in np.unique(values.round()))
+    rounded = tuple(float(f"{value:.6g}") for value in values)
+    return (float(low), *rounded[1:-1], float(high)) if count > 1 else rounded
+
+
+def neighbor_grid(n_rows: int, count: int, default: int | None = None) -> tuple[int, ...]:
+    """Numbers of neighbours worth trying on ``n_rows`` rows: 5 to 100, at most a quarter of the rows.
+
+    The default of the method, where given and possible, is one of them.
+
+    >>> neighbor_grid(1000, 5)
+    (5, 11, 22, 47, 100)
+    >>> neighbor_grid(40, 3, default=8)
+    (5, 8, 10)
+    """
+    high = max(2, min(100, require_count("n_rows", n_rows) // 4))
+    values = geometric(min(5, high), high, count)
+    if default is None or not min(values) < default < max(values) or default in values or len(values) < 3:
+        return values
+    inner = values[1:-1]
+    # the default takes the place of the nearest value on the log scale: it costs no further trial
+    nearest = min(inner, key=lambda value: abs(math.log(value / default)))
+    return tuple(sorted({default, *(value for value in values if value != nearest)}))
+
+
+# ---- search --------------------------------------------------------------------------------------
+
 
 Mapper = Callable[..., Any]  # called with X and the parameters as keywords, returns the map
 OnTrial = Callable[[Trial, int, int], None]  # called with the trial that is done, done, total
@@ -93,16 +181,16 @@ def select(
     if metric is None:
         metric = getattr(estimator, "metric", "euclidean")
     each = 1 if n_jobs == 1 else None  # threads of a trial: None is one where trials run side by side
-    mapped = _shared_maps(estimator, X, y, sets, each) or _mapped_by(estimator)
+    mapped = _shared_maps(estimator, X, y, sets, each) or _map_with(estimator)
     given = distance_rows(X, metric, n_jobs=each)
     require(given.n >= 3, "X", "a table of at least 3 rows", given.n)
     k = min(require_count("n_neighbors", n_neighbors), max(1, (given.n - 1) // 2))
     rows = rows_to_compare(sample, given.n)
 
     def tried(params: dict[str, Any]) -> Trial:
-        return _tried(mapped, X, y, params, lambda Z: chosen.score(given, Z, k, rows, each))
+        return _try(mapped, X, y, params, lambda Z: chosen.score(given, Z, k, rows, each))
 
-    trials = tuple(_all_tried(tried, sets, n_jobs, on_trial))
+    trials = tuple(_try_all(tried, sets, n_jobs, on_trial))
     return Selection(trials, _best(trials, chosen), chosen.name, chosen.better)
 
 
@@ -123,7 +211,7 @@ def embedding_of(estimator: Any, X: Any, y: Any = None) -> Any:
     return getattr(found, "embedding_", found)
 
 
-def _mapped_by(estimator: Any) -> Mapper:
+def _map_with(estimator: Any) -> Mapper:
     if not embeds(estimator):
         return lambda X, y, params: estimator(X, **params)
     return lambda X, y, params: embedding_of(clone(estimator).set_params(**params), X, y)
@@ -157,10 +245,10 @@ def _shared_maps(
     if y is None and hasattr(estimator, "_maps_over"):
         with suppress(Exception):  # each set has its own error, or its map
             maps = estimator._maps_over(X, sets, n_jobs)
-    return None if maps is None else _SharedMaps(maps, sets, _mapped_by(estimator))
+    return None if maps is None else _SharedMaps(maps, sets, _map_with(estimator))
 
 
-def _tried(mapped: Mapper, X: Any, y: Any, params: dict[str, Any], score: Callable[[Any], float]) -> Trial:
+def _try(mapped: Mapper, X: Any, y: Any, params: dict[str, Any], score: Callable[[Any], float]) -> Trial:
     began = time.perf_counter()
     value: float | None
     try:
@@ -172,7 +260,7 @@ def _tried(mapped: Mapper, X: Any, y: Any, params: dict[str, Any], score: Callab
     return Trial(params, value, time.perf_counter() - began, reason)
 
 
-def _all_tried(
+def _try_all(
     tried: Callable[[dict[str, Any]], Trial],
     sets: tuple[dict[str, Any], ...],
     n_jobs: int | None,
