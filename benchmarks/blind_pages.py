@@ -131,13 +131,13 @@ def count_answers(out: Path, answers: Sequence[Path]) -> str:
     """Which map each reader chose: a table of the pages, and how often each map was chosen."""
     key: Mapping[str, Mapping[str, str]] = json.loads((out / "key.json").read_text(encoding="utf-8"))
     given = [json.loads(path.read_text(encoding="utf-8")) for path in answers]
-    rows, recommend = [], [Counter[str]() for _ in answers]
+    rows, chosen = [], [Counter[str]() for _ in answers]
     for page, maps in key.items():
         picked = [[maps[letter] for letter in LETTERS if letter in reader.get(page, "")] for reader in given]
-        for counts, names in zip(recommend, picked, strict=True):
+        for counts, names in zip(chosen, picked, strict=True):
             counts.update(names)
         rows.append([page, maps["table"], *(", ".join(names) or "none" for names in picked)])
-    total = [", ".join(f"{name} {count}" for name, count in counts.most_common()) for counts in recommend]
+    total = [", ".join(f"{name} {count}" for name, count in counts.most_common()) for counts in chosen]
     head = ["page", "table", *(path.stem for path in answers)]
     return markdown(head, [*rows, ["all", "", *total]])
 

@@ -61,7 +61,7 @@ def path(arrays):
     return {"cpu": time.process_time() - began, "map": found.embeddings[4]}
 
 
-def recommend(together):
+def chosen(together):
     def run(arrays):
         from isentropic import Isomap
         from isentropic.selection import select
@@ -151,7 +151,7 @@ CASES = {
             Case(
                 f"selection, {name}",
                 data,
-                {"each alone": recommend(False), "together": recommend(True)},
+                {"each alone": chosen(False), "together": chosen(True)},
                 warm_up=1200,
             )
             for name, data in (("roll, n = 3,000", roll(3000)), ("digits", digits))

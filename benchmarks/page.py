@@ -119,11 +119,11 @@ def _keys(tab: Any, box: Any) -> None:
 
 
 def _color(value: str) -> Callable[[Any, Any], None]:
-    def recommend(tab: Any, box: Any) -> None:
+    def chosen(tab: Any, box: Any) -> None:
         tab.evaluate("(value) => isentropic.setColor(value)", value)
         _until(tab, "isentropic.views.every((view) => !view.stale)")
 
-    return recommend
+    return chosen
 
 
 def _theme(tab: Any, box: Any) -> None:

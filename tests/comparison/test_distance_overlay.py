@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 
 from isentropic._core.values import Table
-from isentropic.comparison import page_data as page_data
+from isentropic.comparison import page_data
 from isentropic.comparison.page_data import STEPS, _distance_overlay, distance_overlay, landmark_count
 
 

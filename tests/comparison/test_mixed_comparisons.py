@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from isentropic import Gower, compare, datasets
-from isentropic.comparison import PRESETS, collect_page_data, verdict
-from isentropic.comparison import page_data as page_data
-from isentropic.comparison.budget import comparison_plan as comparison_plan
+from isentropic.comparison import PRESETS, collect_page_data, page_data, verdict
+from isentropic.comparison.budget import comparison_plan
 from isentropic.comparison.evaluation.row_diagnostics import false_neighbor_rate
 from isentropic.comparison.presets import MIXED_SCORED_ROWS, methods_of
 from isentropic.quality import rnx_auc, row_tests

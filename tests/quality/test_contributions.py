@@ -10,8 +10,8 @@ from isentropic import config_context
 from isentropic.distances import precomputed, sources
 from isentropic.quality import assess
 from isentropic.quality.assessment import class_measures, contributions
+from isentropic.quality.class_measures import kappa, knn_accuracy, silhouette
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.labels import kappa, knn_accuracy, silhouette
 from isentropic.quality.pairs import pairwise
 from isentropic.quality.pairs.distance_measures import (
     kendall_tau,

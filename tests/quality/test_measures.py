@@ -21,7 +21,7 @@ from isentropic.quality.measures import (
     kinds,
     verdict_measures,
 )
-from isentropic.quality.ranks.curves import rnx_area
+from isentropic.quality.ranks.rank_curves import rnx_area
 from isentropic.selection import CRITERIA
 
 

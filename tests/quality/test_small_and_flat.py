@@ -6,8 +6,8 @@ import pytest
 from isentropic._core.errors import InvalidInputError, UndefinedMeasureError
 from isentropic.quality import assess
 from isentropic.quality.assessment import distance_measures, topology_measures
+from isentropic.quality.class_measures import kappa, knn_accuracy, silhouette
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.labels import kappa, knn_accuracy, silhouette
 from isentropic.quality.pairs.distance_measures import (
     kendall_tau,
     kruskal_stress,

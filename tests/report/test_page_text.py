@@ -18,9 +18,9 @@ from isentropic.comparison.page_data import sampled_rows
 from isentropic.quality import assess
 from isentropic.quality.maps.map_differences import jackknife_half_width
 from isentropic.report.payload.page_columns import code_columns, pack_columns
+from isentropic.tables.prepare.column_scaling import Scale
 from isentropic.tables.prepare.columns import Column
 from isentropic.tables.prepare.preparation import Preparation
-from isentropic.tables.prepare.scaling import Scale
 
 pytest.importorskip("jinja2")
 

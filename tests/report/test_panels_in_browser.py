@@ -9,7 +9,7 @@ from browsing import place
 from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 from scipy.spatial.distance import cdist
 
-from isentropic.comparison import page_data as page_data
+from isentropic.comparison import page_data
 from isentropic.quality import map_agreement
 
 pytest.importorskip("jinja2")
@@ -207,13 +207,13 @@ def test_a_map_is_saved_with_every_point_on_white(open_page, address, tmp_path, 
     tab = open_page(address, color_scheme=scheme)
     path = saved(tab, ".multiples figure", "SVG", tmp_path)
     assert path.name == "made-method-0.svg"
-    collect_page_data = ElementTree.parse(path).getroot()
-    assert collect_page_data.find(f"{SVG}rect").get("fill") == "#ffffff"
-    assert len(collect_page_data.findall(f"{SVG}g/{SVG}circle")) == len(table.X)
-    words = [text.text for text in collect_page_data.iter(f"{SVG}text")]
+    drawing = ElementTree.parse(path).getroot()
+    assert drawing.find(f"{SVG}rect").get("fill") == "#ffffff"
+    assert len(drawing.findall(f"{SVG}g/{SVG}circle")) == len(table.X)
+    words = [text.text for text in drawing.iter(f"{SVG}text")]
     assert words[:2] == ["made: method-0", "120 rows"]
     assert set(table.class_names) <= set(words)
-    fills = {circle.get("fill") for circle in collect_page_data.findall(f"{SVG}g/{SVG}circle")}
+    fills = {circle.get("fill") for circle in drawing.findall(f"{SVG}g/{SVG}circle")}
     assert fills == {"#0072b2", "#e69f00", "#009e73"}
     image = imread(saved(tab, ".multiples figure", "PNG", tmp_path))
     assert image.shape[1] == 1440
@@ -225,9 +225,9 @@ def test_a_map_by_numbers_has_a_ramp_and_faded_rows(open_page, address, tmp_path
     tab = open_page(address)
     tab.evaluate("isentropic.setColor('tears')")
     tab.evaluate("isentropic.selectRows([1, 2, 3])")
-    collect_page_data = ElementTree.parse(saved(tab, ".multiples figure", "SVG", tmp_path)).getroot()
-    assert collect_page_data.find(f"{SVG}defs/{SVG}linearGradient") is not None
-    words = [text.text for text in collect_page_data.iter(f"{SVG}text")]
+    drawing = ElementTree.parse(saved(tab, ".multiples figure", "SVG", tmp_path)).getroot()
+    assert drawing.find(f"{SVG}defs/{SVG}linearGradient") is not None
+    words = [text.text for text in drawing.iter(f"{SVG}text")]
     assert "120 rows, 3 selected" in words
     assert any(word.startswith("Tears") for word in words)
 
@@ -235,10 +235,10 @@ def test_a_map_by_numbers_has_a_ramp_and_faded_rows(open_page, address, tmp_path
 def test_many_points_are_one_picture_and_the_file_says_so(open_page, address, tmp_path):
     tab = open_page(address)
     tab.evaluate("isentropic.saver.mostCircles = 50")
-    collect_page_data = ElementTree.parse(saved(tab, ".multiples figure", "SVG", tmp_path)).getroot()
-    (image,) = collect_page_data.iter(f"{SVG}image")
+    drawing = ElementTree.parse(saved(tab, ".multiples figure", "SVG", tmp_path)).getroot()
+    (image,) = drawing.iter(f"{SVG}image")
     assert image.get("href").startswith("data:image/png;base64,")
-    assert "120 rows, drawn as a picture" in [text.text for text in collect_page_data.iter(f"{SVG}text")]
+    assert "120 rows, drawn as a picture" in [text.text for text in drawing.iter(f"{SVG}text")]
 
 
 @pytest.mark.parametrize(
@@ -253,10 +253,10 @@ def test_charts_are_saved_as_shapes(open_page, address, tmp_path, panel, name, s
     tab = open_page(address, color_scheme="dark")
     path = saved(tab, panel, "SVG", tmp_path)
     assert path.name == f"{name}.svg"
-    collect_page_data = ElementTree.parse(path).getroot()
-    assert len(list(collect_page_data.iter(f"{SVG}{shape}"))) >= 2
+    drawing = ElementTree.parse(path).getroot()
+    assert len(list(drawing.iter(f"{SVG}{shape}"))) >= 2
     assert "var(" not in path.read_text(encoding="utf-8")  # styles are written out
-    assert "made" in [text.text for text in collect_page_data.iter(f"{SVG}text")]
+    assert "made" in [text.text for text in drawing.iter(f"{SVG}text")]
     assert saved(tab, panel, "PNG", tmp_path).read_bytes()[:4] == b"\x89PNG"
 
 

@@ -183,9 +183,9 @@ def main(  # long, with a line for each option
     """
     require_metric(metric, missing)
     began, seconds = command_began(), seconds_in("--budget", budget)
-    recommend = method_names(methods, preset)
+    chosen = method_names(methods, preset)
     limit = None if seconds is None else _limit(began, seconds)
-    asked = _Asked(recommend, preset or "standard", seed, folder, jobs, most_rows, limit)
+    asked = _Asked(chosen, preset or "standard", seed, folder, jobs, most_rows, limit)
     outputs = _outputs(out, maps, folder)
     require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:

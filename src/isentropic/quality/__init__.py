@@ -2,7 +2,7 @@
 
 from ..distances import distance_rows
 from .assessment import assess
-from .labels import kappa, knn_accuracy, silhouette
+from .class_measures import kappa, knn_accuracy, silhouette
 from .maps.chance import Baseline, baseline
 from .maps.map_agreement import (
     MapAgreement,
@@ -25,7 +25,8 @@ from .pairs.distance_measures import (
     shepard_pairs,
     spearman_rho,
 )
-from .ranks.curves import Curves
+from .quality_result import Quality, Ties
+from .ranks.rank_curves import Curves
 from .ranks.rank_measures import (
     CorankingMatrix,
     NearNeighbors,
@@ -44,7 +45,6 @@ from .ranks.topology import RetainedStructure, konig_measure, retained_structure
 from .rows.jumps import MapJumps, map_jumps
 from .rows.row_tests import RowTests, row_tests
 from .rows.selections import SelectionCheck, check_selection, corrected_selection
-from .values import Quality, Ties
 
 __all__ = [
     # everything at once

@@ -21,11 +21,12 @@ from .._core.errors import InvalidInputError, UndefinedMeasureError, message, re
 from .._core.runtime import config_context, generator
 from .._core.values import DistanceRows, Floats, Integers
 from ..distances import Metric, all_equal
+from .class_measures import label_measures
 from .inputs import both_sides
-from .labels import label_measures
 from .measures import CORRELATED, MEASURES, STRESSES, Measure, kinds
 from .pairs.pairwise import are_undefined, finite_measures, pair_groups
-from .ranks.curves import Curves, rank_weight, retained_share, row_values
+from .quality_result import Quality, Ties, local_area
+from .ranks.rank_curves import Curves, rank_weight, retained_share, row_values
 from .ranks.rank_sums import OrderReading, RankSums, TieSums, thin_rows, tie_sums
 from .ranks.topology import (
     konig_measures,
@@ -42,7 +43,6 @@ from .sampling import (
     sampled_rank_sums,
     summary_errors,
 )
-from .values import Quality, Ties, local_area
 
 # What adds measures to those of ranks: what the table of measures names as their source. Each is called as
 # contribute(X, Z, sampled_rows, y=, n_neighbors=, orders=, random_state=, n_jobs=) with two DistanceRows, the

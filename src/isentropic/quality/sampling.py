@@ -23,7 +23,7 @@ from .._core.errors import require, require_count
 from .._core.runtime import generator
 from .._core.values import DistanceRows, Floats, Integers
 from .intervals import mean_interval
-from .ranks.curves import Curves, row_values
+from .ranks.rank_curves import Curves, row_values
 from .ranks.rank_sums import OrderReading, RankSums, rank_sums
 
 Sample = int | None | Literal["auto"]

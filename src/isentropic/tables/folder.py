@@ -17,9 +17,9 @@ from .notices import listing
 from .raw import RawTable
 from .readers.arrays import read_pairs
 from .readers.delimited import read_delimited
-from .readers.files import DELIMITERS, kind_of_file
 from .readers.layout import Layout
 from .readers.streams import require_file
+from .readers.table_files import DELIMITERS, kind_of_file
 from .targets import in_order
 
 SETTING = "ISENTROPIC_DATA"

@@ -14,24 +14,24 @@ from .._core.sparse_rows import SPARSE_METRIC
 from .._core.values import Floats, Table
 from .notices import listing, notice
 from .prepare.balance import require_weights
+from .prepare.column_scaling import ROWS, SCALINGS, fit_scale, weighted_scale
 from .prepare.dates import DATES
 from .prepare.distance_matrix import distances_table, recognize_distances
 from .prepare.encoding import Encoded, encode_columns
-from .prepare.factors import fit_factors
+from .prepare.factor_imputation import fit_factors
 from .prepare.meaning import CODES, interpret, require_levels, with_meanings
 from .prepare.metric_choice import Choices
 from .prepare.missing import complete_rows
 from .prepare.preparation import MISSING, NOMINAL, Preparation, feature_names
 from .prepare.roles import Roles, assign_roles, split, split_like_fitted
-from .prepare.scaling import ROWS, SCALINGS, fit_scale, weighted_scale
 from .prepare.summaries import new_summaries, summarize_fitted, with_shares
 from .prepare.suspects import name_suspects
 from .prepare.tails import TAILS
 from .raw import RawTable
 from .readers.layout import Layout
-from .sources import read_source
-from .sparse import reduce_rows, sparse_source
+from .sparse_source import reduce_rows, sparse_source
 from .sparse_tables import sparse_table, stays_sparse
+from .table_sources import read_source
 from .targets import class_names, notice_of_minus_one, with_new_classes
 
 

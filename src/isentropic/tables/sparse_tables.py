@@ -10,9 +10,9 @@ from .._core.errors import InvalidInputError, require
 from .._core.sparse_rows import SPARSE_METRIC, SparseRows
 from .._core.values import Table
 from .notices import notice, plural
+from .prepare.column_scaling import Scale
 from .prepare.preparation import Preparation
 from .prepare.roles import Roles
-from .prepare.scaling import Scale
 
 
 def stays_sparse(metric: str, rank: int | None, preparation: Preparation | None) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from isentropic.comparison import PRESETS
-from isentropic.comparison.budget import progress as progress
+from isentropic.comparison.budget import progress
 from isentropic.comparison.budget.progress import (
     ALL_ROWS,
     Progress,

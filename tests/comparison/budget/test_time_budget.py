@@ -11,7 +11,7 @@ from isentropic import compare
 from isentropic._core.errors import DeadlineError, InvalidInputError, TimeBudgetWarning
 from isentropic._core.runtime import config_context, require_memory, row_blocks
 from isentropic.comparison import PRESETS
-from isentropic.comparison.budget import cost_model as cost_model
+from isentropic.comparison.budget import cost_model
 from isentropic.comparison.budget.cost_model import (
     Estimate,
     TimeLimit,
@@ -212,10 +212,10 @@ def test_the_page_has_its_time_and_so_has_what_came_before(monkeypatch):
     assert TimeLimit(100.0, 60.0, page=True).ends(0.1) == 157.0  # a twentieth
     assert TimeLimit(100.0, 60.0, page=True).ends(1.0) == 145.0  # what a page takes at this pace
     assert TimeLimit(100.0, 60.0, page=True).is_feasible(0.1, 500)
-    time_messages = (
+    message = (
         "time of 12 s cannot be kept: 10.0 s have passed, and one method and the page take about 2.4 s more"
     )
-    with pytest.warns(TimeBudgetWarning, match=f"{time_messages}. Here and now the least is about 14 s."):
+    with pytest.warns(TimeBudgetWarning, match=f"{message}. Here and now the least is about 14 s."):
         assert not TimeLimit(100.0, 12.0, page=True).is_feasible(0.1, 500)
 
 

@@ -12,8 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from isentropic import LDA, PCA, LabelTest, config_context, datasets, label_permutation_test
 from isentropic._core.errors import FileFormatError, InvalidInputError, StoredRunWarning
-from isentropic.comparison.evaluation import fitting
-from isentropic.comparison.evaluation import label_tests as label_tests
+from isentropic.comparison.evaluation import fitting, label_tests
 from isentropic.comparison.evaluation.fitting import Split
 from isentropic.comparison.evaluation.label_tests import LabelTrial
 

@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from isentropic import LDA, Run, compare, config_context, datasets
 from isentropic.comparison import verdict
 from isentropic.comparison.evaluation import data as classifiers
-from isentropic.comparison.evaluation import label_tests as label_tests
+from isentropic.comparison.evaluation import label_tests
 from isentropic.comparison.evaluation.data import Data, classifier_accuracies
 from isentropic.comparison.evaluation.fitting import Split
 

@@ -13,12 +13,10 @@ from sklearn.cluster import HDBSCAN
 from isentropic import PCA, datasets, registry
 from isentropic._core.errors import InvalidInputError
 from isentropic.comparison import collect_page_data, compare, test_groups, verdict
-from isentropic.comparison.evaluation.candidates import as_candidates
 from isentropic.comparison.explain.explanation import Difference, Explanation
 from isentropic.comparison.groups.cluster_tree import ClusterTree, accept_clusters, cluster_tree, jaccard
 from isentropic.comparison.groups.reproducible_groups import (
     _is_curve,
-    embed_by_candidate,
     group_names,
     group_test_of_run,
 )
@@ -304,7 +302,7 @@ def test_the_page_has_the_groups_that_were_tested(compared):
     drawn = collect_page_data(table, runs, verdict(runs))
     assert drawn.group_test.answer == "groups"
     assert drawn.groups is drawn.group_test.groups
-    again = group_test_of_run(table, runs[0], embed=embed_by_candidate(as_candidates(["pca"])[0], {}, 0))
+    again = group_test_of_run(table, runs[0], embed=PCA().fit_transform)
     assert json.dumps(again.to_json()) == json.dumps(drawn.group_test.to_json())
 
 

@@ -64,8 +64,8 @@ def test_two_columns_may_be_drawn_though_they_are_unrelated(rng):
 
 
 def test_a_plane_in_many_columns_is_seen_and_nothing_is_wrong_with_it(rng):
-    plane_coordinates = rng.normal(size=(120, 2)) @ np.linalg.qr(rng.normal(size=(6, 6)))[0][:2]
-    found = verdict(compare(plane_coordinates, methods=["pca"]))
+    plane = rng.normal(size=(120, 2)) @ np.linalg.qr(rng.normal(size=(6, 6)))[0][:2]
+    found = verdict(compare(plane, methods=["pca"]))
     assert found.use == "Use PCA to see which rows are alike, and how far apart they are."
     assert found.caveats == ()
 

@@ -114,9 +114,9 @@ def test_the_better_map_is_named_whichever_comes_first(pair):
 def test_the_jackknife_leaves_out_every_row_once(rng):
     order = rng.permutation(50)
     parts = list(_parts(order, 30))
-    jackknife_measures = [np.setdiff1d(np.arange(50), kept) for kept, _ in parts]
-    assert sorted(np.concatenate(jackknife_measures).tolist()) == list(range(50))
-    for (kept, rows), missing in zip(parts, jackknife_measures, strict=True):
+    left_out = [np.setdiff1d(np.arange(50), kept) for kept, _ in parts]
+    assert sorted(np.concatenate(left_out).tolist()) == list(range(50))
+    for (kept, rows), missing in zip(parts, left_out, strict=True):
         assert sorted(kept[rows].tolist()) == sorted(set(order[:30].tolist()) - set(missing.tolist()))
 
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isentropic._core.errors import InvalidInputError
 from isentropic.quality import assess, coranking_matrix
-from isentropic.quality.ranks import rank_measures as rank_measures
+from isentropic.quality.ranks import rank_measures
 from naive import distances, naive_coranking, naive_rank_matrix
 
 

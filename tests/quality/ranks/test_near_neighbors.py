@@ -25,7 +25,7 @@ from isentropic.quality import (
 )
 from isentropic.quality.inputs import both_sides
 from isentropic.quality.maps.map_differences import jackknife_measures
-from isentropic.quality.ranks.curves import Curves, row_values
+from isentropic.quality.ranks.rank_curves import Curves, row_values
 from isentropic.quality.ranks.rank_sums import rank_sums
 from isentropic.quality.sampling import half_width
 from naive import distances

@@ -52,7 +52,7 @@ def read_embedding(
     import numpy as np
 
     from ...tables.raw import require_readable
-    from ...tables.readers.files import DELIMITERS, kind_of_file, read_file
+    from ...tables.readers.table_files import DELIMITERS, kind_of_file, read_file
     from ...tables.writers.map_files import escape_formula, unescape_formula
 
     require_suffix(called, path, TABLES)
@@ -83,7 +83,7 @@ def read_embedding(
 def _written_names(path: Path, column: pd.Series) -> tuple[str, ...]:
     """Names of rows to the letter, where text leaves a choice: NA, spaces, 007."""
     from ...tables.readers.delimited import first_fields
-    from ...tables.readers.files import DELIMITERS, kind_of_file
+    from ...tables.readers.table_files import DELIMITERS, kind_of_file
 
     kind = kind_of_file(path)
     fields = first_fields(path, DELIMITERS[kind]) if kind in DELIMITERS else []

@@ -136,7 +136,7 @@ def is_page(head: bytes) -> bool:
 
 def inputs_of(source: str, target: str | None = None, *others: Path) -> list[Path]:
     """Files that a command reads: those of its source, and others."""
-    from ...tables.sources import input_files
+    from ...tables.table_sources import input_files
 
     return [*input_files(source, target), *others]
 

@@ -21,7 +21,7 @@ from ..._core.json_checks import is_number, require_fields, several
 from ..._core.runtime import config_context, get_config, one_blas_thread, worker_threads
 from ..._core.values import Floats, Integers
 from ...distances import is_gower
-from ...quality.labels import cohen_kappa
+from ...quality.class_measures import cohen_kappa
 from ...tables.class_labels import compared_classes
 from ..run_cache import RunCache, fingerprint, parameter_key, run_key
 from .data import Data
@@ -123,9 +123,9 @@ def _require_taught(estimator: Any, *, places: bool) -> None:
     fit: Any = getattr(estimator, "fit_transform", None)
     fits = fit is not None and hasattr(estimator, "get_params") and not isinstance(estimator, type)
     require(fits, "estimator", "one with fit_transform(X, y) and get_params()", estimator)
-    select_rows = signature(fit).parameters.values()
-    given = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in select_rows)
-    fits = given >= 2 or any(one.kind == one.VAR_POSITIONAL for one in select_rows)
+    parameters = signature(fit).parameters.values()
+    given = sum(one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in parameters)
+    fits = given >= 2 or any(one.kind == one.VAR_POSITIONAL for one in parameters)
     hint = "Permuted labels change nothing for one that sees none."
     require(fits, "estimator", "one whose fit_transform takes labels", estimator, hint)
     hint = "With protocol='published' nothing is placed."

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,6 @@ from ...distances import Metric, checked_metric, euclidean_rows, is_gower
 from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
 from ..budget.stratified_sample import select_rows
-from ..evaluation.candidates import Candidate
 from ..evaluation.runs import Run
 from ..explain.explanation import Difference, Explanation
 from .cluster_tree import (
@@ -230,18 +229,6 @@ def _groups(
 _SAW_CLASSES = "The map was fitted with the classes: any half of the rows would show them again."
 
 
-def embed_by_candidate(
-    candidate: Candidate, params: Mapping[str, Any], seed: int, n_jobs: int | None = None
-) -> Embed:
-    """Fit the method of a comparison, with these parameters, to other rows of the same table."""
-
-    def embed(X: Any) -> Any:
-        model = None if candidate.make is None else candidate.estimator(params, seed, n_jobs)
-        return candidate.embed(model, X, None)
-
-    return embed
-
-
 def embed_by_run(run: Run, metric: Any, n_jobs: int | None = None) -> Embed | None:
     """Fit the method of a Run again, by its name and parameters; None where the registry has no such name."""
     if run.method not in registry.METHODS:
@@ -249,8 +236,8 @@ def embed_by_run(run: Run, metric: Any, n_jobs: int | None = None) -> Embed | No
     given = {**run.params, **({} if run.seed is None else {"random_state": run.seed})}
     if is_gower(metric):
         given["metric"] = metric  # a Run has its name only
-    accept_clusters = registry.make(run.method).get_params(deep=False)
-    if n_jobs is not None and "n_jobs" in accept_clusters:
+    accepted = registry.make(run.method).get_params(deep=False)
+    if n_jobs is not None and "n_jobs" in accepted:
         given["n_jobs"] = n_jobs
 
     def embed(X: Any) -> Any:
@@ -303,11 +290,11 @@ _LONGEST = 24  # characters of a level; longer ones are cut
 _FLAGS = {"0", "1", "yes", "no", "y", "n", "true", "false", "t", "f"}  # levels that say nothing alone
 
 
-def group_names(explain_groups: Sequence[Explanation | None]) -> list[str]:
+def group_names(explanations: Sequence[Explanation | None]) -> list[str]:
     """A name for each group: "high flipper_length, Gentoo"; numbered where columns give none, or the same."""
     names = [
         f"group {number}" if explanation is None else _name(explanation) or f"group {number}"
-        for number, explanation in enumerate(explain_groups, start=1)
+        for number, explanation in enumerate(explanations, start=1)
     ]
     return [
         name if names.count(name) == 1 else f"{name} ({names[: place + 1].count(name)})"

@@ -15,7 +15,7 @@ from ...distances import Metric, taken
 from ...distances.sources import Points
 from ..inputs import both_sides
 from ..measures import OF_RANKS, plotted_curves, verdict_measures
-from ..ranks.curves import Curves
+from ..ranks.rank_curves import Curves
 from ..ranks.rank_sums import rank_sums
 from ..sampling import checked_neighbors, sampled_rows
 

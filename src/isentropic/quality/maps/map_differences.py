@@ -15,8 +15,8 @@ from ..._core.values import DistanceRows, Floats, Integers
 from ...distances import Metric, scaled_distance_rows, taken
 from ..inputs import both_sides
 from ..measures import OF_RANKS, Measure, kinds, verdict_measures
-from ..ranks.curves import Curves
 from ..ranks.rank_correlations import compare_ranks, rank_values
+from ..ranks.rank_curves import Curves
 from ..ranks.rank_sums import RankSums, rank_sums
 from ..sampling import checked_neighbors, checked_sample
 
@@ -180,9 +180,9 @@ def _tau_without(X: DistanceRows, Z: DistanceRows, order: Integers, n_jobs: int 
 def _parts(order: Integers, count: int) -> Iterator[tuple[Integers, Integers]]:
     """The rows without one group after the other, and where the first ``count`` of ``order`` are in them."""
     group = np.arange(len(order)) % _GROUPS
-    for jackknife_measures in range(min(_GROUPS, len(order))):
-        kept = np.sort(order[group != jackknife_measures])
-        yield kept, np.searchsorted(kept, order[:count][group[:count] != jackknife_measures])
+    for left_out in range(min(_GROUPS, len(order))):
+        kept = np.sort(order[group != left_out])
+        yield kept, np.searchsorted(kept, order[:count][group[:count] != left_out])
 
 
 def _measured(

@@ -2,7 +2,7 @@
 
 Every function makes one pass over all rows, ``O(n^2 m)`` time and ``O(n)`` memory, whatever k: for
 several measures, or more than some 30,000 rows, :func:`~isentropic.quality.assess` does it in one pass, or
-from a sample. Formulas are in :mod:`isentropic.quality.ranks.curves`. Ties are broken by row number.
+from a sample. Formulas are in :mod:`isentropic.quality.ranks.rank_curves`. Ties are broken by row number.
 
 ``X`` is a table with a ``metric``, distances with ``metric="precomputed"`` (a matrix, or condensed), or a
 ``DistanceRows``; ``Z`` is a table, or a ``DistanceRows``.
@@ -22,7 +22,7 @@ from ...distances import Metric, rows_per_block
 from ...kernels.ranks.coranks import add_coranks
 from ..inputs import both_sides
 from ..sampling import checked_neighbors
-from .curves import Curves, beyond_chance, row_values
+from .rank_curves import Curves, beyond_chance, row_values
 from .rank_sums import NEAR, RankSums, ordered_rows, rank_sums
 
 

@@ -12,10 +12,10 @@ from ..._core.values import Floats, Table
 from ..notices import notice
 from ..raw import RawTable
 from ..targets import class_names, encode_target
+from .column_scaling import Scale
 from .columns import Column, is_number, level_text
 from .preparation import Preparation
 from .roles import Roles
-from .scaling import Scale
 
 FEWEST = 4  # rows: smaller squares are symmetric by chance
 _MOST_ZEROS = 0.2  # off the diagonal: more of them are edges of a graph, not distances

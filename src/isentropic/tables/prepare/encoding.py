@@ -15,9 +15,9 @@ from ..._core.runtime import require_memory
 from ..._core.values import Floats
 from ..cells.precision import name_rounded
 from ..notices import count_text, listing, notice, plural
+from .column_scaling import Part
 from .columns import UNSEEN, Column, describe, encode, is_number
 from .dates import cycles_of, on_circle
-from .scaling import Part
 from .tails import notice_raised
 
 

@@ -16,9 +16,9 @@ import pandas as pd
 from ..._core.errors import require
 from ..._core.values import Floats
 from ..notices import notice, plural
+from .column_scaling import require_numbers
 from .columns import Column
 from .encoding import Encoded, describe_columns
-from .scaling import require_numbers
 from .tails import Transform, apply_transforms, with_transforms
 
 MANY = 20  # number columns that vary: fewer are measures of different things more often than not

@@ -13,10 +13,10 @@ from ..._core.errors import InvalidInputError, require
 from ..._core.values import ColumnSummary, Floats, Table
 from ..notices import count_text, listing, notice, plural
 from ..targets import encode_target
+from .column_scaling import Scale, column_means, row_profiles
 from .encoding import Encoded
 from .preparation import Preparation
 from .roles import Parts
-from .scaling import Scale, column_means, row_profiles
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,8 +20,8 @@ from ..._core.files import path_of
 from ..._core.runtime import require_memory
 from ..notices import listing, no_such_column, notice
 from ..raw import RawTable, require_distinct
-from .files import kind_of_file
 from .streams import open_stream, read_as, require_start
+from .table_files import kind_of_file
 
 TARGET = "target"  # name of the column that labels from a file go to
 _COLUMN_KINDS = "biufUM"  # of numpy: what a field of a structured array may be

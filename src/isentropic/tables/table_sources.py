@@ -24,8 +24,8 @@ from .notices import notice, plural
 from .raw import RawTable, require_readable
 from .readers.arrays import label_candidates, labels_beside
 from .readers.arrow import without_arrow_types
-from .readers.files import SHEETS, kind_of_file, read_file, without_sheet
 from .readers.layout import AUTO, Layout
+from .readers.table_files import SHEETS, kind_of_file, read_file, without_sheet
 
 
 def read_openml(word: str) -> RawTable:

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.datasets import load
-from isentropic.tables.prepare.scaling import column_means, fit_scale
+from isentropic.tables.prepare.column_scaling import column_means, fit_scale
 
 X = np.random.default_rng(0).normal(size=(50, 4)) * [1, 10, 1e-3, 1e6] + [0, 5, 1e3, -1e6]
 

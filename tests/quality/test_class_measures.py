@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from isentropic._core.errors import InvalidInputError
 from isentropic._core.values import DistanceRows
 from isentropic.distances import distance_rows
-from isentropic.quality.labels import kappa, knn_accuracy, label_measures, silhouette
+from isentropic.quality.class_measures import kappa, knn_accuracy, label_measures, silhouette
 from isentropic.tables.class_labels import class_codes
 from naive import distances, naive_kappa, naive_silhouettes, naive_votes
 

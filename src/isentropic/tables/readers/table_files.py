@@ -105,7 +105,7 @@ def read_file(
 
 
 def _read_zip(path: Path, target: str | None, text_columns: frozenset[str], layout: Layout) -> RawTable:
-    from .files import unzip_member
+    from .table_files import unzip_member
 
     with unzip_member(path, lambda file: kind_of_file(file) not in (None, ".zip")) as file:
         return replace(read_file(file, target, text_columns, layout), name=table_name(path))

@@ -23,7 +23,7 @@ from .._core.json_checks import (
 )
 from .._core.values import Floats, Integers
 from .measures import MEASURES, Measure, kinds
-from .ranks.curves import Curves, rnx_area
+from .ranks.rank_curves import Curves, rnx_area
 
 if TYPE_CHECKING:
     import pandas as pd

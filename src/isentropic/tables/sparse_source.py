@@ -19,8 +19,8 @@ from .._core.sparse_rows import LARGEST
 from .._core.values import Floats
 from .notices import notice, plural
 from .raw import RawTable
-from .readers.files import table_name
 from .readers.streams import require_file
+from .readers.table_files import table_name
 
 RANK = 50  # components where none are asked for
 _PARTS = frozenset({"format.npy", "shape.npy", "data.npy"})  # that scipy.sparse.save_npz writes in any case

@@ -48,7 +48,7 @@ class Scale:
             raise InvalidInputError(
                 "features must span a finite range once they are scaled, got values beyond 1e308 times their "
                 "spread. Give them in other units, or choose "
-            "scaling='none'."
+                "scaling='none'."
             ) from None
         return X
 
@@ -199,12 +199,6 @@ def column_means(X: Floats) -> Floats:
 
 
 ROWS = ("auto", "values", "shares", "profiles", "unit")
-ROW_TEXTS = {  # what is done to the values of a row, in words
-    "values": "",
-    "shares": "divided by the sum of the row",
-    "profiles": "minus the mean of the row, divided by its standard deviation",
-    "unit": "divided by the length of the row",
-}
 
 
 def require_numbers(columns: Sequence[Column], rows: str) -> None:
