@@ -1,4 +1,4 @@
-"""A folder of results as files: each whole or not there, sealed, found again by what it was computed from."""
+"""``ResultCache``: results as JSON files with checksums, by a key of what they were computed from."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OLD = 3600.0  # seconds after which a temporary file is a leftover of a process
 
 @cache
 def code_fingerprint(*without: str) -> str:
-    """Of every file of ours and the versions of the libraries: another one may give other numbers.
+    """Hash of our code and of the versions of the libraries: another one may give other numbers.
 
     The version alone would not do: between two releases the code changes and the version does not.
     ``without`` names folders of ours that the numbers do not depend on.
@@ -50,13 +50,13 @@ def code_fingerprint(*without: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ResultCache:
-    """JSON as files ``name-key.json``, each whole or not there; without a folder nothing is kept."""
+    """JSON as files ``name-key.json``, each complete or absent; without a folder nothing is stored."""
 
     folder: Path | None
 
     @classmethod
     def at(cls, folder: str | Path | None, n_rows: int = 0) -> Self:
-        """Make the folder, and refuse now one that takes no files, or not the rows of all runs."""
+        """Open the folder; refuse now one that takes no files, or has no room for all runs."""
         if folder is None:
             return cls(None)
         path = path_of(folder)
@@ -70,7 +70,7 @@ class ResultCache:
         return cls(path)
 
     def get(self, name: str, key: str, parse: Callable[[str], T]) -> T | None:
-        """What was kept under this name and key; None, with a warning, where it is not as it was written."""
+        """The result under this name and key; None, with a warning, where it is not as it was written."""
         path = self._path(name, key)
         if path is None or not os.path.lexists(path):
             return None
@@ -110,7 +110,7 @@ def _checksum(text: str, key: str) -> str:
 
 
 def _read_checked(path: Path, key: str) -> str:
-    """The text of a file; raises unless it is the one that was written for this key."""
+    """Text of a file; raises unless it is the one that was written for this key."""
     if not path.is_file():
         raise ValueError("it is no file, so that it is not kept either")
     hint = "Remove it."

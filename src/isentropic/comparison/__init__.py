@@ -1,4 +1,4 @@
-"""Methods side by side on one table: fitted, timed, scored, and which of their maps to trust."""
+"""Comparison of methods on one table: fit, time and score each, and recommend a map."""
 
 from .evaluation.label_tests import label_permutation_test
 from .evaluation.row_diagnostics import RowDiagnostics

@@ -1,4 +1,4 @@
-"""The maps of a comparison as one table: coordinates and all that is known of each row, and as files."""
+"""Export of maps: coordinates and scores of each row as a frame, as files, and for DataMapPlot."""
 
 from __future__ import annotations
 
@@ -133,17 +133,17 @@ def row_scores(run: Run) -> dict[str, Any]:
     if len(run.quality.near_neighbors):  # not in what was written before this measure
         found["near_neighbors"] = run.quality.near_neighbors[:, 0]
     found |= dict(_row_values(run, {n, len(rows)}))
-    spread = {
-        name: values if len(values) == n else _spread(values, rows, n) for name, values in found.items()
+    scores = {
+        name: values if len(values) == n else _in_all_rows(values, rows, n) for name, values in found.items()
     }
     trust = run.row_diagnostics
     if trust is not None and trust.walked is not None and trust.jumps is not None:
-        spread["jumps"] = _spread(trust.jumps, trust.walked, n)  # of rows of their own
-    return spread
+        scores["jumps"] = _in_all_rows(trust.jumps, trust.walked, n)  # of rows of their own
+    return scores
 
 
 def writable_names(table: Table) -> list[str]:
-    """Names of the rows as a file takes them: half a character, as a damaged one may end in, is no text."""
+    """Names of the rows as valid UTF-8."""
     return [name.encode(errors="backslashreplace").decode() for name in table.row_names]
 
 
@@ -164,7 +164,7 @@ def _row_values(value: Any, lengths: set[int]) -> Iterator[tuple[str, Any]]:
             yield from _row_values(held, lengths)
 
 
-def _spread(values: Any, rows: Any, n: int) -> Floats:
+def _in_all_rows(values: Any, rows: Any, n: int) -> Floats:
     scores = np.full(n, np.nan)
     scores[rows] = values
     return scores
@@ -210,9 +210,9 @@ def _maps(table: Table, runs: Sequence[Run], judged: Verdict | None) -> MapsFram
     for i in order:
         embedding = runs[i].embedding
         assert embedding is not None
-        placed = {f"{names[i]}_{d}": embedding[:, d] for d in range(embedding.shape[1])}
-        maps[names[i]] = list(placed)
-        columns |= placed | {f"{names[i]}_{key}": values for key, values in row_scores(runs[i]).items()}
+        coordinates = {f"{names[i]}_{d}": embedding[:, d] for d in range(embedding.shape[1])}
+        maps[names[i]] = list(coordinates)
+        columns |= coordinates | {f"{names[i]}_{key}": values for key, values in row_scores(runs[i]).items()}
     columns = {name: values[row_of] for name, values in columns.items()}
     row = free_name(getattr(table.preparation, "index", None) or "row", columns)
     named: dict[str, Any] = {row: writable_names(table)}

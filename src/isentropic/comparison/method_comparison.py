@@ -1,4 +1,4 @@
-"""``compare``: every method on one table, each fitted, timed, scored; a failure is a row, not an end."""
+"""``compare``: fit, time and score every method on one table; a failing method is recorded as such."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .presets import PRESETS, Preset
 from .run_cache import RunCache
 from .verdict import Verdict, verdict
 
-_MOST_MODEL_BYTES = 2**28  # bytes of the table, times methods: beyond, fitted models are not kept
+_MOST_MODEL_BYTES = 2**28  # bytes of the table, times methods: beyond, fitted models are not held
 
 OnRun = Callable[[Run, bool], None]  # called with each Run as it is there, and whether it was read back
 
@@ -35,7 +35,7 @@ class Comparison:
     """Runs of one table; of a large one those of a sample of its rows, and then one Run of all rows.
 
     The runs of a sample are Runs of the sampled table: row i of their maps, and of all that is known row by
-    row, is row ``rows[i]`` of the whole one. ``whole`` is the recommended method on all rows, which are in
+    row, is row ``rows[i]`` of the full one. ``full_run`` is the recommended method on all rows, which are in
     the order of the table. Identical rows are mapped and scored once: then ``rows`` names one of each that
     was compared, ``copies`` how often it is there, and ``row_of`` where the map has every row of the table.
     """
@@ -48,16 +48,16 @@ class Comparison:
     sampled: bool = False  # whether ``rows`` are a sample
     copies: Integers | None = None  # (n,) of each compared row: how many rows of the table it is; None: one
     row_of: Integers | None = None
-    # (N,) of each row of the table: which row of ``whole``, of the runs where there was no sample, it is
+    # (N,) of each row of the table: which row of ``full_run``, of the runs where there was no sample, it is
     distinct: Integers | None = None  # (u,) rows of the table that stand for all that are identical with them
 
     @property
     def all_runs(self) -> list[Run]:
-        """All Runs, that of all rows last: as :func:`compare` returns and ``verdict`` takes them."""
+        """All Runs, the one of all rows last: as :func:`compare` returns and ``verdict`` takes them."""
         return [*self.runs, *([] if self.full_run is None else [self.full_run])]
 
     def in_distinct_rows(self) -> Comparison:
-        """The same with rows counted among the different ones; itself where no row is repeated."""
+        """Count rows among the distinct ones; the same comparison where no row is repeated."""
         if self.row_of is None:
             return self
         rows = self.row_of[self.rows] if self.sampled and self.rows is not None else None
@@ -85,20 +85,20 @@ def compare(  # long, with a line for each option
     """Fit every method, measure seconds and memory, assess every map, and compare it with chance.
 
     A method that fails, needs classes that are not given, or is not made for so many rows, is a Run with
-    the reason. What is said of a method does not depend on which others are compared, but for whether its map
-    jumps between rows: only the map that is shown is walked, unless the preset is thorough.
+    the reason. The results of a method do not depend on which others are compared, but for whether its map
+    jumps between rows: only the shown map is tested for jumps, unless the preset is thorough.
 
     Rows that are identical in all columns are mapped and scored once, with the class that most of them have;
     Runs then say in ``copies`` how often each is there, and :func:`~isentropic.comparison.maps_frame` gives
     every row of the table its place.
 
-    A table of more than 10,000 rows is compared on 5,000, by Gower's metric on 3,000, drawn from each class
+    A table of more than 10,000 rows is compared on 5,000, by Gower's metric on 3,000, sampled from each class
     in proportion, or from each tenth of the column that varies most; parameters are chosen on 1,500 of them.
     These Runs say in ``rows`` which rows they are of. The method that is recommended
     (:func:`~isentropic.comparison.verdict`) is then fitted on all rows; its Run is the last, with ``rows``
     of None: 2,000 of its rows are compared with all others. So they are of more than 6,000 rows by Gower's
     metric. Where the cost of a method grows with the square of the rows, or it is not made for so many, those
-    beyond the sample are placed by ``transform``.
+    beyond the sample are mapped by ``transform``.
 
     Cost: for each method one fit per set of parameters and seed, with classes one more on 70% of the rows,
     and ``O(n^2 m)`` for the measures, up to 30,000 rows; of more rows a sample is read. A method that learns
@@ -121,7 +121,7 @@ def compare(  # long, with a line for each option
         By which rows are compared, fitted and measured: ``table.metric`` of a loaded table. Methods that know
         nothing but columns of numbers are then no part of a preset, and fail where they are named.
     preset : {"quick", "standard", "thorough"}
-        What is not said otherwise: methods, tuning, budget and seeds.
+        Defaults of what is not given: methods, tuning, budget and seeds.
     tune : bool, optional
         Choose the parameter that decides most, as the number of neighbours, by ``criterion``.
     budget : int, optional
@@ -137,7 +137,7 @@ def compare(  # long, with a line for each option
     seconds : float, optional
         What all of it may take. Methods are tried on few rows first; then the cheapest come first, on so many
         rows, with so many settings and seeds as the time allows, and what takes longer is stopped.
-        Which Runs there are then depends on the machine. See :func:`compared` for what was left out.
+        Which Runs there are then depends on the machine. See :func:`run_comparison` for what was left out.
     n_jobs : int or None
         Threads. The maps and their measures do not depend on it.
     folder : path, optional
@@ -199,14 +199,14 @@ def run_comparison(
     on_run: OnRun | None = None,
     on_methods: Callable[[Sequence[str]], None] | None = None,
 ) -> Comparison:
-    """As :func:`compare`, with what was done beside the Runs; ``on_methods`` is called with their labels."""
+    """Run :func:`compare` and return notes and the verdict too; ``on_methods`` is called with the labels."""
     seed = require_count("random_state", random_state, "a whole number, as seeds count on", least=0)
     if most_rows not in (None, "auto"):
         require_count("most_rows", most_rows, "'auto', None for all, or a number of rows", least=4)
     worker_threads(n_jobs)  # raises now, not in the middle
     require_one_of("criterion", criterion, CRITERIA)
     callback = get_config().progress
-    with config_context(progress=None):  # the bar is about methods, not about blocks of rows
+    with config_context(progress=None):  # the progress bar counts methods, not blocks of rows
         plan = ComparisonPlan.of(
             X, y, methods, preset, seed, most_rows, checked_metric(metric), limit, n_jobs
         )
@@ -252,7 +252,7 @@ def run_comparison(
 
 
 def _out_of_sample_maps(plan: ComparisonPlan) -> dict[str, Any] | None:
-    """Where fitted models are kept until it is known which map is shown; None: all are walked at once."""
+    """Where ``transform`` of each method is held until the shown map is known; None: all are tested."""
     if plan.preset.every_walk or len(plan.candidates) * plan.data.X.nbytes > _MOST_MODEL_BYTES:
         return None
     return {}
@@ -265,15 +265,15 @@ def _with_jumps_of_shown(
     evaluation: MakeEvaluation,
     cache: RunCache | None,
 ) -> list[Run]:
-    """Only the map that is shown is walked, where not all are: the verdict does not depend on it."""
+    """Test only the shown map for jumps, where not all are tested: the verdict does not depend on it."""
     if judged is None or judged.shown is None:
         return runs
     label = runs[judged.shown].method
     one = evaluation(
         next(candidate for candidate in plan.candidates if candidate.label == label), plan.preset
     )
-    walked = replace(one.with_map_jumps(runs[judged.shown], cache), rows=plan.rows)
-    return [walked if i == judged.shown else run for i, run in enumerate(runs)]
+    tested = replace(one.with_map_jumps(runs[judged.shown], cache), rows=plan.rows)
+    return [tested if i == judged.shown else run for i, run in enumerate(runs)]
 
 
 def _as_comparison(
@@ -283,7 +283,7 @@ def _as_comparison(
     notes: tuple[str, ...],
     judged: Verdict | None,
 ) -> Comparison:
-    """With rows counted in the table as it was given, identical ones included."""
+    """The comparison, with rows counted in the table as it was given, duplicates included."""
     copies, sampled = plan.copies, plan.rows is not None
     if copies is None:
         return Comparison(tuple(runs), plan.rows, full_run, notes, judged, sampled)
@@ -325,7 +325,7 @@ def _evaluate_all(
 
 
 def preset_with(name: str, **changes: Any) -> Preset:
-    """The preset of this name, with what is said otherwise."""
+    """The preset of this name, with these changes."""
     require_one_of("preset", name, PRESETS)
     return _with_changes(PRESETS[name], **changes)
 

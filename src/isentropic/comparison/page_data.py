@@ -40,7 +40,7 @@ _SEED = 0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """Of some rows of one map: how often ranks in the data and in the map meet, and pairs of distances."""
+    """Data of two diagrams of one map: the co-ranking matrix and pairs of distances (Shepard)."""
 
     coranks: Integers  # (c, c)
     pairs: ShepardPairs
@@ -57,16 +57,18 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PageData:
-    """Which rows are drawn, and all that takes a search or chance to know of them."""
+    """The rows that a page draws, and everything about them that takes a search or random numbers."""
 
     rows: Integers
-    neighbors: Neighbors  # in the data, among the drawn rows
+    neighbors: Neighbors  # in the data, among the rows on the page
     n_pictured: int  # rows of a picture
     pictures: tuple[Picture | None, ...]  # of each run; None without a map, or of too few rows
     marks: tuple[Mark | None, ...]  # of each caveat; None for one that is not about rows
     agreed: SharedNeighbors | None = None  # neighbours that all trusted maps show; None of fewer than two
-    overlay: DistanceOverlay | None = None  # how far the drawn rows are from each other in the data
-    groups: Groups | None = None  # of the shown map, found again in halves; their rows count the drawn ones
+    overlay: DistanceOverlay | None = None  # distances in the data between the rows on the page
+    groups: Groups | None = (
+        None  # of the shown map, found again in halves; their rows count those on the page
+    )
     group_test: GroupTest | None = None  # whether there are any, or why that was not tested
     full_map: FullMap | None = None  # the shown map, where it is of all rows of a table that was sampled
 
@@ -76,8 +78,8 @@ class FullMap:
     """The recommended map of all rows, beside maps of a sample."""
 
     run: Run
-    rows: Integers  # of all rows, those that are drawn in the other maps too
-    others: Integers  # further ones that are drawn here
+    rows: Integers  # of all rows, those that the other maps show too
+    others: Integers  # further ones that only this map shows
     other_classes: Integers | None  # of those
     other_table: Table | None = None  # of those
 
@@ -122,15 +124,15 @@ def collect_page_data(
 def _full_map(full_run: Run, runs: Sequence[Run], rows: Integers, full_table: Table) -> FullMap | None:
     if full_run.embedding is None or runs[0].rows is None:
         return None
-    drawn = runs[0].rows[rows]
-    others = np.setdiff1d(sampled_rows(full_table), drawn)
+    shown_rows = runs[0].rows[rows]
+    others = np.setdiff1d(sampled_rows(full_table), shown_rows)
     classes = full_table.y if full_table.class_names else None
     other_classes = None if classes is None else classes[others]
-    return FullMap(full_run, drawn, others, other_classes, select_rows(full_table, others))
+    return FullMap(full_run, shown_rows, others, other_classes, select_rows(full_table, others))
 
 
 def _full_map_of_sample(full: FullMap, rows: Integers) -> Run:
-    """The map of all rows, where the rows of the sample stand in it; others are not asked for."""
+    """The map of all rows, restricted to the rows of the sample; others are NaN."""
     assert full.run.embedding is not None
     points = np.full((int(rows.max()) + 1, full.run.embedding.shape[1]), np.nan)
     points[rows] = full.run.embedding[full.rows]
@@ -141,7 +143,7 @@ def _full_map_of_sample(full: FullMap, rows: Integers) -> Run:
 
 
 def sampled_rows(table: Table, most: int = MOST_ROWS) -> Integers:
-    """All rows, or ``most`` of them drawn at random from each class in proportion, at least one of each.
+    """All rows, or a stratified sample of ``most``, at least one of each class.
 
     Without classes the strata are tenths of the target, or of the column that varies most.
 
@@ -174,7 +176,7 @@ def _distance_overlay(table: Table, rows: Integers) -> DistanceOverlay | None:
 
 
 def plane_coordinates(embedding: Floats) -> Floats:
-    """As a map is drawn: its first two coordinates, or the only one over the row number."""
+    """Coordinates as a map is drawn: the first two, or the only one over the row number."""
     if embedding.shape[1] >= 2:
         return embedding[:, :2]
     n = len(embedding)
@@ -213,7 +215,7 @@ def _mark(run: Run | None, caveat: Caveat) -> Mark | None:
 
 
 def agreed_neighbors(runs: Sequence[Run], verdict: Verdict) -> SharedNeighbors | None:
-    """The neighbours on which all maps that are trusted agree, of all rows; None of fewer than two maps."""
+    """Neighbors on which all usable maps agree; None with fewer than two maps."""
     trusted = [runs[rating.run] for rating in verdict.ratings if rating.usable]
     maps = [run.embedding for run in trusted if run.embedding is not None]
     if len(maps) < 2:
@@ -230,7 +232,7 @@ def shown_groups(
     full_table: Table | None = None,
     embed: Embed | None = None,
 ) -> GroupTest | None:
-    """Whether the groups of the shown map are real: disjoint halves of the rows must show them again.
+    """Test the groups of the shown map: disjoint halves of the rows must show them again.
 
     The halves are mapped by themselves, by the method of the registry that the Run names or by
     ``embed(X_rows)``. The drawn rows are tested, in the two coordinates that are drawn; None without a map.
@@ -245,7 +247,7 @@ def shown_groups(
 
 
 def _damage(quality: Quality, kind: str) -> Floats:
-    """What the rows of a caveat suffer from, for each of the compared rows."""
+    """Damage of each compared row by the kind of a caveat."""
     strangers, torn = quality.false_neighbors[:, 0], quality.tears[:, 0]
     far = 1.0 - quality.near_neighbors[:, 0] + strangers / 1e3  # of equal shares the worse strangers
     return {"doubtful": far, "torn": torn}.get(kind, strangers + torn)
@@ -271,7 +273,7 @@ class DistanceOverlay:
 
     @property
     def error(self) -> float:
-        """The most that one stored distance is off."""
+        """Largest error of a stored distance."""
         return self.top / (2 * STEPS)
 
 
@@ -294,5 +296,5 @@ def distance_overlay(X: Floats, landmarks: Integers, metric: Metric = "euclidean
 
 
 def landmark_count(n: int) -> int:
-    """As many as the page has room for, of rows that are too many for all pairs."""
+    """Number of landmarks that the page has room for."""
     return min(MOST_LANDMARKS, max(1, _LANDMARK_BYTES // max(n, 1)))

@@ -1,4 +1,4 @@
-"""A folder of Runs: each is written when it is done, and found again by what it was computed from."""
+"""``RunCache``: Runs stored in a folder, by the data, method, settings, code and libraries behind them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .evaluation.runs import Run
 
 
 def fingerprint(X: Floats, y: Any) -> str:
-    """Of a table: equal for equal numbers in an equal shape."""
+    """Hash of a table: equal for equal numbers of an equal shape."""
     found = hashlib.sha256(repr((X.shape, str(X.dtype))).encode())
     found.update(np.ascontiguousarray(X).tobytes())
     if y is not None:
@@ -25,7 +25,7 @@ def fingerprint(X: Floats, y: Any) -> str:
 
 
 def run_key(data: str, method: str, settings: Mapping[str, Any], seed: int) -> str:
-    """Of a Run: what its numbers depend on, our code and the libraries below it included."""
+    """Cache key of a Run: everything its numbers depend on, code and libraries included."""
     parts = {"data": data, "method": method, "settings": settings, "seed": seed, "version": __version__}
     parts["code"] = code_fingerprint()
     text = json.dumps(parts, sort_keys=True, default=repr)
@@ -33,12 +33,12 @@ def run_key(data: str, method: str, settings: Mapping[str, Any], seed: int) -> s
 
 
 def parameter_key(value: Any) -> str:
-    """A parameter in a key; an array by its numbers, of which ``repr`` leaves out those of a long one."""
+    """A parameter as part of a key; an array by its numbers, which ``repr`` would shorten."""
     return fingerprint(value, None) if isinstance(value, np.ndarray) else repr(value)
 
 
 class RunCache(ResultCache):
-    """Runs as files ``method-key.json``, each whole or not there; without a folder nothing is kept."""
+    """Runs as files ``method-key.json``, each complete or absent; without a folder nothing is stored."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""How far a map can be trusted: ranks, curves, correlations, stress, topology, labels."""
+"""Quality measures of maps: ranks, curves, correlations, stress, topology, classes."""
 
 from ..distances import distance_rows
 from .assessment import assess

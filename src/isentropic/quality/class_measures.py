@@ -1,4 +1,4 @@
-"""What labels say about a map: silhouette, and how well its neighbours tell the classes apart."""
+"""Class measures of a map: silhouette, k-NN accuracy, Cohen's kappa."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""95% intervals of what is estimated from drawn pairs or drawn rows."""
+"""95% intervals of estimates from sampled pairs or rows (t, Wilson)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows are compared, and how far an estimate from some of them can be off.
+"""Row samples of quality measures, and the 95% half-widths of their estimates.
 
 Rows are drawn at random without replacement, and each is compared with all others. A measure is then the
 mean over the drawn rows of what each contributes, an estimate of that over all rows. Its 95% interval is
@@ -67,7 +67,7 @@ def checked_sample(sample: Any, n: int) -> Sample:
 
 
 def sampled_rows(sample: Any, n: int, most: int, random: np.random.RandomState) -> Integers:
-    """Row numbers: ``"auto"`` draws ``most`` of more rows than that."""
+    """Row numbers of a sample: ``"auto"`` takes ``most`` of more rows than that."""
     count = checked_sample(sample, n)
     count = min(most, n) if count == "auto" else count or n
     return np.sort(random.permutation(n)[:count])

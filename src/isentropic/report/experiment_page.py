@@ -1,4 +1,4 @@
-"""``tables_page``: tables that were run again, or one's own, on one page that needs no network."""
+"""``tables_page``: reproduced tables, or one's own, as one self-contained HTML page."""
 
 from __future__ import annotations
 

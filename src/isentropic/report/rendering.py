@@ -1,4 +1,4 @@
-"""``page``: everything about a comparison on one page of HTML that needs neither network nor server."""
+"""``page``: a comparison as one self-contained HTML page, without network or server."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def _maps(table: Table, runs: Sequence[Run], verdict: Verdict, page_data: PageDa
 
 
 def _shares(facts: Mapping[str, Any]) -> dict[str, float]:
-    """Of the distance between rows, by column, where they are known."""
+    """Share of each column in the distance between rows, where it is known."""
     return {one["name"]: one["share"] for one in facts["columns"] or () if one.get("share") is not None}
 
 
@@ -215,7 +215,7 @@ def _copies(copies: Integers | None, rows: Integers) -> str | None:
 
 
 def _region(run: Run | None, mark: Mark | None, rows: Integers, full: FullMap | None) -> dict[str, Any]:
-    """Where one of the worst facts is, in the map at the top, and which drawn rows it is about."""
+    """Outline of the rows of one caveat on the shown map."""
     if mark is None or run is None or run.embedding is None:
         return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False, "ringed": False}
     drawn = rows if full is None else np.concatenate([full.rows, full.others])

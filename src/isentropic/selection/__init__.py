@@ -1,4 +1,4 @@
-"""Parameters chosen by the quality of the map, without labels."""
+"""Parameter selection by the quality of the map, without labels."""
 
 from .criteria import CRITERIA, Criterion
 from .parameter_search import as_grid, geometric, neighbor_grid, select

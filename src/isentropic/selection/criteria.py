@@ -1,4 +1,4 @@
-"""By what parameters are chosen: measures of the map against the data; no labels."""
+"""Criteria of parameter selection: measures of the map against the data, without labels."""
 
 from __future__ import annotations
 

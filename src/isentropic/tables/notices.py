@@ -1,4 +1,4 @@
-"""The words of errors and warnings about tables: short lists of names, warnings that point at the caller."""
+"""Messages about tables: short lists of names, warnings that point at the caller."""
 
 from __future__ import annotations
 

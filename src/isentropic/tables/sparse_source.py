@@ -1,4 +1,4 @@
-"""Sparse tables, of which most values are zero: reduced to their principal components, never made dense."""
+"""Sparse tables, reduced to principal components without becoming dense."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse tables that stay so, for rows that are compared by cosine."""
+"""Sparse tables whose rows stay sparse, for comparison by cosine."""
 
 from __future__ import annotations
 

@@ -163,12 +163,12 @@ def test_enough_time_changes_nothing(X, tmp_path):
 
 
 def test_estimates_grow_between_what_is_measured_and_what_the_registry_says():
-    found = Estimate.measured(lambda n: 1e-3 * n, 10_000, 2.0, twice=True)
+    found = Estimate.from_timings(lambda n: 1e-3 * n, 10_000, 2.0, twice=True)
     assert found.power == pytest.approx(1.5)
     assert found.of(800) == pytest.approx(0.8)
     assert found.of(8_000) == pytest.approx(0.8 * 10**1.5)
     assert found.of(100) == pytest.approx(0.8)  # never less than what was measured
-    once = Estimate.measured(lambda n: 1.0, 10_000, 2.0, twice=False)
+    once = Estimate.from_timings(lambda n: 1.0, 10_000, 2.0, twice=False)
     assert once.of(2_000) == pytest.approx(10**1.5)
 
 

@@ -1,4 +1,4 @@
-"""What a comparison has to do: which methods, on which rows."""
+"""``ComparisonPlan``: which methods are compared, on which rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MostRows = int | None | Literal["auto"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparisonPlan:
-    """What is to be done: which methods on which rows."""
+    """The candidates, the rows they are compared on, and the preset for so many rows."""
 
     candidates: tuple[Candidate, ...]
     data: Data  # all different rows, or a sample of them
@@ -83,7 +83,7 @@ class ComparisonPlan:
 
     @property
     def steps(self) -> dict[str, list[str]]:
-        """Kinds of steps, by method; of a sample those of the map of all rows, too."""
+        """Kinds of steps by method; of a sample those of the map of all rows too."""
         steps = {
             candidate.label: step_kinds(candidate, self.preset, len(self.data.X))
             for candidate in self.candidates
@@ -92,7 +92,7 @@ class ComparisonPlan:
 
 
 def _n_compared(most_rows: MostRows, n_rows: int, metric: Metric) -> int:
-    """How many of the rows are compared."""
+    """Number of rows that are compared."""
     if metric == "precomputed":
         return n_rows
     if most_rows == "auto":
@@ -104,7 +104,7 @@ def _n_compared(most_rows: MostRows, n_rows: int, metric: Metric) -> int:
 def _n_compared_in_time(
     n_rows: int, n_methods: int, limit: TimeLimit, unit_cost: float, metric: Metric
 ) -> int:
-    """How many of the rows are compared in the time; all, where that takes no more than a sample."""
+    """Number of rows that are compared in the time; all, where that takes no more than a sample."""
     sample = MIXED_SAMPLE_ROWS if is_gower(metric) else SAMPLE_ROWS
     left = max(limit.ends(unit_cost) - time.perf_counter(), 1.0)
     found = rows_in_time(n_rows, n_methods, left, unit_cost, sample)
@@ -122,9 +122,9 @@ def _costly_messages(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _for_large_tables(methods: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Those of a preset that are not for small tables only, and a sentence on the others.
+    """Methods of a preset that are made for large tables, and a sentence on the others.
 
-    A sample they could map, but in more time than all other methods together.
+    The others could map a sample, but in more time than all other methods together.
     """
     others = [name for name in methods if METHODS[name].max_rows <= LARGE]
     note = f"Not compared, as they are made for fewer rows: {', '.join(others)}."

@@ -32,10 +32,10 @@ from ..presets import SAMPLE_ROWS, SCORED_ROWS, Preset
 
 _TIMED_ROWS = 1_000  # rows whose measures are timed
 _TIMED_FULL_ROWS = 50  # rows of a large table, each measured against all others
-_PER_MAP = 8.0  # times the pace: chance, the jackknife, walks of a map of any size
-_PER_SQUARE = 2.0  # times the pace, and the square of the thousands of rows
+_PER_MAP = 8.0  # times the unit cost: chance, the jackknife, jumps of a map of any size
+_PER_SQUARE = 2.0  # times the unit cost, and the square of the thousands of rows
 _PER_FULL_ROW = 2.5  # times what the measures take: chance and the tests of rows, too
-_PER_PAGE = 15.0  # times the pace: neighbours, groups, pictures, writing
+_PER_PAGE = 15.0  # times the unit cost: neighbors, groups, diagrams, writing
 _FOR_PAGE = 0.05  # of the time, at least
 _FEWEST_SCORED = 200
 _SHORTEST = 1e-4  # seconds: below, a clock may show none
@@ -43,14 +43,14 @@ _SHORTEST = 1e-4  # seconds: below, a clock may show none
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """The time that there is."""
+    """A time limit of a comparison, and whether a page is written within it."""
 
     began: float  # by the clock of time.perf_counter
     seconds: float
     page: bool = False  # whether a page is written in it, too
 
     def ends(self, unit_cost: float) -> float:
-        """Until when methods may be compared."""
+        """When the comparison of methods must end, by the clock of time.perf_counter."""
         page = max(_FOR_PAGE * self.seconds, _PER_PAGE * unit_cost) if self.page else 0.0
         return self.began + self.seconds - page
 
@@ -71,23 +71,23 @@ class TimeLimit:
 
 
 def measure_unit_cost(data: Data, n_jobs: int | None) -> float:
-    """Seconds that the measures of a map of 1,000 rows of this table take."""
+    """Measure the seconds that all measures of a map of 1,000 rows of this table take."""
     few = rows_of(data.X, slice(_TIMED_ROWS), data.metric)
     taken = [_time_measures(data, few, None, n_jobs) for _ in range(2)]  # the first loads compiled code
     return max(min(taken), _SHORTEST) * (_TIMED_ROWS / len(few)) ** 2
 
 
 def cost_per_full_row(data: Data, n_jobs: int | None) -> float:
-    """Seconds of all that is measured of one row of a large table, against all others."""
+    """Measure the seconds that one row of a large table takes against all others."""
     tried = min(_TIMED_FULL_ROWS, len(data.X))
     taken = [_time_measures(data, data.X, tried, n_jobs) for _ in range(2)]
     return _PER_FULL_ROW * max(min(taken), _SHORTEST) / tried
 
 
 def _time_measures(data: Data, X: np.ndarray, sample: int | None, n_jobs: int | None) -> float:
-    drawn = np.random.default_rng(0).normal(size=(len(X), 2))  # any map will do
+    Z = np.random.default_rng(0).normal(size=(len(X), 2))  # any map will do
     began = time.perf_counter()
-    assess(X, drawn, metric=data.metric, sample=sample, n_jobs=n_jobs)
+    assess(X, Z, metric=data.metric, sample=sample, n_jobs=n_jobs)
     return time.perf_counter() - began
 
 
@@ -130,13 +130,13 @@ _MOST_OVERRUN = 3.0  # times an estimate that a method may take, if others are t
 def rows_in_time(
     n_rows: int, n_methods: int, seconds: float, unit_cost: float, most: int = SAMPLE_ROWS
 ) -> int:
-    """So many rows that all that is measured of four maps takes a third of the time; at most ``most``."""
+    """Number of rows for which measuring four maps takes a third of the time; at most ``most``."""
     each = _FOR_MEASURES * seconds / min(n_methods, _MAPS)
     return min(n_rows, most, max(_FEWEST, int(rows_measurable_in(each, unit_cost)) // 500 * 500))
 
 
 def cost_exponent(candidate: Candidate) -> float:
-    """By which the seconds of a method grow with the rows, at most, as the registry says.
+    """Exponent by which the seconds of a method grow with the rows, at most, as the registry says.
 
     >>> from isentropic.comparison.evaluation.candidates import as_candidates
     >>> [cost_exponent(candidate) for candidate in as_candidates(["pca", "t-sne", "isomap", "sdd"])]
@@ -173,7 +173,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class MethodPlan:
-    """One method: how it is tried, until when."""
+    """Settings and deadline of one method."""
 
     preset: Preset
     ends: float  # by the clock of time.perf_counter
@@ -190,7 +190,7 @@ def plan_method(
     *,
     last: bool,
 ) -> MethodPlan | None:
-    """What of a method fits the time until ``ends``; None: nothing."""
+    """Plan how a method is run until ``ends``: with which settings and seeds; None where nothing fits."""
     left = ends - time.perf_counter()
     most = None
     for settings, n_seeds in ((preset.budget, preset.n_seeds), (preset.budget, 1), (1, 1)):
@@ -211,7 +211,7 @@ def plan_method(
 
 
 def order_by_cost(estimates: Mapping[str, Estimate], n_rows: int) -> list[str]:
-    """Labels, the cheapest of each family first, then the second of each: other kinds of map, then more."""
+    """Order labels: the cheapest method of each family first, then the second of each."""
     cheapest = sorted(estimates, key=lambda label: estimates[label].of(n_rows))
     seen: Counter[str] = Counter()
     turns = {}
@@ -223,13 +223,13 @@ def order_by_cost(estimates: Mapping[str, Estimate], n_rows: int) -> list[str]:
 
 
 def memory_messages(runs: Iterable[Run]) -> tuple[str, ...]:
-    """Methods that were refused for memory, in one sentence; none: nothing."""
+    """A sentence that names the methods left out for memory, if there are any."""
     names = [run.method for run in runs if run.reason.startswith(FOR_MEMORY)]
     return (f"Left out for memory: {', '.join(names)}.",) if names else ()
 
 
 def time_messages(left_out: Iterable[str], fewer: Iterable[str]) -> tuple[str, ...]:
-    """What was done for want of time, in a sentence each."""
+    """Sentences on the methods left out or shortened for time."""
     lines = (
         ("Left out for time: {}.", list(left_out)),
         ("With fewer settings or seeds for time: {}.", list(fewer)),

@@ -23,16 +23,16 @@ from .cost_model import cost_exponent, cost_per_full_row, rows_scorable_in
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FullEvaluation(Evaluation):
-    """One method on all rows, as it was chosen by a sample of them."""
+    """Evaluation of the recommended method on all rows, with the parameters chosen on a sample."""
 
     maps_rest: bool = False  # whether there is no time to fit all rows
     fit_ends: float | None = None  # by the clock of time.perf_counter: later it is stopped
 
     def evaluate_full(self, like: Run, rows: Integers, cache: RunCache) -> tuple[Run, bool]:
-        """The method of a Run of a sample, with the parameters chosen there, on all rows.
+        """Fit the method of a sample's Run, with the parameters chosen there, on all rows.
 
         Where it is not made for so many, its cost grows with their square, or they do not fit the memory, it
-        is fitted on the ``rows`` of the sample, and the others are placed by ``transform``, each by itself.
+        is fitted on the ``rows`` of the sample, and the others are mapped by ``transform``, each by itself.
         So it is where time is short.
         """
         chosen = {name: like.params[name] for trial in like.trials[:1] for name in trial.params}
@@ -68,7 +68,7 @@ class FullEvaluation(Evaluation):
         return run
 
     def _full_fit(self, params: Mapping[str, Any], rows: Integers) -> tuple[Fit, int]:
-        """The map of all rows, and how many of them were placed."""
+        """The map of all rows, and how many of them were mapped by ``transform``."""
         n, candidate = len(self.data.X), self.candidate
         if candidate.function is not None or not (self.maps_rest or grows_too_fast(candidate, n)):
             try:
@@ -118,9 +118,9 @@ def evaluate_full_in_time(
 
 
 def _attempts(evaluation: FullEvaluation, like: Run, ends: float) -> Iterator[tuple[bool, float]]:
-    """Whether rows are placed, and until when; one way after the other."""
+    """Ways to map all rows, in order: whether only the sample is fitted, and until when."""
     n, candidate = len(evaluation.data.X), evaluation.candidate
-    if candidate.function is not None:  # it places no rows
+    if candidate.function is not None:  # it maps no new rows
         yield False, ends
         return
     assert like.embedding is not None

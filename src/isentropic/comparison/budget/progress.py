@@ -23,7 +23,7 @@ _SHORTEST_SHOWN = 5.0  # seconds: what takes less is not named
 
 
 def step_kinds(candidate: Candidate, preset: Preset, n_rows: int) -> list[str]:
-    """Kinds of the steps of a task: trials, fits, those with permuted labels, and one for the measures.
+    """Kinds of the steps of a candidate: trials, fits, those with permuted labels, and one for the measures.
 
     They are counted where the next one begins: measures are over when the map of another seed is fitted.
     """
@@ -34,13 +34,13 @@ def step_kinds(candidate: Candidate, preset: Preset, n_rows: int) -> list[str]:
 
 
 def count_steps(candidate: Candidate, preset: Preset, n_rows: int) -> int:
-    """Steps of a task."""
+    """Number of steps of a candidate."""
     return len(step_kinds(candidate, preset, n_rows))
 
 
 @dataclass(slots=True)
 class Progress:
-    """Counts what is done, names what is being done, and says how long the rest will take.
+    """Progress of a comparison: counts steps, names the current one, estimates the time left.
 
     The seconds of a step depend on its method and its kind (:func:`estimate_time_left`); steps that were
     left out or read back, several at once, say nothing about others.
@@ -54,7 +54,7 @@ class Progress:
     _since: float = field(default_factory=lambda: time.perf_counter())
 
     def start(self, what: str) -> None:
-        """A method begins: what came before is no part of its first step."""
+        """Start a method: time that passed before is no part of its first step."""
         self._since = time.perf_counter()
         self.update(what)
 
@@ -83,7 +83,7 @@ class Progress:
 
 
 def parameter_sets(candidate: Candidate, preset: Preset, n_rows: int) -> list[dict[str, Any]]:
-    """Sets of parameters that are tried; none where there is nothing to choose."""
+    """Parameter sets that are tried for a candidate; none where there is nothing to choose."""
     if (
         not preset.tune
         or candidate.make is None
@@ -103,7 +103,7 @@ def parameter_sets(candidate: Candidate, preset: Preset, n_rows: int) -> list[di
 
 Levels = tuple[str, str]  # what two things the seconds of a piece of work depend on: which data, which method
 
-_FEWEST = 3  # pieces that must be done before anything is said
+_FEWEST = 3  # pieces that must be done before an estimate is given
 _SWEEPS = 10
 _LEAST = 0.01  # seconds: below, pieces differ by chance
 _NOISE = 0.02  # variance of a logarithm that is always there
@@ -114,10 +114,10 @@ _WIDEST = 4.0  # of that variance: a factor of about 50 to either side
 def estimate_time_left(
     seen: Sequence[tuple[Levels, float]], left: Sequence[Levels]
 ) -> tuple[float, float] | None:
-    """Seconds, from and to, of pieces of work that are left; None before anything can be said.
+    """Estimate the seconds of the remaining pieces of work, from and to; None while too few are done.
 
-    Logarithms of seconds are modelled as a sum of what the two levels of a piece take, each drawn towards the
-    mean (ridge regression). A level that was not seen yet may be anything that the others were.
+    Logarithms of seconds are modelled as a sum of what the two levels of a piece take, each shrunk towards
+    the mean (ridge regression). A level that was not seen yet may be anything that the others were.
     """
     if len(seen) < _FEWEST:
         return None

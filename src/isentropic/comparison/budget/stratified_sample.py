@@ -1,4 +1,4 @@
-"""Rows drawn at random from each part of a table in proportion: of each class, or of each tenth."""
+"""Stratified samples of rows: in proportion from each class, or from each tenth of a column."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TENTHS = 10
 
 
 def stratified_rows(strata: Integers, most: int, seed: int) -> Integers:
-    """All rows, or ``most`` of them drawn from each stratum in proportion, at least one of each; in order.
+    """Sample ``most`` rows from all strata in proportion, at least one of each; in order.
 
     Of the same strata and seed, fewer rows are among those that are more.
 
@@ -39,7 +39,7 @@ def stratified_rows(strata: Integers, most: int, seed: int) -> Integers:
 
 
 def strata_of(X: Floats, classes: Integers | None, target: Floats | None = None) -> Integers:
-    """The class of each row; without classes the tenth of the target, or of the column that varies most.
+    """Strata of the rows: classes; without them tenths of the target, or of the column that varies most.
 
     Rows of no class, -1, are a stratum too.
     """
@@ -55,7 +55,7 @@ def strata_of(X: Floats, classes: Integers | None, target: Floats | None = None)
 
 
 def select_rows(table: Table, rows: Integers) -> Table:
-    """The table of these rows, in their order."""
+    """Select rows of a table, in the given order."""
     return replace(
         table,
         X=np.ascontiguousarray(rows_of(table.X, rows, table.metric)),

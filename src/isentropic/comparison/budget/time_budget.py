@@ -1,4 +1,4 @@
-"""Methods compared within a time: the cheapest of each family first, each as far as the time allows."""
+"""Comparison within a time limit: the cheapest method of each family first, each as far as time allows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def evaluate_in_time(
     unit_cost: float,
     notify: Callable[[Run, bool], None],
 ) -> tuple[RunsByLabel, tuple[str, ...]]:
-    """Runs by their label, each with whether it was read back; and what was left out, in sentences.
+    """Evaluate methods until the time is over: Runs by label, and sentences on what was left out.
 
     ``unit_cost`` is that of the measures here and now; it is updated after each method, as the machine may
     become busy.
@@ -82,21 +82,21 @@ def evaluate_in_time(
 def _evaluate_cheapest(
     evaluation: MakeEvaluation, candidate: Candidate, preset: Preset, cache: RunCache
 ) -> tuple[Run, bool]:
-    """The cheapest method, once, however long it takes: a report without a map is of no use, even in time."""
+    """Evaluate the cheapest method once, however long it takes: a report without a map is of no use."""
     with config_context(deadline=None):
         return evaluation(candidate, replace(preset, tune=False, n_seeds=1)).run_cached(cache)
 
 
 def _updated_cost(run: Run, n_rows: int, seconds: float, unit_cost: float) -> float:
     """The unit cost as it was in a method: what was not fitting was measuring."""
-    if run.failed or run.trials:  # trials overlap, and take no time that could be told
+    if run.failed or run.trials:  # trials overlap, and take no time that could be measured
         return unit_cost
     ratio = (seconds - run.seconds * (1 + len(run.repeats))) / measuring_seconds(n_rows, unit_cost)
     return unit_cost * min(max(ratio, 1 / _MOST_DRIFT), _MOST_DRIFT)
 
 
 def _mark_done(asked: Evaluation, began: int) -> None:
-    """A method is over, however much of what was asked for is done: so the bar comes to its end."""
+    """Count all steps of a method as done, so that the progress bar comes to its end."""
     steps = count_steps(asked.candidate, asked.preset, len(asked.data.X))
     asked.progress.update(asked.candidate.label, began + steps - asked.progress.done)
 
@@ -109,7 +109,7 @@ def _estimate_costs(
     ends: float,
     unit_cost: float,
 ) -> dict[str, Estimate]:
-    """Of each method, unless it takes long even for few rows, or one map could not be measured any more."""
+    """Estimate the cost of each method from few rows; none for those that take long even there."""
     long = ends - time.perf_counter() >= LONG_BUDGET
     found: dict[str, Estimate] = {}
     for position, candidate in enumerate(candidates):

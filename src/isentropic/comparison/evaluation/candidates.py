@@ -1,4 +1,4 @@
-"""What is to be compared, checked before anything is fitted: names, estimators or functions."""
+"""``Candidate``: a method to compare, by name, estimator or function, checked before anything is fitted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Methods = Iterable[str] | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One method: how it is made, and what the registry knows of it."""
+    """One method to compare: how it is made, and what the registry knows of it."""
 
     label: str
     make: Callable[..., Any] | None  # parameters -> estimator; None for a function
@@ -44,7 +44,7 @@ class Candidate:
         return self.function is None
 
     def with_metric(self, metric: Any) -> Candidate:
-        """The same method of rows that are compared by another metric than the Euclidean."""
+        """The same method on rows that are compared by a non-Euclidean metric."""
         make = self.make
         if make is None:
             return self
@@ -66,7 +66,7 @@ class Candidate:
         return {} if self.make is None else dict(self.make().get_params(deep=False))
 
     def embed(self, model: Any, X: Any, y: Any) -> Any:
-        """What the function makes of X, or the estimator of X and, where it learns from it, y."""
+        """The map of X by the function, or by the estimator, which gets y where it learns from it."""
         if self.foreign:
             X, y = X.copy(), copy.copy(y)
         if self.function is not None:
@@ -74,7 +74,7 @@ class Candidate:
         return embedding_of(model, X, y if self.needs_y else None)
 
     def estimator(self, params: Mapping[str, Any], seed: int, n_jobs: int | None) -> Any:
-        """With these parameters, and the seed and the threads where it takes them.
+        """The estimator with these parameters, and the seed and threads where it takes them.
 
         Without a number of threads it keeps its own: those of other libraries need not know None.
         """
@@ -88,7 +88,7 @@ class Candidate:
 
 
 def as_candidates(methods: Methods) -> tuple[Candidate, ...]:
-    """Names of the registry, or names with parameters, or labels with estimators or functions.
+    """Candidates from names of the registry, names with parameters, or labels with estimators or functions.
 
     >>> [candidate.label for candidate in as_candidates(["pca", "isomap"])]
     ['pca', 'isomap']
@@ -142,7 +142,7 @@ def _can_be_cloned(estimator: Any) -> bool:
 
 
 def _embedding_by_copy(estimator: Any, X: Any) -> Any:
-    """Of an object without parameters; one that cannot be copied is fitted itself."""
+    """Embed with a copy of an object without parameters; one that cannot be copied is fitted itself."""
     with suppress(Exception):
         estimator = copy.deepcopy(estimator)
     return embedding_of(estimator, X)
@@ -156,12 +156,12 @@ def _changed_params(estimator: Any) -> dict[str, Any]:
 
 
 def _learns_from_y(estimator: Any) -> bool:
-    """Whether it says so, as estimators of scikit-learn do."""
+    """Whether the estimator's tags say that it needs y, as in scikit-learn."""
     return hasattr(estimator, "__sklearn_tags__") and bool(get_tags(estimator).target_tags.required)
 
 
 def _target(estimator: Any) -> str:
-    """The class, as the registry writes it: a bare name may be that of another package's."""
+    """Module and class, as the registry writes them: a bare name may belong to another package."""
     return f"{type(estimator).__module__}:{type(estimator).__qualname__}"
 
 
@@ -173,7 +173,7 @@ def _estimator_draws_above(estimator: Any) -> int | None:
 
 
 def _draws_above(lines: tuple[registry.Method, ...], *, changed: bool) -> int | None:
-    """Of one class; with parameters of its own a method that can draw may do so for any number of rows."""
+    """Rows above which a class is random; with changed parameters it may be so for any number of rows."""
     sizes = [line.draws_above for line in lines if line.draws_above is not None]
     if not sizes:
         return None
@@ -181,12 +181,12 @@ def _draws_above(lines: tuple[registry.Method, ...], *, changed: bool) -> int | 
 
 
 def parameters_text(params: Mapping[str, Any]) -> str:
-    """As a reader is told what is being tried."""
+    """Parameters as text, for progress messages."""
     return ", ".join(f"{name} = {value}" for name, value in params.items())
 
 
 def json_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that JSON knows; others as they are written."""
+    """Parameters as JSON values; others by their repr."""
     known = (bool, int, float, str, type(None))
     return {
         name: value if isinstance(value, known) else "gower" if is_gower(value) else repr(value)

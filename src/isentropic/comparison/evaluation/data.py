@@ -25,7 +25,7 @@ from .fitting import Accuracy, Split, accuracy_between, accuracy_interval
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Data:
-    """The table, and what every method is measured against."""
+    """The compared table: rows, classes, held-out split, classifiers, metric."""
 
     X: Floats
     y: Any  # as given, for methods that learn from it
@@ -42,7 +42,7 @@ class Data:
 
     @property
     def rows(self) -> Floats:
-        """The rows as the metric measures them."""
+        """The rows in the units of the metric."""
         return in_units(self.X, self.metric)
 
     @classmethod
@@ -94,7 +94,7 @@ class Data:
         return cls(X, y, classes, split, classifiers, key, relation, metric)
 
     def select_rows(self, rows: Integers | None) -> tuple[Floats, Any]:
-        """The table and what is to be learnt of some rows; None: of all."""
+        """X and y of some rows; None for all."""
         if rows is None:
             return self.X, self.y
         X = rows_of(self.X, rows, self.metric)

@@ -1,4 +1,4 @@
-"""Identical rows of a table: mapped and scored once, however often they are there."""
+"""Duplicate rows of a table, which are mapped and scored once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FEWEST = 4  # different rows that are compared; of fewer the table stays as it 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DuplicateRows:
-    """The different rows of a table, and how often each is there.
+    """The distinct rows of a table, and how often each occurs.
 
     ``rows`` increases; of rows that are identical in all features it holds the first one, with classes the
     first one of the class that most of them have.
@@ -30,7 +30,7 @@ class DuplicateRows:
 
     @classmethod
     def of(cls, X: Floats, classes: Integers | None = None) -> DuplicateRows | None:
-        """None where no row is repeated, or all but three rows are copies. ``O(n m + n log n)``.
+        """Find duplicates; None without any, or with fewer than four distinct rows. ``O(n m + n log n)``.
 
         >>> import numpy as np
         >>> found = DuplicateRows.of(np.array([[1.0], [2], [1], [3], [4]]), np.array([0, 0, 1, 1, 1]))
@@ -54,13 +54,13 @@ class DuplicateRows:
         return cls(rows[order].astype(np.int64), rank[group], counts[order])
 
     def in_table(self, run: Run) -> Run:
-        """A Run of the different rows, or of a sample of them, as a Run of rows of the table."""
+        """A Run of the distinct rows, or of a sample of them, as a Run of rows of the table."""
         if run.rows is None:
             return replace(run, copies=self.counts)
         return replace(run, rows=self.rows[run.rows], copies=self.counts[run.rows])
 
     def message(self) -> str:
-        """What was done, for the reader.
+        """A sentence on what was done about duplicates.
 
         >>> DuplicateRows(np.arange(42), np.arange(600) % 42, np.ones(42, int)).message()
         '600 rows are 42 different ones: identical rows are mapped and scored once.'
@@ -70,14 +70,14 @@ class DuplicateRows:
 
 
 def canonical_rows(X: Floats) -> Floats:
-    """Rows whose equal cells have equal bits: no -0.0, and one NaN."""
+    """Rows in which equal cells have equal bits: no -0.0, and one NaN."""
     X = np.ascontiguousarray(X, float) + 0.0
     X[np.isnan(X)] = np.nan
     return X
 
 
 def _rows_of_majority_class(group: Integers, classes: Integers, n_groups: int) -> Integers:
-    """Of each group the first row of its most frequent class; of equally frequent ones the first class.
+    """First row of the most frequent class in each group; of equally frequent classes the first.
 
     Rows without a class, -1, count only where no other is there.
     """

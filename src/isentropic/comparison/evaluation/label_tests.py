@@ -73,7 +73,7 @@ class LabelTrial:
         """The labels depend on the seed and i alone."""
         with warnings.catch_warnings():
             if i or self.quiet:
-                warnings.simplefilter("ignore")  # the true labels said what there is to say
+                warnings.simplefilter("ignore")  # the fit with the true labels has warned already
             return self._score(self.labels(i))
 
     def labels(self, i: int) -> Integers:
@@ -119,7 +119,7 @@ class LabelTrial:
 
 
 def _require_taught(estimator: Any, *, places: bool) -> None:
-    """Raise for what cannot be given labels, or cannot place the rows that are held out."""
+    """Raise for an estimator that takes no labels, or cannot map held-out rows."""
     fit: Any = getattr(estimator, "fit_transform", None)
     fits = fit is not None and hasattr(estimator, "get_params") and not isinstance(estimator, type)
     require(fits, "estimator", "one with fit_transform(X, y) and get_params()", estimator)
@@ -134,7 +134,7 @@ def _require_taught(estimator: Any, *, places: bool) -> None:
 
 
 def _with_seed(estimator: Any, n_rows: int, seed: int) -> Any:
-    """A copy that draws the same in every process; of a small table on one thread, which takes less time."""
+    """A seeded copy, which computes the same in every process; of a small table on one thread."""
     params = estimator.get_params(deep=False)
     fixed: dict[str, Any] = {}
     if "random_state" in params and params["random_state"] is None:
@@ -147,7 +147,7 @@ def _with_seed(estimator: Any, n_rows: int, seed: int) -> Any:
 def trial_scores(
     trial: LabelTrial, wanted: Sequence[int], n_jobs: int | None
 ) -> Iterator[tuple[int, Scores]]:
-    """The scores of these permutations in order, as they come; in several processes where that pays.
+    """Scores of these permutations in order, in several processes where that is faster.
 
     Equal bits in either case: BLAS has one thread.
     """
@@ -206,7 +206,7 @@ def label_permutation_test(
         Classes, as text or whole numbers. Rows without one (None, NaN, pd.NA, or -1 beside several
         classes) take no part.
     protocol : {"honest", "published"}
-        ``"honest"``: 30% of the rows are held out from the fit, placed without a label by ``transform``, and
+        ``"honest"``: 30% of the rows are held out from the fit, mapped without a label by ``transform``, and
         classified by their 10 nearest fitted rows; of small tables in up to 10 splits, until 200 rows are
         scored, the score being that of all. Labels are permuted before the splits. ``"published"``: fitted
         with all labels, then half of the rows of the map are classified by their 7 nearest of the other half.
@@ -251,7 +251,7 @@ def label_permutation_test(
             progress("labels permuted", done, total)
 
     cache, name = RunCache.at(folder), type(estimator).__name__
-    with config_context(progress=None):  # the bar is about permutations, not about blocks of rows
+    with config_context(progress=None):  # the progress bar counts permutations, not blocks of rows
         return permutation_null(trial, n_permutations, n_jobs, cache, name, report)
 
 
@@ -263,7 +263,7 @@ def permutation_null(
     name: str,
     report: Callable[[int, int], None],
 ) -> LabelTest:
-    """Score what is not in the store yet, keeping each as it comes."""
+    """Score the permutations that are not in the cache yet, and store each."""
     name, key = f"{name}-labels", _key(trial)
     found = cache.get(name, key, _scores_of) or {}
     wanted = [i for i in range(n_permutations + 1) if i not in found]
@@ -289,7 +289,7 @@ def permutation_null(
 
 
 def _key(trial: LabelTrial) -> str:
-    """What the scores depend on; how many are wanted is no part of it."""
+    """Cache key of the scores; the number of permutations is no part of it."""
     kind = type(trial.estimator)
     params = trial.estimator.get_params(deep=False)
     settings = {
@@ -310,11 +310,11 @@ def _scores_of(text: str) -> dict[int, Scores]:
 # ---- tests of a run ------------------------------------------------------------------------------
 
 
-MOST_TESTED = 2_000  # rows: of more so many are drawn, as a test takes twenty fits
+MOST_TESTED = 2_000  # rows: of more rows a sample is tested, as a test takes twenty fits
 
 
 def with_accuracy(run: Run, estimator: Any, data: Data) -> Run:
-    """The accuracy of k-NN on rows that were held out, and that of classifiers on the table."""
+    """A Run with its k-NN accuracy on held-out rows, and that of classifiers on the table."""
     if data.classes is None or data.split is None:
         return run
     run = replace(run, classifiers=data.classifiers)
@@ -322,7 +322,7 @@ def with_accuracy(run: Run, estimator: Any, data: Data) -> Run:
         return run
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what there is to warn of, the fit of all rows has said
+            warnings.simplefilter("ignore")  # the fit of all rows has warned already
             found = held_out_accuracy(estimator, data.X, data.classes, data.split, needs_y=run.saw_classes)
     except Exception as error:  # the map stands without it
         return _with_warning(run, f"The accuracy on held-out rows could not be measured: {error}")
@@ -339,7 +339,7 @@ def with_label_test(
     cache: RunCache,
     report: Callable[[int, int], None],
 ) -> Run:
-    """The honest test of the labels of a map that saw the classes."""
+    """A Run of a map that saw the classes, with its label permutation test."""
     if data.classes is None:
         return run
     rows = np.flatnonzero(data.classes >= 0)

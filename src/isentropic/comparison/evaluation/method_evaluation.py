@@ -1,4 +1,4 @@
-"""One method on one table: parameters chosen, map fitted and measured, held against chance."""
+"""``Evaluation``: choose parameters of one method, fit and measure its map, compare it with chance."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .runs import FOR_MEMORY, Run
 _FEWEST_TO_LEAVE_OUT = 40  # rows: a twentieth of fewer is one, and another one would change much
 _SMALL = 500  # rows
 _CHANCE_ROWS = 250  # of a large table, compared for what chance gives, which varies little between rows
-TransformRows = Callable[[Floats], Any]  # places new rows on a map
+TransformRows = Callable[[Floats], Any]  # maps new rows
 _CHANCE_OF_ALL = 1_000  # rows, up to which chance is measured on all
 STOPPED = "stopped after"  # begins the reason of a method whose time was over
 _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled code is no part of its cost
@@ -40,7 +40,7 @@ _WARM_UP = 60  # rows that a method sees before it is timed: loading compiled co
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
-    """One method on the data."""
+    """The evaluation of one candidate on the data."""
 
     candidate: Candidate
     data: Data
@@ -50,20 +50,20 @@ class Evaluation:
     n_jobs: int | None
     progress: Progress
     out_of_sample_maps: dict[str, TransformRows] | None = (
-        None  # kept here by label, where only the shown map is walked
+        None  # by label, where only the shown map is tested for jumps
     )
 
     def run_cached(self, cache: RunCache) -> tuple[Run, bool]:
-        """The Run, read back or computed and written; whether it was read back."""
+        """The Run, from the cache or computed and cached; and whether it was cached."""
         return self._cached(cache, self._settings(), lambda blank: self._compute(blank, cache))
 
     def read_cached(self, cache: RunCache) -> Run | None:
-        """The Run, if it can be read back."""
+        """The Run, if it is cached."""
         key = run_key(self.data.key, self.candidate.label, self._settings(), self.seed)
         return cache.read(self.candidate.label, key) if self.candidate.repeatable else None
 
     def fit_seconds(self, n_rows: int) -> float:
-        """What a fit of some of the rows takes, by default parameters."""
+        """Seconds of a fit of some rows with default parameters."""
         rows = np.arange(0, len(self.data.X), max(1, len(self.data.X) // n_rows))[:n_rows]
         X, y = self.data.select_rows(rows)
         part = replace(self, data=replace(self.data, X=X, y=y))
@@ -87,7 +87,7 @@ class Evaluation:
 
     @property
     def _threads(self) -> int | None:
-        """For measures: of a small table one thread takes less time than several."""
+        """Threads for measures: a small table takes less time on one."""
         return 1 if len(self.data.X) <= _SMALL else self.n_jobs
 
     @property
@@ -178,7 +178,7 @@ class Evaluation:
         return self._with_repeats(run, params, fit.embedding)
 
     def with_map_jumps(self, run: Run, cache: RunCache | None) -> Run:
-        """The Run with what walks on its map say, where it has none; written again, if there is a store."""
+        """The Run with its test for jumps, where it has none; cached again, if there is a cache."""
         if (
             self.out_of_sample_maps is None
             or run.row_diagnostics is None
@@ -272,13 +272,13 @@ class Evaluation:
 
     @property
     def _is_sampled(self) -> bool:
-        """Whether scores are read off some of the rows."""
+        """Whether scores are estimated from some of the rows."""
         most = self.preset.scored_rows
         return most is not None and len(self.data.X) > most
 
     @property
     def _samples_chance(self) -> bool:
-        """Whether chance is measured on few rows: of many, what it gives hardly varies."""
+        """Whether chance is measured on few rows: of many rows it hardly varies."""
         return self._is_sampled or (not self.preset.every_walk and len(self.data.X) > _CHANCE_OF_ALL)
 
     def _baseline(self, fit: Fit) -> dict[str, tuple[float, float]]:
@@ -294,7 +294,7 @@ class Evaluation:
         return {name: (float(v.mean()), float(np.quantile(v, 0.975))) for name, v in found.measures.items()}
 
     def _jackknife(self, fit: Fit, quality: Quality) -> dict[str, tuple[float, ...]]:
-        """How measures vary with the rows; where they were estimated they have an interval already."""
+        """Measures with a twentieth of the rows left out; none where they have an interval already."""
         if not quality.exact or quality.n < _FEWEST_TO_LEAVE_OUT:
             return {}
         found = jackknife_measures(
@@ -303,7 +303,7 @@ class Evaluation:
         return {name: tuple(values.tolist()) for name, values in found.items()}
 
     def _with_classes(self, run: Run, params: Mapping[str, Any], cache: RunCache) -> Run:
-        """What the classes say of the map; where the method learnt from them, with permuted labels too."""
+        """The Run with its accuracy, and the label permutation test where the method learnt from classes."""
         if self.candidate.make is None:
             return run
         estimator, count = self._estimator(params, 0), self.preset.n_label_permutations
@@ -320,7 +320,7 @@ class Evaluation:
         return with_accuracy(run, estimator, self.data)
 
     def _with_repeats(self, run: Run, params: Mapping[str, Any], first: Floats) -> Run:
-        """Measures of the maps of other seeds; none where the next seed gives the very same map."""
+        """The Run with measures of other seeds; none where the next seed gives the same map."""
         found: list[dict[str, float]] = []
         maps: list[Floats] = []
         for repeat in range(1, self.preset.n_seeds if self._draws else 1):
@@ -339,17 +339,17 @@ class Evaluation:
 
 @contextmanager
 def _named_warnings(label: str) -> Iterator[None]:
-    """Within the block, warnings of ours say which method they are about."""
+    """Prefix our warnings within the block by the method they are about."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", IsentropicWarning)
         try:
             yield
         finally:
-            said = [entry for entry in caught if issubclass(entry.category, IsentropicWarning)]
-            others = [entry for entry in caught if entry not in said]
+            ours = [entry for entry in caught if issubclass(entry.category, IsentropicWarning)]
+            others = [entry for entry in caught if entry not in ours]
     for entry in others:
         warnings.warn_explicit(entry.message, entry.category, entry.filename, entry.lineno)
-    for text, kind in dict.fromkeys((str(entry.message), entry.category) for entry in said):
+    for text, kind in dict.fromkeys((str(entry.message), entry.category) for entry in ours):
         warnings.warn(f"{label}: {text}", kind, stacklevel=2)
 
 

@@ -1,4 +1,4 @@
-"""``RowDiagnostics``: row by row, how reliable the place of a row in a map is. To and from JSON.
+"""``RowDiagnostics``: how reliable the place of each row on a map is. To and from JSON.
 
 Rows are tested against random places, maps are followed from a row to its neighbors, and the maps of other
 seeds are compared.
@@ -37,26 +37,26 @@ is_row_diagnostics = record(**_FIELDS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowDiagnostics:
-    """What speaks against the places of rows in a map, for each of the compared ones, ``quality.rows``."""
+    """Diagnostics of the compared rows of a map, ``quality.rows``: chance, jumps, other seeds."""
 
     p: Floats  # (s,) of the order of a row's distances in a random place: above 0.05, no better than chance
     by_chance: float  # estimated share of rows that are placed no better than by chance
-    walked: Integers | None = None  # (w,) rows from which the map was walked, where it can place new ones
-    jumps: Floats | None = None  # (w,) how far it jumps on the way to a neighbour: above 1.5 it is torn
-    unsteady: Floats | None = None  # (s,) share of its neighbours that a row does not keep with other seeds
+    walked: Integers | None = None  # (w,) rows tested for jumps, where the method maps new rows
+    jumps: Floats | None = None  # (w,) how far the map jumps on the path to a neighbor: above 1.5 it is torn
+    unsteady: Floats | None = None  # (s,) share of the neighbors of a row that other seeds do not show
 
     @property
     def doubtful_share(self) -> float:
-        """Of rows whose p is above 0.05; of fewer than 40 rows, above the least p that there is."""
+        """Share of rows whose p is above 0.05; of fewer than 40 rows, above the least possible p."""
         return float(np.mean(self.p > doubtful_above(len(self.p))))  # of few rows all are tested
 
     @property
     def jumping_share(self) -> float | None:
-        """Of the rows from which the map was walked, those where it jumps."""
+        """Share of the tested rows at which the map jumps."""
         return None if self.jumps is None else float(np.mean(self.jumps > JUMP))
 
     def to_fields(self) -> dict[str, Any]:
-        """As plain data."""
+        """As plain data, for JSON."""
         values = {name: getattr(self, name) for name in _FIELDS}
         return {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in values.items()}
 
@@ -69,14 +69,14 @@ class RowDiagnostics:
         return cls(**{**data, **arrays})
 
     def require_sound(self, quality: Quality) -> None:
-        """Raise ValueError unless it is of the rows that were compared."""
+        """Raise ValueError unless it belongs to the compared rows."""
         s, walked, jumps = len(quality.rows), self.walked, self.jumps
         if len(self.p) != s or (self.unsteady is not None and len(self.unsteady) != s):
             raise ValueError(f"its tests of rows are not of the {s} compared ones")
         if (None if walked is None else len(walked)) != (None if jumps is None else len(jumps)):
-            raise ValueError("it has as many jumps as rows from which the map was walked, or neither")
+            raise ValueError("it must have as many jumps as rows tested for jumps, or neither")
         if walked is not None and len(walked) and walked.max() >= quality.n:
-            raise ValueError(f"it was walked from row {walked.max()} of {quality.n}")
+            raise ValueError(f"it was tested for jumps at row {walked.max()} of {quality.n}")
 
 
 # ---- diagnostics of a run ------------------------------------------------------------------------
@@ -86,7 +86,7 @@ _FEWEST = 8  # rows of a map that are tested
 
 
 def with_row_tests(run: Run, X: Floats, seed: int, n_jobs: int | None, metric: Metric = "euclidean") -> Run:
-    """Every compared row tested against random places; nothing of too few rows to test."""
+    """The Run with every compared row tested against random places; unchanged with too few rows."""
     if run.quality is None or run.quality.n < _FEWEST:
         return run
     found = row_tests(
@@ -98,7 +98,7 @@ def with_row_tests(run: Run, X: Floats, seed: int, n_jobs: int | None, metric: M
 def with_jumps(
     run: Run, transform: Callable[[Floats], Any] | None, X: Floats, count: int, seed: int, n_jobs: int | None
 ) -> Run:
-    """Whether the map jumps on the way from a row to its neighbour, where it can place new rows."""
+    """The Run with a test for jumps between a row and its neighbor, where it can map new rows."""
     if transform is None or run.row_diagnostics is None:
         return run
     try:
@@ -109,13 +109,13 @@ def with_jumps(
     except DeadlineError:
         raise
     except Exception as error:  # the map is there all the same
-        said = f"Whether the map jumps was not measured: {type(error).__name__}: {error}"
-        return replace(run, warnings=(*run.warnings, said))
+        message = f"Whether the map jumps was not measured: {type(error).__name__}: {error}"
+        return replace(run, warnings=(*run.warnings, message))
     return replace(run, row_diagnostics=replace(run.row_diagnostics, walked=found.rows, jumps=found.jumps))
 
 
 def with_other_seeds(run: Run, maps: Sequence[Floats], n_jobs: int | None) -> Run:
-    """Of each compared row: the share of its neighbours that it does not have in the map of every seed."""
+    """The Run with the share of neighbors that a row loses on the maps of other seeds."""
     if run.embedding is None or run.quality is None or run.row_diagnostics is None or not maps:
         return run
     found = shared_neighbors([run.embedding, *maps], run.quality.n_neighbors[0], n_jobs=n_jobs)
@@ -133,7 +133,7 @@ _BLOCK = 4_096  # rows whose differences are held at a time
 def false_neighbor_rate(
     X: Floats, Z: Floats, quality: Quality, metric: Metric = "euclidean", n_jobs: int | None = None
 ) -> Floats:
-    """Of each compared row: the share of its k nearest rows in the map that are not so in the data.
+    """Share of the k nearest rows on the map that are not among the k nearest in the data, row by row.
 
     One that is as near in the data as the k-th there is none that is false: which of equal ones are counted
     among the k nearest is chance.

@@ -71,12 +71,12 @@ class LabelTest:
 
     @property
     def mean(self) -> float:
-        """Of the null: chance, under the honest protocol."""
+        """Mean of the null: chance, under the honest protocol."""
         return float(np.mean(self.null))
 
     @property
     def highest(self) -> float:
-        """Of the null."""
+        """Greatest score of the null."""
         return max(self.null)
 
     @property
@@ -91,7 +91,7 @@ class LabelTest:
         return self.observed <= max(self.highest, self.mean + _MARGIN * spread)
 
     def to_json(self) -> str:
-        """All of it as text; every number survives."""
+        """As JSON text; every number survives."""
         return json.dumps({"format": _TEST_FORMAT, **self.to_fields()}, allow_nan=False)
 
     def to_fields(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class LabelTest:
 
     @classmethod
     def from_json(cls, text: str) -> LabelTest:
-        """The inverse of :meth:`to_json`; raises where text is not whole or a field of another type."""
+        """The inverse of :meth:`to_json`; raises for incomplete text or a field of another type."""
         try:
             data = json.loads(text)
             if not isinstance(data, dict) or data.pop("format", None) != _TEST_FORMAT:
@@ -158,7 +158,7 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """What came of one method: its map, what it took, and how far the map can be trusted.
+    """Result of one method: its map, time and memory, and how far the map can be trusted.
 
     A failed run has a ``reason``, and neither ``embedding`` nor ``quality``.
     """
@@ -167,12 +167,12 @@ class Run:
     params: Mapping[str, Any]  # those that differ from the defaults of the method, the chosen ones included
     seed: int | None  # None where the method draws nothing
     seconds: float  # of the fit that gave the map, the selection not counted
-    memory_mib: float | None  # what that fit added to the peak of the process, where it can be told
+    memory_mib: float | None  # what that fit added to the peak of the process, where it can be measured
     embedding: Floats | None = None  # (n, d)
     quality: Quality | None = None
     reason: str = ""  # why it failed
     criterion: str = ""  # by which the parameters were chosen; empty where nothing was
-    trials: tuple[Trial, ...] = ()  # the whole curve of the selection
+    trials: tuple[Trial, ...] = ()  # the full curve of the selection
     repeats: tuple[Mapping[str, float], ...] = ()  # measures of the same method from other seeds, by name
     baseline: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     # (mean, 97.5% quantile) of measures under permutation of the rows of the map: what chance gives
@@ -191,15 +191,15 @@ class Run:
     # dense the rows lie as with unrelated ones; None: not measured
     saw_classes: bool = False  # whether the method learnt from them
     label_test: LabelTest | None = None  # of a method that did: the accuracy with permuted labels
-    row_diagnostics: RowDiagnostics | None = None  # what speaks against the places of single rows
+    row_diagnostics: RowDiagnostics | None = None  # how reliable the places of single rows are
     rows: Integers | None = None  # (n,) of a sample: which rows of the table the map is of; None: of all
-    n_placed: int = 0  # of them, that were not fitted but placed by transform
+    n_placed: int = 0  # of them, that were not fitted but mapped by transform
     copies: Integers | None = None
     # (n,) how many identical rows of the table each row of the map stands for; None: no row is repeated
 
     @property
     def data_accuracy(self) -> tuple[float, float, float] | None:
-        """Of k-NN in the data themselves: what there is to keep."""
+        """k-NN accuracy in the data themselves: what a map can retain."""
         return self.classifiers.get("k-NN")
 
     @property
@@ -207,7 +207,7 @@ class Run:
         return self.embedding is None
 
     def to_json(self) -> str:
-        """All of it as text; every number survives."""
+        """As JSON text; every number survives."""
         data = {
             "format": _FORMAT,
             "method": self.method,
@@ -247,7 +247,7 @@ class Run:
 
     @classmethod
     def from_json(cls, text: str) -> Run:
-        """The inverse of :meth:`to_json`; raises where text is not whole or a field of another type."""
+        """The inverse of :meth:`to_json`; raises for incomplete text or a field of another type."""
         try:
             data = json.loads(text)
             if not isinstance(data, dict) or data.pop("format", None) != _FORMAT:
@@ -319,7 +319,7 @@ def require_all_runs(runs: Any) -> None:
 
 
 def run_names(runs: Sequence[Run]) -> list[str]:
-    """The method of each run, and what tells it from other runs of the same method."""
+    """The method of each run, with parameters where a method occurs twice."""
     methods = [run.method for run in runs]
     return [
         run.method if methods.count(run.method) == 1 else f"{run.method} ({parameters(run)})" for run in runs

@@ -1,4 +1,4 @@
-"""Is there anything to show? Whether the columns of a table have anything to do with each other.
+"""Whether the columns of a table are related at all: a permutation test against shuffled columns.
 
 Two or three columns give good maps even of noise, and so do columns of long tails: such a map draws well what
 is not there. So the table is held against tables in which each column is shuffled by itself: every
@@ -23,8 +23,8 @@ from ...distances.metrics import BY_DIFFERENCES
 from ..evaluation.duplicate_rows import canonical_rows
 
 SHUFFLES = 99
-_ROWS, _FEWEST = 400, 60  # of more rows so many are drawn, fewer of wide tables
-_COLUMNS = 2_000  # of more as many are drawn
+_ROWS, _FEWEST = 400, 60  # sampled from larger tables, fewer of wide ones
+_COLUMNS = 2_000  # sampled from wider tables
 _WORK = 2e8  # squares of rows times columns, for each shuffled table
 _WORK_BY_COLUMN = 2e7  # the same of metrics that are no product of matrices
 _SEARCHED = 20_000  # rows among which copies are looked for
@@ -36,7 +36,7 @@ _APART = (
     0.5  # share of rows that are not at the place of that neighbour, at least; else a farther one is taken
 )
 _FARTHEST = 1e6  # units: a cell beyond counts as so far off, and no farther
-_DENSEST = 20.0  # logarithm of the largest density that is told: beyond, it is a question of rounding
+_DENSEST = 20.0  # logarithm of the largest density that is reported: beyond, it is rounding
 _TINY = 1e-7  # of the length of a row: equal rows are so far apart, by rounding
 _DIRECTIONS = ("cosine", "correlation")
 
@@ -70,7 +70,7 @@ def column_relation(X: Floats, random_state: int = 0, metric: Metric = "euclidea
     copied rows count once, unless columns of few values make them.
     ``O(100 s^2 m)`` for s = 400 rows, fewer where m is large, of which 2,000 are read.
 
-    None where nothing can be said: all rows are equal, all columns are one, or the metric is not one of
+    None where the test is not defined: all rows are equal, all columns are one, or the metric is not one of
     columns (precomputed distances, functions).
 
     >>> import numpy as np
@@ -109,7 +109,7 @@ def column_relation(X: Floats, random_state: int = 0, metric: Metric = "euclidea
 
 
 def _density(near: Floats, farther: Floats, shuffled: Floats) -> float:
-    """How many times as dense the rows lie as those of shuffled tables, 1 at least.
+    """Ratio of the density of rows to that of shuffled tables, at least 1.
 
     ``near`` and ``farther`` are the distances to the k-th and to the 2k-th neighbour.
     """
@@ -140,7 +140,7 @@ def _is_of_columns(metric: Metric) -> bool:
 
 
 def _without_copies(X: Floats, seed: int) -> Floats:
-    """The different rows; all of them where columns of few values make copies by themselves.
+    """Distinct rows; all of them where columns of few values make duplicates by themselves.
 
     A copied row has a neighbour at distance 0 that no shuffled table has, and would count as a relation.
     """
@@ -161,7 +161,7 @@ def _without_copies(X: Floats, seed: int) -> Floats:
 def _distance_function(
     X: Floats, rows: Integers, columns: Integers, metric: Metric
 ) -> tuple[Floats, Callable[[Floats, int], Floats]]:
-    """The table as it is shuffled, and what gives the distance of each row to its k-th neighbour."""
+    """The table as it is shuffled, and a function for distances to the k-th neighbor."""
     if is_gower(metric):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TableWarning)  # whoever maps the table says it
@@ -216,7 +216,7 @@ def _in_units(table: Floats) -> Floats:
 
 
 def _shuffle_columns(table: Floats, widths: list[int], random: np.random.Generator) -> Floats:
-    """Each column in an order of its own; columns of one block in the order of its first one."""
+    """Shuffle each column by itself; columns of one block together."""
     order = random.permuted(np.tile(np.arange(len(table))[:, None], len(widths)), axis=0)
     return np.take_along_axis(table, np.repeat(order, widths, axis=1), axis=0)
 

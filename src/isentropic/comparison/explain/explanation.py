@@ -228,7 +228,7 @@ def _require_positions(what: str, given: Any, table: Any) -> None:
 def compare_columns(
     columns: Sequence[Column], inside: Flags, outside: Flags, alpha: float, most: int | None, seed: int
 ) -> Explanation:
-    """What :func:`explain` says of two selections that have been checked."""
+    """Compare two checked selections column by column, as :func:`explain` reports it."""
     first = _half(inside, seed) | _half(outside, seed)
     texts = [_has_enough(column, inside, outside, first) for column in columns]
     enough = [column for column, is_told in zip(columns, texts, strict=True) if is_told]
@@ -299,12 +299,12 @@ def _choose(
 
 
 def _screen(columns: Sequence[Column], inside: Flags, outside: Flags) -> Iterator[tuple[float, float]]:
-    """p and strength of each column of numbers; whole ones a block at a time, which takes a tenth of it."""
+    """p and strength of each column of numbers; complete columns in blocks, ten times as fast."""
     for start in range(0, len(columns), _BLOCK):
         block = columns[start : start + _BLOCK]
         sides = [np.stack([column.values[flags] for column in block]) for flags in (inside, outside)]
-        whole = not any(np.isnan(side).any() for side in sides)
-        if whole and min(side.shape[1] for side in sides) > _EXACT_RANKS:
+        complete = not any(np.isnan(side).any() for side in sides)
+        if complete and min(side.shape[1] for side in sides) > _EXACT_RANKS:
             with np.errstate(divide="ignore", invalid="ignore"):  # a constant column has no p
                 found = stats.mannwhitneyu(*sides, alternative="two-sided", axis=1)
             areas = found.statistic / (sides[0].shape[1] * sides[1].shape[1])
@@ -334,7 +334,7 @@ def _difference(column: Column, code: int | None, inside: Flags, outside: Flags)
 
 
 def _significant(tested: list[Difference], alpha: float) -> tuple[Difference, ...]:
-    """Those that remain after Holm's correction, the strongest first."""
+    """Differences that remain significant after Holm's correction, the strongest first."""
     ordered = sorted(tested, key=lambda one: one.p)
     corrected, greatest = [], 0.0
     for rank, one in enumerate(ordered):

@@ -1,4 +1,4 @@
-"""Where in a map the damaged rows crowd: a region with an outline that can be drawn and counted."""
+"""Regions of a map where damaged rows are dense, with an outline."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Region:
 
 
 def damaged_region(points: Floats, damaged: np.ndarray) -> Region:
-    """The places where damaged rows crowd, or no place where they are scattered as by chance.
+    """The region where damaged rows are dense; empty where they are scattered as by chance.
 
     Rows are counted on a grid and blurred. A place belongs to the region where the share of damaged rows is
     twice that of the whole map (or one half), and half of what is usual around a damaged row. Patches with

@@ -1,4 +1,4 @@
-"""Columns of a table, frame or array, as selections are compared by them: numbers, or codes of levels."""
+"""Columns of a table, frame or array in their own units: numbers, or codes of levels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Column:
 
 
 def columns_of(table: Any, *, labels: bool = False) -> list[Column]:
-    """Its columns, at least one; of a :class:`Table` the features, and with ``labels`` its labels too."""
+    """Columns of a table, at least one; of a :class:`Table` its features, and with ``labels`` its labels."""
     columns = list(_columns(table))
     if labels and isinstance(table, Table):
         columns += label_columns(table)

@@ -1,4 +1,4 @@
-"""Are there groups? Clusters of a map, whether halves of the rows show them again, and what to call them."""
+"""Groups of rows: density clusters of a map, their reproducibility, and their names."""
 
 from .density_groups import find_groups
 from .group_results import Group, Groups, GroupTest

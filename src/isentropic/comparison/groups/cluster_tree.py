@@ -150,7 +150,7 @@ def reproducibilities(
     seed: int,
     n_jobs: int | None,
 ) -> tuple[Floats, Floats]:
-    """For each cluster of the tree of all rows, how well disjoint halves show it again.
+    """Reproducibility of each cluster of the tree in disjoint halves of the rows.
 
     Each split maps and clusters both halves and names the rows of the other half by the vote of five nearest
     rows in the data. A cluster G is found again as far as the clusters A and B of the two halves agree with
@@ -176,15 +176,15 @@ def reproducibilities(
 
 
 def map_tree(X: Floats, embed: Embed) -> ClusterTree:
-    """The clusters of a fresh map of these rows."""
+    """Cluster tree of a new map of these rows."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what the map of all rows has said already
+        warnings.simplefilter("ignore")  # the map of all rows has warned already
         Z = euclidean_rows(as_numbers("The map", embed(X)), "The map")
     return cluster_tree(Z, FEWEST // 2)
 
 
 def vote(members: Flags, near: Integers) -> Flags:
-    """Of each row the clusters that most of its nearest rows are in."""
+    """Clusters of each row by the vote of its nearest rows."""
     return np.asarray(members[near].sum(axis=1) * 2 > near.shape[1])
 
 
@@ -221,7 +221,7 @@ def _splits(n: int, n_splits: int, seed: int) -> Iterator[tuple[Integers, Intege
 def accept_clusters(
     tree: ClusterTree, of_chosen: Floats, of_branches: Floats, *, on_curve: bool = False
 ) -> dict[int, float]:
-    """The groups among the clusters of a tree, disjoint, with their reproducibility.
+    """Disjoint clusters of a tree that count as groups, with their reproducibility.
 
     A cluster stands for itself unless at least two disjoint ones inside it are found again.
     """

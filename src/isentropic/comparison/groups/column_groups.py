@@ -1,4 +1,4 @@
-"""Groups that few columns alone make: their levels tell the group, and without them it is gone."""
+"""Groups that few columns alone define: their levels tell the group, and without them it is gone."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ class _Levels:
 
 
 def defining_columns(X: Floats, table: Any, members: Flags, embed: Embed) -> list[tuple[str, ...]]:
-    """For each group (n, g) the columns that alone make it, at most three; none where it is more than that.
+    """For each group (n, g) the columns that alone define it, at most three; none where it is more.
 
     Such columns are of levels, have at most 10 values, or have one value in a quarter of the rows. Their
     combined levels tell the group from the rest with a balanced accuracy of at least .95, and a map of the
     rows has no cluster that shares .65 of the group (Jaccard) if they are constant there, with all others
-    that say the same: an amount that is zero where a flag is "no". One fit for each group that is told so.
+    that say the same: an amount that is zero where a flag is "no". One fit for each such group.
     """
     columns = list(_columns_of_levels(X, table))
     return [_defining(X, columns, flags, embed) for flags in members.T]
 
 
 def _defining(X: Floats, columns: Sequence[_Levels], flags: Flags, embed: Embed) -> tuple[str, ...]:
-    makers = _telling(columns, flags)
-    if not makers:
+    defining = _telling(columns, flags)
+    if not defining:
         return ()
     without = X.copy()
     for column in columns:
-        if any(column is maker or _says_the_same(column, maker) for maker in makers):
+        if any(column is one or _says_the_same(column, one) for one in defining):
             without[:, column.features] = 0.0
     shared = jaccard(flags[:, None], map_tree(without, embed).members)
-    return () if shared.max(initial=0.0) >= LEAST else tuple(maker.name for maker in makers)
+    return () if shared.max(initial=0.0) >= LEAST else tuple(one.name for one in defining)
 
 
 def _telling(columns: Sequence[_Levels], flags: Flags) -> list[_Levels]:

@@ -1,7 +1,7 @@
-"""``find_groups``: the hills of a map's density, how often they are found again, and what tells them apart.
+"""``find_groups``: density clusters of a map (ToMATo), their stability, and the columns that tell them apart.
 
-No label is read. A group is said to be there only if halves of the rows show it too; by which columns it
-differs from the rest is said by :func:`isentropic.explain`.
+No label is read. A group counts only if halves of the rows show it too; :func:`isentropic.explain` names the
+columns in which it differs from the rest.
 """
 
 from __future__ import annotations
@@ -132,9 +132,9 @@ def _hills(Z: Floats, fewest: int, n_jobs: int | None) -> Integers:
     peaks, sizes = np.empty(len(places), np.int64), np.zeros(len(places), np.int64)
     order = np.argsort(-density, kind="stable")
     basins(order, density, near.astype(np.int64), counts, rise, least, peaks, sizes)
-    kept = np.flatnonzero((peaks == np.arange(len(places))) & (sizes >= least))
+    retained = np.flatnonzero((peaks == np.arange(len(places))) & (sizes >= least))
     number = np.full(len(places), -1)
-    number[kept] = np.arange(len(kept))
+    number[retained] = np.arange(len(retained))
     return number[peaks][place_of.ravel()]
 
 
@@ -145,7 +145,7 @@ def map_dimension(far: Floats, most: int) -> float:
 
 
 def _is_found_again(hills: Integers, others: Integers, count: int) -> Floats:
-    """1 for each hill of which one of the others has two thirds of the members in common; 0 else."""
+    """1 for each hill that shares two thirds of its members (Jaccard) with another; 0 otherwise."""
     n_others = others.max(initial=-1) + 1
     if n_others < 2:
         return np.zeros(count)

@@ -138,11 +138,11 @@ def test_groups(
         except Exception as error:  # whatever a method raises of few rows, the comparison goes on
             return not_tested(len(Z), f"Half of the rows cannot be mapped by themselves: {error}")
     members = tree.members[:, list(found)]
-    whole = sample.spread(members, Z, n_jobs)
-    order = np.argsort(-whole.sum(axis=0), kind="stable")
+    membership = sample.spread(members, Z, n_jobs)
+    order = np.argsort(-membership.sum(axis=0), kind="stable")
     scores = np.array(list(found.values()))[order]
-    makers = defining_columns(some, _rows_of(table, sample.rows), members[:, order], embed)
-    groups = _groups(whole[:, order], scores, makers, X if table is None else table, seed)
+    defining = defining_columns(some, _rows_of(table, sample.rows), members[:, order], embed)
+    groups = _groups(membership[:, order], scores, defining, X if table is None else table, seed)
     n_clusters = int(tree.chosen.sum())
     groups_found = Groups(groups, len(Z), max(0, n_clusters - len(groups)), n_splits, least)
     return GroupTest("groups" if groups else "none", groups_found, n_splits, least)
@@ -152,7 +152,7 @@ test_groups.__test__ = False  # type: ignore[attr-defined]  # for pytest: it is 
 
 
 def not_tested(n_rows: int, reason: str) -> GroupTest:
-    """An answer without a test."""
+    """A group test that was not done, with the reason."""
     return GroupTest("not tested", Groups((), n_rows, 0, 0, LEAST), 0, LEAST, reason)
 
 
@@ -184,21 +184,21 @@ class _Sample:
     def of(cls, X: Floats, seed: int) -> _Sample:
         plain = np.where(np.isnan(X), np.inf, X)  # so that missing values are equal
         _, first, place = np.unique(plain, axis=0, return_index=True, return_inverse=True)
-        kept = np.arange(len(first))
+        retained = np.arange(len(first))
         if len(first) > _MOST_ROWS:
-            kept = np.sort(np.random.default_rng(seed).permutation(len(first))[:_MOST_ROWS])
+            retained = np.sort(np.random.default_rng(seed).permutation(len(first))[:_MOST_ROWS])
         position = np.full(len(first), -1)
-        position[kept] = np.arange(len(kept))
-        return cls(first[kept], position[place.ravel()])
+        position[retained] = np.arange(len(retained))
+        return cls(first[retained], position[place.ravel()])
 
     def spread(self, members: Flags, Z: Floats, n_jobs: int | None) -> Flags:
-        """Whose members all rows are; those that were not tested by the nearest tested ones on the map."""
-        whole = members[self.own]
+        """Membership of all rows; untested ones by a vote of the nearest tested rows on the map."""
+        membership = members[self.own]
         others = np.flatnonzero(self.own < 0)
         if len(others) and members.shape[1]:
             near, _ = nearest_among(Z[others], Z[self.rows], _VOTERS, n_jobs=n_jobs)
-            whole[others] = vote(members, near)
-        return whole
+            membership[others] = vote(members, near)
+        return membership
 
 
 def _rows_of(table: Any, rows: Integers) -> Any:
@@ -210,15 +210,15 @@ def _rows_of(table: Any, rows: Integers) -> Any:
 
 
 def _groups(
-    members: Flags, scores: Floats, makers: list[tuple[str, ...]], table: Any, seed: int
+    members: Flags, scores: Floats, defining: list[tuple[str, ...]], table: Any, seed: int
 ) -> tuple[Group, ...]:
     """The groups, explained and named."""
     rows = [np.flatnonzero(flags) for flags in members.T]
     explained = list(explain_groups(rows, table, len(members), seed))
     return tuple(
-        Group(name, own, float(score), explanation, maker)
-        for name, own, score, explanation, maker in zip(
-            group_names(explained), rows, scores, explained, makers, strict=True
+        Group(name, own, float(score), explanation, columns)
+        for name, own, score, explanation, columns in zip(
+            group_names(explained), rows, scores, explained, defining, strict=True
         )
     )
 
@@ -255,22 +255,22 @@ def group_test_of_run(
     n_jobs: int | None = None,
     random_state: int = 0,
 ) -> GroupTest:
-    """Are the groups that one map shows real? Its first two coordinates are tested, as they are drawn.
+    """Test the groups that the map of a Run shows, in its first two coordinates.
 
     ``rows`` are those that are drawn; the rows of the answer count them. ``embed`` maps some rows by the same
     method; by default the registry knows it by the name of the Run.
     """
     assert run.embedding is not None
-    drawn = np.arange(len(table.X)) if rows is None else rows
-    Z: Floats = run.embedding[drawn, :2]
+    shown_rows = np.arange(len(table.X)) if rows is None else rows
+    Z: Floats = run.embedding[shown_rows, :2]
     if run.saw_classes:
-        return not_tested(len(drawn), _SAW_CLASSES)
+        return not_tested(len(shown_rows), _SAW_CLASSES)
     again = embed_by_run(run, table.metric, n_jobs) if embed is None else embed
     if again is None:
         return not_tested(
-            len(drawn), f"{run.method} is no method of the registry: give embed to fit it again."
+            len(shown_rows), f"{run.method} is no method of the registry: give embed to fit it again."
         )
-    some = table if len(drawn) == len(table.X) else select_rows(table, drawn)
+    some = table if len(shown_rows) == len(table.X) else select_rows(table, shown_rows)
     return test_groups(
         some.X,
         Z,

@@ -1,4 +1,4 @@
-"""What to be careful about in one map: at most three sentences, worst first, with the rows they are about."""
+"""Caveats of one map: at most three sentences, the worst first, with the rows they are about."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Caveat:
 
 
 def caveats(run: Run) -> tuple[Caveat, ...]:
-    """The worst of what can be said of a map; nothing of a run that failed."""
+    """The worst caveats of a map; none for a run that failed."""
     return () if run.failed or run.quality is None else _worst(_find(run))
 
 
 def with_groups(found: Iterable[Caveat], groups: GroupAnswer) -> tuple[Caveat, ...]:
-    """The worst of these and of what is to be said of the groups."""
+    """The worst of these caveats and of those about groups."""
     made = [
         Caveat(text.made_by(names, columns), severity=_MADE_BY, kind="made by")
         for columns, names in groups.made_by

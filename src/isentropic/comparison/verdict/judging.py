@@ -113,7 +113,7 @@ def verdict(runs: Sequence[Run], groups: TestedGroups | None = None, shows: Sequ
 
 
 def with_answers(found: Verdict, groups: TestedGroups | None, shows: Sequence[str] = ()) -> Verdict:
-    """The same verdict with the answer of a test of groups, and with what the table says of its maps."""
+    """The verdict with the answer of a group test, and with sentences on the table."""
     answer = GroupAnswer.of(groups)
     caution = found.caution
     if found.recommended is not None:
@@ -130,7 +130,7 @@ def with_answers(found: Verdict, groups: TestedGroups | None, shows: Sequence[st
 
 
 def split_full(runs: Sequence[Run]) -> tuple[Sequence[Run], Run | None]:
-    """The runs that are compared, and the one of all rows, which stands last where they are of a sample."""
+    """The compared runs, and the run of all rows, which stands last where the others are of a sample."""
     if len(runs) > 1 and runs[-1].rows is None and runs[0].rows is not None:
         return runs[:-1], runs[-1]
     return runs, None

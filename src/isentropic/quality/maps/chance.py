@@ -1,4 +1,4 @@
-"""Is a map better than chance? The same measures for maps whose rows were shuffled."""
+"""Baseline of a map: the same measures for maps whose rows were permuted."""
 
 from __future__ import annotations
 

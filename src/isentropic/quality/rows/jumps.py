@@ -1,4 +1,4 @@
-"""``map_jumps``: does a row that changes a little stay where it is? The continuity of a map, row by row."""
+"""``map_jumps``: continuity of a map, row by row, along paths to a neighbor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``row_tests``: is each row of a map placed better than chance would place it? A p-value for every row."""
+"""``row_tests``: a p-value for the place of every row on a map, against random places."""
 
 from __future__ import annotations
 

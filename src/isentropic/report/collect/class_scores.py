@@ -1,4 +1,4 @@
-"""What the page says of classes: accuracies of held-out rows, nulls of permuted labels, plain classifiers."""
+"""Scores of classes on the page: held-out accuracies, permutation nulls, classifiers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scores of the runs as a reader wants them: in words, with interval, chance, and the best one known."""
+"""Scores of the runs as table cells: values, 95% intervals, and the best of each column."""
 
 from __future__ import annotations
 

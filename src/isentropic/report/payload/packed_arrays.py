@@ -1,4 +1,4 @@
-"""Arrays as short text: quantised, little-endian, base64."""
+"""Arrays as compact text: quantized, little-endian, base64."""
 
 from __future__ import annotations
 

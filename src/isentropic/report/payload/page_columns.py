@@ -1,4 +1,4 @@
-"""The columns of the table as they were given: to colour by, for tooltips, and to explain selections."""
+"""Columns on the page, in their own units: for colours, tooltips, and explanations of selections."""
 
 from __future__ import annotations
 

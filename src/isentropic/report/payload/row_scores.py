@@ -1,4 +1,4 @@
-"""What the page colours the rows of each map by: damage, and all that speaks against the place of a row."""
+"""Scores of single rows by which the page colours a map: false neighbors, tears, chance, jumps, seeds."""
 
 from __future__ import annotations
 

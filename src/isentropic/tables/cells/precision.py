@@ -1,4 +1,4 @@
-"""Whole numbers beyond 2^53, which float64 rounds: kept exact as long as they are read, then named."""
+"""Whole numbers beyond 2^53, which float64 rounds: read exactly, then named in a notice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Missing values filled in by a factor model: what the columns that are there tell of those that are not.
+"""Imputation of missing values by a factor model.
 
 The model is that of probabilistic PCA, ``x = W z + mean + e``, fitted by expectation-maximisation to what is
 known. A hole gets its mean given the rest of its row.
