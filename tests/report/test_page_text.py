@@ -250,6 +250,9 @@ def test_groups_of_the_shown_map_say_what_tells_them_apart(table, runs, verdict)
     assert [group["n"] for group in groups] == [len(found) for found in rows]
     assert all(np.bincount(table.y[found]).max() > 0.9 * len(found) for found in rows)
     assert all(group["stability"] >= 0.65 and "column" in group["lines"][0] for group in groups)
+    assert all(
+        group["inside"] > 0.9 > 0.5 > group["chance"] > 0 for group in groups
+    )  # of the true neighbours
 
 
 def prepared(table, target, centre, scale):

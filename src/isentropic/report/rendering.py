@@ -15,10 +15,11 @@ from .._core.arguments import require_kind
 from .._core.errors import require
 from .._core.extras import require_extra
 from .._core.values import Integers, Table
-from ..comparison import Group, Mark, PageData, Run, Verdict
+from ..comparison import Mark, PageData, Run, Verdict
 from ..comparison.evaluation.runs import parameters, require_runs
 from ..comparison.page_data import DistanceOverlay, FullMap, plane_coordinates
 from ..comparison.verdict import text
+from ..quality import check_selection
 from ..registry import METHODS
 from .collect import first_screen
 from .collect.class_scores import accuracy_columns, classifiers, groups, null_strips
@@ -175,7 +176,7 @@ def _payload(
         "regions": [_region(at_top, mark, marked, full) for mark in page_data.marks],
         "full": None if full is None else full_map(full, len(runs), table, maps, given),
         "table": table.name, "overlay": _overlay(page_data.overlay), "copies": _copies(copies, rows),
-        "groups": [_group(group) for group in page_data.groups or () if verdict.groups.level != "no"],
+        "groups": _groups(page_data) if verdict.groups.level != "no" else [],
         "group_answer": verdict.groups.sentence,
         "named_groups": verdict.recommended is not None and verdict.groups.level != "no",
         "kinds": kinds(maps, rows, at_top, page_data.agreed),
@@ -240,12 +241,17 @@ def _overlay(overlay: DistanceOverlay | None) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
-def _group(group: Group) -> dict[str, Any]:
-    """One of the groups found in the map at the top, by the drawn rows that it has."""
-    return {
-        "name": group.name, "rows": pack(group.rows, "u4"), "n": len(group.rows),
-        "stability": group.stability, "lines": list(group.lines),
-    }  # fmt: skip
+def _groups(page_data: PageData) -> list[dict[str, Any]]:
+    """Groups of the shown map, by their rows on the page, with the share of true neighbors inside."""
+    found = []
+    for group in page_data.groups or ():
+        check = check_selection(page_data.neighbors, group.rows)
+        found.append({
+            "name": group.name, "rows": pack(group.rows, "u4"), "n": len(group.rows),
+            "stability": group.stability, "lines": list(group.lines),
+            "inside": round(check.kept, 4), "chance": round(check.chance, 4),
+        })  # fmt: skip
+    return found
 
 
 # ---- text of the page --------------------------------------------------------------------------
