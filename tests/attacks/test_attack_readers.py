@@ -20,7 +20,7 @@ from isentropic import config_context
 from isentropic._core.errors import IsentropicError, MemoryBudgetError
 from isentropic._core.values import Table
 from isentropic.datasets import load
-from isentropic.tables.readers.packing import PACKINGS
+from isentropic.tables.readers.streams import PACKINGS
 from isentropic.tables.readers.table_files import PACKED, SUFFIXES, read_file
 
 pytest.importorskip("pyarrow")

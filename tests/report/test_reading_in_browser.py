@@ -13,7 +13,7 @@ from isentropic import datasets, report
 from isentropic._core.errors import TableWarning
 from isentropic.comparison import collect_page_data
 from isentropic.comparison.budget.stratified_sample import select_rows
-from isentropic.report.payload.row_scores import near_counts
+from isentropic.report.payload.page_rows import near_counts
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser

@@ -15,9 +15,8 @@ from ..distances import Metric, checked_metric
 from ..selection import CRITERIA
 from .budget.comparison_plan import ComparisonPlan, MostRows
 from .budget.cost_model import SAMPLE_SHARE, TimeLimit, memory_messages
-from .budget.full_fit import FullEvaluation, evaluate_full_in_time
 from .budget.progress import Progress
-from .budget.time_budget import MakeEvaluation, evaluate_in_time
+from .budget.time_budget import FullEvaluation, MakeEvaluation, evaluate_full_in_time, evaluate_in_time
 from .evaluation.candidates import Candidate, Methods
 from .evaluation.method_evaluation import Evaluation
 from .evaluation.runs import Run

@@ -22,15 +22,23 @@ from ..comparison.verdict import text
 from ..quality import check_selection
 from ..registry import METHODS
 from .collect import first_screen
-from .collect.class_scores import accuracy_columns, classifiers, groups, null_strips
 from .collect.first_screen import map_sections
-from .collect.scores import columns, every_measure, first_k, number, seconds
+from .collect.scores import (
+    accuracy_columns,
+    classifiers,
+    columns,
+    every_measure,
+    first_k,
+    groups,
+    null_strips,
+    number,
+    seconds,
+)
 from .colors import palette
 from .payload.diagrams import curves, diagrams, legends, parameter_curve
 from .payload.packed_arrays import pack, pack_points, round_numbers
 from .payload.page_columns import code_columns, pack_columns
-from .payload.page_rows import describe_rows, full_map
-from .payload.row_scores import kinds, near_counts, row_scores
+from .payload.page_rows import describe_rows, full_map, kinds, near_counts, row_scores
 
 _SCRIPTS = (
     "slices.js", "sheets.js", "charts.js", "labels.js", "maps.js", "coloring.js", "page.js",

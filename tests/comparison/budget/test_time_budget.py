@@ -21,9 +21,8 @@ from isentropic.comparison.budget.cost_model import (
     plan_method,
     rows_in_time,
 )
-from isentropic.comparison.budget.full_fit import FullEvaluation, evaluate_full_in_time
 from isentropic.comparison.budget.progress import Progress
-from isentropic.comparison.budget.time_budget import _updated_cost
+from isentropic.comparison.budget.time_budget import FullEvaluation, _updated_cost, evaluate_full_in_time
 from isentropic.comparison.evaluation.candidates import as_candidates
 from isentropic.comparison.evaluation.data import Data
 from isentropic.comparison.evaluation.runs import Run
@@ -274,7 +273,7 @@ def test_all_rows_are_fitted_or_placed_in_the_time_that_is_left(
     clock = Costly.clock
     clock.now = 0.0
     monkeypatch.setattr("time.perf_counter", clock)
-    monkeypatch.setattr("isentropic.comparison.budget.full_fit.cost_exponent", lambda task: 1.0)
+    monkeypatch.setattr("isentropic.comparison.budget.time_budget.cost_exponent", lambda task: 1.0)
     limit, rows = TimeLimit(0.0, 1e9), 100
     methods = {"costly": Costly(fitting, placing)}
     found = run_comparison(

@@ -33,8 +33,7 @@ from .cluster_tree import (
     vote,
 )
 from .column_groups import defining_columns
-from .density_groups import explain_groups, map_dimension
-from .group_results import Group, Groups, GroupTest
+from .density_groups import Group, Groups, GroupTest, explain_groups, map_dimension
 
 FEWEST_ROWS = 30
 _MOST_ROWS = 2_000  # that are mapped and clustered, half of them at a time

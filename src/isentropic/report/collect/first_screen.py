@@ -12,7 +12,7 @@ from ...comparison.evaluation.runs import parameters
 from ...comparison.verdict import text
 from ...comparison.verdict.choice import rank_maps
 from ...registry import METHODS
-from .class_scores import groups
+from .scores import groups
 
 _FEW_COLUMNS = 5  # that are named in the sentence on what a point is
 _LONGEST_NAME = 24

@@ -21,10 +21,22 @@ from ..._core.errors import FileFormatError
 from ..cells.precision import LARGEST, exact_number
 from ..notices import notice, plural
 from ..raw import require_distinct, require_few
-from .headers import MISSING_MARKS, n_titles, notice_joined_header, notice_titles, two_line_header
-from .layout import AUTO, SAMPLE, SEPARATOR_LINE, SPACES, Layout, fields_of, has_header, separator_of
-from .packing import plain_suffix
-from .streams import open_stream, text_encoding
+from .layout import (
+    AUTO,
+    MISSING_MARKS,
+    SAMPLE,
+    SEPARATOR_LINE,
+    SPACES,
+    Layout,
+    fields_of,
+    has_header,
+    n_titles,
+    notice_joined_header,
+    notice_titles,
+    separator_of,
+    two_line_header,
+)
+from .streams import open_stream, plain_suffix, text_encoding
 
 SPACED = (".txt", ".dat")  # suffixes of files whose fields may lie between spaces
 _ENCODINGS = {"cp1252": "Windows-1252", "utf-16": "UTF-16"}

@@ -21,8 +21,18 @@ from ..._core.extras import require_extra
 from ..._core.runtime import require_memory
 from ..notices import listing, notice, plural
 from ..raw import RawTable, require_distinct
-from .headers import MISSING_MARKS, frame_of, n_titles, notice_joined_header, notice_titles, two_line_header
-from .layout import AUTO, SAMPLE, Layout, has_header
+from .layout import (
+    AUTO,
+    MISSING_MARKS,
+    SAMPLE,
+    Layout,
+    frame_of,
+    has_header,
+    n_titles,
+    notice_joined_header,
+    notice_titles,
+    two_line_header,
+)
 from .streams import open_stream, read_as
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of a sheet of Excel

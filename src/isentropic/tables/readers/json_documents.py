@@ -12,7 +12,7 @@ from ..._core.errors import FileFormatError
 from ..._core.runtime import require_memory
 from ..notices import listing, notice
 from ..raw import HALF, RawTable, require_few
-from .headers import frame_of
+from .layout import frame_of
 from .streams import open_stream, require_text
 
 _PER_VALUE = 80  # bytes of a value of Python and its places in lists

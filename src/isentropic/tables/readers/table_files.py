@@ -18,8 +18,7 @@ from ..._core.runtime import require_memory
 from ..notices import listing, notice
 from ..raw import RawTable
 from .layout import AUTO, Layout
-from .packing import PACKINGS, packing_of
-from .streams import open_stream, read_as, require_file
+from .streams import PACKINGS, open_stream, packing_of, read_as, require_file
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": ",", ".dat": ","}
 _JSON, _EXCEL, _ARROW = (".jsonl", ".ndjson"), (".xlsx", ".xlsm"), (".feather", ".arrow", ".ipc")
