@@ -218,13 +218,13 @@ def _summaries(found: RankSums, curves: Curves) -> dict[str, Measure]:
 
 def _ties(found: RankSums, ks: tuple[int, ...], tied: TieSums) -> Ties:
     weights = len(found.rows) * rank_weight(found.n, np.array(ks))[:, None]
-    kept = retained_share(tied.extremes, weights).tolist()
+    retained = retained_share(tied.extremes, weights).tolist()
     share = tied.shared / (len(found.rows) * (found.n - 1))
     return Ties(
         share_X=float(share[0]),
         share_Z=float(share[1]),
-        trustworthiness=tuple((worst, best) for best, worst, _, _ in kept),
-        continuity=tuple((worst, best) for _, _, best, worst in kept),
+        trustworthiness=tuple((worst, best) for best, worst, _, _ in retained),
+        continuity=tuple((worst, best) for _, _, best, worst in retained),
     )
 
 
@@ -243,9 +243,9 @@ def distance_measures(
     n_jobs: int | None = None,
     **_: Any,
 ) -> dict[str, Measure]:
-    """Tau, rho, r and residual variance, then the stresses; of drawn pairs where rows are sampled.
+    """Tau, rho, r and residual variance, then the stresses; of sampled pairs where rows are sampled.
 
-    Where memory is short, correlations alone are of drawn pairs.
+    Where memory is short, correlations alone are of sampled pairs.
     """
     groups = pair_groups(
         [kind.name for kind in kinds(*CORRELATED)],

@@ -1,7 +1,7 @@
 """Row samples of quality measures, and the 95% half-widths of their estimates.
 
-Rows are drawn at random without replacement, and each is compared with all others. A measure is then the
-mean over the drawn rows of what each contributes, an estimate of that over all rows. Its 95% interval is
+Rows are sampled at random without replacement, and each is compared with all others. A measure is then the
+mean over the sampled rows of what each contributes, an estimate of that over all rows. Its 95% interval is
 the usual one for such a mean: Student's t times the standard error, less by what the finite number of
 rows leaves out. Where few rows contribute most, as with a single tear, it needs some 1,000 rows: of
 200 such intervals one in ten misses the truth rather than one in twenty.
@@ -98,16 +98,16 @@ def sampled_rank_sums(
     sample = checked_sample(sample, n)
     if sample is None or sample == n or (sample == "auto" and n <= EXACT_ROWS):
         return rank_sums(X, Z, ks, reading=reading, n_jobs=n_jobs)
-    drawn = generator(random_state).permutation(n)
+    order = generator(random_state).permutation(n)
     first = FIRST_ROWS if sample == "auto" else sample
     grid = interval_grid(n, ks)
-    found = rank_sums(X, Z, grid, drawn[:first], n_jobs=n_jobs)
+    found = rank_sums(X, Z, grid, order[:first], n_jobs=n_jobs)
     if sample != "auto":
         return found
     enough = min(n, _rows_needed(found, ks))
     if enough <= first:
         return found
-    return found.joined(rank_sums(X, Z, grid, drawn[first:enough], n_jobs=n_jobs))
+    return found.joined(rank_sums(X, Z, grid, order[first:enough], n_jobs=n_jobs))
 
 
 def _rows_needed(found: RankSums, ks: tuple[int, ...]) -> int:

@@ -227,8 +227,8 @@ def _region(run: Run | None, mark: Mark | None, rows: Integers, full: FullMap | 
     """Outline of the rows of one caveat on the shown map."""
     if mark is None or run is None or run.embedding is None:
         return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False, "ringed": False}
-    drawn = rows if full is None else np.concatenate([full.rows, full.others])
-    points, n = plane_coordinates(run.embedding)[drawn], len(mark.rows)
+    shown_rows = rows if full is None else np.concatenate([full.rows, full.others])
+    points, n = plane_coordinates(run.embedding)[shown_rows], len(mark.rows)
     # the coordinates of the page, as packed_points has them
     scale = float(np.ptp(points, axis=0).max()) or 1.0
     outline = (mark.region.outline - np.tile(points.min(axis=0), 2)) / scale

@@ -37,8 +37,10 @@ def _of_ranks(kind: MeasureSpec) -> Callable[..., float]:
 
 def _of_pairs(kind: MeasureSpec) -> Callable[..., float]:
     def score(X: DistanceRows, Z: Floats, k: int, sample: int | None, n_jobs: int | None) -> float:
-        drawn = sample is not None and kind.source == "pair order"  # sums over all pairs take little time
-        n_pairs = min(sample * 1_000, X.n * (X.n - 1) // 2) if drawn and sample is not None else None
+        samples_pairs = (
+            sample is not None and kind.source == "pair order"
+        )  # sums over all pairs take little time
+        n_pairs = min(sample * 1_000, X.n * (X.n - 1) // 2) if samples_pairs and sample is not None else None
         sides = both_sides(X, Z, n_jobs=n_jobs)
         return pair_measures([kind.name], *sides, n_pairs=n_pairs, n_jobs=n_jobs)[kind.name].value
 

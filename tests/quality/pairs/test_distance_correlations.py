@@ -129,7 +129,7 @@ def test_threads_change_no_bit(function, X, Z, n_pairs):
     assert one == two
 
 
-# ---- drawn pairs -------------------------------------------------------------------------------
+# ---- sampled pairs -------------------------------------------------------------------------------
 
 SMALL = BATCHES * 40
 
@@ -184,7 +184,7 @@ def test_the_seed_decides(X, Z):
     one, again, other = (kendall_tau(X, Z, n_pairs=SMALL, random_state=seed) for seed in (0, 0, 1))
     assert one == again
     assert one.value != other.value
-    assert one.note == f"from {SMALL:,} drawn pairs"
+    assert one.note == f"from {SMALL:,} sampled pairs"
 
 
 def test_auto_is_exact_while_rows_and_memory_allow(X, Z, monkeypatch):

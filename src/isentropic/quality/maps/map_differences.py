@@ -109,8 +109,8 @@ def compare_quality(
     sides = (given, one, two)
     first, second = _measured(sides, order[:count], ks, n_jobs)
     without = [
-        _measured([taken(side, kept) for side in sides], rows, ks, n_jobs)
-        for kept, rows in _parts(order, count)
+        _measured([taken(side, retained) for side in sides], rows, ks, n_jobs)
+        for retained, rows in _parts(order, count)
     ]
     differences = {}
     for name in first:
@@ -150,8 +150,8 @@ def jackknife_measures(
     order = generator(random_state).permutation(given.n)
     count = min(given.n, _ROWS, max(_TAU_ROWS // 2, 4 * _ROWS * _ROWS // given.n))
     found = []
-    for kept, rows in _parts(order, count):
-        sums = rank_sums(taken(given, kept), taken(mapped, kept), ks, rows, n_jobs=n_jobs)
+    for retained, rows in _parts(order, count):
+        sums = rank_sums(taken(given, retained), taken(mapped, retained), ks, rows, n_jobs=n_jobs)
         found.append(Curves.of(sums).values(verdict_measures(*OF_RANKS), ks))
     values = {name: np.array([one[name] for one in found]) for name in found[0]}
     tau = _tau_without(given, mapped, order[:_TAU_ROWS], n_jobs)
@@ -168,9 +168,9 @@ def _tau_without(X: DistanceRows, Z: DistanceRows, order: Integers, n_jobs: int 
     D, E = (taken(side, order).rows(everyone) for side in (X, Z))
     found = []
     for left in range(_GROUPS):
-        kept = np.flatnonzero(everyone % _GROUPS != left)
-        above = np.triu_indices(len(kept), 1)
-        first, second = (np.ascontiguousarray(side[np.ix_(kept, kept)][above]) for side in (D, E))
+        retained = np.flatnonzero(everyone % _GROUPS != left)
+        above = np.triu_indices(len(retained), 1)
+        first, second = (np.ascontiguousarray(side[np.ix_(retained, retained)][above]) for side in (D, E))
         found.append(compare_ranks(second, rank_values(first, n_jobs=n_jobs), n_jobs=n_jobs).kendall_tau)
     values = np.array(found)
     # A statistic of pairs varies as one over the root of the rows.
@@ -181,8 +181,8 @@ def _parts(order: Integers, count: int) -> Iterator[tuple[Integers, Integers]]:
     """The rows without one group after the other, and where the first ``count`` of ``order`` are in them."""
     group = np.arange(len(order)) % _GROUPS
     for left_out in range(min(_GROUPS, len(order))):
-        kept = np.sort(order[group != left_out])
-        yield kept, np.searchsorted(kept, order[:count][group[:count] != left_out])
+        retained = np.sort(order[group != left_out])
+        yield retained, np.searchsorted(retained, order[:count][group[:count] != left_out])
 
 
 def _measured(

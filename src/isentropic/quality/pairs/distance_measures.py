@@ -53,14 +53,14 @@ def kendall_tau(
         as long as they fit the memory budget, and else draws at least 2^20 and as many as make the
         interval at most 0.01 wide.
     random_state : int, RandomState or None
-        Of the drawn pairs. None is a fixed seed.
+        Of the sampled pairs. None is a fixed seed.
     n_jobs : int or None
         Threads. The result does not depend on them.
 
     Returns
     -------
     Measure
-        With ``value`` and, from drawn pairs, ``low`` and ``high``: the 95% interval.
+        With ``value`` and, from sampled pairs, ``low`` and ``high``: the 95% interval.
 
     Examples
     --------
@@ -249,5 +249,5 @@ def shepard_pairs(
         upper = np.triu_indices(given.n, 1)
         every = np.arange(given.n)
         return ShepardPairs(given.rows(every)[upper], mapped.rows(every)[upper])
-    drawn = drawn_pairs(given, mapped, max(n_pairs, FEWEST), random_state)
-    return ShepardPairs(drawn.given.ravel()[:n_pairs], drawn.mapped.ravel()[:n_pairs])
+    sample = drawn_pairs(given, mapped, max(n_pairs, FEWEST), random_state)
+    return ShepardPairs(sample.given.ravel()[:n_pairs], sample.mapped.ravel()[:n_pairs])

@@ -1,4 +1,4 @@
-"""Measures over the pairs of rows i < j: of all pairs, or of drawn ones with a 95% interval."""
+"""Measures over the pairs of rows i < j: of all pairs, or of a sample with a 95% interval."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ..ranks.rank_correlations import (
 from .pair_sums import PairSums, all_pair_sums, common_exponents, join_sums, row_sums
 
 EXACT_ROWS = 20_000  # "auto" compares all pairs of that many rows: 200 million, in less than a minute
-WIDTH = 0.01  # of the intervals that "auto" asks of drawn pairs, where a measure is within -1 and 1
+WIDTH = 0.01  # of the intervals that "auto" asks of sampled pairs, where a measure is within -1 and 1
 _MOST_SAMPLED = 2**25
 
 _WITHIN_1 = (-1.0, 1.0)
@@ -55,13 +55,13 @@ def pair_measures(
     if n_pairs is None:
         return _defined(_of_all(names, X, Z, n_jobs))
     while True:
-        drawn = drawn_pairs(X, Z, n_pairs, random_state)
-        found = _defined(_of_sampled_pairs(names, drawn, X, Z, n_jobs))
+        sample = drawn_pairs(X, Z, n_pairs, random_state)
+        found = _defined(_of_sampled_pairs(names, sample, X, Z, n_jobs))
         widths = [_width(measure) for measure in found.values() if measure.range == _WITHIN_1]
         excess = max(widths, default=0.0) / WIDTH
-        if not automatic or excess <= 1 or drawn.n_pairs >= _MOST_SAMPLED:
+        if not automatic or excess <= 1 or sample.n_pairs >= _MOST_SAMPLED:
             return found
-        n_pairs = min(int(1.2 * excess**2 * drawn.n_pairs), _MOST_SAMPLED)
+        n_pairs = min(int(1.2 * excess**2 * sample.n_pairs), _MOST_SAMPLED)
 
 
 def pair_groups(
@@ -76,7 +76,7 @@ def pair_groups(
 ) -> tuple[Callable[[], dict[str, Measure]], Callable[[], dict[str, Measure]]]:
     """The same for two groups that may be undefined each by itself, from one sum over all pairs if it can be.
 
-    If ``draw``, both are of drawn pairs. If not, the stresses are exact, and so are the correlations unless
+    If ``draw``, both are of sampled pairs. If not, the stresses are exact, and so are the correlations unless
     memory is short.
     """
     if draw or not _all_fit(correlations, X.n):
@@ -196,36 +196,36 @@ def _compared_pairs(X: DistanceRows, Z: DistanceRows, with_sums: bool, n_jobs: i
     return _Found(compare_ranks(distances, ranks, n_jobs=n_jobs), sums)
 
 
-# ---- drawn pairs -------------------------------------------------------------------------------
+# ---- sampled pairs -----------------------------------------------------------------------------
 
 
 def _of_sampled_pairs(
-    names: Sequence[str], drawn: DrawnPairs, X: DistanceRows, Z: DistanceRows, n_jobs: int | None
+    names: Sequence[str], sample: DrawnPairs, X: DistanceRows, Z: DistanceRows, n_jobs: int | None
 ) -> tuple[dict[str, Measure], _Found]:
-    whole, *batches = _found_in(names, drawn, common_exponents(X, Z), n_jobs)
+    overall, *batches = _found_in(names, sample, common_exponents(X, Z), n_jobs)
     found, n_pairs = {}, X.n * (X.n - 1) // 2
     for name in names:
-        measure = whole.measure(name)
+        measure = overall.measure(name)
         value, values = measure.value, [batch.value(name) for batch in batches]
         if name == "raw_stress":  # the root of a sum over all pairs, not of a mean
-            value *= math.sqrt(n_pairs / drawn.n_pairs)
-            values = [each * math.sqrt(n_pairs / drawn.n_pairs * len(batches)) for each in values]
+            value *= math.sqrt(n_pairs / sample.n_pairs)
+            values = [each * math.sqrt(n_pairs / sample.n_pairs * len(batches)) for each in values]
         low, high = interval(value, values, *measure.range)
-        note = "; ".join(filter(None, (f"from {drawn.n_pairs:,} drawn pairs", measure.note)))
+        note = "; ".join(filter(None, (f"from {sample.n_pairs:,} sampled pairs", measure.note)))
         found[name] = replace(measure, value=value, low=low, high=high, note=note)
-    return found, whole
+    return found, overall
 
 
 def _found_in(
-    names: Sequence[str], drawn: DrawnPairs, exponents: tuple[int, int], n_jobs: int | None
+    names: Sequence[str], sample: DrawnPairs, exponents: tuple[int, int], n_jobs: int | None
 ) -> list[_Found]:
-    """What all drawn pairs say, then what each batch does."""
-    given, mapped = drawn.given, drawn.mapped
+    """Results of all sampled pairs, then of each batch."""
+    given, mapped = sample.given, sample.mapped
     orders: list[RankComparison | None] = [None] * (1 + len(given))
     sums: list[PairSums | None] = [None] * (1 + len(given))
     if _by_order(names):
-        whole = compare_ranks(given.ravel(), rank_values(mapped.ravel(), n_jobs=n_jobs), n_jobs=n_jobs)
-        orders = [whole, *compare_row_ranks(given, mapped, n_jobs=n_jobs)]
+        overall = compare_ranks(given.ravel(), rank_values(mapped.ravel(), n_jobs=n_jobs), n_jobs=n_jobs)
+        orders = [overall, *compare_row_ranks(given, mapped, n_jobs=n_jobs)]
     if _by_sums(names):
         table = row_sums(given, mapped, exponents, n_jobs=n_jobs)
         sums = [join_sums(rows, exponents) for rows in (table, *table[:, None])]

@@ -110,13 +110,13 @@ def _walk(
     """Places (n_steps - 1, s, d) between the rows and their ends."""
     shares = np.arange(1, n_steps)[:, None, None] / n_steps
     between = X[rows] + shares * (X[ends] - X[rows])
-    placed = np.asarray(place(between.reshape(-1, X.shape[1])), np.float64)
+    mapped = np.asarray(place(between.reshape(-1, X.shape[1])), np.float64)
     count = between.shape[0] * between.shape[1]
     must_be = f"a function that gives {d} coordinates of each row, here ({count}, {d})"
-    require(placed.shape == (count, d), "place", must_be, placed.shape)
-    lost = int((~np.isfinite(placed)).sum())
+    require(mapped.shape == (count, d), "place", must_be, mapped.shape)
+    lost = int((~np.isfinite(mapped)).sum())
     require(lost == 0, "place", "a function that gives finite coordinates", f"{lost} that are not")
-    return placed.reshape(*between.shape[:2], d)
+    return mapped.reshape(*between.shape[:2], d)
 
 
 def _in_unit(places: Floats, origin: Floats, exponent: int) -> Floats:

@@ -112,8 +112,8 @@ def row_tests(
     n = given.n
     share = require_number("share", share, "above 0, at most 1", above=0.0, most=1.0)
     random = generator(random_state)
-    drawn = random.permutation(n)
-    references, places = drawn[: min(_REFERENCES, n // 2)], drawn[n // 2 :][:_PLACES]
+    order = random.permutation(n)
+    references, places = order[: min(_REFERENCES, n // 2)], order[n // 2 :][:_PLACES]
     tested = _tested(rows, n, random)
     near = min(len(references) - 1, max(_FEWEST // 2 - 1, round(share * (len(references) - 1))))
     ranks = rankdata(_distances(mapped, places, references), axis=1)

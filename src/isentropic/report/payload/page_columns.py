@@ -74,8 +74,8 @@ def code_columns(table: Table, rows: Integers) -> tuple[list[CodedColumn], int]:
     coded += [replace(_code(column, rows), role=roles.get(column.name, "other")) for column in others]
     if sum(one.n_bytes for one in coded) > MOST_BYTES:
         coded = [_thin(one, _FEW_VALUES) for one in coded]
-    kept = _fitting(coded, _variances(table, [*columns, *others]))
-    return [coded[j] for j in kept], len(columns) + len(others)
+    retained = _fitting(coded, _variances(table, [*columns, *others]))
+    return [coded[j] for j in retained], len(columns) + len(others)
 
 
 def pack_columns(coded: Sequence[CodedColumn], n_all: int) -> dict[str, Any]:
@@ -137,9 +137,9 @@ def _code(column: Column, rows: Integers) -> CodedColumn:
         codes = np.zeros(len(shown_rows))
         codes[there] = ranks
     kind = "u1" if len(values) < 256 else "u2"
-    whole: Integers = np.where(there, np.nan_to_num(codes), np.iinfo(kind).max).astype(np.int64)
+    integer_codes: Integers = np.where(there, np.nan_to_num(codes), np.iinfo(kind).max).astype(np.int64)
     levels = tuple(_short(level) for level in column.levels)
-    return CodedColumn(column.name, kind, whole, len(values), values, levels, column.dates)
+    return CodedColumn(column.name, kind, integer_codes, len(values), values, levels, column.dates)
 
 
 def _thin(one: CodedColumn, most: int) -> CodedColumn:

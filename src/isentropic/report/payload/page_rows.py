@@ -180,11 +180,11 @@ def class_codes(table: Table, classes: Integers) -> tuple[Integers, list[str], i
     if len(names) <= MOST_CLASSES:
         return classes, names, 0
     counts = np.bincount(all_classes, minlength=len(names))
-    kept = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
-    n_grouped = len(names) - len(kept)
-    code_of = np.full(len(names), len(kept))
-    code_of[kept] = np.arange(len(kept))
-    return code_of[classes], [names[code] for code in kept] + [f"{n_grouped} smaller classes"], n_grouped
+    retained = np.sort(np.argsort(-counts, kind="stable")[: MOST_CLASSES - 1])
+    n_grouped = len(names) - len(retained)
+    code_of = np.full(len(names), len(retained))
+    code_of[retained] = np.arange(len(retained))
+    return code_of[classes], [names[code] for code in retained] + [f"{n_grouped} smaller classes"], n_grouped
 
 
 def _columns(
@@ -206,13 +206,13 @@ def _columns(
     room = max(_FEWEST_COLUMNS, _COLUMN_BYTES // max(1, len(rows)))
     spread = np.argsort(-np.nan_to_num(table.X.var(axis=0), nan=np.inf), kind="stable")
     ranked = [j for j in spread.tolist() if names[j] not in texts]
-    kept = {*ranked[:room], *(j for j in ranked if names[j] in place)}
+    retained = {*ranked[:room], *(j for j in ranked if names[j] in place)}
     columns = {one.name: _source_column(one, place[one.name]) for one in others if one.name == target}
     for j, name in enumerate(names):
         text = texts.get(name)
         if text is not None and text not in columns:
             columns[text] = _source_column(given[place[text]], place[text])
-        if j in kept or (name == color and name not in columns):
+        if j in retained or (name == color and name not in columns):
             known = place.get(name)
             columns[name] = (
                 _column(name, table.X[rows, j], _in_given_units(table, rows, j))

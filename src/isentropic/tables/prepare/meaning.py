@@ -302,17 +302,17 @@ def _without_codes(
         for name, values in numbers.items()
         if name not in codes and known and (one := missing_codes(values, known))
     }
-    said, changed = [], {}
+    codes_found, changed = [], {}
     for name, one in codes.items():
         is_code = np.isin(numbers[name], one)
         changed[name] = pd.Series(np.where(is_code, np.nan, numbers[name]), frame.index)
         marks = tuple(f"{code:.10g}" for code in one)
         old = meanings.get(name, Meaning())
         meanings[name] = old._replace(marks=(*old.marks, *marks))
-        said.append(f"{name!r} ({', '.join(marks)} in {plural(int(is_code.sum()), 'row')})")
+        codes_found.append(f"{name!r} ({', '.join(marks)} in {plural(int(is_code.sum()), 'row')})")
     notice(
         "codes for missing values, far from all other values, count as missing: "
-        f"{'; '.join(said[:8])}{f' and {len(said) - 8} more' if len(said) > 8 else ''}. "
+        f"{'; '.join(codes_found[:8])}{f' and {len(codes_found) - 8} more' if len(codes_found) > 8 else ''}. "
         "codes='keep' reads them as numbers."
     )
     return _with_columns(frame, changed)

@@ -240,8 +240,8 @@ def _notice_roles(found: Mapping[str, Finding], index: str | None) -> None:
         if names:
             plain = all(name.isprintable() and not set(name) & set("',[]") for name in names)
             keep = f"keep=['{','.join(names)}']" if plain and len(names) <= 3 else "keep=[...]"
-            told = [f"{name!r} ({found[name].why})" for name in names] if rule == "levels" else []
-            few = ", ".join(told) if 0 < len(told) <= 2 else listing(names)
+            reasons = [f"{name!r} ({found[name].why})" for name in names] if rule == "levels" else []
+            few = ", ".join(reasons) if 0 < len(reasons) <= 2 else listing(names)
             notice(text.format(few, keep=keep))
 
 

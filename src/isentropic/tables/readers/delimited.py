@@ -118,12 +118,12 @@ def _lines(path: Path, encoding: str) -> Iterator[TextIOWrapper]:
 def _shape(path: Path, usual: str, layout: Layout, encoding: str) -> _Shape:
     """The separator and the names, by the first lines; ``usual`` is what the suffix says."""
     n_before, lines, is_whole = _first_lines(path, layout.separator or usual, encoding, layout.skip or 0)
-    said = SEPARATOR_LINE.fullmatch(lines[0].strip())  # as Excel writes and reads it
-    if said is not None and len(lines) > 1:
+    declared = SEPARATOR_LINE.fullmatch(lines[0].strip())  # as Excel writes and reads it
+    if declared is not None and len(lines) > 1:
         n_before, lines, layout = (
             n_before + 1,
             lines[1:],
-            replace(layout, separator=layout.separator or said[1]),
+            replace(layout, separator=layout.separator or declared[1]),
         )
     separator = layout.separator or separator_of(
         lines, usual, path.name, spaces=plain_suffix(path) in SPACED, titles=not layout.is_plain

@@ -309,8 +309,8 @@ def _columns(sheet: Sheet, path: Path, layout: Layout) -> dict[str, list[Any]]:
 def _header(sheet: Sheet, path: Path, layout: Layout) -> tuple[list[Any], int]:
     """The names of the columns, and how many rows they and the titles above them take."""
     if layout.skip is not None:
-        kept = [i for i, number in enumerate(sheet.numbers) if number > layout.skip]
-        sheet.rows, sheet.numbers = [sheet.rows[i] for i in kept], [sheet.numbers[i] for i in kept]
+        retained = [i for i, number in enumerate(sheet.numbers) if number > layout.skip]
+        sheet.rows, sheet.numbers = [sheet.rows[i] for i in retained], [sheet.numbers[i] for i in retained]
     header, n_header = split_header(sheet, path.name)
     if n_header != 1 or layout.is_plain:
         return header, n_header
@@ -333,8 +333,8 @@ def _once(
     again = [len(header) > 1 and list(row) == list(header) for row in rows]
     if any(again):
         notice(f"{file} has the names of its columns again in {plural(sum(again), 'row')}, left out.")
-    kept = [i for i, is_again in enumerate(again) if not is_again]
-    return [rows[i] for i in kept], [numbers[i] for i in kept]
+    retained = [i for i, is_again in enumerate(again) if not is_again]
+    return [rows[i] for i in retained], [numbers[i] for i in retained]
 
 
 def _named(header: Sequence[Any], cells: Sequence[list[Any]], path: Path) -> dict[str, list[Any]]:

@@ -71,10 +71,10 @@ def write_maps(maps: MapsFrame, path: Path, *, raw_text: bool = False) -> None:
     if path.suffix.lower() != ".h5ad":
         write_frame(maps.frame, path, raw_text=raw_text)
         return
-    placed = {name: maps.frame[list(columns)].to_numpy(float) for name, columns in maps.maps.items()}
+    coordinates = {name: maps.frame[list(columns)].to_numpy(float) for name, columns in maps.maps.items()}
     others = maps.frame.drop(columns=[column for columns in maps.maps.values() for column in columns])
     with atomic_write(path) as file:
-        write_h5ad(file, others, placed, maps.X, maps.feature_names, maps.about)
+        write_h5ad(file, others, coordinates, maps.X, maps.feature_names, maps.about)
 
 
 def write_frame(frame: pd.DataFrame, path: Path, *, raw_text: bool = False) -> None:
