@@ -225,15 +225,15 @@ def run_comparison(
         if on_methods is not None:
             on_methods([candidate.label for candidate in plan.candidates])
 
-        def evaluation(candidate: Candidate, preset: Preset) -> Evaluation:
+        def make_evaluation(candidate: Candidate, preset: Preset) -> Evaluation:
             return Evaluation(
                 candidate, plan.data, preset, criterion, seed, n_jobs, progress, out_of_sample_maps
             )
 
-        runs, notes = _evaluate_all(plan, evaluation, cache, ends, notify)
+        runs, notes = _evaluate_all(plan, make_evaluation, cache, ends, notify)
         notes = (*plan.notes, *notes, *memory_messages(runs))
         judged = verdict(runs) if runs else None
-        runs = _with_jumps_of_shown(plan, runs, judged, evaluation, cache if ends is None else None)
+        runs = _with_jumps_of_shown(plan, runs, judged, make_evaluation, cache if ends is None else None)
         if plan.rows is None or judged is None or judged.recommended is None:
             return _as_comparison(plan, runs, None, notes, judged)
         candidate = next(
@@ -261,14 +261,14 @@ def _with_jumps_of_shown(
     plan: ComparisonPlan,
     runs: list[Run],
     judged: Verdict | None,
-    evaluation: MakeEvaluation,
+    make_evaluation: MakeEvaluation,
     cache: RunCache | None,
 ) -> list[Run]:
     """Test only the shown map for jumps, where not all are tested: the verdict does not depend on it."""
     if judged is None or judged.shown is None:
         return runs
     label = runs[judged.shown].method
-    one = evaluation(
+    one = make_evaluation(
         next(candidate for candidate in plan.candidates if candidate.label == label), plan.preset
     )
     tested = replace(one.with_map_jumps(runs[judged.shown], cache), rows=plan.rows)
@@ -300,14 +300,14 @@ def _as_comparison(
 
 
 def _evaluate_all(
-    plan: ComparisonPlan, evaluation: MakeEvaluation, cache: RunCache, ends: float | None, notify: OnRun
+    plan: ComparisonPlan, make_evaluation: MakeEvaluation, cache: RunCache, ends: float | None, notify: OnRun
 ) -> tuple[list[Run], tuple[str, ...]]:
     """The Runs in the order of the methods, and what was left out for time."""
     notes: tuple[str, ...] = ()
     if ends is None:
         found = {}
         for candidate in plan.candidates:
-            found[candidate.label] = evaluation(candidate, plan.preset).run_cached(cache)
+            found[candidate.label] = make_evaluation(candidate, plan.preset).run_cached(cache)
             notify(replace(found[candidate.label][0], rows=plan.rows), found[candidate.label][1])
     else:
         share = 1.0 if plan.rows is None else SAMPLE_SHARE
@@ -317,7 +317,7 @@ def _evaluate_all(
             notify(replace(run, rows=plan.rows), read_back)
 
         found, notes = evaluate_in_time(
-            plan.candidates, plan.preset, evaluation, cache, until, plan.unit_cost, in_sample
+            plan.candidates, plan.preset, make_evaluation, cache, until, plan.unit_cost, in_sample
         )
     labels = [candidate.label for candidate in plan.candidates if candidate.label in found]
     return [replace(found[label][0], rows=plan.rows) for label in labels], notes

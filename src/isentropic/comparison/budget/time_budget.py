@@ -45,7 +45,7 @@ RunsByLabel = dict[str, tuple[Run, bool]]  # by label, each with whether it was 
 def evaluate_in_time(
     candidates: Sequence[Candidate],
     preset: Preset,
-    evaluation: MakeEvaluation,
+    make_evaluation: MakeEvaluation,
     cache: RunCache,
     ends: float,
     unit_cost: float,
@@ -56,14 +56,14 @@ def evaluate_in_time(
     ``unit_cost`` is that of the measures here and now; it is updated after each method, as the machine may
     become busy.
     """
-    asked = {candidate.label: evaluation(candidate, preset) for candidate in candidates}
+    asked = {candidate.label: make_evaluation(candidate, preset) for candidate in candidates}
     found = {label: run for label, one in asked.items() if (run := one.read_cached(cache)) is not None}
     runs: RunsByLabel = {label: (run, True) for label, run in found.items()}
     for run in found.values():
         notify(run, True)
     by_label = {candidate.label: candidate for candidate in candidates if candidate.label not in runs}
     n_rows = max((len(one.data.X) for one in asked.values()), default=0)
-    estimates = _estimate_costs(list(by_label.values()), preset, evaluation, n_rows, ends, unit_cost)
+    estimates = _estimate_costs(list(by_label.values()), preset, make_evaluation, n_rows, ends, unit_cost)
     for label in [label for label in asked if label not in estimates]:  # read back, or too long for few rows
         _mark_done(asked[label], asked[label].progress.done)
     fewer = []
@@ -74,14 +74,14 @@ def evaluate_in_time(
         if plan is not None:
             since = time.perf_counter()
             with config_context(deadline=plan.ends):
-                runs[label] = evaluation(by_label[label], plan.preset).run_cached(cache)
+                runs[label] = make_evaluation(by_label[label], plan.preset).run_cached(cache)
             notify(*runs[label])
             unit_cost = _updated_cost(runs[label][0], n_rows, time.perf_counter() - since, unit_cost)
             fewer += [label] * plan.fewer
         _mark_done(asked[label], began)
     if all(run.reason.startswith(STOPPED) for run, _ in runs.values()):
         label = (order or [candidate.label for candidate in candidates])[0]
-        runs[label] = _evaluate_cheapest(evaluation, by_label[label], preset, cache)
+        runs[label] = _evaluate_cheapest(make_evaluation, by_label[label], preset, cache)
         notify(*runs[label])
         fewer = [label]
     left_out = [candidate.label for candidate in candidates if candidate.label not in runs]
@@ -91,11 +91,11 @@ def evaluate_in_time(
 
 
 def _evaluate_cheapest(
-    evaluation: MakeEvaluation, candidate: Candidate, preset: Preset, cache: RunCache
+    make_evaluation: MakeEvaluation, candidate: Candidate, preset: Preset, cache: RunCache
 ) -> tuple[Run, bool]:
     """Evaluate the cheapest method once, however long it takes: a report without a map is of no use."""
     with config_context(deadline=None):
-        return evaluation(candidate, replace(preset, tune=False, n_seeds=1)).run_cached(cache)
+        return make_evaluation(candidate, replace(preset, tune=False, n_seeds=1)).run_cached(cache)
 
 
 def _updated_cost(run: Run, n_rows: int, seconds: float, unit_cost: float) -> float:
@@ -115,7 +115,7 @@ def _mark_done(asked: Evaluation, began: int) -> None:
 def _estimate_costs(
     candidates: Sequence[Candidate],
     preset: Preset,
-    evaluation: MakeEvaluation,
+    make_evaluation: MakeEvaluation,
     n_rows: int,
     ends: float,
     unit_cost: float,
@@ -128,7 +128,7 @@ def _estimate_costs(
         if left <= 0:
             break
         until = time.perf_counter() + left / (2 * (len(candidates) - position) + 2)
-        one = evaluation(candidate, preset)
+        one = make_evaluation(candidate, preset)
         one.progress.update(f"{candidate.label}: few rows")
         with suppress(DeadlineError), config_context(deadline=until):
             try:

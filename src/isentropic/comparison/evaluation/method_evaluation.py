@@ -49,9 +49,8 @@ class Evaluation:
     seed: int
     n_jobs: int | None
     progress: Progress
-    out_of_sample_maps: dict[str, TransformRows] | None = (
-        None  # by label, where only the shown map is tested for jumps
-    )
+    # ``transform`` by label, where only the shown map is tested for jumps
+    out_of_sample_maps: dict[str, TransformRows] | None = None
 
     def run_cached(self, cache: RunCache) -> tuple[Run, bool]:
         """The Run, from the cache or computed and cached; and whether it was cached."""
