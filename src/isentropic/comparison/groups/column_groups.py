@@ -32,16 +32,20 @@ def defining_columns(X: Floats, table: Any, members: Flags, embed: Embed) -> lis
     """For each group (n, g) the columns that alone define it, at most three; none where it is more.
 
     Such columns are of levels, have at most 10 values, or have one value in a quarter of the rows. Their
-    combined levels tell the group from the rest with a balanced accuracy of at least .95, and a map of the
-    rows has no cluster that shares .65 of the group (Jaccard) if they are constant there, with all others
-    that say the same: an amount that is zero where a flag is "no". One fit for each such group.
+    combined levels tell the group from the other groups, or from the rest if it is the only one, with a
+    balanced accuracy of at least .95. And a map of the rows has no cluster that shares .65 of the group
+    (Jaccard) if they are constant there, with all others that say the same: an amount that is zero where a
+    flag is "no". One fit for each such group.
     """
     columns = list(_columns_of_levels(X, table))
-    return [_defining(X, columns, flags, embed) for flags in members.T]
+    compared = np.asarray(members.any(axis=1) if members.shape[1] > 1 else np.ones(len(members), bool))
+    return [_defining(X, columns, flags, compared, embed) for flags in members.T]
 
 
-def _defining(X: Floats, columns: Sequence[_Levels], flags: Flags, embed: Embed) -> tuple[str, ...]:
-    defining = _telling(columns, flags)
+def _defining(
+    X: Floats, columns: Sequence[_Levels], flags: Flags, compared: Flags, embed: Embed
+) -> tuple[str, ...]:
+    defining = _telling(columns, flags, compared)
     if not defining:
         return ()
     without = X.copy()
@@ -52,13 +56,14 @@ def _defining(X: Floats, columns: Sequence[_Levels], flags: Flags, embed: Embed)
     return () if shared.max(initial=0.0) >= LEAST else tuple(one.name for one in defining)
 
 
-def _telling(columns: Sequence[_Levels], flags: Flags) -> list[_Levels]:
+def _telling(columns: Sequence[_Levels], flags: Flags, compared: Flags) -> list[_Levels]:
     """The fewest columns whose combined levels tell a group, the best one first; none where they do not."""
     found: list[_Levels] = []
     cells: Integers = np.zeros(len(flags), np.int64)
     accuracy = 0.5
     while accuracy < _TELLS and len(found) < _MOST_COLUMNS:
-        scored = [(_accuracy(_combine(cells, column.codes), flags), column) for column in columns]
+        joined = [(_combine(cells, column.codes), column) for column in columns]
+        scored = [(_accuracy(codes[compared], flags[compared]), column) for codes, column in joined]
         best, column = max(scored, key=lambda pair: pair[0], default=(0.0, None))
         if column is None or best < accuracy + _GAIN:
             return []

@@ -1,10 +1,10 @@
 """Choice of the recommended map: the most useful one, the simpler of two that are the same in practice.
 
-How useful a map is: ``u = -ln(1.05 - N) - ln(1.05 - D)`` with N and D the scores of the two questions, from 0
-(chance) to 1. What is lost counts by its ratio: losing 5% instead of 10% is worth about as much as losing 40%
-instead of 80%. So a map that retains nearly all neighbors wins where it exists, and one with good distances
-wins where all maps lose some neighbors; readers of real tables choose so. The measure is continuous: no
-threshold makes the choice jump to another map.
+How useful a map is: ``u = -ln(1.05 - N) - 1.3 ln(1.05 - D)`` with N and D the scores of the two questions,
+from 0 (chance) to 1. What is lost counts by its ratio: losing 5% instead of 10% is worth about as much as
+losing 40% instead of 80%. So a map that retains nearly all neighbors wins where it exists, and one with good
+distances wins where all maps lose some neighbors; readers of real tables choose so. The measure is
+continuous: no threshold makes the choice jump to another map.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 
 from .grades import Rating
-from .thresholds import EXACT, FLOOR, SAME
+from .thresholds import DISTANCE_WEIGHT, EXACT, FLOOR, SAME
 
 # of maps that are the same in practice, the one that most readers know; then in the order of the registry
 FAMILIAR = ("pca", "classical-mds", "metric-mds", "t-sne", "umap", "isomap", "pacmap")
@@ -21,7 +21,7 @@ FAMILIAR = ("pca", "classical-mds", "metric-mds", "t-sne", "umap", "isomap", "pa
 
 def usefulness(rating: Rating) -> float:
     """Usefulness of a map, by which maps are ranked."""
-    return _retained(rating.score("neighbors")) + _retained(rating.score("distances"))
+    return _retained(rating.score("neighbors")) + DISTANCE_WEIGHT * _retained(rating.score("distances"))
 
 
 def _retained(score: float) -> float:

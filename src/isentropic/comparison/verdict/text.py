@@ -250,9 +250,11 @@ def group_names(names: Sequence[str]) -> str:
 
 def groups_not_tested(reason: str) -> str:
     """
-    >>> groups_not_tested("")
-    'Not tested.'
+    >>> groups_not_tested(""), groups_not_tested("Not tested below 30 rows.")
+    ('Not tested.', 'Not tested below 30 rows.')
     """
+    if reason.startswith("Not tested"):
+        return reason
     return f"Not tested{': ' + reason if reason else ''}".rstrip(".") + "."
 
 
