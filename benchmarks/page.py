@@ -178,7 +178,7 @@ ACTIONS: dict[str, Callable[[Any, Any], None]] = {
     "clear again": lambda tab, box: tab.keyboard.press("Escape"),
     "dark": _theme,
     "light": _theme,
-    "lens": lambda tab, box: tab.evaluate("isentropic.pin(17)"),
+    "overlay": lambda tab, box: tab.evaluate("isentropic.pin(17)"),
     "let go": lambda tab, box: tab.keyboard.press("Escape"),
     "two maps": _pair,
     "morph": _morph,

@@ -1,4 +1,4 @@
-"""Distances in the data for the lens of the page: all pairs, or through landmarks, in steps of a byte."""
+"""Distances in the data for the distance overlay of the page: all pairs, or through landmarks, in steps of a byte."""
 
 import numpy as np
 import pytest

@@ -155,7 +155,7 @@ def test_the_baseline_is_what_permutation_gives(X):
     assert abs(run.baseline["rnx_auc"][0]) < 0.05
 
 
-def test_false_shares_are_counted(X, rng):
+def test_false_neighbor_rates_are_counted(X, rng):
     Z = rng.normal(size=(40, 2))
     found = quality.assess(X, Z)
     k = found.n_neighbors[0]

@@ -83,7 +83,7 @@ def test_landmarks_bound_no_distances_of_rows_with_holes(table, runs, monkeypatc
     assert collect_page_data(table, runs, verdict(runs)).overlay is None
 
 
-def test_false_shares_count_rows_that_are_farther_by_the_metric(rng):
+def test_false_neighbor_rates_count_rows_that_are_farther_by_the_metric(rng):
     X = rng.uniform(size=(40, 3))
     run = compare(X, None, ["classical-mds"], metric=Gower(), preset="quick")[0]
     found = false_neighbor_rate(X / np.ptp(X, axis=0), run.embedding, run.quality, "cityblock")

@@ -229,7 +229,7 @@ def _region(run: Run | None, mark: Mark | None, rows: Integers, full: FullMap | 
         return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False, "ringed": False}
     shown_rows = rows if full is None else np.concatenate([full.rows, full.others])
     points, n = plane_coordinates(run.embedding)[shown_rows], len(mark.rows)
-    # the coordinates of the page, as packed_points has them
+    # the coordinates of the page, as pack_points has them
     scale = float(np.ptp(points, axis=0).max()) or 1.0
     outline = (mark.region.outline - np.tile(points.min(axis=0), 2)) / scale
     return {
