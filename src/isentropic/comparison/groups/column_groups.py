@@ -1,4 +1,4 @@
-"""Groups that few columns alone make: their levels tell the group, and without them it is gone."""
+"""Groups that few columns alone define: their levels tell the group, and without them it is gone."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..._core.values import Floats, Integers, Table
-from ..explain.explained_columns import Column, columns_of
-from .halves import FEWEST, LEAST, Embed, jaccard, map_tree
-from .tree import Flags
+from ..explain.source_columns import Column, columns_of
+from .cluster_tree import FEWEST, LEAST, Embed, Flags, jaccard, map_tree
 
 _TELLS = 0.95  # balanced accuracy from which columns tell a group from the rest
 _GAIN = 0.02  # of that accuracy, which one more column must bring
@@ -30,8 +29,8 @@ class _Levels:
     features: slice  # where it stands in X
 
 
-def columns_that_make(X: Floats, table: Any, members: Flags, embed: Embed) -> list[tuple[str, ...]]:
-    """For each group (n, g) the columns that alone make it, at most three; none where it is more than that.
+def defining_columns(X: Floats, table: Any, members: Flags, embed: Embed) -> list[tuple[str, ...]]:
+    """For each group (n, g) the columns that alone define it, at most three; none where it is more.
 
     Such columns are of levels, have at most 10 values, or have one value in a quarter of the rows. Their
     combined levels tell the group from the other groups, or from the rest if it is the only one, with a
@@ -44,22 +43,20 @@ def columns_that_make(X: Floats, table: Any, members: Flags, embed: Embed) -> li
         return []
     columns = list(_columns_of_levels(X, table))
     compared = np.asarray(members.any(axis=1) if members.shape[1] > 1 else np.ones(len(members), bool))
-    return [_makers(X, columns, flags, compared, embed) for flags in members.T]
+    return [_defining(X, columns, flags, compared, embed) for flags in members.T]
 
 
-def _makers(
+def _defining(
     X: Floats, columns: Sequence[_Levels], flags: Flags, compared: Flags, embed: Embed
 ) -> tuple[str, ...]:
-    makers = _telling(columns, flags, compared)
+    defining = _telling(columns, flags, compared)
     same = [
-        column
-        for column in columns
-        if any(column is maker or _says_the_same(column, maker) for maker in makers)
+        column for column in columns if any(column is one or _says_the_same(column, one) for one in defining)
     ]
     without = X.copy()
     for column in same:
         without[:, column.features] = 0.0
-    if not makers or 2 * np.count_nonzero(np.ptp(without, axis=0) > 0) < np.count_nonzero(
+    if not defining or 2 * np.count_nonzero(np.ptp(without, axis=0) > 0) < np.count_nonzero(
         np.ptp(X, axis=0) > 0
     ):
         return ()
@@ -68,7 +65,7 @@ def _makers(
     except Exception:  # a method may refuse constant columns: then nothing is known of them
         return ()
     shared = jaccard(flags[:, None], again)
-    return () if shared.max(initial=0.0) >= LEAST else tuple(c.name for c in columns if c in makers)
+    return () if shared.max(initial=0.0) >= LEAST else tuple(c.name for c in columns if c in defining)
 
 
 def _telling(columns: Sequence[_Levels], flags: Flags, compared: Flags) -> list[_Levels]:
@@ -77,16 +74,16 @@ def _telling(columns: Sequence[_Levels], flags: Flags, compared: Flags) -> list[
     cells: Integers = np.zeros(len(flags), np.int64)
     accuracy = 0.5
     while accuracy < _TELLS and len(found) < _MOST_COLUMNS:
-        joined = [(_combined(cells, column.codes), column) for column in columns]
+        joined = [(_combine(cells, column.codes), column) for column in columns]
         scored = [(_accuracy(codes[compared], flags[compared]), column) for codes, column in joined]
         best, column = max(scored, key=lambda pair: pair[0], default=(0.0, None))
         if column is None or best < accuracy + _GAIN:
             return []
-        accuracy, found, cells = best, [*found, column], _combined(cells, column.codes)
+        accuracy, found, cells = best, [*found, column], _combine(cells, column.codes)
     return found if accuracy >= _TELLS else []
 
 
-def _combined(cells: Integers, codes: Integers) -> Integers:
+def _combine(cells: Integers, codes: Integers) -> Integers:
     return np.unique(cells * (codes.max() + 1) + codes, return_inverse=True)[1]
 
 
