@@ -11,40 +11,7 @@ import typer
 from .._core.errors import require
 from .shared.computation import computing, prompt_interrupt
 from .shared.models import Rows, SavedModel
-from .shared.options import (
-    AsJson,
-    Codes,
-    Dates,
-    Drop,
-    Features,
-    Header,
-    Index,
-    Jobs,
-    Keep,
-    Labels,
-    Levels,
-    Memory,
-    Metric,
-    Missing,
-    Nominal,
-    Out,
-    Plot,
-    Quiet,
-    Rank,
-    RawText,
-    RowsAs,
-    Samples,
-    Scaling,
-    Separator,
-    SkipLines,
-    Source,
-    Tails,
-    Target,
-    Weights,
-    output_path,
-    require_metric,
-    weights_in,
-)
+from .shared.options import AsJson, Jobs, Memory, Out, Plot, Quiet, RawText, Source, output_path
 from .shared.output import (
     Files,
     coordinates_frame,
@@ -56,6 +23,7 @@ from .shared.output import (
 )
 from .shared.parameters import parse_parameters, with_seed_and_jobs
 from .shared.summary import Summary, facts_of, show_summary
+from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting
 from .shared.witness import witness_of
 
@@ -78,7 +46,8 @@ Save = Annotated[
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where the method draws at random.")]
 
 
-def main(  # long, with a line for each option
+@with_table_options
+def main(
     source: Source,
     method: MethodName,
     out: Out,
@@ -86,27 +55,7 @@ def main(  # long, with a line for each option
     save: Save = None,
     plot: Plot = None,
     raw_text: RawText = False,
-    target: Target = None,
-    features: Features = None,
-    label: Labels = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    index: Index = None,
-    nominal: Nominal = "onehot",
-    missing: Missing = "raise",
-    dates: Dates = "number",
-    scaling: Scaling = "auto",
-    metric: Metric = "auto",
-    weights: Weights = None,
-    rows_as: RowsAs = "auto",
-    tails: Tails = "auto",
-    rank: Rank = None,
-    separator: Separator = None,
-    header: Header = None,
-    skip_lines: SkipLines = None,
-    levels: Levels = None,
-    codes: Codes = "missing",
-    samples: Samples = None,
+    table_options: TableOptions = TABLE_DEFAULTS,
     seed: Seed = None,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -124,22 +73,13 @@ def main(  # long, with a line for each option
       isentropic embed 'flats.xlsx#Sold' -m umap --missing median --dates cycle --out map.csv
     """
     given = parse_parameters(param or [])
-    require_metric(metric)
-    estimator = _build(method, given, seed, jobs, missing, metric)
+    table_options.require_metric()
+    estimator = _build(method, given, seed, jobs, table_options)
     files = Files(out, save, plot)
-    require_outputs(map_outputs(out, save, plot), inputs_of(source, target))
+    require_outputs(map_outputs(out, save, plot), inputs_of(source, table_options.target))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from ..tables import load
-
         with prompt_interrupt():
-            table = load(
-                source, target, features=features or (), labels=label or (), drop=drop or (),
-                keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, given),
-                rank=rank, separator=separator, header=header, skip_lines=skip_lines,
-                levels=levels or (), codes=codes, n_samples=samples,
-                weights=weights_in(weights), rows=rows_as, tails=tails,
-            )  # fmt: skip
+            table = table_options.load(source, metric=_metric(table_options.metric, given))
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files, raw_text=raw_text)
     summary = Summary(method, given, table, Z.shape[1], seconds, files, warned, facts_of(estimator, method))
@@ -154,12 +94,13 @@ def _metric(metric: str, given: dict[str, Any]) -> str:
 
 
 def _build(
-    method: str, given: dict[str, Any], seed: int | None, jobs: int | None, missing: str, metric: str
+    method: str, given: dict[str, Any], seed: int | None, jobs: int | None, table_options: TableOptions
 ) -> Any:
     from .._core.errors import require_one_of
     from ..registry import METHODS, make
 
     require_one_of("--method", method, METHODS)
+    missing, metric = table_options.missing, table_options.metric
     if metric not in ("auto", "euclidean"):
         takes_metrics = "metric" in METHODS[method].load()().get_params()
         hint = "It works on columns of numbers: umap, t-sne, isomap and classical-mds take any metric."

@@ -12,22 +12,10 @@ import typer
 
 from .._core.errors import printable, require, require_count, require_number, require_one_of
 from .shared.experiments import RESULTS, Asked, Folder, Minutes, Processes, page_option, run_and_write
-from .shared.options import (
-    AsJson,
-    Dates,
-    Force,
-    Header,
-    Memory,
-    Nominal,
-    Quiet,
-    Rank,
-    RawText,
-    Separator,
-    Target,
-    input_path,
-)
+from .shared.options import AsJson, Force, Memory, Quiet, RawText, input_path
 from .shared.output import inputs_of, require_outputs
 from .shared.summary import count
+from .shared.table_options import Dates, Header, Nominal, Rank, Separator, Target
 from .shared.terminal import reporting
 
 if TYPE_CHECKING:

@@ -17,44 +17,22 @@ from .shared.failure import FAILURE
 from .shared.options import (
     AsJson,
     Budget,
-    Codes,
-    Dates,
-    Drop,
-    Features,
     Force,
-    Header,
-    Index,
     Jobs,
-    Keep,
-    Labels,
-    Levels,
     Memory,
-    Metric,
-    Missing,
     MostRows,
-    Nominal,
     Quiet,
-    Rank,
     RawText,
-    RowsAs,
-    Samples,
-    Scaling,
-    Separator,
-    SkipLines,
     Source,
-    Tails,
-    Target,
-    Weights,
     out_option,
     output_path,
-    require_metric,
     seconds_in,
-    weights_in,
 )
 from .shared.output import MAPS, PAGES, Output, inputs_of, is_page, require_outputs, require_replaceable
 from .shared.report_checks import method_names, require_room, require_table
 from .shared.report_document import Told, document, facts_of
 from .shared.summary import count
+from .shared.table_options import TABLE_DEFAULTS, TableOptions, Target, with_table_options
 from .shared.terminal import reporting, show_json
 
 if TYPE_CHECKING:
@@ -125,7 +103,8 @@ class _Asked:
     limit: Limit | None
 
 
-def main(  # long, with a line for each option
+@with_table_options
+def main(
     source: Source,
     target: Target = None,
     methods: Names = None,
@@ -136,26 +115,7 @@ def main(  # long, with a line for each option
     maps: Maps = None,
     raw_text: RawText = False,
     folder: Folder = None,
-    features: Features = None,
-    label: Labels = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    index: Index = None,
-    nominal: Nominal = "onehot",
-    missing: Missing = "raise",
-    dates: Dates = "number",
-    scaling: Scaling = "auto",
-    metric: Metric = "auto",
-    weights: Weights = None,
-    rows_as: RowsAs = "auto",
-    tails: Tails = "auto",
-    rank: Rank = None,
-    separator: Separator = None,
-    header: Header = None,
-    skip_lines: SkipLines = None,
-    levels: Levels = None,
-    codes: Codes = "missing",
-    samples: Samples = None,
+    table_options: TableOptions = TABLE_DEFAULTS,
     most_rows: MostRows = None,
     budget: Budget = None,
     seed: Seed = 0,
@@ -181,7 +141,7 @@ def main(  # long, with a line for each option
       isentropic report stones.parquet --most-rows 20000 --budget 5m --memory 4G
       isentropic report flats.csv --maps maps.parquet
     """
-    require_metric(metric, missing)
+    table_options.require_distances()
     began, seconds = command_began(), seconds_in("--budget", budget)
     chosen = method_names(methods, preset)
     limit = None if seconds is None else _limit(began, seconds)
@@ -191,29 +151,15 @@ def main(  # long, with a line for each option
     with reporting(bars=False, memory=memory) as warned:
         from .._core.runtime import config_context
         from ..report.payload.drawn_rows import require_color
-        from ..tables import load
 
         with prompt_interrupt():
-            table = load(
-                source, target, features=features or (), labels=label or (), drop=drop or (),
-                keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric,
-                weights=weights_in(weights), rows=rows_as, tails=tails,
-                rank=rank, separator=separator, header=header, skip_lines=skip_lines,
-                levels=levels or (), codes=codes, n_samples=samples,
-            )  # fmt: skip
+            table = table_options.load(source)
         require_table(table)
         require_color("--color", table, color)
         require_room(table, memory)
         given = {
-            "target": target, "methods": methods, "preset": preset, "color": color, "features": features,
-            "label": label, "drop": drop,
-            "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "metric": metric, "weights": weights, "rows-as": rows_as, "tails": tails,
-            "rank": rank, "separator": separator, "header": header,
-            "skip-lines": skip_lines, "levels": levels, "codes": codes,
-            "samples": samples, "most-rows": most_rows,
-            "budget": budget, "seed": seed,
+            "target": target, "methods": methods, "preset": preset, "color": color,
+            **table_options.by_option(), "most-rows": most_rows, "budget": budget, "seed": seed,
         }  # fmt: skip
         page, by_preset = outputs[0].path, methods is None
         told = Told(source, page, maps, folder, given, asked.preset, by_preset, seed, raw_text)

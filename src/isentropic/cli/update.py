@@ -12,21 +12,10 @@ import typer
 from .._core.errors import InvalidInputError, printable, require
 from .shared.computation import computing, prompt_interrupt
 from .shared.models import Model, Rows, SavedModel, read_model
-from .shared.options import (
-    AsJson,
-    Header,
-    Memory,
-    NewMissing,
-    Out,
-    Quiet,
-    RawText,
-    Separator,
-    SkipLines,
-    Source,
-    output_path,
-)
+from .shared.options import AsJson, Memory, NewMissing, Out, Quiet, RawText, Source, output_path
 from .shared.output import Files, inputs_of, map_outputs, named_frame, require_outputs, write_map
 from .shared.summary import Summary, count, document_of
+from .shared.table_options import Header, Separator, SkipLines
 from .shared.terminal import reporting, show_json
 from .shared.witness import placed_by, witness_of
 

@@ -9,7 +9,7 @@ from typing import ParamSpec
 import typer
 
 from ..._core.errors import InvalidInputError, IsentropicError, printable
-from .options import in_options
+from .table_options import in_options
 
 FAILURE, USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 INTERRUPTED_TEXT = "Interrupted. No file is half-written."

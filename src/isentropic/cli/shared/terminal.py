@@ -12,7 +12,8 @@ import typer
 
 from ..._core.errors import IsentropicWarning
 from .failure import debugging, shown
-from .options import bytes_in, in_options
+from .options import bytes_in
+from .table_options import in_options
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
