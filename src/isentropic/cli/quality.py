@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._core.errors import printable, require
+from .._core.errors import plural, printable, require
 from .shared.computation import computing, prompt_interrupt
 from .shared.embeddings import coordinates_of
 from .shared.options import AsJson, Jobs, Memory, Quiet, RawText, Source, input_path, out_option, output_path
 from .shared.output import coordinates_frame, inputs_of, map_outputs, require_outputs, write_figure, write_map
-from .shared.summary import count
 from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting, show_json, show_table
 
@@ -162,9 +161,9 @@ def _document(result: _Result) -> dict[str, Any]:
 def _show(result: _Result) -> None:
     table, quality = result.table, result.quality
     scaled = "not scaled" if table.scaling == "none" else f"scaling {table.scaling}"
-    rows, features = count(len(table.row_names), "row"), count(len(table.feature_names), "feature")
+    rows, features = plural(len(table.row_names), "row"), plural(len(table.feature_names), "feature")
     typer.echo(f"{table.name}: {rows}, {features}, {scaled}")
-    typer.echo(f"{printable(result.embedding)}: {count(result.coordinates.shape[1], 'coordinate')}")
+    typer.echo(f"{printable(result.embedding)}: {plural(result.coordinates.shape[1], 'coordinate')}")
     typer.echo(f"{quality.method}, in {result.seconds:.3g} s\n")
     show_table(*_rows(quality.measures))
     lines = [*_ties(quality), *quality.notes]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._core.errors import printable
+from .._core.errors import plural, printable
 from .clock import command_began
 from .shared.bar import MethodLines, one_bar
 from .shared.computation import computing, prompt_interrupt
@@ -31,7 +31,6 @@ from .shared.options import (
 from .shared.output import MAPS, PAGES, Output, inputs_of, is_page, require_outputs, require_replaceable
 from .shared.report_checks import method_names, require_room, require_table
 from .shared.report_document import Told, document, facts_of
-from .shared.summary import count
 from .shared.table_options import TABLE_DEFAULTS, TableOptions, Target, with_table_options
 from .shared.terminal import reporting, show_json
 
@@ -185,10 +184,10 @@ def _finish(
     from ..comparison import drawing, save_maps
     from ..comparison.budget.strata import taken
     from ..comparison.drawings import shown_groups
+    from ..comparison.presentation import seconds
     from ..comparison.verdict.answers import about_table
     from ..comparison.verdict.judging import answered
     from ..report import page
-    from ..report.collect.scores import seconds
 
     runs, judged = found.runs, found.verdict
     assert judged is not None  # there is a Run, at least
@@ -216,7 +215,7 @@ def _finish(
             typer.echo(line)
         how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
         passed = seconds(time.perf_counter() - began)
-        typer.echo(f"Compared {count(len(runs), 'method')} in {passed} ({how}).")
+        typer.echo(f"Compared {plural(len(runs), 'method')} in {passed} ({how}).")
         files = " and ".join(str(path) for path in (told.out, maps) if path is not None)
         kept = f"; results in {told.folder}" if told.folder is not None else ""
         typer.echo(printable(f"wrote {files}{kept}"))

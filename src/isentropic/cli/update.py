@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._core.errors import InvalidInputError, printable, require
+from .._core.errors import InvalidInputError, plural, printable, require
 from .shared.computation import computing, prompt_interrupt
 from .shared.models import Model, Rows, SavedModel, read_model
 from .shared.options import AsJson, Memory, NewMissing, Out, Quiet, RawText, Source, output_path
 from .shared.output import Files, inputs_of, map_outputs, named_frame, require_outputs, write_map
-from .shared.summary import Summary, count, document_of
+from .shared.summary import Summary, document_of
 from .shared.table_options import Header, Separator, SkipLines
 from .shared.terminal import reporting, show_json
 from .shared.witness import placed_by, witness_of
@@ -178,14 +178,14 @@ def _grown(saved: SavedModel, table: Table, rows: Rows) -> SavedModel:
 def _lines(summary: Summary, found: Appended) -> list[str]:
     how = {
         "exact": "the map of all rows, turned onto the old one",
-        "refined": f"new rows placed, then {count(found.steps, 'step')} of all",
+        "refined": f"new rows placed, then {plural(found.steps, 'step')} of all",
         "placed": "new rows placed, old ones as they were",
     }[found.kind]
     total = len(found.moved.distances) + found.n_new
     median, worst = (f"{round(100 * share, 2):g}%" for share in (found.moved.median, found.moved.worst))
     files = ", ".join(map(str, summary.files.by_option().values()))
     return [
-        f"{summary.table.name}: {count(found.n_new, 'new row')}, {total:,} in the map",
+        f"{summary.table.name}: {plural(found.n_new, 'new row')}, {total:,} in the map",
         f"{summary.method}: {how}, in {summary.seconds:.3g} s",
         f"old rows moved by {median} of the map's width in the median, {worst} at most",
         printable(f"wrote {files}"),

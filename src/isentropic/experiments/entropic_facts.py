@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ..comparison.presentation import table_decimal as number
 from .entropic_scale import SCALED
-from .sentences import interval, number
+from .sentences import interval
 from .values import HONEST, PUBLISHED, Cell, Outcome, Task
 
 _UNMOVED = ("KNN", "NB", "DT", "QDA", "RFC")  # classifiers to which a map and its double are one

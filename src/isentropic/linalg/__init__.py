@@ -7,7 +7,7 @@ from .eigen import eigenpairs_by_rank, generalized_eigenpairs, top_eigenpairs
 from .filtered import leading_eigenvectors
 from .krylov import block_eigenpairs
 from .laplacians import normalized_adjacency
-from .procrustes import aligned, around_mean, procrustes_correlation
+from .procrustes import aligned, around_mean, procrustes_correlation, rotation
 from .scaling import (
     Scaling,
     classical_scaling,

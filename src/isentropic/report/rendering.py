@@ -19,11 +19,12 @@ from ..comparison import Drawing, Group, Mark, Run, Verdict
 from ..comparison.drawings import WholeMap, plane
 from ..comparison.evaluation.runs import parameters, require_runs
 from ..comparison.lenses import Lens
+from ..comparison.presentation import decimal, seconds
 from ..registry import METHODS
 from .collect import first_screen
 from .collect.arrangement import shelves
 from .collect.class_scores import accuracy_columns, classifiers, groups, null_strips
-from .collect.scores import columns, every_measure, first_k, number, seconds
+from .collect.scores import columns, every_measure, first_k
 from .colors import palette
 from .payload.arrays import packed, packed_points, rounded
 from .payload.diagrams import curves, diagrams, legends, parameter_curve
@@ -98,7 +99,7 @@ def page(
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
         classifiers=classifiers(runs) if table.class_names else [], measures=every_measure(runs),
-        number=number, seconds=seconds, related=_RELATED, **_about(runs),
+        number=decimal, seconds=seconds, related=_RELATED, **_about(runs),
         # what makes it a page
         data=_json(payload), style=asset("page.css") + asset("panels.css"), script=scripts,
         script_hash=_hash(scripts),

@@ -41,11 +41,6 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
-def plural(n: int, noun: str) -> str:
-    """``1 row``, ``2 rows``."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def no_such_column(what: str, table: str, got: str, columns: Iterable[str]) -> InvalidInputError:
     """The error for a column that is not there; it offers the nearest names."""
     known = list(columns)

@@ -12,12 +12,12 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from .._core.errors import FileFormatError, InvalidInputError, require, require_count
+from .._core.errors import FileFormatError, InvalidInputError, plural, require, require_count
 from .._core.files import path_of
 from .._core.runtime import require_memory
 from .._core.sparse_rows import LARGEST
 from .._core.values import Floats
-from .notices import notice, plural
+from .notices import notice
 from .raw import RawTable
 from .readers.files import table_name
 from .readers.streams import require_file

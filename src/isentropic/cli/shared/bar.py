@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..._core.errors import printable
+from ..._core.errors import plural, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -45,11 +45,11 @@ class MethodLines:
 
     def begin(self, methods: Sequence[str]) -> None:
         self._total, self._since = len(methods), time.perf_counter()
-        self.say(f"comparing {len(methods)} method{'s' * (len(methods) > 1)}: {', '.join(methods)}")
+        self.say(f"comparing {plural(len(methods), 'method')}: {', '.join(methods)}")
 
     def add(self, run: Run, read_back: bool) -> None:
         """A method is done; one beyond those that were to be compared is the map of all rows."""
-        from ...report.collect.scores import seconds
+        from ...comparison.presentation import seconds
 
         now = time.perf_counter()
         took = seconds(now - self._since)

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..._core.errors import printable
+from ..._core.errors import plural, printable
 from .bar import one_bar
 from .computation import computing, ending
 from .options import input_path, out_option, output_path
 from .output import PAGES, Output, is_of_earlier_run, is_page, require_replaceable, require_suffix
-from .summary import count
 from .terminal import show_json
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ def run_and_write(
         files = [asked.numbers.path]
         files += [asked.ranks.path] if any(chapter.rankings for chapter in chapters) else []
         told = f"{asked.out}{', ' if len(files) > 1 else ' and '}{' and '.join(map(str, files))}"
-        typer.echo(printable(f"wrote {told}; {count(len(outcomes), 'result')} in {asked.folder}"))
+        typer.echo(printable(f"wrote {told}; {plural(len(outcomes), 'result')} in {asked.folder}"))
 
 
 def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...comparison import Run
-from .scores import Column, Score, number
+from ...comparison.presentation import decimal
+from .scores import Column, Score
 
 _FEW = 40  # permutations that are drawn one by one; of more every second, third, ...
 
@@ -71,10 +72,10 @@ def null_strips(run: Run) -> list[NullStrip]:
     return [
         NullStrip(
             title,
-            number(own),
+            decimal(own),
             _percent(own),
             tuple(_percent(value) for value in sorted(null)[::-1][::step]),
-            f"{number(sum(null) / len(null))}, at most {number(max(null))}",
+            f"{decimal(sum(null) / len(null))}, at most {decimal(max(null))}",
         )
         for title, own, null in sides
     ]
@@ -99,7 +100,7 @@ def accuracy_columns(runs: Sequence[Run]) -> list[Column]:
         scores = tuple(
             Score("–")
             if test is None
-            else Score(number(test.mean), f"at most {number(test.highest)}", test.mean)
+            else Score(decimal(test.mean), f"at most {decimal(test.highest)}", test.mean)
             for test in tests
         )
         found.append(Column("permuted", "permuted labels", meaning, scores))
@@ -118,7 +119,9 @@ def _accuracy_column(held_out: Sequence[tuple[float, float, float] | None]) -> C
 
 
 def _accuracy(value: tuple[float, float, float], best: float | None = None) -> Score:
-    return Score(number(value[0]), f"{number(value[1])} to {number(value[2])}", -value[0], value[0] == best)
+    return Score(
+        decimal(value[0]), f"{decimal(value[1])} to {decimal(value[2])}", -value[0], value[0] == best
+    )
 
 
 def classifiers(runs: Sequence[Run]) -> list[Classifier]:

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._core.errors import InvalidInputError, require
+from ..._core.errors import InvalidInputError, plural, require
 from ..._core.values import ColumnSummary, Floats, Table
-from ..notices import counted, listed, notice, plural
+from ..notices import counted, listed, notice
 from .encoding import Encoded
 from .preparation import Preparation
 from .roles import Parts

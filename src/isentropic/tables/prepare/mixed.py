@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from ..._core.errors import require
-from ..notices import notice, plural
+from ..._core.errors import plural, require
+from ..notices import notice
 from .columns import Column
 from .encoding import Encoded, describe_columns
 from .row_profiles import require_numbers

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..._core.errors import InvalidInputError
+from ..._core.errors import InvalidInputError, plural
 from ..._core.values import Floats
-from ..notices import listed, notice, plural
+from ..notices import listed, notice
 from .columns import Column
 
 ROWS = ("auto", "values", "shares", "profiles", "unit")

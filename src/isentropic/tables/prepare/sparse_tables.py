@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.errors import InvalidInputError, require
+from ..._core.errors import InvalidInputError, plural, require
 from ..._core.sparse_rows import SPARSE_METRIC, SparseRows
 from ..._core.values import Table
-from ..notices import notice, plural
+from ..notices import notice
 from .preparation import Preparation
 from .roles import Roles
 from .scaling import Scale

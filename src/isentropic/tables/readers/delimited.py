@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from ..._core.errors import FileFormatError
-from ..notices import notice, plural
+from ..._core.errors import FileFormatError, plural
+from ..notices import notice
 from ..prepare.precision import LARGEST, exact_number
 from ..raw import require_distinct, require_few
 from .cells import MISSING_MARKS

@@ -10,10 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from ..._core.errors import FileFormatError, InvalidInputError, nearest
+from ..._core.errors import FileFormatError, InvalidInputError, nearest, plural
 from ..._core.extras import require_extra
 from ..._core.runtime import require_memory
-from ..notices import listed, notice, plural
+from ..notices import listed, notice
 from ..raw import RawTable, require_distinct
 from .cells import MISSING_MARKS, frame_of
 from .excel_merges import MOST_COLUMNS, MOST_ROWS, Range, Sheet, fill_merged, name_merged, split_header

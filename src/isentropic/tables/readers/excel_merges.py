@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..._core.errors import FileFormatError
-from ..notices import listed, notice, plural
+from ..._core.errors import FileFormatError, plural
+from ..notices import listed, notice
 
 MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of a sheet of Excel
 _DEEPEST = 5  # rows of a header

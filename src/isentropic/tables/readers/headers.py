@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from ..._core.errors import plural
 from ..cells.amounts import is_missing_word
-from ..notices import listed, notice, plural
+from ..notices import listed, notice
 from .cells import is_missing, is_number
 
 MOST_TITLES = 20  # lines above the names
