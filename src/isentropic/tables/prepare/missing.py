@@ -12,12 +12,11 @@ import pandas as pd
 from ..._core.errors import InvalidInputError, plural, require
 from ..._core.values import ColumnSummary, Floats, Table
 from ..notices import counted, listed, notice
+from ..targets import encode_target
 from .encoding import Encoded
 from .preparation import Preparation
 from .roles import Parts
-from .row_profiles import row_profiles
-from .scaling import Scale, column_means
-from .targets import encode_target
+from .scaling import Scale, column_means, row_profiles
 
 
 @dataclass(frozen=True, slots=True, eq=False)
