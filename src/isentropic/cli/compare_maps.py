@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import printable, require
-from .shared.computation import computing, prompt_interrupt
-from .shared.embeddings import coordinates_of
+from .shared.embeddings import read_coordinates
 from .shared.options import AsJson, Jobs, Memory, Quiet, RawText, Source, input_path, out_option, output_path
 from .shared.output import ROWS, inputs_of, map_outputs, require_outputs, write_figure, write_frame
+from .shared.process import computing, prompt_interrupt
 from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting, show_json, show_table
 
@@ -86,10 +86,10 @@ def main(
         with prompt_interrupt():
             table = table_options.load(source)
             maps = [
-                coordinates_of(table, path, printable(f"{word} ({path})")).to_numpy()
+                read_coordinates(table, path, printable(f"{word} ({path})")).to_numpy()
                 for word, path in (("FIRST", first), ("SECOND", second))
             ]
-        agreement, quality = _compared(table, maps, k, seed, jobs)
+        agreement, quality = _compare(table, maps, k, seed, jobs)
         with written_together():
             if out is not None:
                 _write(table, agreement, out, raw_text=raw_text)
@@ -102,7 +102,7 @@ def main(
         _show(result)
 
 
-def _compared(
+def _compare(
     table: Table, maps: list[Any], k: int, seed: int | None, jobs: int | None
 ) -> tuple[MapAgreement, QualityComparison]:
     from ..quality import compare_quality, map_agreement
@@ -132,7 +132,7 @@ def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path
     from matplotlib.figure import Figure
 
     from ..plot import scatter
-    from ..plot.surface import plain_text
+    from ..plot.axes import plain_text
 
     figure = Figure(figsize=(12, 5.4), layout="constrained")
     shares = pd.Series(agreement.shares, name="agreement")

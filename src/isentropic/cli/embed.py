@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import re
 import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._core.errors import require
-from .shared.computation import computing, prompt_interrupt
+from .._core.errors import InvalidInputError, message, require, require_one_of
 from .shared.models import Rows, SavedModel
 from .shared.options import AsJson, Jobs, Memory, Out, Plot, Quiet, RawText, Source, output_path
 from .shared.output import (
@@ -21,11 +24,11 @@ from .shared.output import (
     write_figure,
     write_map,
 )
-from .shared.parameters import parse_parameters, with_seed_and_jobs
+from .shared.process import computing, prompt_interrupt
+from .shared.reference_outputs import make_reference_outputs
 from .shared.summary import Summary, facts_of, show_summary
 from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting
-from .shared.witness import witness_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -142,8 +145,8 @@ def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files, *, r
     with written_together():
         write_map(frame, columns, files.out, method, table, raw_text=raw_text)
         if files.save is not None:
-            witness = witness_of(estimator, table.X)
-            SavedModel(estimator, method, table.preparation, Rows.of(table), witness).write(files.save)
+            reference = make_reference_outputs(estimator, table.X)
+            SavedModel(estimator, method, table.preparation, Rows.of(table), reference).write(files.save)
         if files.plot is not None:
             _draw(frame.iloc[:, 1 : 1 + Z.shape[1]], f"{table.name}, {method}", table, files.plot)
 
@@ -152,8 +155,76 @@ def _draw(coordinates: pd.DataFrame, title: str, table: Table, path: Path) -> No
     import pandas as pd
 
     from ..plot import scatter
-    from ..plot.surface import plain_text
+    from ..plot.axes import plain_text
 
     codes, names = table.drawn_classes or (table.y, ())
     y = None if codes is None else pd.Series(codes, name=table.preparation.target)
     write_figure(scatter(coordinates, y, class_names=names, title=plain_text(title)), path)
+
+
+# ---- parameters of the method --------------------------------------------------------------------
+
+_WORDS = {"true": True, "false": False, "none": None}
+_STAGE = re.compile(r"(?P<name>[A-Za-z_]\w*):(?P<fields>.*\d.*)")
+
+
+def parse_parameters(items: Iterable[str]) -> dict[str, Any]:
+    """``["k=3", "metric=cityblock"]`` as ``{"k": 3, "metric": "cityblock"}``."""
+    parameters: dict[str, Any] = {}
+    for item in items:
+        name, equals, text = item.partition("=")
+        require(bool(name and equals), "-p", "key=value", item, "For instance: -p n_neighbors=15.")
+        require(name not in parameters, "-p", f"given once for {name}", item)
+        parameters[name] = _stage(name, text) if _STAGE.fullmatch(text) else parse_value(text)
+    return parameters
+
+
+def parse_value(text: str) -> Any:
+    """``true``, ``false`` and ``none``, integers, floats, several of them; anything else is text."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    numbers = [parse_value(part) for part in text.split(",")] if "," in text else []
+    if numbers and all(type(number) in (int, float) for number in numbers):
+        return tuple(numbers)
+    return text
+
+
+def _stage(parameter: str, text: str) -> Any:
+    from .._core.values import STAGES
+
+    name, _, fields = text.partition(":")
+    require_one_of(parameter, name, STAGES, "For instance: radius:0.5 or knn:15,approximate=false.")
+    choice = STAGES[name]
+    known = [field.name for field in dataclasses.fields(choice)]
+    values = {}
+    for position, item in enumerate(fields.split(",")):
+        key, equals, value = item.partition("=")
+        if not equals:
+            key, value = known[0], item
+            if position > 0:
+                raise InvalidInputError(message(parameter, "name:first,field=value", text))
+        require_one_of(f"field of {name}", key, known)
+        values[key] = parse_value(value)
+    for field in dataclasses.fields(choice):
+        if field.default is dataclasses.MISSING and field.name not in values:
+            raise InvalidInputError(f"{parameter}={text} needs a value for {field.name}: {name}:VALUE.")
+    return choice(**values)
+
+
+def with_seed_and_jobs(
+    parameters: Mapping[str, Any], estimator: type, seed: int | None, jobs: int | None
+) -> dict[str, Any]:
+    """Add ``random_state`` and ``n_jobs`` where the method has them."""
+    accepted = inspect.signature(estimator).parameters
+    merged = dict(parameters)
+    for option, name, value in (("--seed", "random_state", seed), ("--jobs", "n_jobs", jobs)):
+        if value is None or name not in accepted:
+            continue
+        require(name not in merged, option, f"left out where -p {name} is given", value)
+        merged[name] = value
+    return merged

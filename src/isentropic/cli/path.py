@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import InvalidInputError, message, require
-from .shared.computation import computing, prompt_interrupt
 from .shared.options import AsJson, Jobs, Memory, Quiet, Source, output_path
 from .shared.output import inputs_of, map_outputs, require_outputs, write_figure
+from .shared.process import computing, prompt_interrupt
 from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
     from .._core.values import Table
-    from ..meta import Path as Found
+    from ..meta import Path as IsomapPath
 
 Values = Annotated[
     str | None,
@@ -65,11 +65,11 @@ def main(
             table = table_options.load(source)
         began = time.perf_counter()
         with computing("path"):
-            found = _found(table, numbers, radius is not None, components, jobs)
+            found = _search_path(table, numbers, radius is not None, components, jobs)
         seconds = time.perf_counter() - began
         if plot is not None:
             from ..plot import path_curves
-            from ..plot.surface import plain_text
+            from ..plot.axes import plain_text
 
             write_figure(path_curves(found, title=plain_text(f"{table.name}, ISOMAP")), plot)
     if as_json:
@@ -87,7 +87,9 @@ def _numbers(option: str, given: str | None, kind: type) -> list[Any] | None:
         raise InvalidInputError(message(option, "numbers with commas between them", given)) from None
 
 
-def _found(table: Table, numbers: list[Any] | None, radii: bool, components: int, jobs: int | None) -> Found:
+def _search_path(
+    table: Table, numbers: list[Any] | None, radii: bool, components: int, jobs: int | None
+) -> IsomapPath:
     from .._core.values import Radius
     from ..meta import isomap_path
 
@@ -101,7 +103,7 @@ def _size(value: Any) -> Any:
     return getattr(value, "eps", value)
 
 
-def _document(found: Found) -> dict[str, Any]:
+def _document(found: IsomapPath) -> dict[str, Any]:
     """Every curve, by the names of the value; null where there is no map before."""
     curves = {name: getattr(found, name) for name in _CURVES}
     return {
@@ -116,7 +118,7 @@ def _document(found: Found) -> dict[str, Any]:
 _CURVES = ("residual_variance", "rnx_auc", "shrinkage", "stability", "geodesic_sum")
 
 
-def _show(found: Found) -> None:
+def _show(found: IsomapPath) -> None:
     head = ["neighbours", "residual variance", "R_NX area", "shrinkage", "stability", "parts", ""]
     columns = (found.residual_variance, found.rnx_auc, found.shrinkage, found.stability)
     lines = []

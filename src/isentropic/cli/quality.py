@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import plural, printable, require
-from .shared.computation import computing, prompt_interrupt
-from .shared.embeddings import coordinates_of
+from .shared.embeddings import read_coordinates
 from .shared.options import AsJson, Jobs, Memory, Quiet, RawText, Source, input_path, out_option, output_path
 from .shared.output import coordinates_frame, inputs_of, map_outputs, require_outputs, write_figure, write_map
+from .shared.process import computing, prompt_interrupt
 from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting, show_json, show_table
 
@@ -88,9 +88,9 @@ def main(
 
         with prompt_interrupt():
             table = table_options.load(source)
-            coordinates = coordinates_of(table, embedding)
+            coordinates = read_coordinates(table, embedding)
         began = time.perf_counter()
-        quality = _assessed(table, coordinates, k, seed, jobs)
+        quality = _assess(table, coordinates, k, seed, jobs)
         seconds = time.perf_counter() - began
         result = _Result(table, embedding, coordinates, quality, seconds, out, plot, warned)
         figure = None if plot is None else _figure(result, jobs)
@@ -105,7 +105,7 @@ def main(
         _show(result)
 
 
-def _assessed(
+def _assess(
     table: Table, coordinates: pd.DataFrame, k: int | None, seed: int | None, jobs: int | None
 ) -> Quality:
     from ..quality import assess
@@ -226,7 +226,7 @@ def _ties(quality: Quality) -> list[str]:
 
 def _figure(result: _Result, jobs: int | None) -> Any:
     from ..plot import quality_sheet
-    from ..plot.surface import plain_text
+    from ..plot.axes import plain_text
     from ..quality import coranking_matrix
     from ..quality.measures import drawn_curves
 

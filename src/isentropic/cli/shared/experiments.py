@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..._core.errors import plural, printable
-from .bar import one_bar
-from .computation import computing, ending
 from .options import input_path, out_option, output_path
 from .output import PAGES, Output, is_of_earlier_run, is_page, require_replaceable, require_suffix
-from .terminal import show_json
+from .process import computing, end_on_sigterm
+from .terminal import one_bar, show_json
 
 if TYPE_CHECKING:
     from ...experiments.chapters import Chapter
@@ -125,7 +124,7 @@ def run_and_write(
     from ...experiments.store import OutcomeStore
 
     store = OutcomeStore.at(asked.folder)
-    with ending(), one_bar(shown=not quiet), computing("the experiment"):
+    with end_on_sigterm(), one_bar(shown=not quiet), computing("the experiment"):
         seconds = None if asked.minutes is None else 60.0 * asked.minutes
         outcomes = run(tasks, store, asked.jobs, seconds=seconds)
     left = [task for task in tasks if task not in outcomes]

@@ -91,10 +91,10 @@ MostRows = Annotated[
 ]
 
 
-def seconds_in(option: str, text: str | None) -> float | None:
+def parse_seconds(option: str, text: str | None) -> float | None:
     """Of a time in words.
 
-    >>> [seconds_in("--budget", text) for text in ("30s", "5m", "1.5h", "90")]
+    >>> [parse_seconds("--budget", text) for text in ("30s", "5m", "1.5h", "90")]
     [30.0, 300.0, 5400.0, 90.0]
     """
     if text is None:
@@ -105,10 +105,10 @@ def seconds_in(option: str, text: str | None) -> float | None:
     return seconds
 
 
-def bytes_in(option: str, text: str | None) -> int | None:
+def parse_bytes(option: str, text: str | None) -> int | None:
     """Of a size in words: a plain number is GiB, K, M, G and T count by 1,024, kB to TB by 1,000.
 
-    >>> [bytes_in("--memory", text) for text in ("4", "4G", "4GiB", "500M", "0.5 GB")]
+    >>> [parse_bytes("--memory", text) for text in ("4", "4G", "4GiB", "500M", "0.5 GB")]
     [4294967296, 4294967296, 4294967296, 524288000, 500000000]
     """
     if text is None:

@@ -158,7 +158,7 @@ _STEP = 16 * 2**20  # bytes after which the budget is asked again
 
 
 def read_jsonl(path: Path, name: str) -> RawTable:
-    """The flat records of a file, one on each line; columns as they come up, and what one lacks is missing."""
+    """The flat records of a file, one a line; columns as they come up, and what one lacks is missing."""
     require_text(path, ",")
     columns: dict[str, list[Any]] = {}
     count = n_values = asked = 0
