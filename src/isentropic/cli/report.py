@@ -33,9 +33,6 @@ from .shared.table_options import TABLE_DEFAULTS, TableOptions, Target, with_tab
 from .shared.terminal import MethodLines, one_bar, reporting, show_json
 
 if TYPE_CHECKING:
-    from ..._core.values import Table
-
-if TYPE_CHECKING:
     from .._core.values import Table
     from ..comparison import Run
     from ..comparison.budget.pace import Limit
@@ -287,7 +284,7 @@ def method_names(methods: str | None, preset: str | None) -> tuple[str, ...] | N
         require_one_of("--preset", preset, PRESETS)
     if methods is None:
         return None
-    from ...isentropic import registry
+    from .. import registry
 
     names = [name.strip() for name in methods.split(",") if name.strip()]
     require(bool(names), "--methods", "names with commas between", methods, "For instance: pca,isomap.")

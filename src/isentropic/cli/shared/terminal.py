@@ -1,4 +1,4 @@
-"""What the reader sees while a command works: bars and warnings on stderr, tables on stdout."""
+"""What the reader sees while a command works: progress and warnings on stderr, tables on stdout."""
 
 from __future__ import annotations
 
@@ -17,12 +17,9 @@ from .process import debugging, terminal_text
 from .table_options import in_options
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, ProgressColumn, TaskID
 
     from ...comparison import Run
-
-if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
 
 
 @contextmanager
@@ -49,7 +46,7 @@ def reporting(*, bars: bool, memory: str | None) -> Iterator[list[str]]:
             said.append(text)
             typer.echo(f"Warning: {text}", err=True)
 
-    drawn = _Bars() if bars and sys.stderr.isatty() else None
+    drawn = _StageBars() if bars and sys.stderr.isatty() else None
     size = parse_bytes("--memory", memory)
     limit = {} if size is None else {"memory_limit": size}
     with warnings.catch_warnings(), config_context(progress=drawn, **limit):
@@ -63,7 +60,7 @@ def reporting(*, bars: bool, memory: str | None) -> Iterator[list[str]]:
                 drawn.stop()
 
 
-class _Bars:
+class _StageBars:
     """One bar for each stage, gone when the work is done; rich is imported at the first report."""
 
     def __init__(self) -> None:
@@ -84,19 +81,20 @@ class _Bars:
 
     def _started(self) -> Progress:
         if self._progress is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-            self._progress = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._progress.start()
+            columns = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+            self._progress = _start_progress(TextColumn("{task.description}"), *columns)
         return self._progress
+
+
+def _start_progress(*columns: ProgressColumn) -> Progress:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    progress.start()
+    return progress
 
 
 def show_json(content: Any) -> None:
@@ -136,7 +134,7 @@ def one_bar(*, shown: bool) -> Iterator[None]:
     """Within the block, progress is one line on a terminal and nothing in a pipe."""
     from ..._core.runtime import config_context
 
-    bar = _Bar() if shown and sys.stderr.isatty() else None
+    bar = _SingleBar() if shown and sys.stderr.isatty() else None
     with config_context(progress=bar):
         try:
             yield
@@ -179,7 +177,7 @@ class MethodLines:
             typer.echo(printable(text), err=True)
 
 
-class _Bar:
+class _SingleBar:
     """Says what is being done; rich is imported at the first report."""
 
     def __init__(self) -> None:
@@ -188,26 +186,13 @@ class _Bar:
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if self._progress is None or self._task is None:
-            self._progress = _started()
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+
+            columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            self._progress = _start_progress(*columns, TextColumn("{task.description}", markup=False))
             self._task = self._progress.add_task(what, total=total)
         self._progress.update(self._task, description=what, completed=done, total=total)
 
     def stop(self) -> None:
         if self._progress is not None:
             self._progress.stop()
-
-
-def _started() -> Progress:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    progress = Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}", markup=False),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    progress.start()
-    return progress
