@@ -58,8 +58,8 @@ Memory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Memory that the work may take, as 4G or 500M, of report the whole process; "
-        "70% of the free one by default.",
+        help="Memory limit, such as 4G or 500M (for report: of the whole process); "
+        "70% of the free memory by default.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no summary; warnings remain.")]
@@ -77,7 +77,7 @@ Budget = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help="Time for all of it, as 30s, 5m or 1h: cheap methods come first, others are left out.",
+        help="Time limit, such as 30s, 5m or 1h: cheap methods run first, others are left out.",
     ),
 ]
 MostRows = Annotated[

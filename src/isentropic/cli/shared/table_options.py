@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 # Options that some command takes without the others.
 Target = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Class or number of each row; not a feature.")
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Column with the class or value to predict; it is not used as a feature."
+    ),
 ]
 Nominal = Annotated[str, typer.Option(metavar="RULE", help="Text columns: onehot or coded.")]
 Dates = Annotated[str, typer.Option(metavar="RULE", help="Dates: number (days), or cycle (also the season).")]
@@ -32,15 +35,19 @@ Rank = Annotated[
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(metavar="CHAR", help="Between fields of CSV and TSV, as ';' or tab; found by default."),
+    typer.Option(
+        metavar="CHAR", help="Field separator of CSV and TSV, such as ';' or tab; detected by default."
+    ),
 ]
 Header = Annotated[
     bool | None,
-    typer.Option("--header/--no-header", help="Whether the first row names the columns; found by default."),
+    typer.Option(
+        "--header/--no-header", help="Whether the first row has the column names; detected by default."
+    ),
 ]
 SkipLines = Annotated[
     int | None,
-    typer.Option(metavar="N", min=0, help="Lines before the names of the columns; found by default."),
+    typer.Option(metavar="N", min=0, help="Lines above the column names to skip; detected by default."),
 ]
 
 
@@ -55,22 +62,24 @@ class TableOptions:
     features: Annotated[
         list[str] | None,
         typer.Option(
-            "--features", metavar="A,B", help="Compare rows by these columns alone; others are labels."
+            "--features", metavar="A,B", help="Compare rows by these columns only; all others are labels."
         ),
     ] = None
     label: Annotated[
         list[str] | None,
         typer.Option(
-            "--label", metavar="A,B", help="Columns for colour and explanations, not for distances."
+            "--label", metavar="A,B", help="Columns to colour and explain the map by; not used for distances."
         ),
     ] = None
     drop: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="Leave columns out, as island or 'x_*'; they can still colour."),
+        typer.Option(
+            metavar="A,B", help="Columns to leave out, such as island or 'x_*'; they can still colour."
+        ),
     ] = None
     keep: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="Features, though a rule makes them labels or names of rows."),
+        typer.Option(metavar="A,B", help="Columns to use as features even if they look like IDs or labels."),
     ] = None
     index: Annotated[str | None, typer.Option(metavar="COLUMN", help="The column that names the rows.")] = (
         None
@@ -87,14 +96,14 @@ class TableOptions:
         str,
         typer.Option(
             metavar="NAME",
-            help="Compare rows by it: auto, euclidean, gower (mixed columns), precomputed (distances), ...",
+            help="Distance between rows: auto, euclidean, gower (mixed columns), precomputed, ...",
         ),
     ] = "auto"
     weights: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN=W,...",
-            help="How much columns count, as island=0.5,sex=2; each counts 1 by default. May be repeated.",
+            help="Weights of columns, such as island=0.5,sex=2; 1 by default. May be repeated.",
         ),
     ] = None
     rows_as: Annotated[
@@ -116,15 +125,19 @@ class TableOptions:
     levels: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN", help="Read a column as unordered levels, to the letter; may be repeated."
+            metavar="COLUMN",
+            help="Read a column as unordered categories, exactly as written; may be repeated.",
         ),
     ] = None
     codes: Annotated[
         str,
-        typer.Option(metavar="RULE", help="Codes for missing values, as -999: missing, or keep (numbers)."),
+        typer.Option(
+            metavar="RULE", help="Codes for missing values, such as -999: missing, or keep (as numbers)."
+        ),
     ] = "missing"
     samples: Annotated[
-        int | None, typer.Option(metavar="N", help="Rows of a generated set, as builtin:swiss-roll.")
+        int | None,
+        typer.Option(metavar="N", help="Number of rows of a generated table, such as builtin:swiss-roll."),
     ] = None
 
     def load(self, source: str, *, metric: str | None = None) -> Table:
