@@ -14,7 +14,6 @@ MOST_MODULES, MOST_LINES = 15, 450
 # folder -> modules that it still has
 LARGE_FOLDERS = {
     "experiments": 46,
-    "linalg": 17,
     "methods/distance": 19,
     "methods/neighbor": 23,
 }
@@ -23,7 +22,6 @@ LARGE_FOLDERS = {
 REPEATED_NAMES = {
     "adam": 2,
     "arrays": 2,
-    "blocks": 2,
     "boxes": 2,
     "bridges": 2,
     "class_maps": 2,
@@ -65,7 +63,6 @@ REPEATED_NAMES = {
     "triplets": 2,
     "unfolding": 2,
     "values": 5,
-    "walks": 2,
 }
 
 MOST_CLASSES = 14  # of ours that an estimator is made of
