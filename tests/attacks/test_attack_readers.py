@@ -21,7 +21,7 @@ from isentropic._core.errors import IsentropicError, MemoryBudgetError
 from isentropic._core.values import Table
 from isentropic.datasets import load
 from isentropic.tables.readers.compression import PACKINGS
-from isentropic.tables.readers.files import PACKED, SUFFIXES, read_file
+from isentropic.tables.readers.formats import PACKED, SUFFIXES, read_file
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("openpyxl")

@@ -16,7 +16,7 @@ from .._core.files import path_of
 from .notices import listed
 from .raw import RawTable
 from .readers.delimited import read_delimited
-from .readers.files import DELIMITERS, kind_of_file
+from .readers.formats import DELIMITERS, kind_of_file
 from .readers.idx import read_pairs
 from .readers.layout import Layout
 from .readers.streams import require_file

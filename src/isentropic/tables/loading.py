@@ -30,7 +30,7 @@ from .prepare.tails import TAILS
 from .raw import RawTable
 from .readers.layout import Layout
 from .sources import read_source
-from .sparse import reduced, sparse_source
+from .sparse_reduction import reduced, sparse_source
 from .targets import class_names, notice_of_minus_one, with_new_classes
 
 

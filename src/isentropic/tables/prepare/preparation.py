@@ -13,7 +13,7 @@ import numpy as np
 from ..._core.errors import InvalidInputError, is_real, require, require_count, require_flag, require_one_of
 from ..._core.gower import Gower
 from ..._core.values import ColumnSummary, Floats, Role
-from ..sparse import Reduction
+from ..sparse_reduction import Reduction
 from .columns import KINDS, Column, first_features
 from .dates import CYCLES
 from .imputation import Factors

@@ -95,7 +95,7 @@ def read_file(
 
         return read_images(path, target, name)
     if kind in (".npy", ".npz"):
-        from .arrays import read_npy, read_npz
+        from .numpy_files import read_npy, read_npz
 
         return (read_npy if kind == ".npy" else read_npz)(path, target, name)
     raise InvalidInputError(
