@@ -20,8 +20,8 @@ from isentropic import config_context
 from isentropic._core.errors import IsentropicError, MemoryBudgetError
 from isentropic._core.values import Table
 from isentropic.datasets import load
-from isentropic.tables.readers.compression import PACKINGS
-from isentropic.tables.readers.formats import PACKED, SUFFIXES, read_file
+from isentropic.tables.readers.files import PACKED, SUFFIXES, read_file
+from isentropic.tables.readers.packing import PACKINGS
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("openpyxl")

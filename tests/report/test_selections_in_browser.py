@@ -12,8 +12,7 @@ from isentropic import datasets, explain
 from isentropic._core.errors import TableWarning
 from isentropic.comparison import drawing
 from isentropic.comparison.drawings import shown_groups
-from isentropic.comparison.explain.explanations import _day
-from isentropic.comparison.presentation import cell_value
+from isentropic.comparison.explain.explanations import _day, _number
 from isentropic.quality import assess, check_selection, corrected_selection
 
 pytest.importorskip("jinja2")
@@ -174,7 +173,7 @@ def test_numbers_are_rounded_as_python_rounds(open_page, cut_page, digits):
     ]
     assert tab.evaluate("(list) => list.map((v) => general(v))", numbers) == [f"{v:.4g}" for v in numbers]
     large = [*numbers, 9999.999, 10000.5, 452301.7, -1234567.5, 999999999999.0, 1e12, -1e4, float("1e300")]
-    assert tab.evaluate("(list) => list.map((v) => numberText(v))", large) == [cell_value(v) for v in large]
+    assert tab.evaluate("(list) => list.map((v) => numberText(v))", large) == [_number(v) for v in large]
     moments = [0.0, -0.5, 18262.7, -719162.0, 2932896.9, 2932897.0, -719163.0, 1e7]
     assert tab.evaluate("(list) => list.map((v) => dayText(v))", moments) == [_day(v) for v in moments]
 

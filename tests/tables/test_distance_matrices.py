@@ -10,8 +10,8 @@ from scipy.spatial.distance import cdist
 
 from isentropic import ClassicalMDS, InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
+from isentropic.tables.prepare.balance import shares_by_column
 from isentropic.tables.prepare.distance_matrix import distance_matrix
-from isentropic.tables.prepare.scaling import shares_by_column
 
 RNG = np.random.default_rng(4)
 PLACES = RNG.normal(size=(12, 2))

@@ -10,7 +10,7 @@ import pytest
 
 from isentropic._core.errors import FileFormatError, InvalidInputError
 from isentropic.datasets import load
-from isentropic.tables.readers.formats import kind_of_file, table_name
+from isentropic.tables.readers.files import kind_of_file, table_name
 
 
 def test_a_file_that_is_not_there(tmp_path):

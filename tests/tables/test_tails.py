@@ -10,7 +10,7 @@ from scipy import stats
 
 from isentropic import InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
-from isentropic.tables.prepare.scaling import ROW_TEXTS, ROWS
+from isentropic.tables.prepare.row_profiles import ROW_TEXTS, ROWS
 from isentropic.tables.prepare.tails import TRANSFORMS, Transform, skewness_and_kurtosis, tail_transform
 
 RNG = np.random.default_rng(11)

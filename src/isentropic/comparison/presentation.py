@@ -53,15 +53,6 @@ def p_value(p: float) -> str:
     return table_decimal(p) if p >= 0.001 else f"{p:.1e}"
 
 
-def cell_value(value: float) -> str:
-    """A value of a table's column: four digits, or all before the point.
-
-    >>> [cell_value(value) for value in (0.0123456, 2015.4, 452301.7, 1e15)]
-    ['0.01235', '2015', '452,302', '1e+15']
-    """
-    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
-
-
 def seconds(value: float) -> str:
     """
     >>> seconds(0.004), seconds(3.21), seconds(200), seconds(239.7)

@@ -14,13 +14,13 @@ import pandas as pd
 from .._core.errors import FileFormatError
 from .._core.files import path_of
 from .notices import listed
+from .prepare.targets import in_order
 from .raw import RawTable
 from .readers.delimited import read_delimited
-from .readers.formats import DELIMITERS, kind_of_file
+from .readers.files import DELIMITERS, kind_of_file
 from .readers.idx import read_pairs
 from .readers.layout import Layout
 from .readers.streams import require_file
-from .targets import in_order
 
 SETTING = "ISENTROPIC_DATA"
 _TARGET = "target"

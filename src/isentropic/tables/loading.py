@@ -9,29 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from .._core.errors import InvalidInputError, plural, require, require_one_of
-from .._core.sparse_rows import SPARSE_METRIC, SparseRows
+from .._core.errors import require_one_of
+from .._core.sparse_rows import SPARSE_METRIC
 from .._core.values import Floats, Table
 from .checks import require_no_second_choice, require_no_shape, require_source
 from .notices import listed, notice
+from .prepare.balance import require_weights
 from .prepare.dates import DATES
 from .prepare.distance_matrix import distances_table, recognised_distances
 from .prepare.encoding import Encoded, encode_columns
-from .prepare.imputation import fit_factors
+from .prepare.factors import fit_factors
 from .prepare.meaning import CODES, interpret, require_levels, with_meanings
 from .prepare.missing import complete_rows
 from .prepare.mixed import Choices
 from .prepare.preparation import MISSING, NOMINAL, Preparation, feature_names
 from .prepare.roles import Roles, assigned, fitted_parts, split
-from .prepare.scaling import ROWS, SCALINGS, Scale, fit_scale, require_weights, weighted_scale
+from .prepare.row_profiles import ROWS
+from .prepare.scaling import SCALINGS, fit_scale, weighted_scale
+from .prepare.sparse_tables import sparse_table, stays_sparse
 from .prepare.summaries import fitted_summaries, new_summaries, with_shares
 from .prepare.suspects import name_suspects
 from .prepare.tails import TAILS
+from .prepare.targets import class_names, notice_of_minus_one, with_new_classes
 from .raw import RawTable
 from .readers.layout import Layout
 from .sources import read_source
-from .sparse_reduction import reduced, sparse_source
-from .targets import class_names, notice_of_minus_one, with_new_classes
+from .sparse import reduced, sparse_source
 
 
 def load(
@@ -307,61 +310,3 @@ def _name_constants(X: Floats, encoded: Encoded, scaling: str) -> None:
     names = [column.name for column, flag in zip(encoded.columns, constant, strict=True) if flag]
     if names:
         notice(f"constant columns tell no row from another and become 0: {listed(names)}.")
-
-
-# ---- sparse tables -------------------------------------------------------------------------------
-
-
-def stays_sparse(metric: str, rank: int | None, preparation: Preparation | None) -> bool:
-    """Whether the rows of a sparse table are kept: by cosine, and no number of components is asked for."""
-    if preparation is not None:
-        return preparation.sparse_columns is not None
-    return metric == SPARSE_METRIC and rank is None
-
-
-def sparse_table(matrix: Any, name: str, roles: Roles, fitted: Preparation | None) -> Table:
-    """The rows of a sparse matrix as they are; new ones have the columns of the fitted ones."""
-    for what in ("target", "index", "features", "labels", "drop"):
-        given = getattr(roles, what) or None
-        require(given is None, what, "None for a sparse table", given, "Its columns have no names.")
-    rows = SparseRows.of(matrix)
-    if fitted is not None and rows.m != fitted.sparse_columns:
-        raise InvalidInputError(
-            f"the sparse table must have the {fitted.sparse_columns} columns of the fitted one, got "
-            f"{rows.m}. Give it the same columns, in the same order."
-        )
-    if rows.n_empty:
-        notice(
-            f"the sparse table has {plural(rows.n_empty, 'empty row')}, at distance 1 from all others that "
-            "are not. Leave them out if they mean nothing."
-        )
-    preparation = _preparation(rows.m) if fitted is None else fitted
-    return Table(
-        X=rows,
-        y=None,
-        feature_names=preparation.feature_names,
-        row_names=tuple(map(str, range(len(rows)))),
-        class_names=(),
-        name=name,
-        scaling="none",
-        preparation=preparation,
-        metric=SPARSE_METRIC,
-    )
-
-
-def _preparation(m: int) -> Preparation:
-    none = np.empty(0)
-    return Preparation(
-        columns=(),
-        target=None,
-        index=None,
-        drop=(),
-        class_names=(),
-        nominal="onehot",
-        missing="raise",
-        scaling="none",
-        fill=none,
-        scale=Scale(none, none),
-        metric=SPARSE_METRIC,
-        sparse_columns=m,
-    )

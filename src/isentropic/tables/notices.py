@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 
 from .._core.errors import InvalidInputError, TableWarning, nearest
+from .._core.errors import plural as plural  # beside the other words of notices
 
 _LONGEST = 80  # letters of a name that a message repeats
 _MOST = 8  # names that a message lists before it counts the rest

@@ -16,11 +16,11 @@ from .builtin import BUILTIN, read_builtin, require_fixed_size
 from .folder import SETTING, FolderSet, find_openml, find_set, folder_sets, manifest_path, read_set
 from .openml import read_openml
 from .raw import RawTable, checked
+from .readers.arrays import label_candidates
 from .readers.arrow import without_arrow_types
-from .readers.formats import SHEETS, kind_of_file, read_file, without_sheet
+from .readers.files import SHEETS, kind_of_file, read_file, without_sheet
 from .readers.idx import labels_beside
 from .readers.layout import AUTO, Layout
-from .readers.numpy_files import label_candidates
 from .tidy import tidied
 
 _PREFIX = re.compile(r"(?P<prefix>[A-Za-z]{2,}):(?P<name>.*)", re.DOTALL)  # not C:\table.csv

@@ -10,10 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api import types
 
-from .._core.errors import plural
 from .._core.values import Floats
 from .cells.amounts import read_numbers
-from .notices import notice
+from .notices import notice, plural
 from .raw import RawTable
 
 _TOTAL = re.compile(

@@ -52,8 +52,8 @@ def read_embedding(
     import numpy as np
 
     from ...tables.raw import checked
-    from ...tables.readers.formats import DELIMITERS, kind_of_file, read_file
-    from ...tables.writers.spreadsheet_formulas import escape_formula, unescape_formula
+    from ...tables.readers.files import DELIMITERS, kind_of_file, read_file
+    from ...tables.writers.formulas import escape_formula, unescape_formula
 
     require_suffix(called, path, TABLES)
     named = index or "row"
@@ -83,7 +83,7 @@ def read_embedding(
 def _written_names(path: Path, column: pd.Series) -> tuple[str, ...]:
     """Names of rows to the letter, where text leaves a choice: NA, spaces, 007."""
     from ...tables.readers.delimited import first_fields
-    from ...tables.readers.formats import DELIMITERS, kind_of_file
+    from ...tables.readers.files import DELIMITERS, kind_of_file
 
     kind = kind_of_file(path)
     fields = first_fields(path, DELIMITERS[kind]) if kind in DELIMITERS else []

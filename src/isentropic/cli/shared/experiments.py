@@ -181,7 +181,7 @@ def _write_csv(
     from itertools import chain
 
     from ..._core.files import atomic_write
-    from ...tables.writers.spreadsheet_formulas import escape_formula
+    from ...tables.writers.formulas import escape_formula
     from ...tables.writers.written import quoting_of
 
     cells = rows if raw_text else [[escape_formula(cell) for cell in row] for row in rows]

@@ -7,8 +7,6 @@ from datetime import date, timedelta
 from math import floor
 from typing import Any
 
-from ..presentation import cell_value
-
 _FORMAT = "isentropic.explanation/1"
 _WEAK = 40  # rows on either side below which all but large differences are missed
 
@@ -57,7 +55,7 @@ class Difference:
         mark = " (label)" if self.label else ""
         if self.lift is None:
             words = ("later", "earlier") if self.dates else ("higher", "lower")
-            told = _day if self.dates else cell_value
+            told = _day if self.dates else _number
             return (
                 f"{self.column}{mark} is {words[self.auc <= 0.5]}: AUC {self.auc:.2f} ({self.low:.2f} to "
                 f"{self.high:.2f}), median {told(self.inside)} against {told(self.outside)}."
@@ -70,9 +68,18 @@ class Difference:
         return f"{self.column}={self.level}{mark} is {times}: {self.inside:.0%} against {self.outside:.0%}."
 
 
+def _number(value: float) -> str:
+    """Four digits, or all before the point.
+
+    >>> [_number(value) for value in (0.0123456, 2015.4, 452301.7, 1e15)]
+    ['0.01235', '2015', '452,302', '1e+15']
+    """
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
+
+
 def _day(value: float) -> str:
     if not -719_162 <= value < 2_932_897:  # the years 1 to 9999
-        return f"day {cell_value(value)} from 1970"
+        return f"day {_number(value)} from 1970"
     return (date(1970, 1, 1) + timedelta(days=floor(value))).isoformat()
 
 

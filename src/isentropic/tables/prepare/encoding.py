@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._core.errors import InvalidInputError, TableWarning, plural
+from ..._core.errors import InvalidInputError, TableWarning
 from ..._core.runtime import require_memory
 from ..._core.values import Floats
-from ..cells.precision import name_rounded
-from ..notices import counted, listed, notice
+from ..notices import counted, listed, notice, plural
 from .columns import UNSEEN, Column, describe, encode, is_number
 from .dates import cycles_of, on_circle
+from .precision import name_rounded
 from .scaling import Part
 from .tails import name_raised
 

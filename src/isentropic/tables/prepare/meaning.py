@@ -14,11 +14,10 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from ..._core.errors import plural
 from ..cells.amounts import NumberReading, is_missing_word, read_numbers
 from ..cells.codes import missing_codes
 from ..cells.orders import FEWEST_LEVELS, ordered_levels
-from ..notices import listed, no_such_column, notice
+from ..notices import listed, no_such_column, notice, plural
 from ..raw import RawTable
 from .columns import Column, is_number, level_text, word_counts
 from .dates import are_dates, date_order, moments_of

@@ -9,14 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from ..._core.errors import InvalidInputError, plural, require
+from ..._core.errors import InvalidInputError, require
 from ..._core.values import ColumnSummary, Floats, Table
-from ..notices import counted, listed, notice
-from ..targets import encode_target
+from ..notices import counted, listed, notice, plural
 from .encoding import Encoded
 from .preparation import Preparation
 from .roles import Parts
-from .scaling import Scale, column_means, row_profiles
+from .row_profiles import row_profiles
+from .scaling import Scale, column_means
+from .targets import encode_target
 
 
 @dataclass(frozen=True, slots=True, eq=False)

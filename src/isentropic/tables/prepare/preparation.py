@@ -13,11 +13,13 @@ import numpy as np
 from ..._core.errors import InvalidInputError, is_real, require, require_count, require_flag, require_one_of
 from ..._core.gower import Gower
 from ..._core.values import ColumnSummary, Floats, Role
-from ..sparse_reduction import Reduction
+from ..sparse import Reduction
+from .balance import balancing_weights
 from .columns import KINDS, Column, first_features
 from .dates import CYCLES
-from .imputation import Factors
-from .scaling import ROWS, SCALINGS, Scale, balancing_weights
+from .factors import Factors
+from .row_profiles import ROWS
+from .scaling import SCALINGS, Scale
 from .tails import Transform
 
 NOMINAL = ("onehot", "coded")

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from ..._core.errors import plural
 from ..._core.values import ColumnSummary, Role, Table
+from ..notices import plural
+from .balance import shares_by_column
 from .columns import Column, is_number
 from .dates import texts_of
 from .preparation import Preparation
 from .roles import Assigned, Parts
-from .scaling import shares_by_column
 from .suspects import looks_like_dates
 
 ROLES: tuple[str, ...] = get_args(Role)

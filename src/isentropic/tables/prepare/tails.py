@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..._core.errors import is_real, plural, require, require_one_of
+from ..._core.errors import is_real, require, require_one_of
 from ..._core.values import Floats
-from ..notices import listed, notice
+from ..notices import listed, notice, plural
 
 if TYPE_CHECKING:
     from .columns import Column

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..._core.errors import FileFormatError
-from ..cells.precision import exact_number
 from ..notices import listed
+from ..prepare.precision import exact_number
 from ..raw import require_distinct, require_few
 from .streams import opened, require_text
 

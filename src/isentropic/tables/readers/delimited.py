@@ -17,14 +17,14 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from ..._core.errors import FileFormatError, plural
-from ..cells.plain import MISSING_MARKS
-from ..cells.precision import LARGEST, exact_number
-from ..notices import notice
+from ..._core.errors import FileFormatError
+from ..notices import notice, plural
+from ..prepare.precision import LARGEST, exact_number
 from ..raw import require_distinct, require_few
-from .compression import plain_suffix
+from .cells import MISSING_MARKS
 from .headers import n_titles, say_joined, say_titles, two_line_header
 from .layout import AUTO, SAMPLE, SEPARATOR_LINE, SPACES, Layout, fields_of, has_header, separator_of
+from .packing import plain_suffix
 from .streams import opened, text_encoding
 
 SPACED = (".txt", ".dat")  # suffixes of files whose fields may lie between spaces

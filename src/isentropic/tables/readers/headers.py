@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ..._core.errors import plural
 from ..cells.amounts import is_missing_word
-from ..cells.plain import is_missing, is_number
-from ..notices import listed, notice
+from ..notices import listed, notice, plural
+from .cells import is_missing, is_number
 
 MOST_TITLES = 20  # lines above the names
 _YEARS = range(1900, 2101)

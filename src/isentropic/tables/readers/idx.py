@@ -13,7 +13,7 @@ import pandas as pd
 from ..._core.errors import FileFormatError
 from ..._core.runtime import require_memory
 from ..raw import RawTable
-from .numpy_files import array_table, label_file, read_labels
+from .arrays import array_table, label_file, read_labels
 from .streams import opened
 
 _MOST_AXES = 64  # of an array of numpy

@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Any, Self
 
 from ..._core.errors import FileFormatError, require, require_count
-from ..cells.plain import is_missing, is_number
 from ..notices import listed, notice
+from .cells import is_missing, is_number
 from .headers import n_titles
 
 SEPARATORS = (",", ";", "\t", "|")

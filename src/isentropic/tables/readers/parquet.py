@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..._core.extras import require_extra
 from ..._core.runtime import require_memory
-from ..cells.precision import LARGEST
+from ..prepare.precision import LARGEST
 from ..raw import RawTable, require_distinct
 from .streams import opened, read_as
 

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from ..._core.errors import FileFormatError, IsentropicError, MissingExtraError
 from ..._core.runtime import require_memory
-from .compression import DAMAGE, PACKINGS, packing_of, unpacked
+from .packing import DAMAGE, PACKINGS, packing_of, unpacked
 
 _CHUNK = 1 << 20  # bytes that a scan holds at a time
 _LONGEST_REASON = 200  # letters of another library's message

@@ -18,8 +18,8 @@ from typing import IO, Any, Literal
 import pandas as pd
 
 from ..._core.files import atomic_write
+from .formulas import escape_formula
 from .h5ad import free_name, write_h5ad
-from .spreadsheet_formulas import escape_formula
 
 __all__ = ["MapsFrame", "free_name", "quoting_of", "write_frame", "write_maps"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from .precision import LARGEST
+from ..prepare.precision import LARGEST
 
 # 'None' is not among them: it is a category in well-known tables.
 MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "?")

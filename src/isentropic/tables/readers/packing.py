@@ -1,4 +1,4 @@
-"""Compressed text: .gz, .bz2 and .xz by the standard library, .zst by zstandard."""
+"""Packed text: .gz, .bz2 and .xz by the standard library, .zst by zstandard."""
 
 from __future__ import annotations
 

@@ -12,14 +12,14 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from .._core.errors import FileFormatError, InvalidInputError, plural, require, require_count
+from .._core.errors import FileFormatError, InvalidInputError, require, require_count
 from .._core.files import path_of
 from .._core.runtime import require_memory
 from .._core.sparse_rows import LARGEST
 from .._core.values import Floats
-from .notices import notice
+from .notices import notice, plural
 from .raw import RawTable
-from .readers.formats import table_name
+from .readers.files import table_name
 from .readers.streams import require_file
 
 RANK = 50  # components where none are asked for
@@ -89,7 +89,7 @@ def _is_sparse_file(path: Path) -> bool:
 def _read(path: Path) -> Any:
     from scipy import sparse
 
-    from .readers.numpy_files import members_of
+    from .readers.arrays import members_of
 
     parts = members_of(path)
     form = bytes(np.asarray(parts["format"]).tobytes()).replace(b"\0", b"").decode("ascii", "replace")

@@ -17,7 +17,7 @@ from ..._core.files import path_of
 from ..._core.runtime import require_memory
 from ..notices import listed, no_such_column, notice
 from ..raw import RawTable, require_distinct
-from .formats import kind_of_file
+from .files import kind_of_file
 from .streams import opened, read_as, require_start
 
 TARGET = "target"  # name of the column that labels from a file go to

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api import types
 
-from .._core.errors import InvalidInputError
-from .notices import listed, notice
-from .prepare.columns import Column, describe, encode, is_number, level_text
+from ..._core.errors import InvalidInputError
+from ..notices import listed, notice
+from .columns import Column, describe, encode, is_number, level_text
 
 MAX_WHOLE_CLASSES = 100  # more distinct whole numbers than this are a quantity
 

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api import types
 
 from ..notices import counted, notice
-from ..prepare.columns import Column
+from .columns import Column
 
 LARGEST = 2**53  # up to here every whole number is a float64
 _MOST_DIGITS = 400  # more are no float
