@@ -34,8 +34,8 @@ def about(path: str) -> list[str]:
 
     >>> about("tests/_core/test_io.py"), about("benchmarks/sdd.py"), about("tests/naive_degrees.py")
     (['tests/_core/test_io.py'], [], ['tests/kernels/pairs/test_degrees.py'])
-    >>> about("src/isentropic/linalg/signs.py")
-    ['src/isentropic/linalg/signs.py', 'tests/linalg/test_signs.py']
+    >>> about("src/isentropic/linalg/eigen.py")
+    ['src/isentropic/linalg/eigen.py', 'tests/linalg/test_eigen.py']
     >>> about("src/isentropic/methods/distance/multi_sdd.py")[1:3]
     ['tests/methods/distance/test_sdd.py', 'tests/methods/test_fitted_state.py']
     >>> about("src/isentropic/methods/distance/multi_sdd.py")[3]

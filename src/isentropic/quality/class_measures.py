@@ -14,6 +14,7 @@ from ..distances import Metric, rows_per_block, scaled_distance_rows
 from ..kernels._jit import threads
 from ..kernels.distances.pairs import class_sums
 from ..kernels.neighbors.nearest import nearest_in_rows
+from ..neighbors import class_votes
 from ..tables.class_labels import class_codes
 from .intervals import mean_measure, share_interval
 from .measures import MEASURES, Measure
@@ -129,9 +130,7 @@ def _row_terms(
             class_sums(D, classes, sums)
             nearest_in_rows(D, rows[block], nearest, np.empty(nearest.shape))
         silhouettes[block] = _silhouettes(sums, classes[rows[block]], sizes)
-        votes = np.zeros(sums.shape, np.int64)
-        np.add.at(votes, (np.arange(len(D))[:, None], classes[nearest]), 1)
-        voted[block] = votes.argmax(axis=1)
+        voted[block] = class_votes(classes[nearest], len(sizes)).argmax(axis=1)
     return _Terms(classes[rows], voted, silhouettes)
 
 

@@ -8,15 +8,14 @@ from collections.abc import Container, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from ..comparison.presentation import decimal_range, p_value, seconds, table_decimal
 from ..experiments.findings.chapters import Chapter
 from ..experiments.findings.printed_p import PrintedP
 from ..experiments.findings.rankings import Ranking, against, first_of
 from ..experiments.findings.results import CellResult, TableResult
-from ..experiments.findings.sentences import number, number_span, p_value
 from ..experiments.own_tables import OWN
 from ..experiments.rank_layout import RankLayout, rank_layout
 from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Task
-from .collect.scores import seconds
 from .rendering import asset, template
 
 _FACTS = ("command", "versions", "seconds", "date", "quick", "folder")
@@ -160,11 +159,11 @@ def _cell(
     lines = []
     for column in shown:
         value = _value(one, column)
-        text = "" if value is None else number(value, digits)
+        text = "" if value is None else table_decimal(value, digits)
         if column == "honest" and value is not None and one.low is not None and one.high is not None:
-            text += f" ({number_span(one.low, one.high, digits)})"
+            text += f" ({decimal_range(one.low, one.high, digits)})"
         if column == "least" and value is not None and one.most is not None:
-            text = "" if text == number(one.most, digits) else number_span(value, one.most, digits)
+            text = "" if text == table_decimal(one.most, digits) else decimal_range(value, one.most, digits)
         if text or (column in ("ours", "honest") and ran and (one.cell.measure, column) in there):
             lines.append({"column": column, "text": text})
     empty = [{"column": "none", "text": ""}] if one.reason else []  # a dash, to bear the number of its reason
@@ -187,7 +186,7 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
         {
             "name": mark.name,
             "rank": f"{mark.rank:.2f}",
-            "mean": number(ranking.means[test.methods.index(mark.name)]),
+            "mean": table_decimal(ranking.means[test.methods.index(mark.name)]),
             "against": [] if mark.name == first else _against(ranking, mark.name),
         }
         for mark in layout.marks
@@ -199,7 +198,7 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
         "first": first,
         "friedman": p_value(test.friedman_p),
         "iman_davenport": p_value(test.iman_davenport_p),
-        "agreement": number(test.agreement, 2),
+        "agreement": table_decimal(test.agreement, 2),
         "difference": f"{ranking.difference:.2f}",
         "rope": f"{ranking.rope:g}",
         "rows": rows,
@@ -213,8 +212,8 @@ def _against(ranking: Ranking, name: str) -> list[str]:
     return [
         *map(p_value, (one.p_uncorrected, one.p_nemenyi, one.p_conover, one.p_wilcoxon_holm)),
         f"{one.won}–{one.tied}–{one.lost}",
-        number(one.rank_biserial, 2),
-        " / ".join(number(chance, 2) for chance in (one.better, one.level, one.worse)),
+        table_decimal(one.rank_biserial, 2),
+        " / ".join(table_decimal(chance, 2) for chance in (one.better, one.level, one.worse)),
     ]
 
 

@@ -18,6 +18,7 @@ from .._core.values import Integers, Table
 from ..comparison import Mark, PageData, Run, Verdict
 from ..comparison.evaluation.runs import parameters, require_runs
 from ..comparison.page_data import DistanceOverlay, FullMap, plane_coordinates
+from ..comparison.presentation import decimal, seconds
 from ..comparison.verdict import text
 from ..comparison.verdict.judging import relation_of_columns
 from ..quality import check_selection
@@ -32,8 +33,6 @@ from .collect.scores import (
     first_k,
     groups,
     null_strips,
-    number,
-    seconds,
 )
 from .colors import palette
 from .payload.diagrams import curves, diagrams, legends, parameter_curve
@@ -106,7 +105,7 @@ def page(
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
         classifiers=classifiers(runs) if table.class_names else [], measures=every_measure(runs),
-        number=number, seconds=seconds, **_about(runs),
+        number=decimal, seconds=seconds, **_about(runs),
         # what makes it a page
         data=_json(payload), style=asset("page.css") + asset("panels.css"), script=scripts,
         script_hash=_hash(scripts),

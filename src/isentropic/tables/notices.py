@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 
 from .._core.errors import InvalidInputError, TableWarning, nearest
+from .._core.errors import plural as plural  # beside the other words of notices
 
 _LONGEST = 80  # letters of a name that a message repeats
 _MOST = 8  # names that a message lists before it counts the rest
@@ -39,11 +40,6 @@ def _joined(words: list[str], n_all: int) -> str:
 
 def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
-
-
-def plural(n: int, noun: str) -> str:
-    """``1 row``, ``2 rows``."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def no_such_column(what: str, table: str, got: str, columns: Iterable[str]) -> InvalidInputError:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from isentropic.experiments.findings.sentences import interval, number
+from isentropic.comparison.presentation import table_decimal as number
+from isentropic.experiments.findings.sentences import interval
 from isentropic.experiments.values import HONEST, PUBLISHED, Cell, Outcome, Task
 
 from .scale import SCALED

@@ -36,10 +36,10 @@ class Embedding:
         return self.written_names if is_raw else self.row_names
 
 
-def coordinates_of(table: Table, path: Path, called: str = "EMBEDDING") -> pd.DataFrame:
+def read_coordinates(table: Table, path: Path, called: str = "EMBEDDING") -> pd.DataFrame:
     """The coordinates in a file, in the order of the table's rows; ``called`` is its name in errors."""
     preparation = table.preparation
-    return matched(read_embedding(path, preparation.target, preparation.index, called), table, called)
+    return match_rows(read_embedding(path, preparation.target, preparation.index, called), table, called)
 
 
 def read_embedding(
@@ -117,7 +117,7 @@ def _numbers(frame: pd.DataFrame, numeric: Sequence[str]) -> list[str]:
     return [name for name in numeric if name != first or bool((frame[name] % 1 != 0).any())]
 
 
-def matched(embedding: Embedding, table: Table, called: str = "EMBEDDING") -> pd.DataFrame:
+def match_rows(embedding: Embedding, table: Table, called: str = "EMBEDDING") -> pd.DataFrame:
     """The coordinates in the order of the table's rows, by name where both have names."""
     coordinates, names, n = embedding.coordinates, embedding.names_in(table), len(table.row_names)
     must_be = f"a map of the {n} rows of DATA"

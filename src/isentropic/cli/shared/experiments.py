@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..._core.errors import printable
-from .bar import one_bar
-from .computation import computing, ending
+from ..._core.errors import plural, printable
 from .options import input_path, out_option, output_path
 from .output import PAGES, Output, is_of_earlier_run, is_page, require_replaceable, require_suffix
-from .summary import count
-from .terminal import show_json
+from .process import computing, end_on_sigterm
+from .terminal import one_bar, show_json
 
 if TYPE_CHECKING:
     from ...experiments.findings.chapters import Chapter
@@ -136,7 +134,7 @@ def run_and_write(
     from ...experiments.store import OutcomeStore
 
     store = OutcomeStore.at(asked.folder)
-    with ending(), one_bar(shown=not quiet), computing("the experiment"):
+    with end_on_sigterm(), one_bar(shown=not quiet), computing("the experiment"):
         seconds = None if asked.minutes is None else 60.0 * asked.minutes
         outcomes = run(tasks, store, asked.jobs, seconds=seconds)
     left = [task for task in tasks if task not in outcomes]
@@ -153,7 +151,7 @@ def run_and_write(
         files = [asked.numbers.path]
         files += [asked.ranks.path] if any(chapter.rankings for chapter in chapters) else []
         told = f"{asked.out}{', ' if len(files) > 1 else ' and '}{' and '.join(map(str, files))}"
-        typer.echo(printable(f"wrote {told}; {count(len(outcomes), 'result')} in {asked.folder}"))
+        typer.echo(printable(f"wrote {told}; {plural(len(outcomes), 'result')} in {asked.folder}"))
 
 
 def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> None:

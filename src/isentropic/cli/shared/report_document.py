@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ..._core.errors import printable
+from .table_options import TABLE_DEFAULTS
 
 if TYPE_CHECKING:
     from ..._core.values import Integers, Table
@@ -19,11 +20,7 @@ if TYPE_CHECKING:
     from ...quality import SharedNeighbors
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
-_DEFAULTS = {
-    "nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "metric": "auto",
-    "rows-as": "auto", "tails": "auto", "codes": "missing",
-    "seed": 0,
-}  # fmt: skip
+_DEFAULTS = {**TABLE_DEFAULTS.by_option(), "seed": 0}
 
 
 @dataclass(frozen=True, slots=True)

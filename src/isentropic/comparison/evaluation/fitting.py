@@ -19,7 +19,7 @@ from ..._core.errors import InvalidInputError
 from ..._core.runtime import held_memory, row_blocks
 from ..._core.values import Floats, Integers
 from ...distances import Metric
-from ...neighbors import nearest_among
+from ...neighbors import class_votes, nearest_among
 from ...quality.intervals import wilson
 from ...selection.parameter_search import embedding_of
 
@@ -184,7 +184,5 @@ def knn_vote(
     n_jobs = 1 if len(mapped) <= _SMALL else None
     k = min(n_neighbors, others)
     nearest, _ = nearest_among(*sides, k, metric=metric, selves=selves, n_jobs=n_jobs)
-    votes = np.zeros((len(mapped), int(training_classes.max()) + 1), np.int64)
-    np.add.at(votes, (np.arange(len(mapped))[:, None], training_classes[nearest]), 1)
-    winners: Integers = votes.argmax(axis=1)
+    winners: Integers = class_votes(training_classes[nearest], int(training_classes.max()) + 1).argmax(axis=1)
     return winners

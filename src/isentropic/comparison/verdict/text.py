@@ -352,8 +352,8 @@ def why_chosen(title: str, n_maps: int, equal: Sequence[str]) -> str:
     if equal:
         verb = "is" if len(equal) == 1 else "are"
         return (
-            f"All in all, {listing(equal)} {verb} about as useful; {title} is preferred as the simpler or the "
-            f"more familiar of the {len(equal) + 1}."
+            f"All in all, {listing(equal)} {verb} about as useful; {title} is preferred as the simpler or "
+            f"the more familiar of the {len(equal) + 1}."
         )
     if n_maps == 1:
         return "It is the only map that was compared."

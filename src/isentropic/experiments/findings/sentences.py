@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..._core.values import Floats
+from ...comparison.presentation import p_value
+from ...comparison.presentation import table_decimal as number
 from ..estimates import duration, time_left
 from ..values import Outcome, Task
 from .printed_p import PrintedP
@@ -236,36 +238,3 @@ def _absent(results: Sequence[TableResult]) -> list[str]:
 
 def _table(result: TableResult) -> str:
     return f"{result.table.source}:{result.table.name}"
-
-
-# ---- numbers in words ----------------------------------------------------------------------------
-
-
-def number(value: float, digits: int = 3) -> str:
-    """
-    >>> number(0.7536), number(-0.25, 2), number(1.0), number(12.3456)
-    ('.754', '-.25', '1.000', '12.346')
-    """
-    text = f"{value:.{digits}f}"
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
-
-
-def number_span(low: float, high: float, digits: int = 3) -> str:
-    """From one number to another; a dash before a minus is hard to read.
-
-    >>> number_span(0.25, 0.5), number_span(-0.5, -0.25)
-    ('.250–.500', '-.500 to -.250')
-    """
-    return f"{number(low, digits)}{' to ' if low < 0 else '–'}{number(high, digits)}"
-
-
-def p_value(p: float) -> str:
-    """
-    >>> p_value(0.0425), p_value(2.9e-12), p_value(0.9999), p_value(0.0)
-    ('.043', '2.9e-12', '> .999', '0')
-    """
-    if p == 0:
-        return "0"
-    if p > 0.999:
-        return "> .999"
-    return number(p) if p >= 0.001 else f"{p:.1e}"

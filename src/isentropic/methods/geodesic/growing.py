@@ -18,6 +18,7 @@ from ...embedding.embedder import all_or_nothing
 from ...embedding.input_rows import checked_rows, require_dense_rows
 from ...embedding.maps.geodesic import warm_map
 from ...geodesics import GrowingPaths, PairSequence, grown_rows
+from ...linalg import rotation
 from ...neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate
 from .geodesic import GeodesicEmbedder
 
@@ -195,8 +196,7 @@ class GrowingEmbedder(GeodesicEmbedder):
     def _turn_onto(self, old: np.ndarray) -> None:
         if old.shape[1] != self.embedding_.shape[1]:
             return  # other components than before: there is nothing to turn onto
-        left, _, right = np.linalg.svd(self.embedding_[: len(old)].T @ old)
-        turn = left @ right
+        turn = rotation(self.embedding_[: len(old)], old)
         scaling = self._scaling
         self._scaling = replace(
             scaling, embedding=scaling.embedding @ turn, projection=scaling.projection @ turn

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...comparison import Run
+from ...comparison.presentation import decimal, seconds
 from ...quality import Measure
 from ...quality.maps.map_differences import jackknife_half_width
 from ...quality.measures import OF_CLASSES, MeasureSpec, kinds
@@ -33,27 +34,6 @@ class Column:
     meaning: str
     scores: tuple[Score, ...]
     measured: bool = False  # differs from run to run, as seconds do
-
-
-def number(value: float, digits: int = 3) -> str:
-    """As people write it: three decimals below 100, separated thousands above."""
-    if abs(value) >= 1e6:
-        return f"{value:.2e}"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
-
-
-def seconds(value: float) -> str:
-    """
-    >>> seconds(0.004), seconds(3.21), seconds(200), seconds(239.7)
-    ('0.00 s', '3.2 s', '3 min 20 s', '4 min 0 s')
-    """
-    if value >= 100:
-        minutes, rest = divmod(round(value), 60)
-        return f"{minutes} min {rest} s"
-    return f"{value:.1f} s" if value >= 1 else f"{value:.2f} s"
 
 
 def first_k(runs: Sequence[Run]) -> int:
@@ -136,17 +116,17 @@ def _column(
     """Of measures that are ``seen``, of labels that the map was made from, none is the best."""
     orders = [None if m is None else _order(m) for m in measures]
     honest = zip(measures, orders, seen, strict=True)
-    ranked = [(order, number(m.value)) for m, order, known in honest if m is not None and not known]
+    ranked = [(order, decimal(m.value)) for m, order, known in honest if m is not None and not known]
     best = min(ranked)[1] if ranked else None
     scores = []
     for measure, ends, order, known in zip(measures, intervals, orders, seen, strict=True):
         if measure is None:
             scores.append(Score("–"))
             continue
-        text = "" if ends is None else f"{number(ends[0])} to {number(ends[1])}"
+        text = "" if ends is None else f"{decimal(ends[0])} to {decimal(ends[1])}"
         # What reads the same is as good: digits that nobody sees decide nothing.
-        is_best = not known and number(measure.value) == best
-        scores.append(Score(number(measure.value), text, order, is_best, known))
+        is_best = not known and decimal(measure.value) == best
+        scores.append(Score(decimal(measure.value), text, order, is_best, known))
     return Column(key, title, meaning, tuple(scores))
 
 
@@ -177,8 +157,8 @@ def _written(measure: Measure | None) -> str:
     if measure is None:
         return "–"
     if measure.low is None or measure.high is None:
-        return number(measure.value)
-    return f"{number(measure.value)} ({number(measure.low)} to {number(measure.high)})"
+        return decimal(measure.value)
+    return f"{decimal(measure.value)} ({decimal(measure.low)} to {decimal(measure.high)})"
 
 
 # ---- classes -------------------------------------------------------------------------------------
@@ -247,10 +227,10 @@ def null_strips(run: Run) -> list[NullStrip]:
     return [
         NullStrip(
             title,
-            number(own),
+            decimal(own),
             _percent(own),
             tuple(_percent(value) for value in sorted(null)[::-1][::step]),
-            f"{number(sum(null) / len(null))}, at most {number(max(null))}",
+            f"{decimal(sum(null) / len(null))}, at most {decimal(max(null))}",
         )
         for title, own, null in sides
     ]
@@ -275,7 +255,7 @@ def accuracy_columns(runs: Sequence[Run]) -> list[Column]:
         scores = tuple(
             Score("–")
             if test is None
-            else Score(number(test.mean), f"at most {number(test.highest)}", test.mean)
+            else Score(decimal(test.mean), f"at most {decimal(test.highest)}", test.mean)
             for test in tests
         )
         found.append(Column("permuted", "permuted labels", meaning, scores))
@@ -294,7 +274,9 @@ def _accuracy_column(held_out: Sequence[tuple[float, float, float] | None]) -> C
 
 
 def _accuracy(value: tuple[float, float, float], best: float | None = None) -> Score:
-    return Score(number(value[0]), f"{number(value[1])} to {number(value[2])}", -value[0], value[0] == best)
+    return Score(
+        decimal(value[0]), f"{decimal(value[1])} to {decimal(value[2])}", -value[0], value[0] == best
+    )
 
 
 def classifiers(runs: Sequence[Run]) -> list[Classifier]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .._core.arguments import as_numbers
 from .._core.errors import require, require_number
-from . import formulas
+from ..divergences import formulas
 from .forms import FullForm
 from .grids import number_or_array
 

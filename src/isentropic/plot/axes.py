@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._core.errors import printable
 from .._core.extras import require_extra
-from . import palette
+from ..plot import palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,8 @@ import numpy as np
 
 from .._core.errors import require
 from ..meta import Path
-from . import palette
-from .surface import new_figure, quiet_axes, title_text
+from ..plot import palette
+from .axes import new_figure, quiet_axes, title_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,10 @@ import numpy as np
 
 from .._core.arguments import as_numbers, as_positions
 from .._core.errors import require, require_number
-from . import palette
-from .curves import quality_curves
-from .densities import coranking
-from .surface import fading, new_axes, new_figure, plain_text, quiet_axes, quiet_colorbar, title_text
+from ..plot import palette
+from .axes import fading, new_axes, new_figure, plain_text, quiet_axes, quiet_colorbar, title_text
+from .density_plots import coranking
+from .quality_curve import quality_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

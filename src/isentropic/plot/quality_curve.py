@@ -9,8 +9,8 @@ import numpy as np
 
 from .._core.arguments import as_numbers
 from .._core.errors import require, require_count
-from . import palette
-from .surface import new_axes, plain_text, quiet_axes
+from ..plot import palette
+from .axes import new_axes, plain_text, quiet_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

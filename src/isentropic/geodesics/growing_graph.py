@@ -11,8 +11,8 @@ from .._core.values import NeighborGraph
 from ..kernels._jit import threads
 from ..kernels.paths.repaired_paths import repaired_paths
 from .changes import Changes
-from .paths import _Numbered, _Seeds, from_rows
 from .sequences import PairSequence
+from .shortest_paths import _Numbered, _Seeds, from_rows
 
 _SAMPLE = 64  # sources whose lost distances are counted before any is repaired
 _BLOCK = 256  # sources in the first call; the next ones take as many as fit a quarter of a second

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._core.errors import require
 from ..comparison import LabelTest
-from . import palette
-from .surface import new_figure, quiet_axes
+from ..plot import palette
+from .axes import new_figure, quiet_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ import numpy as np
 
 from .._core.arguments import as_numbers, unmasked
 from .._core.errors import require
-from . import palette
-from .surface import new_axes, plain_text, quiet_axes, quiet_colorbar
+from ..plot import palette
+from .axes import new_axes, plain_text, quiet_axes, quiet_colorbar
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from ..distances import (
     rows_per_block,
     unit_directions,
 )
-from .boxes import BoxTree, worth_comparing
+from .box_tree import BoxTree, worth_comparing
 from .cells import CellIndex
 
 _FEW = 4096  # rows, whose directions are compared one by one

@@ -8,7 +8,7 @@ from scipy.sparse import block_diag, csr_array, eye_array
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import config_context, datasets
 from isentropic._core.errors import MemoryBudgetError
-from isentropic.linalg import bottom, bottom_eigenpairs, bottom_squared_eigenpairs, factors, squares
+from isentropic.linalg import bottom, bottom_eigenpairs, bottom_squared_eigenpairs, factors
 from isentropic.methods.local.local import neighbor_lists, reconstruction_weights
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X
@@ -25,7 +25,7 @@ def singular(A, count):
 
 @pytest.fixture
 def only_factors(monkeypatch):
-    monkeypatch.setattr(squares, "bottom_eigenpairs", None)
+    monkeypatch.setattr(bottom, "bottom_eigenpairs", None)
 
 
 @pytest.mark.parametrize("count", [1, 3, 8])
@@ -62,7 +62,7 @@ def test_parts_are_found_from_the_product():
 
 @pytest.mark.parametrize("squared", [True, False])
 def test_factors_that_do_not_fit_are_not_made(squared, monkeypatch, rng):
-    monkeypatch.setattr(squares, "splu", None)
+    monkeypatch.setattr(bottom, "splu", None)
     monkeypatch.setattr(factors, "splu", None)
     A = sums(rng.normal(size=(500, 10)), 12)
     with config_context(memory_limit=10**5):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from .._core.errors import require, require_number
 from ..experiments.rank_layout import RankMark, rank_layout
-from . import palette
-from .surface import new_axes, plain_text, title_text
+from ..plot import palette
+from .axes import new_axes, plain_text, title_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
