@@ -1,4 +1,4 @@
-"""Distances in the data for the distance overlay of the page: all pairs, or through landmarks."""
+"""Distances in the data for the overlay of the page: all pairs, or through landmarks, quantized to bytes."""
 
 import numpy as np
 import pytest
