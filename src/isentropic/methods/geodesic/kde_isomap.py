@@ -6,6 +6,7 @@ import numpy as np
 
 from ..._core.errors import require_count, require_flag, require_number
 from ..._core.runtime import row_blocks
+from ..._core.specs import Sizes
 from ..._core.state import Absent, Array, Checked, Double, Flag, Starts, State, Tuple, Value, Whole
 from ..._core.values import Percentile
 from ...divergences import (
@@ -179,7 +180,7 @@ class KDEIsomap(GeodesicEmbedder):
 
     def _require_sound(self) -> None:
         super()._require_sound()
-        Double(above=0).check(self._unit, "_unit", {})  # absent in older files, but never None
+        Double(above=0).check(self._unit, "_unit", Sizes())  # absent in older files, but never None
 
     def _entries(self, X: np.ndarray) -> Entries:
         found = entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)
