@@ -1,8 +1,8 @@
 """Specs of constructor parameters: checked before a fit begins, with the message that a user needs.
 
-A spec stands in the annotation of a parameter, ``max_iter: Annotated[int, Count("a number of steps", least=0)]``.
-``accept`` returns the value as the algorithms take it, or raises :class:`InvalidInputError`. A parameter without
-a spec is checked by the stage that reads it. Loading checks parameters by the same specs.
+A spec stands in the annotation of a parameter, ``max_iter: Annotated[int, Count("a number of steps",
+least=0)]``. ``accept`` returns the value as the algorithms take it, or raises :class:`InvalidInputError`. A
+parameter without a spec is checked by the stage that reads it. Loading checks parameters by the same specs.
 """
 
 from __future__ import annotations
@@ -79,6 +79,6 @@ def checked_parameters(estimator: Any) -> SimpleNamespace:
     names = estimator._get_param_names()  # sorted: the first wrong one of the signature is told first
     order = [*specs, *(name for name in names if name not in specs)]
     return SimpleNamespace(**{
-        name: spec.accept(name, values[name]) if isinstance(spec := specs.get(name), Parameter) else values[name]
-        for name in order
+        name: spec.accept(name, values[name]) if isinstance(spec := specs.get(name), Parameter) else
+        values[name] for name in order
     })  # fmt: skip

@@ -1,4 +1,4 @@
-"""Field specs: what a field of a fitted model must be, a number, a word, an array of certain sizes, or several.
+"""Field specs: what a field of a fitted model must be, a number, a word, an array of certain sizes.
 
 A spec stands in the annotation of a field, ``Annotated[np.ndarray, Array("n", "d")]``. Checks before saving,
 after loading and before kernels derive from it. Sizes have names, and a size is the same wherever its name
@@ -18,8 +18,8 @@ import numpy as np
 class Sizes(dict[str, int]):
     """Sizes by name, as they are met.
 
-    Bounds by a size that is not met yet wait in ``later``, relations between fields in ``relations``; ``seen``
-    are objects that were checked already.
+    Bounds by a size that is not met yet wait in ``later``, relations between fields in ``relations``;
+    ``seen`` are objects that were checked already.
     """
 
     def __init__(self, *args: Any, **sizes: int):

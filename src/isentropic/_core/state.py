@@ -1,10 +1,10 @@
 """What a fitted model may hold: declared once by its class, and checked by one function.
 
-A class says it in its annotations, ``mean_: Annotated[np.ndarray, Array("m")]``: estimators of what ``fit`` sets,
-:class:`~isentropic.embedding.part.Part` and values of their fields, constructors of their parameters. Arrays have
-sizes with names, which must agree wherever they appear: ``n`` rows, ``m`` features, ``d`` coordinates, and what
-else a method counts. What a class declares adds to what its bases do. Families that are not made of parts yet
-have a table ``_state`` instead, and ``_gone`` for what older files hold.
+A class says it in its annotations, ``mean_: Annotated[np.ndarray, Array("m")]``: estimators of what ``fit``
+sets, :class:`~isentropic.embedding.part.Part` and values of their fields, constructors of their parameters.
+Arrays have sizes with names, which must agree wherever they appear: ``n`` rows, ``m`` features, ``d``
+coordinates, and what else a method counts. What a class declares adds to what its bases do. Families that are
+not made of parts yet have a table ``_state`` instead, and ``_gone`` for what older files hold.
 
 Kernels follow indices without looking at bounds, so nothing that comes from a file reaches one unchecked.
 What a spec cannot say, a relation between two fields, is for ``_require_sound`` of the class.
@@ -46,9 +46,9 @@ from .specs import (
 
 __all__ = [
     "Absent", "Array", "Checked", "Dict", "Double", "Each", "FieldSpec", "Flag", "Maybe", "Model", "Names",
-    "Number", "OneOf", "Plain", "Size", "Starts", "State", "StateError", "Sub", "Text", "Tuple", "Value", "Whole",
-    "attributes", "declared", "defaults", "estimator_name", "estimator_named", "estimators", "field_specs", "inside", "is_fitted", "is_model",
-    "parameter_specs", "require_state", "uses_parts",
+    "Number", "OneOf", "Plain", "Size", "Starts", "State", "StateError", "Sub", "Text", "Tuple", "Value",
+    "Whole", "attributes", "declared", "defaults", "estimator_name", "estimator_named", "estimators",
+    "field_specs", "inside", "is_fitted", "is_model", "parameter_specs", "require_state", "uses_parts",
 ]  # fmt: skip
 
 
@@ -59,9 +59,18 @@ class State(dict[str, FieldSpec]):
 # ---- specs in annotations ----------------------------------------------------------------------
 
 
-@cache
-def field_specs(kind: type) -> dict[str, FieldSpec]:
+def field_specs(kind: Any) -> dict[str, FieldSpec]:
     """The specs of a class, by the names of its fields: those of its bases first."""
+    return _field_specs(kind)
+
+
+def parameter_specs(kind: Any) -> dict[str, FieldSpec]:
+    """The specs of the parameters of a constructor that has some."""
+    return _parameter_specs(kind)
+
+
+@cache
+def _field_specs(kind: Any) -> dict[str, FieldSpec]:
     found: dict[str, FieldSpec] = {}
     for base in reversed(kind.__mro__):
         if base.__module__.partition(".")[0] not in ("sklearn", "builtins") and (
@@ -73,8 +82,7 @@ def field_specs(kind: type) -> dict[str, FieldSpec]:
 
 
 @cache
-def parameter_specs(kind: type) -> dict[str, FieldSpec]:
-    """The specs of the parameters of a constructor that has some."""
+def _parameter_specs(kind: Any) -> dict[str, FieldSpec]:
     return _specs_of(get_type_hints(kind.__init__, include_extras=True))
 
 

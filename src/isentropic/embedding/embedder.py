@@ -77,10 +77,10 @@ def _length(given) -> int | None:
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn transformer whose ``fit`` leaves the coordinates of its rows in ``embedding_``.
 
-    A method declares in its annotations what ``fit`` sets: public results, and ``_map``, the out-of-sample map,
-    with the parts that it may be. ``fit`` begins with ``training_data(self, X)``, calls the stages of the method
-    by name, and ends with :meth:`_set_fit`. A fit that fails, or that Ctrl-C ends, leaves what an earlier one set.
-    One that learns from classes sets ``_learns_from_y``.
+    A method declares in its annotations what ``fit`` sets: public results, and ``_map``, the out-of-sample
+    map, with the parts that it may be. ``fit`` begins with ``training_data(self, X)``, calls the stages of
+    the method by name, and ends with :meth:`_set_fit`. A fit that fails, or that Ctrl-C ends, leaves what an
+    earlier one set. One that learns from classes sets ``_learns_from_y``.
     """
 
     _learns_from_y = False
@@ -123,11 +123,11 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return checked_coordinates(Z)
 
     def _set_fit(self, Z: np.ndarray, out_of_sample: Any, **fitted: Any):
-        """The end of a fit: set the embedding, the out-of-sample map and public results; nothing else is left."""
+        """The end of a fit: the embedding, the out-of-sample map, public results; nothing else is left."""
         for name in field_specs(type(self)).keys() - _SET_BY_TRAINING_DATA:
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         out_of_sample.data.release()
-        vars(self).update(embedding_=Z, _map=out_of_sample, _n_features_out=Z.shape[1], **fitted)
+        self.__dict__.update(embedding_=Z, _map=out_of_sample, _n_features_out=Z.shape[1], **fitted)
         return self
 
     @property

@@ -8,9 +8,9 @@ A part is declared as::
         dof: Annotated[float, Double(above=0)]
 
 Checks, saving and loading read the specs. A size of one name (n rows, m features, d coordinates) is one size
-through all parts of a model. What is derived from the fields (an index, hashes) is a ``cached_property``: it is
-never saved, pickled or copied. What a spec cannot say is checked by ``_require_sound``. A field that a later
-version adds needs a default, so that files of this one load.
+through all parts of a model. What is derived from the fields (an index, hashes) is a ``cached_property``: it
+is never saved, pickled or copied. What a spec cannot say is checked by ``_require_sound``. A field that a
+later version adds needs a default, so that files of this one load.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Training data: the rows that a map was fitted to, as an out-of-sample map needs them.
 
-:func:`training_data` is the first line of every ``fit``: it checks the parameters, validates the rows and copies
-them. Methods that learn from classes call :func:`labelled_training_data`.
+:func:`training_data` is the first line of every ``fit``: it checks the parameters, validates the rows and
+copies them. Methods that learn from classes call :func:`labelled_training_data`.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ..tables.row_names import has_default_index, row_names
 from .input_rows import KnownRows, checked_rows, metric_of_rows, one_place_for_equals, rows_at_zero, table_of
 from .part import Part
 
+UNLABELLED = ("votes", "posterior", "neutral")  # what is guessed of rows without a class
 METRIC = OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion), Value(Gower))
 
 
@@ -35,7 +36,8 @@ class TrainingData(Part):
     """Rows, their metric, names and classes.
 
     Distances that are given instead of rows serve the fit alone: ``table`` has them until :meth:`release`.
-    Where a method has classes, equal rows of different classes are different rows, each with a place of its own.
+    Where a method has classes, equal rows of different classes are different rows, each with a place of its
+    own.
     """
 
     n: Annotated[int, Size("n")]
@@ -154,14 +156,26 @@ class TrainingData(Part):
             raise StateError("labels", "must have rows with a class")
 
 
+def training_rows(model: Any) -> Any:
+    """The rows that an estimator was fitted to; None where it needs none, or was given distances."""
+    if "_map" in vars(model):
+        return model._map.data.X
+    return getattr(getattr(model, "_known", None), "X", None)
+
+
+def training_metric(model: Any) -> Any:
+    """The metric that an estimator was fitted with."""
+    return model._map.data.metric if "_map" in vars(model) else getattr(model, "_fit_metric", "euclidean")
+
+
 # ---- the first line of a fit -------------------------------------------------------------------
 
 
 def training_data(estimator: Any, X: Any, *, metric: Any = None, names: bool = False) -> TrainingData:
     """Check parameters and rows; the rows are copied if the caller could write into them.
 
-    ``metric`` is that of the parameter, or Euclidean where there is none. ``names`` of the rows are kept for a
-    later fit that goes on from this map.
+    ``metric`` is that of the parameter, or Euclidean where there is none. ``names`` of the rows are kept for
+    a later fit that goes on from this map.
     """
     checked_parameters(estimator)
     vars(estimator).pop("classes_", None)  # of an earlier fit

@@ -1,11 +1,11 @@
 """Save and load of fitted models.
 
-A model file is a zip of JSON and plain arrays, nothing that runs: see :mod:`.model_file`. It ends in a checksum
-of all its bytes, which is compared before anything is rebuilt. Loading rebuilds the methods of the registry, each
-as it declares its state, never what the file asks for.
+A model file is a zip of JSON and plain arrays, nothing that runs: see :mod:`.model_file`. It ends in a
+checksum of all its bytes, which is compared before anything is rebuilt. Loading rebuilds the methods of the
+registry, each as it declares its state, never what the file asks for.
 
-Methods that are not made of parts yet are written by skops, with one more member, ``isentropic.json``: the format
-number, the versions that wrote it and what the caller adds.
+Methods that are not made of parts yet are written by skops, with one more member, ``isentropic.json``: the
+format number, the versions that wrote it and what the caller adds.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Model files: a zip of ``model.json`` and arrays as ``.npy`` members, nothing compressed, nothing that runs.
 
-``model.json`` holds the format and the versions that wrote it, the name that the registry knows the method by, what
-the caller adds, and the parts of the model in an order in which a part refers to earlier ones only. A value is
-written as JSON where JSON has it, else as an object with one key: ``{"array": 3}`` for the member ``3.npy``,
-``{"part": 0}``, ``{"tuple": [...]}``, and others. Arrays and parts that a model shares are written once.
+``model.json`` holds the format and the versions that wrote it, the name that the registry knows the method
+by, what the caller adds, and the parts of the model in an order in which a part refers to earlier ones only.
+A value is written as JSON where JSON has it, else as an object with one key: ``{"array": 3}`` for the member
+``3.npy``, ``{"part": 0}``, ``{"tuple": [...]}``, and others. Arrays and parts that a model shares are written
+once.
 
-Which classes are built follows from the specs of the method: what they do not name is refused. Arrays are measured
-against their member before anything is allocated.
+Which classes are built follows from the specs of the method: what they do not name is refused. Arrays are
+measured against their member before anything is allocated.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from inspect import signature
 from io import BytesIO
 from math import isfinite, prod
 from typing import IO, Any
@@ -32,8 +34,8 @@ from ..state import (
     attributes,
     declared,
     defaults,
-    estimator_named,
     estimator_name,
+    estimator_named,
     inside,
 )
 from ..values import STAGES, Neighbors
@@ -63,8 +65,8 @@ def buildable(kind: type) -> dict[str, type]:
         owner = waiting.pop()
         specs = [*declared(owner).values()]
         if owner is kind:
-            parameters = declared(owner, "_parameters")
-            specs += [parameters.get(name, Plain()) for name in owner._get_param_names()]  # type: ignore[attr-defined]
+            parameters, names = declared(owner, "_parameters"), signature(owner).parameters
+            specs += [parameters.get(name, Plain()) for name in names]
         for named in (each for spec in specs for each in _classes(spec)):
             if found.setdefault(named.__name__, named) is not named:
                 raise TypeError(f"{kind.__name__} may hold two classes called {named.__name__}")
@@ -203,7 +205,7 @@ class ModelReader:
         if type(name) is not str or name not in self._classes:
             raise UntrustedTypeError(str(name)[:60])
         kind, known = self._classes[name], {}
-        for field in fields(kind):  # type: ignore[arg-type]
+        for field in fields(kind):
             if field.name in node["fields"]:
                 known[field.name] = self._value(node["fields"][field.name], inside(part, field.name))
             elif field.default is MISSING and field.default_factory is MISSING:

@@ -20,9 +20,7 @@ from ...neighbors import RowIndex
 from ...tables.class_labels import NO_CLASSES, half_labelled
 from ..input_rows import KnownRows, checked_rows, metric_of_rows, one_place_for_equals
 from ..placement import RowKeeper
-from ..training_data import class_names
-
-UNLABELLED = ("votes", "posterior", "neutral")
+from ..training_data import UNLABELLED, class_names
 
 
 class ClassLearner(RowKeeper):
