@@ -118,5 +118,6 @@ class ClassModel(Part):
             raise StateError("gaussians", "must be there for posteriors, and for nothing else")
         if self.n_votes > np.count_nonzero(labels >= 0):
             raise StateError("n_votes", "must be at most the number of rows with a class")
-        if self.guesses is not None and len(self.guesses) != np.count_nonzero(labels < 0):
+        n_open = 0 if self.rule == "neutral" else np.count_nonzero(labels < 0)
+        if (0 if self.guesses is None else len(self.guesses)) != n_open:
             raise StateError("guesses", "must be there for each row without a class")
