@@ -442,7 +442,7 @@ def test_a_model_is_saved_to_the_file_that_it_came_from(saved, X):
 
 
 def test_memory_that_does_not_suffice_is_no_damage(saved, monkeypatch):
-    def refuse_memory(archive):
+    def refuse_memory(*archive):
         raise MemoryError
 
     monkeypatch.setattr(_io, "_model", refuse_memory)

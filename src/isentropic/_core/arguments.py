@@ -8,6 +8,7 @@ import numpy as np
 
 from .errors import InvalidInputError, message, require
 from .sparse_rows import is_sparse
+from .specs import Sizes
 from .state import StateError, Value
 from .values import Floats, Integers, NeighborGraph, Neighbors
 
@@ -111,6 +112,6 @@ def require_kind(name: str, value: Any, kind: type, hint: str = "") -> None:
 def _require_value(value: Any, kind: type, name: str, hint: str) -> None:
     require_kind(name, value, kind, hint)
     try:
-        Value(kind).check(value, name, {})
+        Value(kind).check(value, name, Sizes())
     except StateError as error:
         raise InvalidInputError(f"{error} {hint}") from error

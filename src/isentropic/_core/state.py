@@ -1,138 +1,106 @@
-"""What a fitted model may hold: declared once by its class, as a table, and checked by one function.
+"""What a fitted model may hold: declared once by its class, and checked by one function.
 
-A class lists its attributes in ``_state``: a name, and what it must be. Arrays have sizes with names, which
-must agree wherever they appear: ``n`` rows, ``m`` features, ``d`` coordinates, and what else a method counts.
-The table of a class adds to those of its bases::
-
-    _state = State(mean_=Array("m"), _projection=Array("m", "d"))
-
-What a class no longer has stands in ``_gone``, so that older files load: the name, and the one value of it
-that changes nothing (``...`` for any). A file with another value is refused.
+A class says it in its annotations, ``mean_: Annotated[np.ndarray, Array("m")]``: estimators of what ``fit``
+sets, :class:`~isentropic.embedding.part.Part` and values of their fields, constructors of their parameters.
+Arrays have sizes with names, which must agree wherever they appear: ``n`` rows, ``m`` features, ``d``
+coordinates, and what else a method counts. What a class declares adds to what its bases do. Families that are
+not made of parts yet have a table ``_state`` instead, and ``_gone`` for what older files hold.
 
 Kernels follow indices without looking at bounds, so nothing that comes from a file reaches one unchecked.
-What a table cannot say, a relation between two attributes, is for ``_require_sound`` of the class.
+What a spec cannot say, a relation between two fields, is for ``_require_sound`` of the class.
 """
 
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from inspect import signature
-from typing import Any
+from inspect import get_annotations, signature
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from .kinds import (
+from .specs import (
+    Absent,
     Array,
     Checked,
+    Dict,
     Double,
+    Each,
+    FieldSpec,
     Flag,
-    Kind,
+    Maybe,
     Names,
     Number,
+    OneOf,
     Size,
     Sizes,
     Starts,
     StateError,
     Text,
+    Tuple,
     Whole,
     note,
     wrong,
 )
 
 __all__ = [
-    "Absent", "Array", "Checked", "Dict", "Double", "Each", "Flag", "Kind", "Maybe", "Model", "Names",
-    "Number", "OneOf", "Plain", "Size", "Starts", "State", "StateError", "Text", "Tuple", "Value", "Whole",
-    "attributes", "declared", "defaults", "estimators", "inside", "is_fitted", "is_model", "require_state",
+    "Absent", "Array", "Checked", "Dict", "Double", "Each", "FieldSpec", "Flag", "Maybe", "Model", "Names",
+    "Number", "OneOf", "Plain", "Size", "Starts", "State", "StateError", "Sub", "Text", "Tuple", "Value",
+    "Whole", "attributes", "declared", "defaults", "estimator_name", "estimator_named", "estimators",
+    "field_specs", "inside", "is_fitted", "is_model", "parameter_specs", "require_state", "uses_parts",
 ]  # fmt: skip
 
 
-class State(dict[str, Kind]):
+class State(dict[str, FieldSpec]):
     """A table of attributes: the name of each, and what it must be."""
 
 
-# ---- parts made of parts -----------------------------------------------------------------------
+# ---- specs in annotations ----------------------------------------------------------------------
 
 
-class Maybe(Kind):
-    """None, or a part of another kind."""
-
-    def __init__(self, kind: Kind):
-        self.kind = kind
-
-    def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        if value is not None:
-            self.kind.check(value, part, sizes)
+def field_specs(kind: Any) -> dict[str, FieldSpec]:
+    """The specs of a class, by the names of its fields: those of its bases first."""
+    return _field_specs(kind)
 
 
-class Absent(Maybe):
-    """As :class:`Maybe`, for what some fits do not set at all."""
-
-    may_miss = True
-
-
-class OneOf(Kind):
-    """Of any of these kinds."""
-
-    def __init__(self, *kinds: Kind):
-        self.kinds = kinds
-
-    def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        problem = None
-        for kind in self.kinds:
-            try:
-                return kind.check(value, part, sizes)
-            except StateError as error:
-                problem = error
-        assert problem is not None
-        raise problem
+def parameter_specs(kind: Any) -> dict[str, FieldSpec]:
+    """The specs of the parameters of a constructor that has some."""
+    return _parameter_specs(kind)
 
 
-class Tuple(Kind):
-    """A tuple of these kinds, in order."""
-
-    def __init__(self, *kinds: Kind):
-        self.kinds = kinds
-
-    def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        if type(value) is not tuple or len(value) != len(self.kinds):
-            raise wrong(part, f"a tuple of {len(self.kinds)}", value)
-        for i, (kind, item) in enumerate(zip(self.kinds, value, strict=True)):
-            kind.check(item, f"{part}[{i}]", sizes)
-
-
-class Each(Kind):
-    """A list or tuple whose items are all of one kind."""
-
-    def __init__(self, kind: Kind, container: type[list[Any]] | type[tuple[Any, ...]] = tuple):
-        self.kind, self.container = kind, container
-
-    def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        if type(value) is not self.container:
-            raise wrong(part, f"a {self.container.__name__}", value)
-        for i, item in enumerate(value):
-            self.kind.check(item, f"{part}[{i}]", sizes)
+@cache
+def _field_specs(kind: Any) -> dict[str, FieldSpec]:
+    found: dict[str, FieldSpec] = {}
+    for base in reversed(kind.__mro__):
+        if base.__module__.partition(".")[0] not in ("sklearn", "builtins") and (
+            own := get_annotations(base)
+        ):
+            hints = get_type_hints(base, include_extras=True)
+            found.update(_specs_of({name: hints[name] for name in own}))
+    return found
 
 
-class Dict(Kind):
-    """A dictionary of keys and values of one kind each."""
+@cache
+def _parameter_specs(kind: Any) -> dict[str, FieldSpec]:
+    return _specs_of(get_type_hints(kind.__init__, include_extras=True))
 
-    def __init__(self, keys: Kind, values: Kind):
-        self.keys, self.values = keys, values
 
-    def check(self, value: Any, part: str, sizes: Sizes) -> None:
-        if type(value) is not dict:
-            raise wrong(part, "a dictionary", value)
-        for key, item in value.items():
-            self.keys.check(key, f"key of {part}", sizes)
-            self.values.check(item, f"{part}[{key!r}]", sizes)
+def _specs_of(hints: dict[str, Any]) -> dict[str, FieldSpec]:
+    found = {name: [a for a in get_args(hint)[1:] if isinstance(a, FieldSpec)]
+             for name, hint in hints.items() if get_origin(hint) is Annotated}  # fmt: skip
+    return {name: specs[0] for name, specs in found.items() if specs}
+
+
+def uses_parts(kind: type) -> bool:
+    """Whether an estimator is made of parts: no class that it derives from has a table."""
+    return bool(field_specs(kind)) and not any("_state" in vars(base) for base in kind.__mro__)
 
 
 # ---- parts that declare their own --------------------------------------------------------------
 
 
-class Value(Kind):
+class Value(FieldSpec):
     """A value of exactly this class; ``n="rows"`` says that its size n is our size rows."""
 
     def __init__(self, kind: type, **names: str):
@@ -144,7 +112,21 @@ class Value(Kind):
         _check_inner(value, part, sizes, self.names)
 
 
-class Model(Kind):
+class Sub(FieldSpec):
+    """A part of exactly one of these classes. Its sizes are ours: a name is one size through all parts."""
+
+    def __init__(self, *kinds: type):
+        self.kinds = kinds
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) not in self.kinds:
+            raise wrong(part, f"a {' or '.join(kind.__name__ for kind in self.kinds)}", value)
+        if id(value) not in sizes.seen:  # parts share parts
+            sizes.seen.add(id(value))
+            _check_fields(value, part, sizes)
+
+
+class Model(FieldSpec):
     """An estimator that declares its state: a fitted one, or (``fitted=False``) any."""
 
     def __init__(self, *, fitted: bool = True, **names: str):
@@ -159,7 +141,7 @@ class Model(Kind):
             _require_unfitted(value, part)
 
 
-class Plain(Kind):
+class Plain(FieldSpec):
     """None, a number, a string, an array of numbers, a stage value, or a collection of those."""
 
     def check(self, value: Any, part: str, sizes: Sizes) -> None:
@@ -182,8 +164,10 @@ class Plain(Kind):
 
 
 def declares(kind: type) -> bool:
-    """Whether a class has a table."""
-    return isinstance(kind, type) and isinstance(getattr(kind, "_state", None), State)
+    """Whether a class declares what its objects hold."""
+    return isinstance(kind, type) and (
+        isinstance(getattr(kind, "_state", None), State) or bool(field_specs(kind))
+    )
 
 
 @cache
@@ -195,9 +179,30 @@ def estimators() -> dict[str, str]:
     }
 
 
+@cache
+def _registered() -> dict[str, str]:
+    """The class of each method of the registry, ``module:Class``, by the name of the method."""
+    lines = import_module("isentropic.registry").METHODS.values()
+    return {line.name: line.target for line in lines} | {
+        "selected": "isentropic.methods.meta.selected:Selected"
+    }
+
+
+def estimator_named(name: str) -> type | None:
+    """The class of the method that the registry knows by this name; None where it knows none."""
+    module, _, kind = _registered().get(name, "").partition(":")
+    return getattr(import_module(module), kind) if module else None
+
+
+def estimator_name(kind: type) -> str:
+    """The first name that the registry has for a class of estimators; empty where it has none."""
+    target = f"{kind.__module__}:{kind.__name__}"
+    return next((name for name, known in _registered().items() if known == target), "")
+
+
 def is_model(kind: type) -> bool:
-    """Whether a class is an estimator of this package: one of another would not load again."""
-    return declares(kind) and estimators().get(kind.__name__) == kind.__module__
+    """Whether a class is an estimator of the registry: another would not load again."""
+    return declares(kind) and bool(estimator_name(kind))
 
 
 def is_fitted(model: Any) -> bool:
@@ -205,8 +210,8 @@ def is_fitted(model: Any) -> bool:
 
 
 def declared(kind: type, table: str = "_state") -> State:
-    """The table of a class, those of its bases first."""
-    found = State()
+    """The specs of a class, those of its bases first; or those of its ``_parameters``."""
+    found = State(field_specs(kind) if table == "_state" else parameter_specs(kind))
     for base in reversed(kind.__mro__):
         found.update(vars(base).get(table, {}))
     return found
@@ -225,45 +230,54 @@ def defaults(model: type) -> dict[str, Any]:
 
 def require_state(value: Any, part: str = "", sizes: Sizes | None = None) -> None:
     """Raise :class:`StateError` unless a model, or a value, is all that its class declares."""
-    sizes = {} if sizes is None else sizes
-    held = _held(value)
+    sizes = Sizes() if sizes is None else sizes
     if is_model(type(value)):
         _require_parameters(value, part)
-    for name, kind in declared(type(value)).items():
+    _check_fields(value, part, sizes)
+    sizes.finish()
+
+
+def _check_fields(value: Any, part: str, sizes: Sizes) -> None:
+    held = _held(value)
+    for name, spec in declared(type(value)).items():
         if name in held:
-            kind.check(held[name], inside(part, name), sizes)
-        elif not kind.may_miss:
+            spec.check(held[name], inside(part, name), sizes)
+        elif not spec.may_miss:
             raise _missing(inside(part, name))
     if hasattr(type(value), "_require_sound"):
-        try:
-            type(value)._require_sound(value)
-        except StateError as error:
-            raise StateError(inside(part, error.part), error.problem) from None
+        sizes.relations.append(partial(_check_relations, value, part))
+
+
+def _check_relations(value: Any, part: str) -> None:
+    try:
+        type(value)._require_sound(value)
+    except StateError as error:
+        raise StateError(inside(part, error.part), error.problem) from None
 
 
 def _require_parameters(model: Any, part: str) -> None:
     held, kind = _held(model), type(model)
-    kinds = declared(kind, "_parameters")
+    specs = declared(kind, "_parameters")
     for name in sorted(set(held) - attributes(kind)):
         raise StateError(inside(part, name), f"is no attribute of {kind.__name__}")
     for name in _parameter_names(kind):
         if name not in held:
             raise _missing(inside(part, name))
-        kinds.get(name, Plain()).check(held[name], inside(part, name), {})
+        specs.get(name, Plain()).check(held[name], inside(part, name), Sizes())
 
 
 def _require_unfitted(model: Any, part: str) -> None:
     _require_parameters(model, part)
-    kinds = declared(type(model))
+    specs = declared(type(model))
     for name, value in _held(model).items():
-        if name in kinds and not kinds[name].may_miss:
+        if name in specs and not specs[name].may_miss:
             raise _missing(inside(part, "embedding_"))
-        if name in kinds:
-            kinds[name].check(value, inside(part, name), {})
+        if name in specs:
+            specs[name].check(value, inside(part, name), Sizes())
 
 
 def _check_inner(value: Any, part: str, sizes: Sizes, names: dict[str, str]) -> None:
-    inner = {own: sizes[ours] for own, ours in names.items() if ours in sizes}
+    inner = Sizes({own: sizes[ours] for own, ours in names.items() if ours in sizes})
     require_state(value, part, inner)
     for own, ours in names.items():
         if own in inner:

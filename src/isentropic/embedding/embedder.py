@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from .._core.errors import require
-from .._core.gower import Gower
-from .._core.sparse_rows import SPARSE_METRIC
-from .._core.state import Absent, Array, Checked, Dict, Maybe, Names, OneOf, Size, State, Text, Value, Whole
-from .._core.values import Diffusion, Geodesic
-from ..distances import GowerUnits, checked_metric, is_gower
+from .._core.sparse_rows import SPARSE_METRIC, SparseRows
+from .._core.specs import Absent, Array, Dict, Maybe, Names, Size, StateError, Text, Whole
+from .._core.state import State, field_specs
+from ..distances import is_gower
 from ..tables.class_labels import as_labels, class_codes, warn_of_minus_one
-from .input_rows import checked_rows, metric_of_rows, takes_sparse
+from .input_rows import checked_coordinates, checked_rows, metric_of_rows, takes_sparse
+from .training_data import CLASSES, METRIC, class_names
 
-_KINDS = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}  # of classes; others are text
+# what training_data() has set when a fit ends
+_SET_BY_TRAINING_DATA = {"n_features_in_", "feature_names_in_", "classes_", "_sklearn_output_config"}
 
 
 @contextmanager
@@ -74,25 +77,25 @@ def _length(given) -> int | None:
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A scikit-learn transformer whose ``fit`` leaves the coordinates of its rows in ``embedding_``.
 
-    One that learns from classes sets ``_learns_from_y``; its ``fit(X, y)`` begins with :meth:`_labelled`.
-    ``_state`` declares what a fit sets, ``_parameters`` those of the constructor that more than ``fit``
-    reads; those of a subclass add to them. Only what is declared is saved and loaded. A fit that fails leaves
-    what an earlier one set.
+    A method declares in its annotations what ``fit`` sets: public results, and ``_map``, the out-of-sample
+    map, with the parts that it may be. ``fit`` begins with ``training_data(self, X)``, calls the stages of
+    the method by name, and ends with :meth:`_set_fit`. A fit that fails, or that Ctrl-C ends, leaves what an
+    earlier one set. One that learns from classes sets ``_learns_from_y``.
     """
 
     _learns_from_y = False
-    _state = State(
-        embedding_=Array("n", "d"),
-        _n_features_out=Size("d"),
-        n_features_in_=Size("m"),
-        feature_names_in_=Absent(Names("m")),
-        _units=Absent(Value(GowerUnits, m="m")),
-        classes_=Absent(OneOf(Names("c"), *(Array("c", dtype=kind) for kind in _KINDS.values()))),
-        _sklearn_output_config=Absent(Dict(Text("transform"), Text("default", "pandas", "polars"))),
-    )
+    embedding_: Annotated[np.ndarray, Array("n", "d")]
+    _n_features_out: Annotated[int, Size("d")]
+    n_features_in_: Annotated[int, Size("m")]
+    feature_names_in_: Annotated[np.ndarray, Absent(Names("m"))]
+    classes_: Annotated[np.ndarray, Absent(CLASSES)]
+    _sklearn_output_config: Annotated[
+        dict[str, str], Absent(Dict(Text("transform"), Text("default", "pandas", "polars")))
+    ]
+    _map: Any  # the out-of-sample map
     _parameters = State(
         n_components=Whole(1),
-        metric=OneOf(Checked(checked_metric), Value(Geodesic), Value(Diffusion), Value(Gower)),
+        metric=METRIC,
         n_jobs=Maybe(Whole(zero=False)),
     )
 
@@ -105,6 +108,44 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """Fit, with what else ``fit`` takes, and return the coordinates of the rows of ``X``."""
         fitted = self.fit(X, y, **options)
         return fitted.embedding_.copy()  # what is done to the result must not move the fitted map
+
+    def transform(self, X) -> np.ndarray:
+        """Coordinates of rows, each placed by itself; a fitted row gets its own coordinates."""
+        check_is_fitted(self)
+        data, n_jobs = self._map.data, getattr(self, "n_jobs", None)
+        X = checked_rows(self, X, metric=data.row_metric, fitting=False)
+        row = data.find(X, n_jobs)
+        Z, new = self.embedding_[row], np.flatnonzero(row < 0)
+        if len(new):
+            Z[new] = np.nan
+            with suppress(np.linalg.LinAlgError):  # of numbers that overflowed: rows without a place are told
+                Z[new] = self._map.transform(X if len(new) == len(X) else X[new], n_jobs)
+        return checked_coordinates(Z)
+
+    def _set_fit(self, Z: np.ndarray, out_of_sample: Any, **fitted: Any):
+        """The end of a fit: the embedding, the out-of-sample map, public results; nothing else is left."""
+        for name in field_specs(type(self)).keys() - _SET_BY_TRAINING_DATA:
+            self.__dict__.pop(name, None)
+        out_of_sample.data.release()
+        self.__dict__.update(embedding_=Z, _map=out_of_sample, _n_features_out=Z.shape[1], **fitted)
+        return self
+
+    @property
+    def training_row_names(self) -> np.ndarray | None:
+        """Names of the fitted rows, where the method keeps them."""
+        data = getattr(vars(self).get("_map"), "data", None)
+        return vars(self).get("_row_names") if data is None else data.names
+
+    def _require_sound(self) -> None:
+        data = getattr(vars(self).get("_map"), "data", None)
+        if data is None:  # a method that is not made of parts yet
+            return
+        if data.precomputed and self.n_features_in_ != data.n:
+            raise StateError("n_features_in_", "must be the number of rows, for distances to them")
+        if data.labels is not None and "classes_" not in vars(self):
+            raise StateError("classes_", "must be there for a map that learnt from classes")
+        if isinstance(data.X, SparseRows) and not takes_sparse(self):
+            raise StateError("_map.data.X", "must be dense for this method")
 
     def _labelled(self, X, y, *, metric="euclidean") -> tuple[np.ndarray, np.ndarray]:
         """Rows, and the class of each as a number from 0; ``classes_`` keeps what the classes are called."""
@@ -132,11 +173,3 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         tags.input_tags.positive_only = precomputed  # distances are
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
-
-
-def class_names(classes: np.ndarray) -> np.ndarray:
-    """Classes as an estimator keeps them: numbers, or text."""
-    kind = _KINDS.get(classes.dtype.kind)
-    if kind is None or (classes.dtype.kind == "u" and classes.max() > np.iinfo(np.int64).max):
-        return classes.astype(str).astype(object)
-    return classes.astype(kind)

@@ -78,7 +78,9 @@ def _of_numbers(X: Any) -> Iterator[None]:
 
 def holds_sparse(model) -> bool:
     """Whether the rows that it was fitted to are sparse."""
-    return isinstance(getattr(getattr(model, "_known", None), "X", None), SparseRows)
+    data = getattr(getattr(model, "_map", None), "data", None)
+    known = getattr(model, "_known", None) if data is None else data
+    return isinstance(getattr(known, "X", None), SparseRows)
 
 
 def require_dense_rows(model) -> None:
@@ -120,7 +122,8 @@ def _in_units(estimator, X: np.ndarray, metric: Metric, fitting: bool) -> np.nda
         return X
     if fitting:
         estimator._units = GowerUnits.of(X, metric)
-    rows: np.ndarray = estimator._units.rows(X, metric)
+    data = None if fitting else getattr(getattr(estimator, "_map", None), "data", None)
+    rows: np.ndarray = (estimator._units if data is None else data.units).rows(X, metric)
     if fitting:
         warn_of_strangers(rows, metric)
     return rows

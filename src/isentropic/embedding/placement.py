@@ -13,9 +13,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._core.gower import Gower
+from .._core.specs import Sizes
 from .._core.state import Absent, Array, Checked, OneOf, State, StateError, Value
 from .._core.values import Diffusion, Geodesic
-from ..distances import checked_metric, hashes_of
+from ..distances import GowerUnits, checked_metric, hashes_of
 from ..kernels._jit import threads
 from .embedder import Embedder
 from .input_rows import (
@@ -32,6 +33,7 @@ from .input_rows import (
 class Placer(Embedder):
     """An embedder that places new rows."""
 
+    _state = State(_units=Absent(Value(GowerUnits, m="m")))
     _fit_metric: Any = "euclidean"
     _found_again: tuple[str, ...] = ()  # large attributes, beside those of bases, that others give: not saved
 
@@ -109,7 +111,7 @@ class RowKeeper(Placer):
             raise StateError("_known", "must be there for rows of features, and for no others")
         given = metric_of_rows(self._fit_metric)
         if not isinstance(given, Gower):
-            Checked(checked_metric).check(given, "_fit_metric.metric", {})
+            Checked(checked_metric).check(given, "_fit_metric.metric", Sizes())
         require_units(self, given)
         if given == "precomputed" and self.n_features_in_ != len(self.embedding_):
             raise StateError("n_features_in_", "must be the number of rows, for distances to them")

@@ -30,6 +30,67 @@ class WarmStart:
     steps: int | None = None  # None for as many as the method takes from an earlier map
 
 
+def previous_embedding(X: Any, init: Any, n_components: int) -> WarmStart | None:
+    """Where the rows of ``X`` are in an earlier map: an estimator, coordinates by row name, an array."""
+    if init is None:
+        return None
+    if isinstance(init, WarmStart):
+        require(init.places.shape[1] == n_components, "n_components",
+                "that of the map, to go on from it", n_components)  # fmt: skip
+        return init
+    Z = _places_before(X, init, n_components)
+    finite = np.isfinite(Z).all(axis=1)
+    hint = "Do the names of the rows agree? They are the index of X, and that of the earlier map."
+    require(bool(finite.any()), "init", "a map that has rows of X", f"none of {len(Z)}", hint)
+    return WarmStart(Z)
+
+
+def _places_before(X: Any, init: Any, d: int) -> np.ndarray:
+    """Coordinates of the rows of ``X`` in an earlier map, NaN for those that it has not."""
+    names = row_names(X)
+    if hasattr(init, "get_params"):
+        require(is_fitted(init), "init", _KINDS, init, "Fit it first.")
+        known, Z = getattr(init, "training_row_names", None), init.embedding_
+        if known is None or names is None:
+            known, Z = None, np.asarray(init.transform(X), float)  # fitted rows have their own places
+    else:
+        known, Z = row_names(init), _numbers(init)
+    must_be = f"a map of {d} coordinates, as n_components says"
+    require(Z.ndim == 2 and Z.shape[1] == d, "init", must_be, f"shape {Z.shape}")
+    require(bool(np.isfinite(Z).all()), "init", "finite everywhere", "infinite or missing numbers")
+    if known is None:
+        n = _num_samples(X)
+        hint = "Row names, as the index of DataFrames, match rows of other tables."
+        require(len(Z) == n, "init", f"a map of the {n} rows of X", f"{len(Z)} rows", hint)
+        return Z.copy()
+    hint = "Its rows are matched by name: give X as a DataFrame with an index, or an array of all rows."
+    require(names is not None, "X", "a table with row names", type(X).__name__, hint)
+    assert names is not None
+    found = matched_names(names, known, "row names")
+    return np.where(found[:, None] >= 0, Z[found], np.nan)
+
+
+def completed_places(warm: WarmStart, X: np.ndarray, metric: Any, n_jobs: int | None) -> np.ndarray:
+    """A place for every row: its own of the map before, else amid those of its nearest rows.
+
+    ``z = sum_j z_j / d_j / sum_j 1 / d_j`` over the five nearest rows that have a place.
+    """
+    Z = warm.places.copy()
+    known = np.isfinite(Z).all(axis=1)
+    new, there = np.flatnonzero(~known), np.flatnonzero(known)
+    if len(new):
+        metric = metric_of_rows(metric)
+        queries = X[np.ix_(new, there)] if metric == "precomputed" else X[new]
+        near, away = nearest_among(np.ascontiguousarray(queries), X[there], min(_NEAR, len(there)),
+                                   metric=metric, n_jobs=n_jobs)  # fmt: skip
+        weights = 1.0 / (away / np.maximum(away[:, -1:], _TINY) + _EQUAL)
+        weights /= weights.sum(axis=1, keepdims=True)
+        Z[new] = np.einsum("ij,ijc->ic", weights, Z[there][near])
+    apart = bool(np.ptp(Z, axis=0).any())
+    require(apart, "init", "a start that tells rows apart", "the same place for all of them")
+    return Z
+
+
 class WarmStarter(DistanceKeeper):
     """An embedder whose search may go on from an earlier map: ``fit(X, init=previous)``.
 
@@ -42,70 +103,18 @@ class WarmStarter(DistanceKeeper):
 
     def _warm_start(self, X, init) -> WarmStart | None:
         """Keep the names of the rows of ``X``, for the map after this one; their places in the one before."""
-        names = row_names(X)
         try:
-            return self._start_from(X, names, init)
+            if init is not None:
+                checked_components(self.n_components)
+            return previous_embedding(X, init, self.n_components)
         finally:  # not before: ``init`` may be this map itself, with the names of its rows
+            names = row_names(X)
             self.__dict__.pop("_row_names", None)
             if names is not None and not has_default_index(X):
                 self._row_names = names
 
-    def _start_from(self, X, names, init) -> WarmStart | None:
-        if init is None:
-            return None
-        checked_components(self.n_components)
-        if isinstance(init, WarmStart):
-            require(init.places.shape[1] == self.n_components, "n_components",
-                    "that of the map, to go on from it", self.n_components)  # fmt: skip
-            return init
-        Z = self._places_before(X, names, init)
-        finite = np.isfinite(Z).all(axis=1)
-        hint = "Do the names of the rows agree? They are the index of X, and that of the earlier map."
-        require(bool(finite.any()), "init", "a map that has rows of X", f"none of {len(Z)}", hint)
-        return WarmStart(Z)
-
-    def _places_before(self, X, names, init) -> np.ndarray:
-        """Coordinates of the rows of ``X`` in an earlier map, NaN for those that it has not."""
-        d = self.n_components
-        if hasattr(init, "get_params"):
-            require(is_fitted(init), "init", _KINDS, init, "Fit it first.")
-            known, Z = getattr(init, "_row_names", None), init.embedding_
-            if known is None or names is None:
-                known, Z = None, np.asarray(init.transform(X), float)  # fitted rows have their own places
-        else:
-            known, Z = row_names(init), _numbers(init)
-        must_be = f"a map of {d} coordinates, as n_components says"
-        require(Z.ndim == 2 and Z.shape[1] == d, "init", must_be, f"shape {Z.shape}")
-        require(bool(np.isfinite(Z).all()), "init", "finite everywhere", "infinite or missing numbers")
-        if known is None:
-            n = _num_samples(X)
-            hint = "Row names, as the index of DataFrames, match rows of other tables."
-            require(len(Z) == n, "init", f"a map of the {n} rows of X", f"{len(Z)} rows", hint)
-            return Z.copy()
-        hint = "Its rows are matched by name: give X as a DataFrame with an index, or an array of all rows."
-        require(names is not None, "X", "a table with row names", type(X).__name__, hint)
-        found = matched_names(names, known, "row names")
-        return np.where(found[:, None] >= 0, Z[found], np.nan)
-
     def _warm_places(self, warm: WarmStart, X: np.ndarray) -> np.ndarray:
-        """A place for every row: its own of the map before, else amid those of its nearest rows.
-
-        ``z = sum_j z_j / d_j / sum_j 1 / d_j`` over the five nearest rows that have a place.
-        """
-        Z = warm.places.copy()
-        known = np.isfinite(Z).all(axis=1)
-        new, there = np.flatnonzero(~known), np.flatnonzero(known)
-        if len(new):
-            metric = metric_of_rows(self.metric)
-            queries = X[np.ix_(new, there)] if metric == "precomputed" else X[new]
-            near, away = nearest_among(np.ascontiguousarray(queries), X[there], min(_NEAR, len(there)),
-                                       metric=metric, n_jobs=self.n_jobs)  # fmt: skip
-            weights = 1.0 / (away / np.maximum(away[:, -1:], _TINY) + _EQUAL)
-            weights /= weights.sum(axis=1, keepdims=True)
-            Z[new] = np.einsum("ij,ijc->ic", weights, Z[there][near])
-        apart = bool(np.ptp(Z, axis=0).any())
-        require(apart, "init", "a start that tells rows apart", "the same place for all of them")
-        return Z
+        return completed_places(warm, X, self.metric, self.n_jobs)
 
 
 def _numbers(init: Any) -> np.ndarray:

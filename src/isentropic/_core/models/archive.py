@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from math import prod
 from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
-from numpy.lib import format as npy
 
-from ..state import StateError, attributes, defaults, inside
+from ..state import StateError, attributes, defaults, inside, uses_parts
+from .model_file import UntrustedTypeError, read_array
 
 _DEEPEST = 32  # parts within parts; those of a model are about ten deep
 _JSON_COST = 40  # bytes of memory that a byte of JSON may take as objects
@@ -27,18 +26,8 @@ _SCALARS = {f"numpy.{name}" for name in ("bool", "float32", "float64", "int32", 
 Node = dict[str, Any]
 
 
-class UntrustedTypeError(ValueError):
-    """The archive asks for something that is no part of a model."""
-
-    def __init__(self, name: str):
-        super().__init__(f"it asks for {name}, which is not trusted")
-
-
 class OutdatedModelError(ValueError):
-    """The model does what this version no longer can."""
-
-    def __init__(self, part: str, value: Any):
-        super().__init__(f"its {part} is {value!r}, which earlier versions had")
+    """The model is, or does, what this version no longer can."""
 
 
 def unpacked_size(archive: ZipFile) -> int:
@@ -117,6 +106,8 @@ class ArchiveReader:
             names = [field.name for field in fields(kind)][: len(content["content"])]
             nodes = zip(names, content["content"], strict=True)
             return kind(**{name: self._part(node, inside(part, name), depth) for name, node in nodes})
+        if uses_parts(kind):
+            raise OutdatedModelError(f"it holds {kind.__name__} as earlier versions saved it")
         known, gone = attributes(kind), getattr(kind, "_gone", {})
         for name in content["content"]:
             if name not in known and name not in gone:
@@ -128,7 +119,7 @@ class ArchiveReader:
             if name in known:
                 vars(model)[name] = value
             elif gone[name] is not ... and value != gone[name]:
-                raise OutdatedModelError(inside(part, name), value)
+                raise OutdatedModelError(f"its {inside(part, name)} is {value!r}, which earlier versions had")
         return model
 
     def _numbers(self, node: Node, name: str, part: str, depth: int) -> Any:
@@ -147,39 +138,8 @@ class ArchiveReader:
     def _member(self, name: str, part: str) -> np.ndarray:
         """An array in C order; a member that several parts name is read once, and they share it."""
         if name not in self._arrays:
-            self._arrays[name] = self._array(name, part)
+            self._arrays[name] = read_array(self._archive, name, part)
         return self._arrays[name]
-
-    def _array(self, name: str, part: str) -> np.ndarray:
-        size = self._archive.getinfo(name).file_size
-        with self._archive.open(name) as stream:
-            shape, fortran, dtype = _header(stream)
-            if dtype.kind not in "biuf":
-                raise StateError(part, f"must be an array of numbers, got {dtype}")
-            # before anything is allocated: the header may claim any shape
-            if min(shape, default=0) < 0 or prod(shape) * dtype.itemsize != size - stream.tell():
-                raise StateError(part, f"has the shape {shape}, which is not what the file holds")
-            out = np.empty(shape, dtype, order="F" if fortran else "C")
-            _fill(out.T if fortran else out, stream, part)
-        return out if out.flags.c_contiguous else np.ascontiguousarray(out)
-
-
-def _header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
-    version = npy.read_magic(stream)
-    read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[version]
-    return read(stream)
-
-
-def _fill(out: np.ndarray, stream: Any, part: str) -> None:
-    """Read the numbers of ``out``, and the end of the member, where its checksum is compared."""
-    left = out.reshape(-1).view(np.uint8).data if out.size else memoryview(b"")
-    while len(left):
-        count = stream.readinto(left)
-        if not count:
-            raise StateError(part, "ends too early")
-        left = left[count:]
-    if stream.read(1):
-        raise StateError(part, "has more numbers than its shape")
 
 
 def _scalar(value: Any, part: str) -> Any:

@@ -1,10 +1,11 @@
 """Save and load of fitted models.
 
-A model file is a skops archive (a zip of JSON and plain arrays, nothing that runs) with one more
-member, ``isentropic.json``: the format number, the versions that wrote it and what the caller adds.
-It ends in a checksum of all its bytes, which is compared before anything is rebuilt. Loading rebuilds
-the methods of this package and the values listed here, each as it declares its state, never what the
-file asks for.
+A model file is a zip of JSON and plain arrays, nothing that runs: see :mod:`.model_file`. It ends in a
+checksum of all its bytes, which is compared before anything is rebuilt. Loading rebuilds the methods of the
+registry, each as it declares its state, never what the file asks for.
+
+Methods that are not made of parts yet are written by skops, with one more member, ``isentropic.json``: the
+format number, the versions that wrote it and what the caller adds.
 """
 
 from __future__ import annotations
@@ -14,18 +15,20 @@ import platform
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
-from zipfile import ZipFile
+from zipfile import ZIP_STORED, ZipFile
 
 from ... import __version__
 from ..errors import FileFormatError, InvalidInputError, IsentropicError, MemoryBudgetError, require
 from ..files import atomic_write, path_of
 from ..runtime import require_memory
-from ..state import StateError, estimators, is_fitted, is_model, require_state
+from ..state import StateError, estimators, is_fitted, is_model, require_state, uses_parts
 from ..values import STAGES, NeighborGraph, Neighbors
-from .archive import ArchiveReader, OutdatedModelError, UntrustedTypeError, parsed, unpacked_size
+from .archive import ArchiveReader, OutdatedModelError, parsed, unpacked_size
 from .checksum import ChecksumError, has_checksum, write_checksum
+from .model_file import MEMBER, ModelReader, ModelWriter, UntrustedTypeError
 
-FORMAT = 2
+FORMAT = 2  # of skops
+PARTS_FORMAT = 3
 _WITHOUT_CHECKSUM = 1  # the format of files that end in none
 HEADER = "isentropic.json"
 
@@ -37,7 +40,6 @@ VALUES = {
     **dict.fromkeys(("Added", "Directed", "Exponential", "Shrunk"), "isentropic.dissimilarities.measures"),
     "SparseRows": "isentropic._core.sparse_rows",
     "GowerUnits": "isentropic.distances.gower",
-    "Update": "isentropic.methods.geodesic.growing",
     "KnownRows": "isentropic.embedding.input_rows",
     "Layers": "isentropic.methods.neural.networks",
     "Scaling": "isentropic.linalg.scaling",
@@ -63,8 +65,6 @@ def save(model: Any, path: str | Path, *, extra: dict[str, Any] | None = None) -
     >>> bool(np.all(isentropic.load(file).transform(X) == model.transform(X)))
     True
     """
-    from skops import io as skops_io
-
     fitted = is_model(type(model)) and is_fitted(model)
     require(fitted, "model", "a fitted estimator of isentropic", model)
     for name, value in model.get_params(deep=False).items():
@@ -74,12 +74,22 @@ def save(model: Any, path: str | Path, *, extra: dict[str, Any] | None = None) -
         require_state(model)
     except StateError as error:  # what would not load is not saved
         raise InvalidInputError(f"The model cannot be saved: {error}. Fit it again.") from error
-    header = json.dumps({"format": FORMAT, "versions": _versions(), "extra": extra or {}}, indent=2)
+    of_parts = any(uses_parts(type(each)) for each in (model, *vars(model).values()))
+    header = {"format": PARTS_FORMAT if of_parts else FORMAT, "versions": _versions(), "extra": extra or {}}
     with atomic_write(path) as file:
-        skops_io.dump(model, file)
-        with ZipFile(file, "a") as archive:
-            archive.writestr(HEADER, header)
+        if of_parts:
+            ModelWriter(file).write(model, header)
+        else:
+            _write_by_skops(model, file, header)
         write_checksum(file)
+
+
+def _write_by_skops(model: Any, file: IO[bytes], header: dict[str, Any]) -> None:
+    from skops import io as skops_io
+
+    skops_io.dump(model, file)
+    with ZipFile(file, "a") as archive:
+        archive.writestr(HEADER, json.dumps(header, indent=2))
 
 
 def load(path: str | Path) -> Any:
@@ -99,8 +109,8 @@ def load_with_extra(path: str | Path) -> tuple[Any, dict[str, Any]]:
             checked = has_checksum(file)
             with ZipFile(file) as archive:
                 require_memory(unpacked_size(archive), f"The model {path}", "Load it where there is more.")
-                extra = _extra(archive, path, checked)
-                return _model(archive), extra
+                header = _header(archive, path, checked)
+                return _model(archive, header), header["extra"]
     except IsentropicError:
         raise
     except (ChecksumError, UntrustedTypeError) as error:
@@ -135,32 +145,50 @@ def _require_archive(file: IO[bytes], path: str | Path) -> None:
         raise FileFormatError(refusal(path, "it is a file of another kind"))
 
 
-def _extra(archive: ZipFile, path: str | Path, checked: bool) -> dict[str, Any]:
-    """What the caller added. ``checked``: the file ends in a checksum, and is as it was written."""
+def _header(archive: ZipFile, path: str | Path, checked: bool) -> dict[str, Any]:
+    """What the file says of itself. ``checked``: it ends in a checksum, and is as it was written."""
     names = archive.namelist()
-    if HEADER not in names:
+    member = MEMBER if MEMBER in names else HEADER
+    if member not in names:
         raise FileFormatError(refusal(path, "another program wrote it"))
     if len(set(names)) < len(names):
         raise StateError("", "has two members of one name")
-    header = parsed(archive.read(HEADER))
+    newest = PARTS_FORMAT if member == MEMBER else FORMAT
+    header: dict[str, Any] = parsed(archive.read(member))
     try:
         number, writer, extra = header["format"], header["versions"]["isentropic"], header["extra"]
     except (KeyError, TypeError) as error:
-        raise StateError(HEADER, f"has no format, versions or extra ({error!r})") from error
+        raise StateError(member, f"has no format, versions or extra ({error!r})") from error
     if type(number) is not int or number < 1 or type(extra) is not dict:
-        raise StateError(HEADER, "must have a positive number as its format and a dictionary as its extra")
-    if number > FORMAT:
+        raise StateError(member, "must have a positive number as its format and a dictionary as its extra")
+    if number > newest:
         raise FileFormatError(
-            f"{path} must have a model format up to {FORMAT}, got {number}. It was saved by isentropic "
+            f"{path} must have a model format up to {newest}, got {number}. It was saved by isentropic "
             f"{writer}: install that version or a later one."
         )
     if number > _WITHOUT_CHECKSUM and not checked:
         raise FileFormatError(refusal(path, "its checksum is missing: it was cut off or edited"))
-    return extra
+    if member == MEMBER:
+        _require_stored(archive, number)
+    return header
 
 
-def _model(archive: ZipFile) -> Any:
-    model = ArchiveReader(archive, _trusted).read()
+def _require_stored(archive: ZipFile, number: int) -> None:
+    """Members are as large as they say, and none lies in another: the file bounds what reading it takes."""
+    if number != PARTS_FORMAT:
+        raise StateError(MEMBER, f"must have the format {PARTS_FORMAT}, got {number}")
+    members = archive.infolist()
+    stored = all(one.compress_type == ZIP_STORED and one.compress_size == one.file_size for one in members)
+    size = sum(one.file_size for one in members)
+    if not stored or size > archive.start_dir:  # the end of the members
+        raise StateError("", "has members that are larger than the file")
+
+
+def _model(archive: ZipFile, header: dict[str, Any]) -> Any:
+    if "model" in header:
+        model = ModelReader(archive, header).read()
+    else:
+        model = ArchiveReader(archive, _trusted).read()
     if not is_model(type(model)):
         kind = type(model)
         raise UntrustedTypeError(f"{kind.__module__}.{kind.__name__}")

@@ -18,11 +18,9 @@ from ...dissimilarities import ClassGaussians, ClassIndex, WideGaussians, class_
 from ...distances import is_gower
 from ...neighbors import RowIndex
 from ...tables.class_labels import NO_CLASSES, half_labelled
-from ..embedder import class_names
 from ..input_rows import KnownRows, checked_rows, metric_of_rows, one_place_for_equals
 from ..placement import RowKeeper
-
-UNLABELLED = ("votes", "posterior", "neutral")
+from ..training_data import UNLABELLED, class_names
 
 
 class ClassLearner(RowKeeper):

@@ -14,7 +14,8 @@ from ..._core.state import is_fitted
 from ...distances import is_gower
 from ...embedding.embedder import whole_change
 from ...embedding.input_rows import metric_of_rows, require_dense_rows
-from ...embedding.warm_starts import WarmStart, WarmStarter
+from ...embedding.training_data import training_metric, training_rows
+from ...embedding.warm_starts import WarmStart
 from ...quality import Movement, aligned_distance
 from ...tables.row_names import Names, has_default_index, matched_names, row_names
 
@@ -38,14 +39,14 @@ class Appended:
 
 def grows(kind: type) -> bool:
     """Whether a class of estimators takes more rows, exactly or by going on from a map."""
-    return hasattr(kind, "partial_fit") or (issubclass(kind, WarmStarter) and kind._refines)
+    return hasattr(kind, "partial_fit") or getattr(kind, "_refines", False)
 
 
 def can_append(model: Any) -> bool:
     """Whether rows can be appended to a fitted map: not to one of given distances, or of classes."""
     if not grows(type(model)) or "classes_" in vars(model):
         return False
-    return hasattr(model, "partial_fit") or getattr(model, "_known", None) is not None
+    return hasattr(model, "partial_fit") or training_rows(model) is not None
 
 
 def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
@@ -91,7 +92,7 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
             f"{name} cannot take more rows: {why}. Fit all rows together, or place the new ones by transform."
         )
     hint = "Its ranges are those of all rows: fit all together, or place the new ones by transform."
-    fixed = not is_gower(metric_of_rows(getattr(model, "_fit_metric", "euclidean")))
+    fixed = not is_gower(metric_of_rows(training_metric(model)))
     require(fixed, "metric of the fitted rows", "one that more rows do not change", "gower", hint)
     require_dense_rows(model)
     as_numbers("X", X)
@@ -111,7 +112,7 @@ def append_rows(model: Any, X: Any, *, refine: int = REFINE) -> Appended:
 
 def _refined(model: Any, X: Any, steps: int) -> None:
     """Place the new rows, and let all go on from there."""
-    known = model._known_rows().X
+    known = training_rows(model)
     names = _names_of_all(model, X)
     Z = np.concatenate([model.embedding_, np.asarray(model.transform(X), float)])
     table: Any = np.concatenate([known, np.asarray(X, float)])
@@ -125,7 +126,7 @@ def _refined(model: Any, X: Any, steps: int) -> None:
 
 def _names_of_all(model: Any, X: Any) -> Names | None:
     """Names of the old rows, where these have some, and of the new ones; none twice."""
-    old, new = getattr(model, "_row_names", None), row_names(X)
+    old, new = model.training_row_names, row_names(X)
     if old is None:
         return None
     named = new is not None and not has_default_index(X)

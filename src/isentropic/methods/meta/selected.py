@@ -9,7 +9,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..._core.errors import require
-from ..._core.state import Dict, Model, Plain, State, Text, Value
+from ..._core.state import Absent, Dict, Model, Plain, State, Text, Value
+from ...distances import GowerUnits
 from ...embedding.embedder import Embedder
 from ...embedding.input_rows import checked_rows
 from ...selection import Selection, neighbor_grid, select
@@ -81,6 +82,7 @@ class Selected(Embedder):
         selection_=Value(Selection),
         best_params_=Dict(Text(), Plain()),
         best_estimator_=Model(n="n", m="m", d="d"),
+        _units=Absent(Value(GowerUnits, m="m")),
     )
     _parameters = State(estimator=Model(fitted=False))
 

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from ..._core.errors import require_number
-from ...affinities import joint_affinities
+from ..._core.parameters import Real
+from ..._core.specs import Number, Text, Whole
+from ..._core.state import Sub
+from ...affinities import checked_perplexity, listed_for
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, Tolerance
+from ...embedding.training_data import training_data
+from ...embedding.warm_starts import previous_embedding
 from ...objectives import StudentPairs
-from .perplexity_maps import StudentEmbedder
+from ...optim import lbfgs
+from .initialization import initial_embedding, merged_embedding, neighbor_lists, with_spread
+from .student import (
+    PerplexityAffinities,
+    StudentLayout,
+    StudentMap,
+    require_pair_memory,
+    seeded,
+    student_affinities,
+)
 
 _SPREAD = 1e-2  # standard deviation of the start
 _RMS = 10.0  # of the distances, so that the 1 in 1 + d^2 does not matter
+_PAIR_BYTES = 40  # of lists, affinities and forces
 
 
-class GlobalTSNE(StudentEmbedder):
+class GlobalTSNE(Embedder):
     """t-SNE that keeps large distances, too: ``KL(P || Q) + l KL(P' || Q')``.
 
     P and Q are those of t-SNE. ``p'_ij`` is proportional to ``1 + d_ij^2`` and ``q'_ij`` to
@@ -78,19 +97,24 @@ class GlobalTSNE(StudentEmbedder):
     True
     """
 
+    kl_divergence_: Annotated[float, Number()]
+    repulsion_: Annotated[str, Text("exact")]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[StudentMap, Sub(StudentMap)]
+
     def __init__(
         self,
-        perplexity=30.0,
-        n_components=2,
+        perplexity: float = 30.0,
+        n_components: NComponents = 2,
         *,
-        global_weight=1.0,
-        init="pca",
-        metric="euclidean",
-        neighbors=None,
-        max_iter=500,
-        tol=1e-6,
-        random_state=None,
-        n_jobs=None,
+        global_weight: Annotated[float, Real("a number of at least 0", hint="Take 0 for t-SNE.")] = 1.0,
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        neighbors: NeighborLists = None,
+        max_iter: MaxIter = 500,
+        tol: Tolerance = 1e-6,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.perplexity = perplexity
         self.n_components = n_components
@@ -109,19 +133,29 @@ class GlobalTSNE(StudentEmbedder):
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.
         """
-        must_be = "a number of at least 0"
-        weight = require_number("global_weight", self.global_weight, must_be, hint="Take 0 for t-SNE.")
-        given = self._lists_of(X, warm=self._warm_start(X, init))
-        n = len(given.distances.X)
-        P = joint_affinities(given.lists, self._affinities(given), n_jobs=self.n_jobs)
-        condensed = 2.0 * squareform(P.toarray(), checks=False)  # of unordered pairs
-        distances = given.distances.all().distances
-        unit = float(distances.max(initial=0.0)) or 1.0
-        distances = distances / unit
-        distances *= _RMS / (np.sqrt((distances**2).mean()) or 1.0)
-        cost = StudentPairs(condensed, n, distances=distances, weight=weight, n_jobs=self.n_jobs)
-        found = self._optimum(cost, self._scaled_start(given, _SPREAD))
-        self._keep_map(given, found.point, found.n_iter)
-        self.repulsion_, self._dof = "exact", 1.0
-        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
-        return self
+        data, d, n_jobs = training_data(self, X, names=True), self.n_components, self.n_jobs
+        previous = previous_embedding(X, init, d)
+        require_pair_memory(_PAIR_BYTES, data.n)
+        random, seed = seeded(self.random_state)
+        perplexity = checked_perplexity(self.perplexity, data.n)
+        query = NearestRows.fit(data, seed, n_jobs)
+        distances = query.distances(n_jobs)
+        knn = neighbor_lists(distances, listed_for(perplexity, data.n), self.metric, seed, self.neighbors)
+        P = 2.0 * squareform(student_affinities(knn, perplexity, n_jobs).toarray(), checks=False)
+        weight, D = float(self.global_weight), _in_units(distances.all().distances)
+        loss = StudentPairs(P, data.n, distances=D, weight=weight, n_jobs=n_jobs)  # P of unordered pairs
+        start = initial_embedding(distances, self.init, d, random, previous)
+        start = with_spread(start, _SPREAD, previous)
+        found = lbfgs(loss, start, max_iter=int(self.max_iter), tol=float(self.tol))
+        Z = merged_embedding(data, found.point)
+        affinities = PerplexityAffinities(np.array([perplexity]), knn.indices.shape[1])
+        new_rows = StudentMap(query, affinities, StudentLayout(Z, 1.0, "exact"))
+        return self._set_fit(Z, new_rows, kl_divergence_=max(loss(Z)[0], 0.0), repulsion_="exact",
+                             n_iter_=found.n_iter)  # fmt: skip
+
+
+def _in_units(distances: np.ndarray) -> np.ndarray:
+    """Distances whose root mean square is 10."""
+    distances = distances / (float(distances.max(initial=0.0)) or 1.0)
+    distances *= _RMS / (np.sqrt((distances**2).mean()) or 1.0)
+    return distances

@@ -4,20 +4,51 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 
-from ..._core.errors import require_number
-from ..._core.state import Array, State
+from ..._core.specs import Array
+from ..._core.state import Sub
+from ..._core.values import Neighbors
 from ...affinities import conditional_affinities
-from ...optim import Minimum
+from ...distances import LARGEST
+from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
+from ...embedding.part import Part
+from ...kernels._jit import threads
+from ...kernels.rows.row_costs import GAUSSIANS
+from ...kernels.rows.row_descent import settle_rows
+from ...optim import Minimum, lbfgs
 from ...optim.minimum import Objective
-from .perplexity_maps import Listed, PerplexityEmbedder
+from .student import PerplexityAffinities, starts_among
 
+PAIR_BYTES = 64  # lists of all, the sum of affinities, their mean, and its square forms
 _LAST = 2  # times as many steps with all scales: no other follows that would go on
 CostOf = Callable[[np.ndarray, int], Objective]  # of the mean affinities of so many scales
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianLayout(Part):
+    """An embedding with the mean of Gaussian weights of some precisions: SNE and multiscale SNE."""
+
+    Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
+    precisions: Annotated[np.ndarray, Array("s", above=0)]
+
+    def optimize(self, rows: np.ndarray, P: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows by damped Newton steps from the nearest row, or from the mean."""
+        starts, near = starts_among(self.Z, rows, P), rows.astype(np.int64)
+        far = np.empty((len(starts), 0), np.int64)
+        with threads(n_jobs):
+            return settle_rows(GAUSSIANS, starts, self.Z, near, P, far, self.precisions)
+
+
+class GaussianMap(RowOptimizer):
+    """The out-of-sample map of SNE and multiscale SNE."""
+
+    query: Annotated[NearestRows, Sub(NearestRows)]
+    affinities: Annotated[PerplexityAffinities, Sub(PerplexityAffinities)]
+    layout: Annotated[GaussianLayout, Sub(GaussianLayout)]
 
 
 def doubling_perplexities(n: int, smallest: float = 4) -> list[float]:
@@ -30,62 +61,38 @@ def doubling_perplexities(n: int, smallest: float = 4) -> list[float]:
     return [float(smallest * 2**h) for h in range(count)] if count > 0 and n > 5 else [max(n / 2, 1.0)]
 
 
-class MultiscaleEmbedder(PerplexityEmbedder):
-    """A map that keeps neighbourhoods of all sizes. Methods differ in their start and cost."""
+def dense(knn: Neighbors, P: np.ndarray) -> np.ndarray:
+    """Affinities of lists as a square array."""
+    square = np.zeros((len(P), len(P)))
+    np.put_along_axis(square, knn.indices.astype(np.int64), P, axis=1)
+    return square
 
-    _state = State(perplexities_=Array("s", least=1))
-    _pair_bytes = 64  # lists of all, the sum of affinities, their mean, and its square forms
 
-    def __init__(
-        self,
-        smallest=2.0,
-        n_components=2,
-        *,
-        init="pca",
-        metric="euclidean",
-        neighbors=None,
-        max_iter=30,
-        tol=1e-6,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.smallest = smallest
-        self.n_components = n_components
-        self.init = init
-        self.metric = metric
-        self.neighbors = neighbors
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+def coarse_to_fine(
+    knn: Neighbors,
+    perplexities: np.ndarray,
+    start: np.ndarray,
+    cost_of: CostOf,
+    max_iter: int,
+    tol: float,
+    n_jobs: int | None,
+) -> tuple[Objective, Minimum]:
+    """The last cost, and its minimum: L-BFGS with the coarsest scale, with the next one too, and so on.
 
-    def _scales_of(self, X) -> Listed:
-        """Rows, lists of all the others, and the perplexities."""
-        smallest = require_number("smallest", self.smallest, "a perplexity of at least 1", least=1)
-        return self._lists_of(X, partial(doubling_perplexities, smallest=smallest))
+    ``cost_of`` is the cost for the mean affinities (n, n) of so many scales.
+    """
+    Z, steps = start, 0
+    for count, P in enumerate(_mean_affinities(knn, perplexities, n_jobs), 1):
+        cost = cost_of(P, count)
+        times = _LAST if count == len(perplexities) else 1
+        found = lbfgs(cost, Z, max_iter=times * max_iter, tol=tol)
+        Z, steps = found.point, steps + found.n_iter
+    return cost, replace(found, n_iter=steps)
 
-    def _refined(self, given: Listed, start: np.ndarray, cost_of: CostOf) -> tuple[Objective, Minimum]:
-        """The last cost, and its minimum: L-BFGS with the coarsest scale, with the next one too, and so on.
 
-        ``cost_of`` is the cost for the mean affinities (n, n) of so many scales.
-        """
-        Z, steps = start, 0
-        for count, P in enumerate(self._from_coarse_to_fine(given), 1):
-            cost = cost_of(P, count)
-            found = self._optimum(cost, Z, times=_LAST if count == len(given.perplexities) else 1)
-            Z, steps = found.point, steps + found.n_iter
-        return cost, replace(found, n_iter=steps)
-
-    def _from_coarse_to_fine(self, given: Listed) -> Iterator[np.ndarray]:
-        """The mean affinities of the largest perplexity, of the two largest ones, and so on."""
-        lists = given.lists.distances
-        total = np.zeros(lists.shape)
-        for count, perplexity in enumerate(given.perplexities[::-1], 1):
-            total += conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)[0]
-            yield self._dense(given, total / count)
-
-    def _keep_scales(self, given: Listed, cost: Objective, found: Minimum) -> None:
-        """The map, its cost and its perplexities."""
-        self._keep_map(given, found.point, found.n_iter)
-        self.perplexities_ = given.perplexities.copy()
-        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
+def _mean_affinities(knn: Neighbors, perplexities: np.ndarray, n_jobs: int | None) -> Iterator[np.ndarray]:
+    """The mean affinities of the largest perplexity, of the two largest ones, and so on."""
+    total = np.zeros(knn.distances.shape)
+    for count, perplexity in enumerate(perplexities[::-1], 1):
+        total += conditional_affinities(knn.distances, perplexity, n_jobs=n_jobs)[0]
+        yield dense(knn, total / count)

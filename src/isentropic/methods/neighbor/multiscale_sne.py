@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Annotated, Any
 
 import numpy as np
 
-from ...affinities import conditional_affinities
+from ..._core.parameters import Real
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
+from ..._core.values import Neighbors
+from ...affinities import conditional_affinities, listed_for
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, Tolerance
+from ...embedding.training_data import training_data
 from ...objectives import GaussianNeighbors
-from .multiscale import MultiscaleEmbedder
-from .perplexity_maps import GaussianEmbedder, Listed
+from .initialization import initial_embedding, merged_embedding, neighbor_lists
+from .multiscale import PAIR_BYTES, GaussianLayout, GaussianMap, coarse_to_fine, doubling_perplexities
+from .student import PerplexityAffinities, require_pair_memory, seeded
 
 
-class MultiscaleSNE(MultiscaleEmbedder, GaussianEmbedder):
+class MultiscaleSNE(Embedder):
     """SNE with Gaussians of all widths: near rows stay near, and so do groups, and groups of groups.
 
     ``p_j|i`` is the mean of the affinities of the perplexities 2, 4, 8, ... up to about n / 2, ``q_j|i``
@@ -75,27 +85,67 @@ class MultiscaleSNE(MultiscaleEmbedder, GaussianEmbedder):
     True
     """
 
+    kl_divergence_: Annotated[float, Number()]
+    perplexities_: Annotated[np.ndarray, Array("s", least=1)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[GaussianMap, Sub(GaussianMap)]
+
+    def __init__(
+        self,
+        smallest: Annotated[float, Real("a perplexity of at least 1", least=1)] = 2.0,
+        n_components: NComponents = 2,
+        *,
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        neighbors: NeighborLists = None,
+        max_iter: MaxIter = 30,
+        tol: Tolerance = 1e-6,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
+    ):
+        self.smallest = smallest
+        self.n_components = n_components
+        self.init = init
+        self.metric = metric
+        self.neighbors = neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
     def fit(self, X, y=None):
         """Neighbours, affinities of all scales, start, minima from coarse to fine. ``y`` is not used."""
-        given = self._scales_of(X)
-        Z = self._start(given.distances, given.random)
-        Z = (Z - Z.mean(axis=0)) / np.abs(Z).max()
-        precisions = self._precisions_of(Z, given)
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        require_pair_memory(PAIR_BYTES, data.n)
+        random, seed = seeded(self.random_state)
+        perplexities = np.array(doubling_perplexities(data.n, float(self.smallest)))
+        query = NearestRows.fit(data, seed, n_jobs)
+        distances = query.distances(n_jobs)
+        listed = listed_for(max(perplexities.tolist()), data.n)
+        knn = neighbor_lists(distances, listed, self.metric, seed, self.neighbors)
+        start = initial_embedding(distances, self.init, d, random)
+        start = (start - start.mean(axis=0)) / np.abs(start).max()
+        precisions = _precisions(start, knn, perplexities, n_jobs)
 
         def cost_of(P: np.ndarray, count: int) -> GaussianNeighbors:
-            return GaussianNeighbors(P, precisions[-count:], n_jobs=self.n_jobs)
+            return GaussianNeighbors(P, precisions[-count:], n_jobs=n_jobs)
 
-        self._keep_scales(given, *self._refined(given, Z, cost_of))
-        self._precisions = precisions
-        return self
+        cost, found = coarse_to_fine(knn, perplexities, start, cost_of, int(self.max_iter), float(self.tol),
+                                     n_jobs)  # fmt: skip
+        Z = merged_embedding(data, found.point)
+        affinities = PerplexityAffinities(perplexities, knn.indices.shape[1])
+        new_rows = GaussianMap(query, affinities, GaussianLayout(Z, precisions))
+        return self._set_fit(Z, new_rows, kl_divergence_=max(cost(Z)[0], 0.0), n_iter_=found.n_iter,
+                             perplexities_=perplexities.copy())  # fmt: skip
 
-    def _precisions_of(self, Z: np.ndarray, given: Listed) -> np.ndarray:
-        """Of the Gaussians in the map, for each perplexity."""
-        d, lists = Z.shape[1], given.lists.distances
-        widths = [conditional_affinities(lists, perplexity, n_jobs=self.n_jobs)[1]
-                  for perplexity in given.perplexities]  # fmt: skip
-        ratios = given.perplexities.max() / given.perplexities
-        return 2 ** (1 + 2 / d) * ratios ** (2 * _growth(widths, d) / d) / Z.var(axis=0).mean()
+
+def _precisions(Z: np.ndarray, knn: Neighbors, perplexities: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Of the Gaussians in the map, for each perplexity."""
+    d = Z.shape[1]
+    widths = [conditional_affinities(knn.distances, perplexity, n_jobs=n_jobs)[1]
+              for perplexity in perplexities]  # fmt: skip
+    ratios = perplexities.max() / perplexities
+    return 2 ** (1 + 2 / d) * ratios ** (2 * _growth(widths, d) / d) / Z.var(axis=0).mean()
 
 
 def _growth(log_widths, d: int) -> float:

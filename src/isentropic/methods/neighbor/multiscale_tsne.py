@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 from scipy.spatial.distance import squareform
 
+from ..._core.parameters import Real
+from ..._core.specs import Array, Number, Text, Whole
+from ..._core.state import Sub
+from ...affinities import listed_for
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, Tolerance
+from ...embedding.training_data import training_data
 from ...objectives import StudentPairs
-from .multiscale import MultiscaleEmbedder
-from .perplexity_maps import StudentEmbedder
+from .initialization import initial_embedding, merged_embedding, neighbor_lists, with_spread
+from .multiscale import PAIR_BYTES, coarse_to_fine, doubling_perplexities
+from .student import PerplexityAffinities, StudentLayout, StudentMap, require_pair_memory, seeded
 
 
-class MultiscaleTSNE(MultiscaleEmbedder, StudentEmbedder):
+class MultiscaleTSNE(Embedder):
     """t-SNE without a perplexity: affinities are the mean of those of 2, 4, 8, ... up to about n / 2.
 
     Small and large neighbourhoods count alike, so that groups keep their places among each other. The
@@ -73,14 +84,54 @@ class MultiscaleTSNE(MultiscaleEmbedder, StudentEmbedder):
     True
     """
 
+    kl_divergence_: Annotated[float, Number()]
+    perplexities_: Annotated[np.ndarray, Array("s", least=1)]
+    repulsion_: Annotated[str, Text("exact")]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[StudentMap, Sub(StudentMap)]
+
+    def __init__(
+        self,
+        smallest: Annotated[float, Real("a perplexity of at least 1", least=1)] = 2.0,
+        n_components: NComponents = 2,
+        *,
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        neighbors: NeighborLists = None,
+        max_iter: MaxIter = 30,
+        tol: Tolerance = 1e-6,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
+    ):
+        self.smallest = smallest
+        self.n_components = n_components
+        self.init = init
+        self.metric = metric
+        self.neighbors = neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
     def fit(self, X, y=None):
         """Neighbours, affinities of all scales, start, minima from coarse to fine. ``y`` is not used."""
-        given = self._scales_of(X)
-        n = len(given.distances.X)
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        require_pair_memory(PAIR_BYTES, data.n)
+        random, seed = seeded(self.random_state)
+        perplexities = np.array(doubling_perplexities(data.n, float(self.smallest)))
+        query = NearestRows.fit(data, seed, n_jobs)
+        distances = query.distances(n_jobs)
+        listed = listed_for(max(perplexities.tolist()), data.n)
+        knn = neighbor_lists(distances, listed, self.metric, seed, self.neighbors)
+        start = with_spread(initial_embedding(distances, self.init, d, random), 1.0)
 
         def cost_of(P: np.ndarray, count: int) -> StudentPairs:
-            return StudentPairs(squareform(P + P.T, checks=False) / n, n, n_jobs=self.n_jobs)
+            return StudentPairs(squareform(P + P.T, checks=False) / data.n, data.n, n_jobs=n_jobs)
 
-        self._keep_scales(given, *self._refined(given, self._scaled_start(given, 1.0), cost_of))
-        self.repulsion_, self._dof = "exact", 1.0
-        return self
+        cost, found = coarse_to_fine(knn, perplexities, start, cost_of, int(self.max_iter), float(self.tol),
+                                     n_jobs)  # fmt: skip
+        Z = merged_embedding(data, found.point)
+        affinities = PerplexityAffinities(perplexities, knn.indices.shape[1])
+        new_rows = StudentMap(query, affinities, StudentLayout(Z, 1.0, "exact"))
+        return self._set_fit(Z, new_rows, kl_divergence_=max(cost(Z)[0], 0.0), n_iter_=found.n_iter,
+                             perplexities_=perplexities.copy(), repulsion_="exact")  # fmt: skip

@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import numpy as np
 
-from ..._core.errors import IsentropicWarning, require_count, require_number, warn
-from ..._core.state import Number, State
+from ..._core.errors import IsentropicWarning, warn
+from ..._core.parameters import Real
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
+from ...distances import LARGEST
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
+from ...embedding.pair_distances import Distances
+from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, NNeighbors
+from ...embedding.part import Part
+from ...embedding.training_data import training_data
 from ...kernels.rows.row_costs import PAIRS
 from ...neighbors import clipped_neighbors
 from ...objectives import PairSteps, mean_pair_cost
 from ...optim import batch_epochs
-from .drawn_lists import distances_to, other_rows, rows_beyond, small_start
-from .drawn_maps import DrawnEmbedder
-from .neighbor_maps import settled_among
+from .fuzzy import optimize_among
+from .initialization import initial_embedding, merged_embedding
+from .sampled import (
+    ScaledNeighbors,
+    distances_to,
+    near_rows,
+    other_rows,
+    require_sampled_memory,
+    rows_beyond,
+    small_start,
+)
+from .student import seeded
 
 _MOST_NEAR = 0.75  # of the other rows: where fewer are left to be further ones, a map shrinks to a point
 _LEFT = "three quarters of the other rows, so that some are left to hold the map apart"
@@ -23,9 +44,33 @@ _COLLAPSED = (
 _MID_NEAR, _FURTHER = 0, 1  # what rows are drawn for
 _DRAWN = 6  # rows of which the second nearest is a mid-near one
 _PAIR_BYTES = 140  # of a pair: in the lists of both rows, and while these are sorted
+_FIRST = 4  # neighbor with which the width of a row begins
+_HELD = 512  # training rows that hold a new one apart
+_RATIO = Real("a number of at least 0 and at most 1e6", most=1e6)
 
 
-class PaCMAP(DrawnEmbedder):
+@dataclass(frozen=True, eq=False)
+class PairLayout(Part):
+    """An embedding whose near rows pull a new row, and some of whose rows push any."""
+
+    Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
+    push: Annotated[float, Number(0)]
+    far: Annotated[np.ndarray, Array("r", dtype=np.int64, below="n")]
+
+    def optimize(self, rows: np.ndarray, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows, from the nearest row, or the mean of near ones."""
+        return optimize_among(PAIRS, self.Z, rows, weights, self.far, np.array([self.push]), n_jobs)
+
+
+class PairMap(RowOptimizer):
+    """The out-of-sample map of PaCMAP."""
+
+    query: Annotated[NearestRows, Sub(NearestRows)]
+    affinities: Annotated[ScaledNeighbors, Sub(ScaledNeighbors)]
+    layout: Annotated[PairLayout, Sub(PairLayout)]
+
+
+class PaCMAP(Embedder):
     """A map held together by near and mid-near pairs of rows, and apart by further ones.
 
     Near pairs are a row and its k neighbours, nearest by ``d_ij^2 / (s_i s_j)``, s the mean distance to the
@@ -90,23 +135,23 @@ class PaCMAP(DrawnEmbedder):
     True
     """
 
-    _state = State(cost_=Number(0), _push=Number(0))
-    _first_of_width = 4
-    _n_held = 512
+    cost_: Annotated[float, Number(0)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[PairMap, Sub(PairMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: NNeighbors = 10,
+        n_components: NComponents = 2,
         *,
-        mid_near_ratio=0.5,
-        further_ratio=2.0,
-        init="pca",
-        metric="euclidean",
-        neighbors=None,
-        max_iter=450,
-        random_state=None,
-        n_jobs=None,
+        mid_near_ratio: Annotated[float, _RATIO] = 0.5,
+        further_ratio: Annotated[float, _RATIO] = 2.0,
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        neighbors: NeighborLists = None,
+        max_iter: MaxIter = 450,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -121,40 +166,35 @@ class PaCMAP(DrawnEmbedder):
 
     def fit(self, X, y=None):
         """Neighbours, pairs of three kinds, a start, steps. ``y`` is not used."""
-        k = require_count("n_neighbors", self.n_neighbors)
-        ratios = self._checked_ratios()
-        n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
-        X = self._checked_rows(X)
-        k = clipped_neighbors(k, max(1, int(_MOST_NEAR * (len(X) - 1))), _LEFT)
-        n_mid, n_far = (round(k * ratio) for ratio in ratios)
-        near = self._near_of(X, k, _PAIR_BYTES * (k + n_mid + n_far), "Take fewer neighbours.")
-        mid_near = self._mid_near(near.distances, n_mid, near.seed)
-        further = rows_beyond(near.seed, _FURTHER, near.rows, [near.rows.shape[1]], n_far, self.n_jobs)
-        steps = PairSteps((near.rows, mid_near, further), n_steps=n_steps)
-        start = small_start(self._start(near.distances, near.random))
-        Z = batch_epochs(steps, start, n_steps, n_jobs=self.n_jobs)
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        k = clipped_neighbors(self.n_neighbors, max(1, int(_MOST_NEAR * (data.n - 1))), _LEFT)
+        n_mid, n_far = (round(k * ratio) for ratio in (self.mid_near_ratio, self.further_ratio))
+        pair_bytes = _PAIR_BYTES * (k + n_mid + n_far)
+        require_sampled_memory("PaCMAP", data.n, k, self.neighbors, pair_bytes, "Take fewer neighbours.")
+        random, seed = seeded(self.random_state)
+        query = NearestRows.fit(data, seed, n_jobs)
+        distances = query.distances(n_jobs)
+        near = near_rows(distances, k, _FIRST, self.metric, seed, random, self.neighbors)
+        mid_near = _mid_near(distances, n_mid, seed)
+        further = rows_beyond(seed, _FURTHER, near.rows, [near.rows.shape[1]], n_far, n_jobs)
+        steps = PairSteps((near.rows, mid_near, further), n_steps=int(self.max_iter))
+        start = small_start(initial_embedding(distances, self.init, d, random))
+        Z = batch_epochs(steps, start, int(self.max_iter), n_jobs=n_jobs)
         if np.ptp(Z, axis=0).max() < _POINT:
             warn(_COLLAPSED, IsentropicWarning)
-        self._keep_drawn(near, Z, n_steps)
-        self._push, self.cost_ = float(n_far), mean_pair_cost(near.rows, further, self.embedding_)
-        return self
+        Z = merged_embedding(data, Z - Z.mean(axis=0))
+        far = np.sort(random.permutation(data.n)[:_HELD])
+        new_rows = PairMap(query, ScaledNeighbors.of(near, _FIRST), PairLayout(Z, float(n_far), far))
+        return self._set_fit(Z, new_rows, cost_=mean_pair_cost(near.rows, further, Z),
+                             n_iter_=int(self.max_iter))  # fmt: skip
 
-    def _checked_ratios(self) -> tuple[float, float]:
-        must_be = "a number of at least 0 and at most 1e6"
-        mid = require_number("mid_near_ratio", self.mid_near_ratio, must_be, most=1e6)
-        return mid, require_number("further_ratio", self.further_ratio, must_be, most=1e6)
 
-    def _mid_near(self, distances, count: int, seed: int) -> np.ndarray:
-        """The second nearest of six drawn rows, for each of ``count`` pairs of a row."""
-        n = len(distances.X)
-        drawn = other_rows(seed, _MID_NEAR, n, count * _DRAWN, self.n_jobs)
-        if count == 0:
-            return drawn
-        away = distances_to(distances, drawn).reshape(n, count, _DRAWN)
-        second = np.argsort(away, axis=2, kind="stable")[:, :, 1:2]
-        return np.take_along_axis(drawn.reshape(n, count, _DRAWN), second, axis=2)[:, :, 0]
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        rows, *_ = self._near_among_fitted(X)
-        weights, shape = np.ones(rows.shape), np.array([self._push])
-        return settled_among(PAIRS, self.embedding_, rows, weights, self._far, shape, self.n_jobs)
+def _mid_near(distances: Distances, count: int, seed: int) -> np.ndarray:
+    """The second nearest of six sampled rows, for each of ``count`` pairs of a row."""
+    n = len(distances.X)
+    drawn = other_rows(seed, _MID_NEAR, n, count * _DRAWN, distances.n_jobs)
+    if count == 0:
+        return drawn
+    away = distances_to(distances, drawn).reshape(n, count, _DRAWN)
+    second = np.argsort(away, axis=2, kind="stable")[:, :, 1:2]
+    return np.take_along_axis(drawn.reshape(n, count, _DRAWN), second, axis=2)[:, :, 0]

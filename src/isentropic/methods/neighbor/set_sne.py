@@ -2,25 +2,95 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ..._core.errors import require_one_of
-from ..._core.state import Array, Double, State, Text, Tuple
+from ..._core.parameters import Choice
+from ..._core.specs import Array, Double, Number, StateError, Text, Whole
+from ..._core.state import Sub
 from ..._core.values import NeighborGraph
+from ...affinities import listed_for
 from ...dissimilarities import checked_scale
 from ...divergences import EDGE_DIVERGENCES, Patches, RowProducts, cheapest_form, noise_floor, reweighted
+from ...embedding.classes.class_model import ClassModel
 from ...embedding.classes.fitted_classes import FittedClasses
+from ...embedding.embedder import Embedder
+from ...embedding.pair_distances import Distances
+from ...embedding.parameters import MaxIter, NComponents, NJobs, Unlabelled
+from ...embedding.part import Part
+from ...embedding.training_data import TrainingData, labelled_training_data
 from ...neighbors import RowIndex, replaced_among, replaced_neighbors
-from .class_maps import GraphStudentMap, edges_of, graph_of_map
+from ...objectives import StudentNeighbors
+from .class_affinities import (
+    LOW_DIMENSIONAL,
+    default_perplexity,
+    edges_of,
+    graph_of_map,
+    n_graph_neighbors,
+    plain_graph,
+    published_descent,
+)
+from .initialization import merged_embedding
+from .student import (
+    PerplexityAffinities,
+    StudentLayout,
+    StudentMap,
+    descend,
+    schedule,
+    seeded,
+    student_affinities,
+)
 
 _REGULARIZATION = 3.0  # of patches: the mean variance times that, on their diagonals
 
 
-class SEtSNE(GraphStudentMap):
+@dataclass(frozen=True, eq=False)
+class ClassPatches(Part):
+    """Finds the training rows nearest to new ones by distances and divergences between patches."""
+
+    classes: Annotated[ClassModel, Sub(ClassModel)]
+    neighbors: Annotated[np.ndarray, Array("n", "k", dtype=np.int32, below="n")]  # of each row, in its patch
+    divergence: Annotated[str, Text(*EDGE_DIVERGENCES)]
+    factor: Annotated[float, Double(above=0)]  # of divergences
+    floor: Annotated[float, Double(above=0)]  # of variances
+    form: Annotated[str, Text("full", "low-rank")]  # of Gaussians
+
+    @property
+    def data(self) -> TrainingData:
+        return self.classes.data
+
+    def nearest(self, X: np.ndarray, k: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The ``k`` nearest training rows of each new row, and their distances."""
+        n_edges = self.neighbors.shape[1]
+        near, d = self.data.index.nearest(X, min(k + n_edges, self.data.n), n_jobs=n_jobs)
+        first = near[:, :n_edges].astype(np.int64)
+        nats = self.factor * self._patches.to_new(X, first, n_jobs=n_jobs)
+        same = self.classes.same_class(X, first, n_jobs)
+        values = np.sqrt(_expected_squares(d[:, :n_edges] ** 2, nats, same))
+        return replaced_among(near, d, values, k, self.data.n, n_jobs=n_jobs)
+
+    @cached_property
+    def _patches(self) -> Patches:
+        rows, near = self.data.X, self.neighbors
+        return Patches(rows, near, self.divergence, _REGULARIZATION, False, self.floor, self.form)
+
+    def _require_sound(self) -> None:
+        self.classes.require_guesses()
+        if self.data.X is None:
+            raise StateError("classes.data.X", "must be there, for the patches of new rows")
+
+
+class ClassPatchMap(StudentMap):
+    """The out-of-sample map of SEt-SNE."""
+
+    query: Annotated[ClassPatches, Sub(ClassPatches)]  # type: ignore[assignment]
+
+
+class SEtSNE(Embedder):
     """t-SNE in which near rows are as far apart as the Gaussians around them, more so between two classes.
 
     The patch of a row is the row with its k neighbours, and KL the symmetrised divergence between the
@@ -93,24 +163,25 @@ class SEtSNE(GraphStudentMap):
     ((150, 2), (5, 2))
     """
 
-    _state = State(
-        _patch_rows=Array("n", "k", dtype=np.int32, below="n"),
-        _fit_as=Tuple(Text(*EDGE_DIVERGENCES), Double(above=0), Double(above=0), Text("full", "low-rank")),
-    )
+    _learns_from_y = True
+    kl_divergence_: Annotated[float, Number()]
+    repulsion_: Annotated[str, Text("exact", "fields")]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[ClassPatchMap, Sub(ClassPatchMap)]
 
     def __init__(
         self,
-        perplexity=None,
-        n_components=2,
+        perplexity: float | None = None,
+        n_components: NComponents = 2,
         *,
-        n_neighbors=None,
-        divergence="kl",
-        scale=None,
-        low_dimensional="euclidean",
-        unlabelled="votes",
-        max_iter=750,
-        random_state=None,
-        n_jobs=None,
+        n_neighbors: int | None = None,
+        divergence: Annotated[str, Choice(*EDGE_DIVERGENCES)] = "kl",
+        scale: str | None = None,
+        low_dimensional: Annotated[str, Choice(*LOW_DIMENSIONAL)] = "euclidean",
+        unlabelled: Unlabelled = "votes",
+        max_iter: MaxIter = 750,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.perplexity = perplexity
         self.n_components = n_components
@@ -125,21 +196,32 @@ class SEtSNE(GraphStudentMap):
 
     def fit(self, X, y):
         """Patches, distances and divergences on edges, the nearest by both, affinities, descent."""
-        X, codes = self._taught(X, y)
-        require_one_of("divergence", self.divergence, EDGE_DIVERGENCES)
         checked_scale(self.scale)
-        k, frame = self._n_edges(len(X)), self._frame(len(X))
-        classes = self._classes_of(X, codes, k)
-        found, graph = self._plain_graph(X, frame.listed + k, k, frame.seed)
-        patches = _patches_of(X, found.indices[:, :k], self.divergence, graph)
-        squares, factor = self._squares(graph, patches, classes)
+        data, d, n_jobs = labelled_training_data(self, X, y), self.n_components, self.n_jobs
+        k = n_graph_neighbors(self.n_neighbors, data.n)
+        random, seed = seeded(self.random_state)
+        perplexity = default_perplexity(self.perplexity, data.n)
+        classes = ClassModel.fit(data, len(self.classes_), self.unlabelled, k, n_jobs)
+        listed = listed_for(perplexity, data.n)
+        found, graph = plain_graph(data.X, listed + k, k, seed, n_jobs)
+        patches = _patches_of(data.X, found.indices[:, :k], self.divergence, graph)
+        squares, factor = self._squares(graph, patches, classes.training)
         graph = replace(graph, weights=np.sqrt(squares))
-        lists = replaced_neighbors(found, graph, frame.listed, RowIndex(X), n_jobs=self.n_jobs)
-        given = self._given(X, frame, lists)
-        self._embed(given, classes, k, self._squares_in_map)
-        self._patch_rows = patches.neighbors
-        self._fit_as = self.divergence, factor, patches.floor, patches.form
-        return self
+        knn = replaced_neighbors(found, graph, listed, RowIndex(data.X), n_jobs=n_jobs)
+        P = student_affinities(knn, perplexity, n_jobs)
+        loss = StudentNeighbors(P, n_components=d, n_jobs=n_jobs)
+        if self.low_dimensional == "euclidean":
+            plain = Distances(data.X, "euclidean", None, n_jobs)
+            Z = descend(loss, plain, schedule(int(self.max_iter)), "pca", d, random)
+        else:
+            in_map = partial(self._squares_in_map, classes=classes.training, k=k)
+            Z = published_descent(P, in_map, d, self.max_iter, random)
+        Z = merged_embedding(data, Z)
+        query = ClassPatches(classes, patches.neighbors, self.divergence, factor, patches.floor, patches.form)
+        affinities = PerplexityAffinities(np.array([perplexity]), knn.indices.shape[1])
+        new_rows = ClassPatchMap(query, affinities, StudentLayout(Z, loss.dof, loss.repulsion))
+        return self._set_fit(Z, new_rows, kl_divergence_=loss.divergence(Z), repulsion_=loss.repulsion,
+                             n_iter_=self.max_iter)  # fmt: skip
 
     def _squares(
         self, graph: NeighborGraph, patches: Patches, classes: FittedClasses
@@ -160,17 +242,6 @@ class SEtSNE(GraphStudentMap):
         squares, _ = self._squares(graph, _patches_of(Z, found.indices, self.divergence, graph), classes)
         D2[edges_of(graph)] = squares
         return D2
-
-    def _listed_among_fitted(self, X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        divergence, factor, floor, form = self._fit_as
-        rows, edges = self._known.X, self._patch_rows.shape[1]
-        near, d = self._row_index().nearest(X, min(k + edges, len(rows)), n_jobs=self.n_jobs)
-        patches = Patches(rows, self._patch_rows, divergence, _REGULARIZATION, False, floor, form)
-        first = near[:, :edges].astype(np.int64)
-        nats = factor * patches.to_new(X, first, n_jobs=self.n_jobs)
-        same = self._same_as_new(X, first)
-        values = np.sqrt(_expected_squares(d[:, :edges] ** 2, nats, same))
-        return replaced_among(near, d, values, k, len(rows), n_jobs=self.n_jobs)
 
 
 def _patches_of(X: np.ndarray, lists: np.ndarray, divergence: str, graph: NeighborGraph) -> Patches:

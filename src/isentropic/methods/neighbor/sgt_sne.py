@@ -2,23 +2,90 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.spatial.distance import squareform
 
-from ..._core.errors import require_flag, require_one_of
-from ..._core.state import Flag, State, StateError, Text, Tuple, Value, Whole
+from ..._core.parameters import Choice, Switch
+from ..._core.specs import Flag, Number, StateError, Text, Whole
+from ..._core.state import Sub, Value
 from ..._core.values import NeighborGraph
+from ...affinities import listed_for
+from ...embedding.classes.class_model import ClassModel
 from ...embedding.classes.fitted_classes import FittedClasses
+from ...embedding.embedder import Embedder
+from ...embedding.pair_distances import Distances
+from ...embedding.parameters import MaxIter, NComponents, NJobs, Unlabelled
+from ...embedding.part import Part
+from ...embedding.training_data import TrainingData, labelled_training_data
 from ...geodesics import all_pairs, nearest_by_entries, nearest_in_graph
 from ...neighbors import component_labels
-from .class_maps import GraphStudentMap, edges_of, graph_of_map
+from ...objectives import StudentNeighbors
+from .class_affinities import (
+    LOW_DIMENSIONAL,
+    default_perplexity,
+    edges_of,
+    graph_of_map,
+    n_graph_neighbors,
+    plain_graph,
+    published_descent,
+)
+from .initialization import merged_embedding
+from .student import (
+    PerplexityAffinities,
+    StudentLayout,
+    StudentMap,
+    descend,
+    schedule,
+    seeded,
+    student_affinities,
+)
 
 _PENALTIES = ("pairs", "edges")
 
 
-class SGtSNE(GraphStudentMap):
+@dataclass(frozen=True, eq=False)
+class ClassGeodesics(Part):
+    """Finds the training rows nearest to new ones by geodesics that are longer between classes."""
+
+    classes: Annotated[ClassModel, Sub(ClassModel)]
+    graph: Annotated[NeighborGraph, Value(NeighborGraph, n="n")]
+    n_edges: Annotated[int, Whole(1, below="n")]  # by which a new row enters the graph
+    penalise: Annotated[str, Text(*_PENALTIES)]
+    squared: Annotated[bool, Flag()]
+
+    @property
+    def data(self) -> TrainingData:
+        return self.classes.data
+
+    def nearest(self, X: np.ndarray, k: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The ``k`` nearest training rows of each new row, and their lengths."""
+        near, d = self.data.index.nearest(X, self.n_edges, n_jobs=n_jobs)
+        longer = (1.0 - self.classes.same_class(X, near, n_jobs)) * d
+        starts, extras = (d, longer) if self.penalise == "pairs" else (d + longer, np.zeros(d.shape))
+        indices, lengths = nearest_by_entries(self.graph, near, starts, extras, k, n_jobs=n_jobs)
+        return indices, lengths if self.squared else np.sqrt(lengths)
+
+    def _require_sound(self) -> None:
+        self.classes.require_guesses()
+        if self.data.X is None:
+            raise StateError("classes.data.X", "must be there, for new rows to enter the graph")
+        if not self.graph.is_distance:
+            raise StateError("graph.kind", "must be one whose weights are distances")
+        if component_labels(self.graph.indptr, self.graph.indices, None).any():
+            raise StateError("graph", "must be connected")
+
+
+class ClassGeodesicMap(StudentMap):
+    """The out-of-sample map of SGt-SNE."""
+
+    query: Annotated[ClassGeodesics, Sub(ClassGeodesics)]  # type: ignore[assignment]
+
+
+class SGtSNE(Embedder):
     """t-SNE of geodesic distances, those between near rows of two classes twice as long.
 
     G are the shortest ways over the graph of the k nearest neighbours. An edge between two classes adds its
@@ -88,25 +155,25 @@ class SGtSNE(GraphStudentMap):
     ((150, 2), (5, 2))
     """
 
-    _state = State(
-        _paths=Value(NeighborGraph, n="n"),
-        _n_near=Whole(1, below="n"),
-        _fit_as=Tuple(Text(*_PENALTIES), Flag()),
-    )
+    _learns_from_y = True
+    kl_divergence_: Annotated[float, Number()]
+    repulsion_: Annotated[str, Text("exact", "fields")]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[ClassGeodesicMap, Sub(ClassGeodesicMap)]
 
     def __init__(
         self,
-        perplexity=None,
-        n_components=2,
+        perplexity: float | None = None,
+        n_components: NComponents = 2,
         *,
-        n_neighbors=None,
-        penalise="pairs",
-        squared=True,
-        low_dimensional="euclidean",
-        unlabelled="votes",
-        max_iter=750,
-        random_state=None,
-        n_jobs=None,
+        n_neighbors: int | None = None,
+        penalise: Annotated[str, Choice(*_PENALTIES)] = "pairs",
+        squared: Annotated[bool, Switch()] = True,
+        low_dimensional: Annotated[str, Choice(*LOW_DIMENSIONAL)] = "euclidean",
+        unlabelled: Unlabelled = "votes",
+        max_iter: MaxIter = 750,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.perplexity = perplexity
         self.n_components = n_components
@@ -121,46 +188,44 @@ class SGtSNE(GraphStudentMap):
 
     def fit(self, X, y):
         """Graph, longer distances between classes, the nearest by geodesics, affinities, descent."""
-        X, codes = self._taught(X, y)
-        require_one_of("penalise", self.penalise, _PENALTIES)
-        require_flag("squared", self.squared)
-        k, frame = self._n_edges(len(X)), self._frame(len(X))
-        classes = self._classes_of(X, codes, k)
-        graph, extras = self._penalised(self._plain_graph(X, k, k, frame.seed)[1], classes)
-        lists = nearest_in_graph(graph, frame.listed, extras, n_jobs=self.n_jobs)
-        if not self.squared:
-            lists = replace(lists, distances=np.sqrt(lists.distances))
-        given = self._given(X, frame, lists)
-        self._embed(given, classes, k, self._squares_in_map)
-        self._paths, self._n_near, self._fit_as = graph, k, (self.penalise, bool(self.squared))
-        return self
-
-    def _penalised(self, graph: NeighborGraph, classes: FittedClasses) -> tuple[NeighborGraph, np.ndarray]:
-        """The graph that ways are searched in, and what comes to the distance between the ends of an edge."""
-        longer = (1.0 - classes.same(*edges_of(graph))) * graph.weights
-        if self.penalise == "pairs":
-            return graph, longer
-        return replace(graph, weights=graph.weights + longer), np.zeros(len(longer))
+        data, d, n_jobs = labelled_training_data(self, X, y), self.n_components, self.n_jobs
+        k = n_graph_neighbors(self.n_neighbors, data.n)
+        random, seed = seeded(self.random_state)
+        perplexity = default_perplexity(self.perplexity, data.n)
+        classes = ClassModel.fit(data, len(self.classes_), self.unlabelled, k, n_jobs)
+        graph = plain_graph(data.X, k, k, seed, n_jobs)[1]
+        graph, extras = lengthen_between_classes(graph, classes.training, self.penalise)
+        knn = nearest_in_graph(graph, listed_for(perplexity, data.n), extras, n_jobs=n_jobs)
+        knn = knn if self.squared else replace(knn, distances=np.sqrt(knn.distances))
+        P = student_affinities(knn, perplexity, n_jobs)
+        loss = StudentNeighbors(P, n_components=d, n_jobs=n_jobs)
+        if self.low_dimensional == "euclidean":
+            plain = Distances(data.X, "euclidean", None, n_jobs)
+            Z = descend(loss, plain, schedule(int(self.max_iter)), "pca", d, random)
+        else:
+            in_map = partial(self._squares_in_map, classes=classes.training, k=k)
+            Z = published_descent(P, in_map, d, self.max_iter, random)
+        Z = merged_embedding(data, Z)
+        query = ClassGeodesics(classes, graph, k, self.penalise, bool(self.squared))
+        affinities = PerplexityAffinities(np.array([perplexity]), knn.indices.shape[1])
+        new_rows = ClassGeodesicMap(query, affinities, StudentLayout(Z, loss.dof, loss.repulsion))
+        return self._set_fit(Z, new_rows, kl_divergence_=loss.divergence(Z), repulsion_=loss.repulsion,
+                             n_iter_=self.max_iter)  # fmt: skip
 
     def _squares_in_map(self, Z: np.ndarray, classes: FittedClasses, k: int) -> np.ndarray:
         """The same distances in a map: all pairs, squared as those of the data are."""
-        graph, extras = self._penalised(graph_of_map(Z, k, self.n_jobs)[1], classes)
+        graph, extras = lengthen_between_classes(graph_of_map(Z, k, self.n_jobs)[1], classes, self.penalise)
         G = squareform(all_pairs(graph, n_jobs=self.n_jobs))
         heads, tails = edges_of(graph)
         G[heads, tails] += extras
         return G**2 if self.squared else G
 
-    def _listed_among_fitted(self, X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        penalise, squared = self._fit_as
-        near, d = self._row_index().nearest(X, self._n_near, n_jobs=self.n_jobs)
-        longer = (1.0 - self._same_as_new(X, near)) * d
-        starts, extras = (d, longer) if penalise == "pairs" else (d + longer, np.zeros(d.shape))
-        indices, lengths = nearest_by_entries(self._paths, near, starts, extras, k, n_jobs=self.n_jobs)
-        return indices, lengths if squared else np.sqrt(lengths)
 
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        if not self._paths.is_distance:
-            raise StateError("_paths.kind", "must be one whose weights are distances")
-        if component_labels(self._paths.indptr, self._paths.indices, None).any():
-            raise StateError("_paths", "must be connected")
+def lengthen_between_classes(
+    graph: NeighborGraph, classes: FittedClasses, penalise: str
+) -> tuple[NeighborGraph, np.ndarray]:
+    """The graph that ways are searched in, and what comes to the distance between the ends of an edge."""
+    longer = (1.0 - classes.same(*edges_of(graph))) * graph.weights
+    if penalise == "pairs":
+        return graph, longer
+    return replace(graph, weights=graph.weights + longer), np.zeros(len(longer))

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 
+from ..._core.specs import Number, Whole
+from ..._core.state import Sub
+from ...affinities import checked_perplexity, conditional_affinities, listed_for
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, Tolerance
+from ...embedding.training_data import training_data
+from ...embedding.warm_starts import previous_embedding
 from ...objectives import GaussianNeighbors
-from .perplexity_maps import GaussianEmbedder
+from ...optim import lbfgs
+from .initialization import initial_embedding, merged_embedding, neighbor_lists, with_spread
+from .multiscale import GaussianLayout, GaussianMap, dense
+from .student import PerplexityAffinities, require_pair_memory, seeded
 
 _SPREAD = 0.1  # standard deviation of the start
 _PRECISION = 2.0  # weights exp(-d^2) in the map
+_PAIR_BYTES = 40  # of lists, affinities and forces
 
 
-class SNE(GaussianEmbedder):
+class SNE(Embedder):
     """A map in which every row has the neighbours that it has in the data, by Gaussian weights in both.
 
     ``p_j|i`` is proportional to ``exp(-d_ij^2 / 2 sigma_i^2)``, with ``sigma_i`` such that about
@@ -71,18 +85,22 @@ class SNE(GaussianEmbedder):
     True
     """
 
+    kl_divergence_: Annotated[float, Number()]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[GaussianMap, Sub(GaussianMap)]
+
     def __init__(
         self,
-        perplexity=30.0,
-        n_components=2,
+        perplexity: float = 30.0,
+        n_components: NComponents = 2,
         *,
-        init="pca",
-        metric="euclidean",
-        neighbors=None,
-        max_iter=500,
-        tol=1e-6,
-        random_state=None,
-        n_jobs=None,
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        neighbors: NeighborLists = None,
+        max_iter: MaxIter = 500,
+        tol: Tolerance = 1e-6,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.perplexity = perplexity
         self.n_components = n_components
@@ -100,11 +118,20 @@ class SNE(GaussianEmbedder):
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.
         """
-        given = self._lists_of(X, warm=self._warm_start(X, init))
-        P = self._dense(given, self._affinities(given))
-        cost = GaussianNeighbors(P, [_PRECISION], n_jobs=self.n_jobs)
-        found = self._optimum(cost, self._scaled_start(given, _SPREAD))
-        self._keep_map(given, found.point, found.n_iter)
-        self._precisions = np.array([_PRECISION])
-        self.kl_divergence_ = max(cost(self.embedding_)[0], 0.0)
-        return self
+        data, d, n_jobs = training_data(self, X, names=True), self.n_components, self.n_jobs
+        previous = previous_embedding(X, init, d)
+        require_pair_memory(_PAIR_BYTES, data.n)
+        random, seed = seeded(self.random_state)
+        perplexity = checked_perplexity(self.perplexity, data.n)
+        query = NearestRows.fit(data, seed, n_jobs)
+        distances = query.distances(n_jobs)
+        knn = neighbor_lists(distances, listed_for(perplexity, data.n), self.metric, seed, self.neighbors)
+        P = conditional_affinities(knn.distances, perplexity, n_jobs=n_jobs)[0]
+        loss = GaussianNeighbors(dense(knn, P), [_PRECISION], n_jobs=n_jobs)
+        start = initial_embedding(distances, self.init, d, random, previous)
+        start = with_spread(start, _SPREAD, previous)
+        found = lbfgs(loss, start, max_iter=int(self.max_iter), tol=float(self.tol))
+        Z = merged_embedding(data, found.point)
+        affinities = PerplexityAffinities(np.array([perplexity]), knn.indices.shape[1])
+        new_rows = GaussianMap(query, affinities, GaussianLayout(Z, np.array([_PRECISION])))
+        return self._set_fit(Z, new_rows, kl_divergence_=max(loss(Z)[0], 0.0), n_iter_=found.n_iter)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..._core.class_choices import Dis4
-from ..._core.state import OneOf, State, StateError, Value
+from ..._core.specs import Number, OneOf, StateError, Text, Whole
+from ..._core.state import Sub, Value
 from ..._core.values import Neighbors
+from ...affinities import listed_for
 from ...dissimilarities import (
     Added,
     ClassIndex,
@@ -19,13 +23,67 @@ from ...dissimilarities import (
     checked_dissimilarity,
     fitted_column,
 )
-from ...distances import metric_name
+from ...distances import Metric, metric_name
 from ...embedding.classes.class_divergences import dissimilarity_of
-from ...embedding.classes.fitted_classes import FittedClasses
-from .class_maps import ClassStudentMap
+from ...embedding.classes.class_model import ClassModel
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MaxIter, NComponents, NJobs, RowMetric, Unlabelled
+from ...embedding.part import Part
+from ...embedding.training_data import TrainingData, labelled_training_data
+from ...objectives import StudentNeighbors
+from .class_affinities import default_perplexity
+from .initialization import merged_embedding
+from .student import (
+    PerplexityAffinities,
+    StudentLayout,
+    StudentMap,
+    descend,
+    schedule,
+    seeded,
+    student_affinities,
+)
 
 
-class SupervisedTSNE(ClassStudentMap):
+@dataclass(frozen=True, eq=False)
+class DissimilarRows(Part):
+    """Finds the training rows nearest to new ones by a dissimilarity, among those that have a class."""
+
+    classes: Annotated[ClassModel, Sub(ClassModel)]
+    measure: Annotated[Any, OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c"), Value(Directed))]
+
+    @property
+    def data(self) -> TrainingData:
+        return self.classes.data
+
+    def nearest(self, X: np.ndarray, k: int, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The ``k`` nearest training rows of each new row, and their dissimilarities."""
+        rows = self.data.labelled
+        new = np.ascontiguousarray(X[:, rows]) if self.data.precomputed else X
+        near, values = self._index.nearest(new, k, self.measure, self.classes.shares(X, n_jobs), n_jobs)
+        return rows[near], values
+
+    @cached_property
+    def _index(self) -> Any:
+        if not isinstance(self.measure, Directed):
+            return self.classes.labelled_index
+        labels = self.data.labels[self.data.labelled]
+        return DirectedIndex(self.classes.labelled_rows, labels, self.data.metric)
+
+    def _require_sound(self) -> None:
+        if isinstance(self.measure, Directed):
+            m = 0 if self.data.X is None else self.data.X.shape[1]
+            if not self.measure.column < m > 1:
+                raise StateError("measure.column", "must be a column of the rows, and not the only one")
+
+
+class DissimilarRowsMap(StudentMap):
+    """The out-of-sample map of supervised t-SNE."""
+
+    query: Annotated[DissimilarRows, Sub(DissimilarRows)]  # type: ignore[assignment]
+
+
+class SupervisedTSNE(Embedder):
     """t-SNE in which rows of two classes are farther apart than they are in the data.
 
     Affinities are ``exp(-D^2 / 2 sigma_i^2)`` of a dissimilarity D of rows and classes, with ``sigma_i``
@@ -97,22 +155,24 @@ class SupervisedTSNE(ClassStudentMap):
     (75, 2)
     """
 
-    _state = State(
-        _fit_measure=OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c"), Value(Directed))
-    )
+    _learns_from_y = True
+    kl_divergence_: Annotated[float, Number()]
+    repulsion_: Annotated[str, Text("exact", "fields")]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[DissimilarRowsMap, Sub(DissimilarRowsMap)]
 
     def __init__(
         self,
-        perplexity=None,
-        n_components=2,
+        perplexity: float | None = None,
+        n_components: NComponents = 2,
         *,
-        dissimilarity="dis1",
-        unlabelled="votes",
-        init="pca",
-        metric="euclidean",
-        max_iter=750,
-        random_state=None,
-        n_jobs=None,
+        dissimilarity: Any = "dis1",
+        unlabelled: Unlabelled = "votes",
+        init: Any = "pca",
+        metric: RowMetric = "euclidean",
+        max_iter: MaxIter = 750,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.perplexity = perplexity
         self.n_components = n_components
@@ -127,56 +187,45 @@ class SupervisedTSNE(ClassStudentMap):
     def fit(self, X, y):
         """The dissimilarity, the nearest rows by it, affinities, start, descent."""
         checked_dissimilarity(self.dissimilarity, directed=True)
-        X, codes = self._taught(X, y, metric=self.metric)
-        steps, rows = self._phases(), np.flatnonzero(codes >= 0)
+        data, d, n_jobs = labelled_training_data(self, X, y), self.n_components, self.n_jobs
+        rows, (random, seed) = data.labelled, seeded(self.random_state)
+        perplexity = default_perplexity(self.perplexity, len(rows))
         n_votes = max(round(np.sqrt(len(rows))), 1)
-        frame, classes = self._frame(len(rows)), self._classes_of(X, codes, n_votes)
-        table = X[np.ix_(rows, rows)] if self.metric == "precomputed" else X[rows]
-        index, measure = self._measured(np.ascontiguousarray(table), codes[rows])
-        given = self._given(X, frame, self._class_lists(X, index, measure, classes, frame.listed))
-        Z, cost = self._descended(given, self._affinities(given), steps)
-        self._learn_pairs(X, classes, n_votes)
-        self._keep_student(given, Z, cost, self.max_iter)
-        self._fit_measure = measure
-        return self
+        classes = ClassModel.fit(data, len(self.classes_), self.unlabelled, n_votes, n_jobs)
+        table = data.table[np.ix_(rows, rows)] if data.precomputed else data.table[rows]
+        index, measure = measured(self.dissimilarity, np.ascontiguousarray(table), data, n_jobs)
+        knn = class_lists(classes, index, measure, listed_for(perplexity, len(rows)), n_jobs)
+        P = student_affinities(knn, perplexity, n_jobs)
+        loss = StudentNeighbors(P, n_components=d, n_jobs=n_jobs)
+        distances = NearestRows.fit(data, seed, n_jobs).distances(n_jobs)
+        Z = descend(loss, distances, schedule(int(self.max_iter)), self.init, d, random)
+        Z = merged_embedding(data, Z)
+        affinities = PerplexityAffinities(np.array([perplexity]), knn.indices.shape[1])
+        layout = StudentLayout(Z, loss.dof, loss.repulsion)
+        new_rows = DissimilarRowsMap(DissimilarRows(classes, measure), affinities, layout)
+        return self._set_fit(Z, new_rows, kl_divergence_=loss.divergence(Z), repulsion_=loss.repulsion,
+                             n_iter_=self.max_iter)  # fmt: skip
 
-    def _measured(self, table: np.ndarray, codes: np.ndarray) -> tuple[Any, Any]:
-        """The rows that have a class, to be searched by a dissimilarity, and that."""
-        if isinstance(self.dissimilarity, Dis4):
-            measure = fitted_column(self.dissimilarity, table, self.metric)
-            return DirectedIndex(table, codes, self.metric), measure
-        found = dissimilarity_of(self.dissimilarity, table, codes, metric=self.metric, directed=True,
-                                 n_jobs=self.n_jobs)  # fmt: skip
-        return ClassIndex(table, codes, self.metric), found
 
-    def _class_lists(
-        self, X: np.ndarray, index: Any, measure: Any, classes: FittedClasses, k: int
-    ) -> Neighbors:
-        """The k rows nearest to each by the dissimilarity, among those with a class."""
-        rows, others = np.flatnonzero(classes.codes >= 0), np.flatnonzero(classes.codes < 0)
-        indices, values = np.empty((len(X), k), np.int32), np.empty((len(X), k))
-        near, values[rows] = index.listed(k, measure, self.n_jobs)
-        indices[rows] = rows[near]
-        if len(others):
-            new = X[np.ix_(others, rows)] if self.metric == "precomputed" else X[others]
-            near, values[others] = index.nearest(new, k, measure, classes.guessed, self.n_jobs)
-            indices[others] = rows[near]
-        return Neighbors(indices, values, metric_name(self.metric), exact=True)
+def measured(choice: Any, table: np.ndarray, data: TrainingData, n_jobs: int | None) -> tuple[Any, Any]:
+    """The rows that have a class, to be searched by a dissimilarity, and that."""
+    metric: Metric = data.metric
+    labels = data.labels[data.labelled]
+    if isinstance(choice, Dis4):
+        return DirectedIndex(table, labels, metric), fitted_column(choice, table, metric)
+    measure = dissimilarity_of(choice, table, labels, metric=metric, directed=True, n_jobs=n_jobs)
+    return ClassIndex(table, labels, metric), measure
 
-    def _listed_among_fitted(self, X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        rows, index = np.flatnonzero(self._codes >= 0), self._fitted_index()
-        new = np.ascontiguousarray(X[:, rows]) if self._fit_metric == "precomputed" else X
-        near, values = index.nearest(new, k, self._fit_measure, self._shares(X), self.n_jobs)
-        return rows[near], values
 
-    def _fitted_index(self) -> Any:
-        if not isinstance(self._fit_measure, Directed):
-            return self._rows_by_class()
-        labelled = np.flatnonzero(self._codes >= 0)
-        return DirectedIndex(self._known_rows().X[labelled], self._codes[labelled], self._fit_metric)
-
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        measure = self._fit_measure
-        if isinstance(measure, Directed) and not (measure.column < self.n_features_in_ > 1 and self._known):
-            raise StateError("_fit_measure.column", "must be a column of the rows, and not the only one")
+def class_lists(classes: ClassModel, index: Any, measure: Any, k: int, n_jobs: int | None) -> Neighbors:
+    """The k rows nearest to each by the dissimilarity, among those with a class."""
+    data = classes.data
+    X, rows, others = data.table, data.labelled, np.flatnonzero(data.labels < 0)
+    indices, values = np.empty((data.n, k), np.int32), np.empty((data.n, k))
+    near, values[rows] = index.listed(k, measure, n_jobs)
+    indices[rows] = rows[near]
+    if len(others):
+        new = X[np.ix_(others, rows)] if data.precomputed else X[others]
+        near, values[others] = index.nearest(new, k, measure, classes.guesses, n_jobs)
+        indices[others] = rows[near]
+    return Neighbors(indices, values, metric_name(data.metric), exact=True)

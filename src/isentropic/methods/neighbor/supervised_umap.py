@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
-from ..._core.errors import require_number
-from .class_fuzzy_maps import ClassFuzzyEmbedder
+from dataclasses import replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..._core.parameters import Count, Real
+from ..._core.specs import Number, Whole
+from ..._core.state import Sub
+from ...affinities import fitted_curve
+from ...embedding.classes.class_model import ClassModel
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import NComponents, NJobs, NNeighbors, RowMetric, Unlabelled
+from ...embedding.training_data import labelled_training_data
+from ...objectives import mean_edge_cost
+from .fuzzy import (
+    SAMPLE,
+    STEEPEST,
+    Curve,
+    FuzzyLayout,
+    FuzzyMap,
+    FuzzyMemberships,
+    class_distance,
+    class_fuzzy_graph,
+    epochs,
+    fuzzy_start,
+    require_fuzzy_memory,
+    run_epochs,
+)
+from .initialization import merged_embedding, neighbor_lists
+from .student import seeded
+
+_SPREAD, _PUSH = 1.0, 5.0  # the unit of the map, and how much drawn rows push for every neighbour that pulls
+_WEIGHT = Real("a number above 0 and at most 1", above=0, most=1, hint="UMAP().fit(X) takes no classes.")
 
 
-class SupervisedUMAP(ClassFuzzyEmbedder):
+class SupervisedUMAP(Embedder):
     """UMAP in which neighbours of two classes hardly belong together.
 
     The fuzzy graph of UMAP is intersected with that of the classes, in which two of them are
@@ -77,23 +109,26 @@ class SupervisedUMAP(ClassFuzzyEmbedder):
     ((150, 2), (5, 2))
     """
 
-    spread = 1.0
-    negative_sample_rate = 5
-    neighbors = None
+    _learns_from_y = True
+    cost_: Annotated[float, Number(0)]
+    a_: Annotated[float, Number(above=0)]
+    b_: Annotated[float, Number(above=0, most=STEEPEST)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[FuzzyMap, Sub(FuzzyMap)]
 
     def __init__(
         self,
-        n_neighbors=15,
-        n_components=2,
+        n_neighbors: NNeighbors = 15,
+        n_components: NComponents = 2,
         *,
-        target_weight=0.5,
-        min_dist=0.1,
-        unlabelled="votes",
-        init="spectral",
-        metric="euclidean",
-        n_epochs=None,
-        random_state=None,
-        n_jobs=None,
+        target_weight: Annotated[float, _WEIGHT] = 0.5,
+        min_dist: float = 0.1,
+        unlabelled: Unlabelled = "votes",
+        init: Any = "spectral",
+        metric: RowMetric = "euclidean",
+        n_epochs: Annotated[int | None, Count("None or a number of epochs", least=0, optional=True)] = None,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -108,8 +143,21 @@ class SupervisedUMAP(ClassFuzzyEmbedder):
 
     def fit(self, X, y):
         """Neighbours, the fuzzy graph, its intersection with the classes, a start, epochs."""
-        X, codes = self._taught(X, y, metric=self.metric)
-        weight = require_number("target_weight", self.target_weight, "a number above 0 and at most 1",
-                                above=0, most=1, hint="UMAP().fit(X) takes no classes.")  # fmt: skip
-        self._embed_classes(X, codes, weight)
-        return self
+        data, d, n_jobs = labelled_training_data(self, X, y), self.n_components, self.n_jobs
+        curve = Curve(*fitted_curve(self.min_dist, _SPREAD), _SPREAD)
+        classes = ClassModel.fit(data, len(self.classes_), self.unlabelled, self.n_neighbors, n_jobs)
+        apart = class_distance(self.target_weight)
+        random, seed = seeded(self.random_state)
+        require_fuzzy_memory(self.n_neighbors, data.n)
+        query = NearestRows.fit(data, seed, n_jobs)
+        distances = query.distances(n_jobs)
+        knn = neighbor_lists(distances, self.n_neighbors, self.metric, seed)
+        W = class_fuzzy_graph(knn, classes, apart, n_jobs)
+        start = fuzzy_start(W, distances, self.init, d, curve.spread, random)
+        n_epochs = epochs(self.n_epochs, data.n)
+        Z = merged_embedding(data, run_epochs(W, start, curve, _PUSH, n_epochs, seed, n_jobs))
+        far, k = np.sort(random.permutation(data.n)[:SAMPLE]), knn.indices.shape[1]
+        classes = replace(classes, n_votes=min(k, len(data.labelled)))
+        new_rows = FuzzyMap(query, FuzzyMemberships(k, classes, apart), FuzzyLayout(Z, *curve, _PUSH, far))
+        return self._set_fit(Z, new_rows, cost_=mean_edge_cost(W, curve.in_spreads, Z / curve.spread),
+                             a_=curve.a, b_=curve.b, n_iter_=n_epochs)  # fmt: skip

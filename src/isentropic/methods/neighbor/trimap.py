@@ -2,26 +2,83 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import numpy as np
 
-from ..._core.errors import require_count, require_one_of
-from ..._core.runtime import row_blocks
-from ..._core.state import Number, State, Text
+from ..._core.parameters import Choice, Count
+from ..._core.specs import Array, Number, Text, Whole
+from ..._core.state import Sub
+from ...distances import LARGEST
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
+from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, NNeighbors
+from ...embedding.part import Part
+from ...embedding.training_data import training_data
 from ...kernels._jit import threads
 from ...kernels.rows.row_costs import TRIPLETS
 from ...kernels.rows.row_descent import settle_rows
 from ...neighbors import clipped_neighbors
 from ...objectives import TripletSteps
 from ...optim import batch_epochs
-from .drawn_lists import small_start
-from .drawn_maps import DrawnEmbedder
+from .initialization import initial_embedding, merged_embedding
+from .sampled import ScaledNeighbors, near_rows, require_sampled_memory, small_start
+from .student import seeded
 from .triplets import RULES, drawn_triplets, triplet_weights, weighted_triplets
 
-_PLACED_AT_ONCE = 1024  # new rows
 _TRIPLET_BYTES = 112  # of a triplet: in the lists of three rows, and while these are sorted
+_FIRST = 3  # neighbor with which the width of a row begins
+_HELD = 64  # training rows that hold a new one apart
+_ROWS = Count("a number of rows", least=0)
 
 
-class TriMap(DrawnEmbedder):
+@dataclass(frozen=True, eq=False)
+class TripletWeights(Part):
+    """Weights of the triplets of new rows: every near row with every row of a sample."""
+
+    near: Annotated[ScaledNeighbors, Sub(ScaledNeighbors)]
+    far: Annotated[np.ndarray, Array("r", dtype=np.int64, below="n")]
+    origin: Annotated[float, Number()]  # the excess that weights count from
+    rule: Annotated[str, Text(*RULES)]
+
+    def of_new(self, X: np.ndarray, query: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Near rows (b, k), and the weights (b, k, r) of their triplets."""
+        rows, scaled, own = self.near.nearest(X, query, n_jobs)
+        away = np.asarray(query.distances(n_jobs).to_references(X, self.far))
+        away = (away / own[:, None]) * (away / self.near.widths[self.far])
+        excess = away[:, None, :] - scaled[:, :, None]
+        weights = triplet_weights(excess, self.origin, self.rule)
+        inlier = (rows[:, :, None] == self.far).any(axis=1)  # of the sample: no far row
+        return rows, np.where(inlier[:, None], 0.0, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class TripletLayout(Part):
+    """An embedding in which a new row shall be nearer to near rows than to those of a sample."""
+
+    Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
+    far: Annotated[np.ndarray, Array("r", dtype=np.int64, below="n")]
+
+    def optimize(self, rows: np.ndarray, weights: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows, from the nearest row, or the mean of near ones."""
+        (b, k), Z, rows = rows.shape, self.Z, rows.astype(np.int64)
+        far = np.ascontiguousarray(np.broadcast_to(self.far, (b, k, len(self.far)))).reshape(b, -1)
+        near = np.repeat(rows, len(self.far), axis=1)
+        starts = np.stack([Z[rows[:, 0]], Z[rows].mean(axis=1)], axis=1)
+        with threads(n_jobs):
+            return settle_rows(TRIPLETS, starts, Z, near, weights.reshape(b, -1), far, np.empty(0))
+
+
+class TripletMap(RowOptimizer):
+    """The out-of-sample map of TriMap."""
+
+    query: Annotated[NearestRows, Sub(NearestRows)]
+    affinities: Annotated[TripletWeights, Sub(TripletWeights)]
+    layout: Annotated[TripletLayout, Sub(TripletLayout)]
+
+
+class TriMap(Embedder):
     """A map in which rows stay nearer to near rows than to far ones.
 
     With ``a = 1 + |z_i - z_j|^2`` and ``b = 1 + |z_i - z_k|^2`` it minimises ``sum w a / (a + b)`` over
@@ -90,24 +147,24 @@ class TriMap(DrawnEmbedder):
     True
     """
 
-    _state = State(violated_=Number(0), _origin=Number(), _fit_weights=Text(*RULES))
-    _first_of_width = 3
-    _n_held = 64
+    violated_: Annotated[float, Number(0)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[TripletMap, Sub(TripletMap)]
 
     def __init__(
         self,
-        n_inliers=12,
-        n_components=2,
+        n_inliers: NNeighbors = 12,
+        n_components: NComponents = 2,
         *,
-        n_outliers=4,
-        n_random=3,
-        weights="tempered",
-        init="pca",
-        metric="euclidean",
-        neighbors=None,
-        max_iter=400,
-        random_state=None,
-        n_jobs=None,
+        n_outliers: Annotated[int, _ROWS] = 4,
+        n_random: Annotated[int, _ROWS] = 3,
+        weights: Annotated[str, Choice(*RULES)] = "tempered",
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        neighbors: NeighborLists = None,
+        max_iter: MaxIter = 400,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_inliers = n_inliers
         self.n_components = n_components
@@ -123,42 +180,21 @@ class TriMap(DrawnEmbedder):
 
     def fit(self, X, y=None):
         """Neighbours, triplets and their weights, a start, steps. ``y`` is not used."""
-        k = require_count("n_inliers", self.n_inliers)
-        counts = {name: require_count(name, getattr(self, name), "a number of rows", least=0)
-                  for name in ("n_outliers", "n_random")}  # fmt: skip
-        require_one_of("weights", self.weights, RULES)
-        n_steps = require_count("max_iter", self.max_iter, "a number of steps", least=0)
-        X = self._checked_rows(X)
-        k = clipped_neighbors(k, len(X) - 1, name="n_inliers")
-        n_triplets = k * counts["n_outliers"] + counts["n_random"]
-        near = self._near_of(X, k, _TRIPLET_BYTES * n_triplets, "Take fewer inliers or outliers.")
-        triplets, origin = weighted_triplets(*drawn_triplets(near, **counts), self.weights)
-        start = small_start(self._start(near.distances, near.random))
-        Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), start, n_steps, n_jobs=self.n_jobs)
-        self._keep_drawn(near, Z, n_steps)
-        self._origin, self._fit_weights = origin, self.weights
-        self.violated_ = triplets.violated(self.embedding_)
-        return self
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        out = np.empty((len(X), self._n_features_out))
-        distances = self._distances_again()
-        for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
-            rows, scaled, own = self._near_among_fitted(X[block])
-            away = np.asarray(distances.to_references(X[block], self._far))
-            away = (away / own[:, None]) * (away / self._widths[self._far])
-            excess = away[:, None, :] - scaled[:, :, None]
-            weights = triplet_weights(excess, self._origin, self._fit_weights)
-            inlier = (rows[:, :, None] == self._far).any(axis=1)  # of the sample: no far row
-            out[block] = self._settled(rows.astype(np.int64), np.where(inlier[:, None], 0.0, weights))
-        return out
-
-    def _settled(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Places by triplets of every inlier with every row of the sample."""
-        b, k = rows.shape
-        far = np.ascontiguousarray(np.broadcast_to(self._far, (b, k, len(self._far)))).reshape(b, -1)
-        near = np.repeat(rows, len(self._far), axis=1)
-        Z = self.embedding_
-        starts = np.stack([Z[rows[:, 0]], Z[rows].mean(axis=1)], axis=1)
-        with threads(self.n_jobs):
-            return settle_rows(TRIPLETS, starts, Z, near, weights.reshape(b, -1), far, np.empty(0))
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        k = clipped_neighbors(self.n_inliers, data.n - 1, name="n_inliers")
+        triplet_bytes = _TRIPLET_BYTES * (k * self.n_outliers + self.n_random)
+        advice = "Take fewer inliers or outliers."
+        require_sampled_memory("TriMap", data.n, k, self.neighbors, triplet_bytes, advice)
+        random, seed = seeded(self.random_state)
+        query = NearestRows.fit(data, seed, n_jobs)
+        distances = query.distances(n_jobs)
+        near = near_rows(distances, k, _FIRST, self.metric, seed, random, self.neighbors)
+        found = drawn_triplets(near, n_outliers=int(self.n_outliers), n_random=int(self.n_random))
+        triplets, origin = weighted_triplets(*found, self.weights)
+        start, n_steps = small_start(initial_embedding(distances, self.init, d, random)), int(self.max_iter)
+        Z = batch_epochs(TripletSteps(triplets, n_steps=n_steps), start, n_steps, n_jobs=n_jobs)
+        Z = merged_embedding(data, Z - Z.mean(axis=0))
+        far = np.sort(random.permutation(data.n)[:_HELD])
+        weights = TripletWeights(ScaledNeighbors.of(near, _FIRST), far, origin, self.weights)
+        new_rows = TripletMap(query, weights, TripletLayout(Z, far))
+        return self._set_fit(Z, new_rows, violated_=triplets.violated(Z), n_iter_=n_steps)

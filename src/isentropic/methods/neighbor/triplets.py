@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...objectives import Triplets
-from .drawn_lists import distances_to, other_rows, rows_beyond
-from .drawn_maps import Near
+from .sampled import NearRows, distances_to, other_rows, rows_beyond
 
 _RANDOM_WEIGHT = 0.1
 _PUBLISHED = 500.0  # what the largest weighs, in the published rule, before its logarithm
@@ -15,7 +14,7 @@ _OUTLIERS, _PAIRS = 0, 1  # what rows are drawn for
 
 
 def drawn_triplets(
-    given: Near, *, n_outliers: int, n_random: int
+    given: NearRows, *, n_outliers: int, n_random: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Near rows, far rows and the excess of scaled squared distance of far over near ones: (n, t) each.
 

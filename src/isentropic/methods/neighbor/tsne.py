@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from ..._core.errors import require_number
-from .perplexity_maps import MOST_DOF
-from .student_maps import StudentMap
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..._core.parameters import Real
+from ..._core.specs import Number, Text, Whole
+from ..._core.state import Sub
+from ...affinities import checked_perplexity, listed_for
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs
+from ...embedding.training_data import training_data
+from ...embedding.warm_starts import previous_embedding
+from ...objectives import StudentNeighbors
+from .initialization import merged_embedding, neighbor_lists
+from .student import (
+    MOST_DOF,
+    PerplexityAffinities,
+    StudentLayout,
+    StudentMap,
+    descend,
+    schedule,
+    seeded,
+    student_affinities,
+)
 
 
-class TSNE(StudentMap):
+class TSNE(Embedder):
     """A map in which near rows stay near: affinities of the data as weights of a Student distribution.
 
     A row has the affinities ``p_j|i``, proportional to ``exp(-d_ij^2 / 2 sigma_i^2)``, with ``sigma_i`` such
@@ -77,20 +99,28 @@ class TSNE(StudentMap):
     True
     """
 
+    kl_divergence_: Annotated[float, Number()]
+    repulsion_: Annotated[str, Text("exact", "fields")]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[StudentMap, Sub(StudentMap)]
+    _refines = True
+
     def __init__(
         self,
-        perplexity=30.0,
-        n_components=2,
+        perplexity: float = 30.0,
+        n_components: NComponents = 2,
         *,
-        early_exaggeration=12.0,
-        exaggeration=None,
-        dof=1.0,
-        init="pca",
-        metric="euclidean",
-        neighbors=None,
-        max_iter=750,
-        random_state=None,
-        n_jobs=None,
+        early_exaggeration: Annotated[float, Real("a factor of at least 1", least=1.0)] = 12.0,
+        exaggeration: Annotated[
+            float | None, Real("None or a positive factor", above=0, optional=True)
+        ] = None,
+        dof: Annotated[float, Real("a positive number of at most 1e6", above=0, most=MOST_DOF)] = 1.0,
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        neighbors: NeighborLists = None,
+        max_iter: MaxIter = 750,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.perplexity = perplexity
         self.n_components = n_components
@@ -104,22 +134,25 @@ class TSNE(StudentMap):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    _refines = True
-
     def fit(self, X, y=None, *, init=None):
         """Neighbours, affinities, start, descent. ``y`` is not used.
 
         ``init`` is an earlier map to go on from, at its own size, in a third of the steps: a fitted
         estimator, a DataFrame of coordinates by row name, or an array.
         """
-        dof = require_number("dof", self.dof, "a positive number of at most 1e6", above=0, most=MOST_DOF)
-        must_be = "a factor of at least 1"
-        early = require_number("early_exaggeration", self.early_exaggeration, must_be, least=1.0)
-        late = 1.0 if self.exaggeration is None else self.exaggeration
-        late = require_number("exaggeration", late, "None or a positive factor", above=0)
-        warm = self._warm_start(X, init)
-        steps = self._phases(early, late, warm)
-        given = self._lists_of(X, warm=warm)
-        Z, cost = self._descended(given, self._affinities(given), steps, dof)
-        self._keep_student(given, Z, cost, sum(count for count, _ in steps))
-        return self
+        data, d, n_jobs = training_data(self, X, names=True), self.n_components, self.n_jobs
+        previous = previous_embedding(X, init, d)
+        random, seed = seeded(self.random_state)
+        perplexity = checked_perplexity(self.perplexity, data.n)
+        query = NearestRows.fit(data, seed, n_jobs)
+        distances = query.distances(n_jobs)
+        knn = neighbor_lists(distances, listed_for(perplexity, data.n), self.metric, seed, self.neighbors)
+        P = student_affinities(knn, perplexity, n_jobs)
+        loss = StudentNeighbors(P, n_components=d, dof=float(self.dof), n_jobs=n_jobs)
+        late = 1.0 if self.exaggeration is None else float(self.exaggeration)
+        steps = schedule(int(self.max_iter), float(self.early_exaggeration), late, previous)
+        Z = merged_embedding(data, descend(loss, distances, steps, self.init, d, random, previous))
+        affinities = PerplexityAffinities(np.array([perplexity]), knn.indices.shape[1])
+        new_rows = StudentMap(query, affinities, StudentLayout(Z, loss.dof, loss.repulsion))
+        return self._set_fit(Z, new_rows, kl_divergence_=loss.divergence(Z), repulsion_=loss.repulsion,
+                             n_iter_=sum(count for count, _ in steps))  # fmt: skip

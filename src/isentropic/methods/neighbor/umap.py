@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
+from typing import Annotated, Any
 
-from ..._core.errors import require_number
-from ..._core.state import Absent, State, StateError, declared
-from ...affinities import fuzzy_graph
-from ...embedding.input_rows import metric_of_rows
-from .class_fuzzy_maps import ClassFuzzyEmbedder
+import numpy as np
 
-_OF_CLASSES = ("_codes", "_fit_unlabelled", "_n_votes", "_guessed", "_apart")  # which a fit without y has not
+from ..._core.parameters import Count, Real
+from ..._core.specs import Number, Whole
+from ..._core.state import Sub
+from ...affinities import fitted_curve
+from ...embedding.classes.class_model import ClassModel
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MetricParameter, NComponents, NeighborLists, NJobs, NNeighbors
+from ...embedding.training_data import labelled_training_data, training_data
+from ...embedding.warm_starts import previous_embedding
+from ...objectives import mean_edge_cost
+from .fuzzy import (
+    MOST_PUSH,
+    SAMPLE,
+    STEEPEST,
+    Curve,
+    FuzzyLayout,
+    FuzzyMap,
+    FuzzyMemberships,
+    class_distance,
+    class_fuzzy_graph,
+    epochs,
+    fuzzy_start,
+    require_fuzzy_memory,
+    run_epochs,
+)
+from .initialization import merged_embedding, neighbor_lists
+from .student import seeded
+
+_NO_CLASSES = "Cut numbers into classes, pd.qcut(y, 5).codes, or give no y; target_weight=0 ignores it."
+_PUSH = Real(f"a number of at least 0 and at most {MOST_PUSH}", most=MOST_PUSH)
 
 
-class UMAP(ClassFuzzyEmbedder):
+class UMAP(Embedder):
     """A map whose fuzzy neighbour graph is as near as possible to that of the data.
 
     A row belongs to the neighbourhood of another with the weight ``exp(-(d - rho)_+ / sigma)``: rho is the
@@ -94,21 +121,28 @@ class UMAP(ClassFuzzyEmbedder):
     True
     """
 
+    cost_: Annotated[float, Number(0)]
+    a_: Annotated[float, Number(above=0)]
+    b_: Annotated[float, Number(above=0, most=STEEPEST)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[FuzzyMap, Sub(FuzzyMap)]
+    _refines = True
+
     def __init__(
         self,
-        n_neighbors=15,
-        n_components=2,
+        n_neighbors: NNeighbors = 15,
+        n_components: NComponents = 2,
         *,
-        min_dist=0.1,
-        spread=1.0,
-        init="spectral",
-        metric="euclidean",
-        neighbors=None,
-        n_epochs=None,
-        negative_sample_rate=5,
-        target_weight=0.5,
-        random_state=None,
-        n_jobs=None,
+        min_dist: float = 0.1,
+        spread: float = 1.0,
+        init: Any = "spectral",
+        metric: MetricParameter = "euclidean",
+        neighbors: NeighborLists = None,
+        n_epochs: Annotated[int | None, Count("None or a number of epochs", least=0, optional=True)] = None,
+        negative_sample_rate: Annotated[float, _PUSH] = 5,
+        target_weight: Annotated[float, Real("a number from 0 to 1", most=1)] = 0.5,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -123,35 +157,34 @@ class UMAP(ClassFuzzyEmbedder):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    _refines = True
-    _learns_from_y = False
-    _hint_for_numbers = (
-        "Cut numbers into classes, pd.qcut(y, 5).codes, or give no y; target_weight=0 ignores it."
-    )
-    unlabelled = "votes"
-    _state = State({name: Absent(declared(ClassFuzzyEmbedder)[name]) for name in _OF_CLASSES})
-
     def fit(self, X, y=None, *, init=None):
         """Neighbours, the fuzzy graph, its intersection with the classes ``y`` if given, a start, epochs.
 
         ``init`` is an earlier map to go on from, in a quarter of the epochs: a fitted estimator, a DataFrame
         of coordinates by row name, or an array.
         """
-        must_be = "a number from 0 to 1"
-        weight = require_number("target_weight", self.target_weight, must_be, most=1)
-        warm = self._warm_start(X, init)
-        for name in ("classes_", "_gaussians", *_OF_CLASSES, *self._found_again):  # of the fit before
-            vars(self).pop(name, None)
-        if y is None or weight == 0:
-            self._embed(self._checked_rows(X), partial(fuzzy_graph, n_jobs=self.n_jobs), warm=warm)
+        d, n_jobs, classes, apart = self.n_components, self.n_jobs, None, None
+        if y is None or self.target_weight == 0:
+            data = training_data(self, X, names=True)
         else:
-            X, codes = self._taught(X, y, metric=metric_of_rows(self.metric))
-            self._embed_classes(X, codes, weight, warm)
-        return self
-
-    def _require_sound(self) -> None:
-        for name in ("classes_", *_OF_CLASSES):
-            there = name in vars(self) if name == "_guessed" else vars(self).get(name) is not None
-            if there != self._has_classes:  # a guess of no row is None
-                raise StateError(name, "must be there for a map that learnt from classes, and for no other")
-        super()._require_sound()
+            data = labelled_training_data(self, X, y, names=True, hint=_NO_CLASSES)
+            classes = ClassModel.fit(data, len(self.classes_), "votes", self.n_neighbors, n_jobs)
+            apart = class_distance(self.target_weight)
+        previous = previous_embedding(X, init, d)
+        curve = Curve(*fitted_curve(self.min_dist, self.spread), float(self.spread))
+        random, seed = seeded(self.random_state)
+        require_fuzzy_memory(self.n_neighbors, data.n)
+        query = NearestRows.fit(data, seed, n_jobs)
+        distances = query.distances(n_jobs)
+        knn = neighbor_lists(distances, self.n_neighbors, self.metric, seed, self.neighbors)
+        W = class_fuzzy_graph(knn, classes, apart, n_jobs)
+        start = fuzzy_start(W, distances, self.init, d, curve.spread, random, previous)
+        n_epochs, push = epochs(self.n_epochs, data.n, previous), float(self.negative_sample_rate)
+        Z = run_epochs(W, start, curve, push, n_epochs, seed, n_jobs, warm=previous is not None)
+        Z, k = merged_embedding(data, Z), knn.indices.shape[1]
+        far = np.sort(random.permutation(data.n)[:SAMPLE])
+        if classes is not None:
+            classes = replace(classes, n_votes=min(k, len(data.labelled)))
+        new_rows = FuzzyMap(query, FuzzyMemberships(k, classes, apart), FuzzyLayout(Z, *curve, push, far))
+        return self._set_fit(Z, new_rows, cost_=mean_edge_cost(W, curve.in_spreads, Z / curve.spread),
+                             a_=curve.a, b_=curve.b, n_iter_=n_epochs)  # fmt: skip

@@ -96,7 +96,7 @@ def aligned_distance(previous: Any, current: Any) -> Movement:
 def _map_of(given: Any, name: str) -> tuple[Floats, Names | None]:
     """Coordinates, and the names of their rows if there are any."""
     Z = getattr(given, "embedding_", given)
-    names = getattr(given, "_row_names", None) if Z is not given else row_names(given)
+    names = getattr(given, "training_row_names", None) if Z is not given else row_names(given)
     must_be = "a fitted estimator, a DataFrame of coordinates or an array (n, d)"
     require(not isinstance(Z, str), name, must_be, given)
     Z = as_numbers(name, Z, None)

@@ -1,18 +1,26 @@
-"""Layouts by drawn rows: near rows chosen by scaled distance, rows drawn to hold apart, a small start."""
+"""Layouts by near and sampled rows: what PaCMAP and TriMap share.
+
+Near rows are chosen by scaled distance, sampled rows hold the map apart, and it starts small.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.runtime import row_blocks
+from ..._core.runtime import require_memory, row_blocks
+from ..._core.specs import Array, Number, Whole
 from ..._core.values import Neighbors
 from ...distances import distances_between, rows_per_block
 from ...distances.pairs import pair_distances
 from ...embedding.pair_distances import Distances
+from ...embedding.part import Part
 from ...kernels._jit import threads
 from ...kernels.layouts.partners import draw_beyond, draw_others
+from .initialization import neighbor_lists
 
 LISTED_BYTES = 34  # of a listed neighbour, and while the nearest by scaled distance are chosen
 _PAIRS_AT_ONCE = 2**18
@@ -101,3 +109,70 @@ def small_start(Z: np.ndarray) -> np.ndarray:
     Z = Z - Z.mean(axis=0)
     widest = float(Z.std(axis=0).max())
     return Z * (_SPREAD / widest) if widest > 0 else Z
+
+
+# ---- near rows by scaled distance --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NearRows:
+    """The rows near to each by ``d_ij^2 / (s_i s_j)``, and what finds those near to new rows."""
+
+    distances: Distances
+    rows: np.ndarray  # (n, k)
+    scaled: np.ndarray  # (n, k)
+    widths: np.ndarray  # s
+    narrowest: float  # the least s that a row may have
+    n_listed: int  # neighbours, of which the k are chosen
+    seed: int  # of what is drawn for each row
+    random: np.random.RandomState  # of what is drawn for all
+
+
+def near_rows(
+    distances: Distances, k: int, first: int, metric: Any, seed: int, random: Any, precomputed: Any
+) -> NearRows:
+    """The ``k`` near rows of each; widths begin with neighbor number ``first``."""
+    listed = n_to_list(k, len(distances.X), precomputed)
+    found = neighbor_lists(distances, listed, metric, seed, precomputed)
+    narrowest = least_width(found.distances)
+    widths = local_widths(found.distances, first, narrowest)
+    listed = found.indices.shape[1]
+    nearest = scaled_nearest(found.indices, found.distances, widths, widths, min(k, listed))
+    return NearRows(distances, *nearest, widths, narrowest, listed, seed, random)
+
+
+def require_sampled_memory(
+    name: str, n: int, k: int, precomputed: Any, sampled_bytes: int, advice: str
+) -> None:
+    """Refuse what memory has no room for: lists, and ``sampled_bytes`` a row."""
+    needed = n * (sampled_bytes + LISTED_BYTES * n_to_list(k, n, precomputed))
+    require_memory(needed, f"{name} of {n:,} rows", advice)
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledNeighbors(Part):
+    """Finds the training rows near to new ones by scaled distance."""
+
+    widths: Annotated[np.ndarray, Array("n", above=0)]
+    least_width: Annotated[float, Number(above=0)]
+    first: Annotated[int, Whole(1)]  # neighbor with which the width of a row begins
+    n_listed: Annotated[int, Whole(1, below="n")]
+    k: Annotated[int, Whole(1, below="n")]
+
+    @classmethod
+    def of(cls, near: NearRows, first: int) -> ScaledNeighbors:
+        """As near rows of training rows were chosen."""
+        return cls(near.widths, near.narrowest, first, near.n_listed, near.rows.shape[1])
+
+    def nearest(
+        self, X: np.ndarray, query: Any, n_jobs: int | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The near rows of new ones, their scaled distances, and the widths of the new rows."""
+        indices, distances = query.nearest(X, self.n_listed, n_jobs)
+        own = local_widths(distances, self.first, self.least_width)
+        return *scaled_nearest(indices, distances, own, self.widths, self.k), own
+
+    def of_new(self, X: np.ndarray, query: Any, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """Near rows, and weights of 1."""
+        rows, *_ = self.nearest(X, query, n_jobs)
+        return rows, np.ones(rows.shape)

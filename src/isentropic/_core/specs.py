@@ -1,17 +1,37 @@
-"""What a part of a fitted model can be: a number, a word, an array of certain sizes, or several of those.
+"""Field specs: what a field of a fitted model must be, a number, a word, an array of certain sizes.
 
-Sizes have names, and a size is the same wherever its name appears.
+A spec stands in the annotation of a field, ``Annotated[np.ndarray, Array("n", "d")]``. Checks before saving,
+after loading and before kernels derive from it. Sizes have names, and a size is the same wherever its name
+appears.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf, isfinite, isinf, isnan
 from typing import Any
 
 import numpy as np
 
-Sizes = dict[str, int]
+
+class Sizes(dict[str, int]):
+    """Sizes by name, as they are met.
+
+    Bounds by a size that is not met yet wait in ``later``, relations between fields in ``relations``;
+    ``seen`` are objects that were checked already.
+    """
+
+    def __init__(self, *args: Any, **sizes: int):
+        super().__init__(*args, **sizes)
+        self.later: list[Callable[[], None]] = []
+        self.relations: list[Callable[[], None]] = []
+        self.seen: set[int] = set()
+
+    def finish(self) -> None:
+        """Check what waited for a size, then what relates fields that are sound each."""
+        for check in (*self.later, *self.relations):
+            check()
 
 
 class StateError(ValueError):
@@ -23,7 +43,7 @@ class StateError(ValueError):
         self.missing = missing  # as in a file of another version
 
 
-class Kind:
+class FieldSpec:
     """What a part must be. ``may_miss``: the attribute may be absent, or None."""
 
     may_miss = False
@@ -49,11 +69,19 @@ class _Range:
             raise StateError(part, f"must be above {self.above}, got {smallest}")
         if self.most is not None and largest > self.most:
             raise StateError(part, f"must be at most {self.most}, got {largest}")
-        if self.below is not None and largest >= (end := _size_of(self.below, sizes)):
+        if self.below is not None:
+            if isinstance(self.below, str) and self.below.partition(" + ")[0] not in sizes:
+                sizes.later.append(partial(self._check_end, largest, part, sizes))
+            else:
+                self._check_end(largest, part, sizes)
+
+    def _check_end(self, largest: Any, part: str, sizes: Sizes) -> None:
+        assert self.below is not None
+        if largest >= (end := _size_of(self.below, sizes)):
             raise StateError(part, f"must be below {end}, got {largest}")
 
 
-class Whole(Kind):
+class Whole(FieldSpec):
     """A whole number."""
 
     def __init__(self, least: int | None = None, *, below: str | int | None = None, zero: bool = True):
@@ -67,7 +95,7 @@ class Whole(Kind):
         self.range.check(value, value, part, sizes)
 
 
-class Size(Kind):
+class Size(FieldSpec):
     """A positive whole number that other parts have as a size."""
 
     def __init__(self, name: str):
@@ -78,7 +106,7 @@ class Size(Kind):
         note(self.name, int(value), part, sizes)
 
 
-class Number(Kind):
+class Number(FieldSpec):
     """A finite number, or any where ``nan`` or ``infinite`` ones have a meaning."""
 
     def __init__(
@@ -111,7 +139,7 @@ class Double(Number):
         super().check(value, part, sizes)
 
 
-class Flag(Kind):
+class Flag(FieldSpec):
     """True or False."""
 
     def check(self, value: Any, part: str, sizes: Sizes) -> None:
@@ -119,7 +147,7 @@ class Flag(Kind):
             raise wrong(part, "True or False", value)
 
 
-class Text(Kind):
+class Text(FieldSpec):
     """A string, one of ``options`` if there are any."""
 
     def __init__(self, *options: str):
@@ -130,7 +158,7 @@ class Text(Kind):
             raise wrong(part, f"one of {', '.join(self.options)}" if self.options else "a string", value)
 
 
-class Checked(Kind):
+class Checked(FieldSpec):
     """A string or a number that a function of the stage accepts: it raises ValueError for any other."""
 
     def __init__(self, accept: Callable[[Any], Any]):
@@ -148,7 +176,7 @@ class Checked(Kind):
 # ---- arrays ------------------------------------------------------------------------------------
 
 
-class Array(Kind):
+class Array(FieldSpec):
     """An array. Sizes are names, numbers, or None for any; ``"n + 1"`` is one more than n.
 
     Numbers are finite doubles unless ``dtype`` says otherwise, or NaN where ``holes`` are allowed; no size
@@ -202,7 +230,7 @@ class Starts(Array):
         note(self.total, int(value[-1]), part, sizes)
 
 
-class Names(Kind):
+class Names(FieldSpec):
     """An array of strings, as scikit-learn keeps the names of columns."""
 
     def __init__(self, size: str):
@@ -213,6 +241,85 @@ class Names(Kind):
         if not is_list or not all(type(name) is str for name in value):
             raise wrong(part, "an array of strings", value)
         note(self.size, len(value), part, sizes)
+
+
+# ---- specs made of specs -----------------------------------------------------------------------
+
+
+class Maybe(FieldSpec):
+    """None, or a part of another kind."""
+
+    def __init__(self, kind: FieldSpec):
+        self.kind = kind
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if value is not None:
+            self.kind.check(value, part, sizes)
+
+
+class Absent(Maybe):
+    """As :class:`Maybe`, for what some fits do not set at all."""
+
+    may_miss = True
+
+
+class OneOf(FieldSpec):
+    """Of any of these kinds."""
+
+    def __init__(self, *kinds: FieldSpec):
+        self.kinds = kinds
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        problem = None
+        for kind in self.kinds:
+            waiting = len(sizes.later), len(sizes.relations)
+            try:
+                return kind.check(value, part, sizes)
+            except StateError as error:
+                problem = error
+                del sizes.later[waiting[0] :], sizes.relations[waiting[1] :]
+        assert problem is not None
+        raise problem
+
+
+class Tuple(FieldSpec):
+    """A tuple of these kinds, in order."""
+
+    def __init__(self, *kinds: FieldSpec):
+        self.kinds = kinds
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not tuple or len(value) != len(self.kinds):
+            raise wrong(part, f"a tuple of {len(self.kinds)}", value)
+        for i, (kind, item) in enumerate(zip(self.kinds, value, strict=True)):
+            kind.check(item, f"{part}[{i}]", sizes)
+
+
+class Each(FieldSpec):
+    """A list or tuple whose items are all of one kind."""
+
+    def __init__(self, kind: FieldSpec, container: type[list[Any]] | type[tuple[Any, ...]] = tuple):
+        self.kind, self.container = kind, container
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not self.container:
+            raise wrong(part, f"a {self.container.__name__}", value)
+        for i, item in enumerate(value):
+            self.kind.check(item, f"{part}[{i}]", sizes)
+
+
+class Dict(FieldSpec):
+    """A dictionary of keys and values of one kind each."""
+
+    def __init__(self, keys: FieldSpec, values: FieldSpec):
+        self.keys, self.values = keys, values
+
+    def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        if type(value) is not dict:
+            raise wrong(part, "a dictionary", value)
+        for key, item in value.items():
+            self.keys.check(key, f"key of {part}", sizes)
+            self.values.check(item, f"{part}[{key!r}]", sizes)
 
 
 # ---- sizes ---------------------------------------------------------------------------------------
