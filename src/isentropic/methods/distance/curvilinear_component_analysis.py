@@ -16,9 +16,9 @@ from ...kernels.pairs.curvilinear import curvilinear_epoch, settle_within
 from ...neighbors import searched_neighbors
 from ...objectives import AllPairs
 from ...optim import Minimum, lbfgs
-from .pairs import Problem, minimised
+from .pairs_embedder import Problem, minimised
 from .radius_pairs import RadiusPairs
-from .stress import StressEmbedder, with_their_own
+from .stress_embedder import StressEmbedder, with_their_own
 
 _NEIGHBORS = 15  # whose median distance is the last radius
 _STEPS = 4  # of L-BFGS within each radius

@@ -14,8 +14,8 @@ from ...kernels.rows.row_costs import NEAR_GAPS as NEAR_GAPS_OF_ROW
 from ...kernels.rows.row_descent import settle_rows
 from ...objectives import Stress
 from ...optim import Minimum
-from .pairs import Problem, minimised
-from .stress import StressEmbedder
+from .pairs_embedder import Problem, minimised
+from .stress_embedder import StressEmbedder
 
 _SMOOTH = (1.0, 0.3, 0.1, 0.03, 0.01)  # of the mean distance: how far errors are rounded off, in turn
 _NONE = 1e-12  # and for the cost that is told

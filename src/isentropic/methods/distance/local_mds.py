@@ -14,8 +14,8 @@ from ...kernels.pairs.near_pairs import kth_smallest, near_weights
 from ...neighbors import clipped_neighbors
 from ...objectives import Stress, worth_threads
 from ...optim import Minimum, lbfgs
-from .pairs import Problem, minimised
-from .stress import StressEmbedder, row_starts, with_their_own
+from .pairs_embedder import Problem, minimised
+from .stress_embedder import StressEmbedder, row_starts, with_their_own
 
 _STEPS = 4  # of a stage, for which the weights are held
 _STAGES_OF_ROW = 10

@@ -13,8 +13,8 @@ from ..._core.state import Array, Number, State, Tuple
 from ...embedding.warm_starts import WarmStart
 from ...objectives import MonotoneStress
 from ...optim import Minimum, lbfgs
-from .pairs import Problem, minimised
-from .stress import StressEmbedder
+from .pairs_embedder import Problem, minimised
+from .stress_embedder import StressEmbedder
 
 _KNOTS = 2048  # of the increasing function, for new rows
 _ROUGH = partial(lbfgs, max_iter=100, tol=1e-6)  # for the metric map that the search starts from

@@ -10,7 +10,7 @@ from ...distances import condensed_distances
 from ...kernels._jit import threads
 from ...kernels.pairs.degrees import paired_distances
 from ...objectives import AllPairs, ListedPairs, ListedStress, Stress, worth_threads
-from .pairs import Problem
+from .pairs_embedder import Problem
 
 _LISTED = 512  # partners of a row within the radius, on average, that are listed
 _LISTED_SHARE = 1 / 8  # of all rows: above it, sums over all pairs are quicker

@@ -14,8 +14,8 @@ from ...kernels.pairs.rank_images import settle_ranks
 from ...neighbors import clipped_neighbors
 from ...objectives import AllPairs, ListedStress, RankImages
 from ...optim import Minimum, lbfgs
-from .pairs import PairsEmbedder, minimised
-from .stress import with_their_own
+from .pairs_embedder import PairsEmbedder, minimised
+from .stress_embedder import with_their_own
 
 _MAX_ROWS = 10_000
 _STEPS = 5  # of L-BFGS towards each image

@@ -24,7 +24,7 @@ from ...kernels.rows.row_descent import settle_rows
 from ...objectives import AllPairs, DrawnPairs, SameDegree
 from ...optim import Minimum, averaged_descent, lbfgs
 from .degree_search import Trial
-from .pairs import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised
+from .pairs_embedder import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised
 
 _PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
 

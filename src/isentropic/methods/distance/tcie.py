@@ -16,8 +16,8 @@ from ...kernels._jit import threads
 from ...kernels.pairs.consistent_pairs import consistent_pairs
 from ...objectives import ListedPairs, ListedStress
 from ...optim import Minimum
-from .pairs import Problem, minimised
-from .stress import StressEmbedder
+from .pairs_embedder import Problem, minimised
+from .stress_embedder import StressEmbedder
 
 _NO_BOUNDARY = 1e300  # how far it is, in units: farther than any path is long
 _LEAST_REFERENCES = 10  # that a new row is placed by, however near the boundary is
