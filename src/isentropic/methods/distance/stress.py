@@ -34,14 +34,14 @@ def least_stress(rows: PairedRows, start: np.ndarray, power: float, optimizer: p
     """The map of least stress from ``start``, both in units, as the distances of the pairs are."""
     if not rows.unit:
         return unmoved(start)
-    stress, drawn = _stress(rows, power), isinstance(rows.pairs, DrawnPairs)
+    stress, drawn = stress_of(rows, power), isinstance(rows.pairs, DrawnPairs)
     if drawn:
         optimizer = partial(optimizer, tol=max(optimizer.keywords["tol"], _TOL_OF_DRAWN))
     found = minimize(stress, _sized(stress, start), optimizer)
     return _refined(rows, found, power) if drawn and optimizer.keywords["max_iter"] > 0 else found
 
 
-def _stress(rows: PairedRows, power: float, pairs: DrawnPairs | None = None) -> Stress:
+def stress_of(rows: PairedRows, power: float, pairs: DrawnPairs | None = None) -> Stress:
     """The cost of a map over the pairs of the rows, or over others of them."""
     pairs_summed = rows.pairs if pairs is None else pairs
     return Stress(pairs_summed, power=power, counts=rows.counts, n_jobs=rows.n_jobs)
@@ -53,7 +53,7 @@ def _refined(rows: PairedRows, found: Minimum, power: float) -> Minimum:
     The curvature of a row is that of the parabola above the cost (majorization): twice what its pairs
     weigh, in the step or, where that is more, in as many of the pairs that the map was fitted to.
     """
-    fitted = _stress(rows, power)
+    fitted = stress_of(rows, power)
     least = fitted.row_weights() / rows.pairs.distances.size
 
     def with_curvature(view: Stress) -> tuple[Stress, np.ndarray]:
@@ -72,7 +72,7 @@ def _views(rows: PairedRows, power: float, steps: Iterable[int], order=None) -> 
     """The cost over pairs drawn for each step."""
     for pairs in fresh_pairs(rows, steps, order):
         np.divide(pairs.distances, rows.unit, out=pairs.distances)
-        yield _stress(rows, power, pairs)
+        yield stress_of(rows, power, pairs)
 
 
 def _sized(stress: Stress, start: np.ndarray) -> np.ndarray:
