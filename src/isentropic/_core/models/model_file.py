@@ -25,6 +25,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 import numpy as np
 from numpy.lib import format as npy
 
+from ..parameters import Parameter
 from ..specs import Dict, Each, FieldSpec, Maybe, OneOf, StateError, Tuple
 from ..state import (
     Model,
@@ -80,7 +81,7 @@ def _classes(spec: FieldSpec) -> Iterator[type]:
         yield spec.kind
     elif isinstance(spec, Sub):
         yield from spec.kinds
-    elif isinstance(spec, Plain):
+    elif isinstance(spec, Plain | Parameter):
         yield from (*STAGES.values(), Neighbors)
     elif isinstance(spec, Maybe | Each):
         yield from _classes(spec.kind)
