@@ -21,7 +21,7 @@ _LENDASSE = (
 _ROSMAN = "Rosman and others (2010), Nonlinear dimensionality reduction by TCIE, Int. J. Comp. Vision 89"
 
 GEODESIC = (
-    Method("geodesic-sammon", "isentropic.methods.distance.sammon:Sammon",
+    Method("geodesic-sammon", "isentropic.methods.distance.metric_mds:Sammon",
            "Sammon's mapping of geodesic distances.",
            "geodesic", "O(n^2 (k + log n)); O(n^2)", _YANG, params={"metric": Geodesic()},
            out_of_sample="optimised", precomputed=False, max_rows=40_000, draws_above=10_000,

@@ -27,7 +27,7 @@ NEIGHBOURS = (
            "Similarities of several degrees at once.",
            "pairs", "O(n min(n, s)); O(n min(n, s))", _HAJDERANJ, out_of_sample="optimised",
            draws_above=8_000, figures=("degree_", "degrees_", "selected_")),
-    Method("parameter-free-sdd", "isentropic.methods.distance.parameter_free_sdd:ParameterFreeSDD",
+    Method("parameter-free-sdd", "isentropic.methods.distance.sdd:ParameterFreeSDD",
            "Similarities of degree 1: distances keep their order.", "pairs", "O(n min(n, s)); O(n min(n, s))",
            _HAJDERANJ, out_of_sample="optimised", draws_above=8_000, preset="quick"),
     Method("t-sne", "isentropic.methods.neighbor.tsne:TSNE",

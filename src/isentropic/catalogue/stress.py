@@ -35,7 +35,7 @@ STRESS = (
     Method("local-mds", "isentropic.methods.distance.local_mds:LocalMDS",
            "Distances of neighbours, in the data or in the map, are kept.", "stress", "O(n^2); O(n^2)",
            _VENNA, out_of_sample="optimised", max_rows=10_000),
-    Method("sammon", "isentropic.methods.distance.sammon:Sammon",
+    Method("sammon", "isentropic.methods.distance.metric_mds:Sammon",
            "Distances are those of the data, near ones above all.", "stress",
            "O(n min(n, s)); O(n min(n, s))", _SAMMON, out_of_sample="optimised", draws_above=8_000),
     Method("cca", "isentropic.methods.distance.curvilinear_component_analysis:CurvilinearComponentAnalysis",

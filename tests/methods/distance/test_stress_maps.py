@@ -111,7 +111,7 @@ def test_drawn_pairs_stand_a_row_that_comes_often_and_weights_that_differ_much(n
     X = np.vstack([IRIS[::3], np.repeat(IRIS[:1], 200, axis=0)])
     drawn, every = (make(name, pairs=pairs).fit(X) for pairs in (10, "all"))
     D = distances(X)
-    W = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0) ** (every._power or 0.0)
+    W = np.divide(1.0, D, out=np.zeros_like(D), where=D > 0) ** (every._map.power)
     assert weighted_stress(D, W, drawn.embedding_) < 10 * every.cost_ < 0.02
     assert drawn.cost_ < 0.02
 

@@ -92,11 +92,11 @@ def test_without_a_boundary_it_is_metric_mds_of_geodesics():
 
 
 def test_the_cost_is_that_of_the_kept_pairs(fitted):
-    G = squareform(geodesics.all_pairs(fitted._graph))
+    G = squareform(geodesics.all_pairs(fitted._map.query.graph))
     to_boundary = G[:, fitted.boundary_].min(axis=1)
     kept = G <= (to_boundary[:, None] + to_boundary) * (1 + 1e-9)
-    rows = np.repeat(np.arange(len(G)), np.diff(fitted._graph.indptr))
-    kept[rows, fitted._graph.indices] = True
+    rows = np.repeat(np.arange(len(G)), np.diff(fitted._map.query.graph.indptr))
+    kept[rows, fitted._map.query.graph.indices] = True
     kept = squareform(kept & ~np.eye(len(G), dtype=bool))
     given, mapped = squareform(G)[kept], pdist(fitted.embedding_)[kept]
     assert fitted.kept_ == pytest.approx(kept.mean(), rel=1e-12)

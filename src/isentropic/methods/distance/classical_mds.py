@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import numpy as np
 
 from ..._core.runtime import require_memory, row_blocks
-from ..._core.state import Absent, Array, Number, State, StateError, Tuple, Value
+from ..._core.specs import Absent, Array, Maybe, Number, StateError, Tuple
+from ..._core.state import Sub, Value
 from ...distances import condensed_distances, distances_between, rows_per_block
-from ...embedding.input_rows import KnownRows, checked_components, checked_rows, require_columns, table_of
+from ...embedding.embedder import Embedder
 from ...embedding.landmarks import checked_landmarks, chosen_landmarks, scaled_by_landmarks
-from ...embedding.placement import RowKeeper
+from ...embedding.parameters import NComponents, NJobs, RowMetric
+from ...embedding.part import Part
+from ...embedding.training_data import TrainingData, training_data
 from ...linalg import Scaling, classical_scaling, residual_variance
 
+Scaled = tuple[Scaling, np.ndarray, float]  # a scaling, the coordinates of all rows, the residual variance
 
-class ClassicalMDS(RowKeeper):
+
+@dataclass(frozen=True, eq=False)
+class ScalingMap(Part):
+    """New rows are placed by their distances to the landmarks, or to all training rows."""
+
+    data: Annotated[TrainingData, Sub(TrainingData)]
+    scaling: Annotated[Scaling, Value(Scaling, n="r", d="d")]
+    landmarks: Annotated[np.ndarray | None, Maybe(Array("r", dtype=np.int64, below="n"))] = None
+
+    def transform(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows."""
+        Z = np.empty((len(X), self.scaling.embedding.shape[1]))
+        for block in row_blocks(len(X), "placing rows", size=rows_per_block(self.data.n)):
+            D = _distances_to(self.data, self.landmarks, X[block], n_jobs)
+            Z[block] = self.scaling.place(D, n_jobs=n_jobs)
+        return Z
+
+    def _require_sound(self) -> None:
+        if self.landmarks is None and len(self.scaling.means) != self.data.n:
+            raise StateError("scaling.means", "must be one for each row")
+
+
+class ClassicalMDS(Embedder):
     """Coordinates whose distances match the given ones, as well as an inner product allows.
 
     The leading eigenvectors of ``B = -1/2 H (D ∘ D) H``, each times the root of its eigenvalue; ``B`` is
@@ -67,19 +96,20 @@ class ClassicalMDS(RowKeeper):
     np.True_
     """
 
-    _state = State(
-        eigenvalues_=Array("d"),
-        residual_variance_=Number(),
-        euclidean_defect_=Tuple(Number(), Number()),
-        landmarks_=Absent(Array("r", dtype=np.int64, below="n")),
-        _scaling=Value(Scaling, n="r", d="d"),  # of the landmarks, or of all rows
-        _fit_X=table_of("n", "columns", empty=True),
-    )
-
-    _found_again = ("_known",)
+    landmarks_: Annotated[np.ndarray | None, Absent(Array("r", dtype=np.int64, below="n"))]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    residual_variance_: Annotated[float, Number()]
+    euclidean_defect_: Annotated[tuple[float, float], Tuple(Number(), Number())]
+    _map: Annotated[ScalingMap, Sub(ScalingMap)]
 
     def __init__(
-        self, n_components=2, *, metric="euclidean", n_landmarks=None, random_state=None, n_jobs=None
+        self,
+        n_components: NComponents = 2,
+        *,
+        metric: RowMetric = "euclidean",
+        n_landmarks: Any = None,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_components = n_components
         self.metric = metric
@@ -89,65 +119,45 @@ class ClassicalMDS(RowKeeper):
 
     def fit(self, X, y=None):
         """Distances, of all pairs or from landmarks, and their classical scaling. ``y`` is not used."""
-        n_components = checked_components(self.n_components)
-        checked_landmarks(self.n_landmarks, n_components, 0)
-        X = checked_rows(self, X, metric=self.metric)
-        landmarks = checked_landmarks(self.n_landmarks, n_components, len(X))
-        chosen = None
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        landmarks, chosen = checked_landmarks(self.n_landmarks, d, data.n), None
         if landmarks is None:
-            scaling, Z, variance = self._scaled(X)
+            scaling, Z, variance = _scaled(data, d, n_jobs)
         else:
-            chosen = chosen_landmarks(X, landmarks.n, landmarks.rule, metric=self.metric,
-                                      random_state=self.random_state, n_jobs=self.n_jobs)  # fmt: skip
-            scaling, Z, variance = self._scaled_by(X, chosen)
-        self._scaling, self.landmarks_, self.residual_variance_ = scaling, chosen, variance
-        self.eigenvalues_, self.euclidean_defect_ = scaling.eigenvalues, scaling.euclidean_defect
-        self._remember(X)  # now that the distances between the rows are gone
-        self._fit_X = np.empty((len(X), 0)) if self._known is None else self._known.X
-        self.embedding_ = self._one_place(X, Z)
-        self._n_features_out = n_components
-        return self
+            chosen = chosen_landmarks(data.table, landmarks.n, landmarks.rule, metric=data.metric,
+                                      random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+            scaling, Z, variance = _scaled_by(data, chosen, d, n_jobs)
+        Z = data.merge_duplicates(Z)
+        return self._set_fit(Z, ScalingMap(data, scaling, chosen), landmarks_=chosen,
+                             eigenvalues_=scaling.eigenvalues, residual_variance_=variance,
+                             euclidean_defect_=scaling.euclidean_defect)  # fmt: skip
 
-    def _scaled(self, X: np.ndarray) -> tuple[Scaling, np.ndarray, float]:
-        n = len(X)
-        require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmarks: n_landmarks=500.")
-        D = condensed_distances(X, self.metric, self.n_jobs)
-        scaling = classical_scaling(D, n, self.n_components, n_jobs=self.n_jobs)
-        return scaling, scaling.embedding, residual_variance(D, scaling.embedding, n_jobs=self.n_jobs)
 
-    def _scaled_by(self, X: np.ndarray, chosen: np.ndarray) -> tuple[Scaling, np.ndarray, float]:
-        n, count = len(X), len(chosen)
-        what = f"Distances of {n:,} rows to {count:,} landmarks"
-        require_memory(8 * n * count, what, "Take fewer of them.")
-        D = np.empty((count, n))
-        for block in row_blocks(n, "distances", size=rows_per_block(count)):
-            D[:, block] = self._distances(X[block], X, self.metric, chosen).T
-        return scaled_by_landmarks(D, chosen, self.n_components, n_jobs=self.n_jobs)
+def _scaled(data: TrainingData, n_components: int, n_jobs: int | None) -> Scaled:
+    """Classical scaling of all distances."""
+    n = data.n
+    require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmarks: n_landmarks=500.")
+    D = condensed_distances(data.table, data.metric, n_jobs)
+    scaling = classical_scaling(D, n, n_components, n_jobs=n_jobs)
+    return scaling, scaling.embedding, residual_variance(D, scaling.embedding, n_jobs=n_jobs)
 
-    def _distances(self, X: np.ndarray, fitted: np.ndarray, metric, chosen: np.ndarray | None) -> np.ndarray:
-        """Those of rows to the landmarks, or to all fitted rows."""
-        rows: np.ndarray | slice = slice(None) if chosen is None else chosen
-        if metric == "precomputed":
-            return X[:, rows]
-        return distances_between(X, fitted[rows], metric, self.n_jobs)
 
-    def _known_rows(self) -> KnownRows | None:
-        if not hasattr(self, "_known"):  # a model file holds the rows alone
-            self._known = KnownRows.of(self._fit_X) if self._fit_X.shape[1] else None
-        return self._known
+def _scaled_by(data: TrainingData, chosen: np.ndarray, n_components: int, n_jobs: int | None) -> Scaled:
+    """Classical scaling of the landmarks, by which all rows are placed."""
+    n, count = data.n, len(chosen)
+    what = f"Distances of {n:,} rows to {count:,} landmarks"
+    require_memory(8 * n * count, what, "Take fewer of them.")
+    D = np.empty((count, n))
+    for block in row_blocks(n, "distances", size=rows_per_block(count)):
+        D[:, block] = _distances_to(data, chosen, data.table[block], n_jobs).T
+    return scaled_by_landmarks(D, chosen, n_components, n_jobs=n_jobs)
 
-    def _require_sound(self) -> None:
-        require_columns(self, self._fit_X)
-        super()._require_sound()
-        if self._chosen() is None and len(self._scaling.means) != len(self._fit_X):
-            raise StateError("_scaling.means", "must be one for each row")
 
-    def _chosen(self) -> np.ndarray | None:
-        return getattr(self, "landmarks_", None)  # older model files have none
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        Z = np.empty((len(X), self._n_features_out))
-        for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._fit_X))):
-            D = self._distances(X[block], self._fit_X, self._fit_metric, self._chosen())
-            Z[block] = self._scaling.place(D, n_jobs=self.n_jobs)
-        return Z
+def _distances_to(
+    data: TrainingData, landmarks: np.ndarray | None, X: np.ndarray, n_jobs: int | None
+) -> np.ndarray:
+    """Distances of rows to the landmarks, or to all training rows."""
+    rows: np.ndarray | slice = slice(None) if landmarks is None else landmarks
+    if data.precomputed:
+        return X[:, rows]
+    return distances_between(X, data.X[rows], data.metric, n_jobs)

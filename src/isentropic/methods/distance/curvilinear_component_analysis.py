@@ -2,32 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
-from ..._core.errors import require, require_count, require_number, require_one_of
-from ..._core.runtime import row_blocks
-from ..._core.state import Double, State
+from ..._core.errors import require
+from ..._core.parameters import Choice, Count, Real
+from ..._core.runtime import require_memory, row_blocks
+from ..._core.specs import Double, Number, Whole
+from ..._core.state import Sub
 from ..._core.values import Knn
-from ...distances import distinct_rows
+from ...distances import condensed_distances, distinct_rows
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MetricParameter, NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.curvilinear import curvilinear_epoch, settle_within
+from ...kernels.pairs.degrees import paired_distances
 from ...neighbors import searched_neighbors
-from ...objectives import AllPairs
+from ...objectives import AllPairs, ListedPairs, ListedStress, Stress, worth_threads
 from ...optim import Minimum, lbfgs
-from .pairs import Problem, minimised
-from .radius_pairs import RadiusPairs
-from .stress import StressEmbedder, with_their_own
+from .pairs import (
+    PairedRows,
+    PairsParameter,
+    ReferenceMap,
+    initial_coordinates,
+    minimize,
+    paired_rows,
+    seeded,
+    unmoved,
+)
+from .stress import with_their_own
 
 _NEIGHBORS = 15  # whose median distance is the last radius
 _STEPS = 4  # of L-BFGS within each radius
 _RATES = 0.5, 0.005  # of the published rule, first and last
 _JITTER = 1e-6  # of the width of a start, where it has different rows in one place
 _STAGES_OF_NEW, _FIRST_OF_NEW = 10, 3.0  # radii for a new row: how many, and the first, of the last
+_LISTED = 512  # partners of a row within the radius, on average, that are listed
+_LISTED_SHARE = 1 / 8  # of all rows: above it, sums over all pairs are quicker
 
 
-class CurvilinearComponentAnalysis(StressEmbedder):
+@dataclass(frozen=True, eq=False)
+class RadiusMap(ReferenceMap):
+    """New rows minimize the stress of those within a radius in the map, which shrinks to that of the fit."""
+
+    radius: Annotated[float, Double(0)]
+
+    def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows, in units."""
+        out = np.empty((len(distances), Z.shape[1]))
+        wanted, radius = distances / self.unit, self.radius / self.unit
+        with threads(n_jobs):
+            settle_within(wanted, Z, _FIRST_OF_NEW * radius, radius, _STAGES_OF_NEW, out)
+        return with_their_own(out, wanted, Z)
+
+
+class CurvilinearComponentAnalysis(Embedder):
     """Short distances first: they are kept between rows near in the map, and what is far may tear (CCA, CDA).
 
     Minimises ``sum (d_ij - e_ij)^2 [e_ij <= radius]`` with d the distances in the data and e those in the
@@ -97,20 +132,23 @@ class CurvilinearComponentAnalysis(StressEmbedder):
     True
     """
 
-    _state = State(radius_=Double(0))
+    radius_: Annotated[float, Double(0)]
+    cost_: Annotated[float, Number(nan=True)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[RadiusMap, Sub(RadiusMap)]
 
     def __init__(
         self,
-        n_components=2,
+        n_components: NComponents = 2,
         *,
-        radius=None,
-        rule="stages",
-        init="pca",
-        metric="euclidean",
-        max_iter=60,
-        pairs="auto",
-        random_state=None,
-        n_jobs=None,
+        radius: Annotated[float | None, Real("a positive number or None", above=0, optional=True)] = None,
+        rule: Annotated[str, Choice("stages", "stochastic")] = "stages",
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        max_iter: Annotated[int, Count("a number of stages", least=0)] = 60,
+        pairs: PairsParameter = "auto",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_components = n_components
         self.radius = radius
@@ -124,57 +162,51 @@ class CurvilinearComponentAnalysis(StressEmbedder):
 
     def fit(self, X, y=None):
         """Distances, start; then radius after radius, towards the distances within it. ``y`` is not used."""
-        stages = self._checked_stages()
-        problem = self._problem_in_units(X)
-        radius = self._last_radius(problem)
-        minimum = Minimum(problem.start, 0.0, 0, True)
-        if problem.unit:
-            radii = np.geomspace(1.0, radius / problem.unit, stages)
-            minimum = self._minimum_within(problem, radii)
-        self._keep(problem, minimum)
-        self.radius_ = radius
-        self._references = np.arange(len(self.embedding_))  # those near in the map matter, and any may be
-        return self
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        random, seed = seeded(self.random_state)
+        query = NearestRows.fit(data, seed, n_jobs)
+        rows = paired_rows(query, self.pairs, random, seed, n_jobs, merged=True)
+        start = initial_coordinates(rows, self.init, d, random)
+        rows.scale_to_units()
+        radius = _last_radius(rows, self.radius)
+        found = _least_within(rows, start, radius, self.rule, int(self.max_iter))
+        Z = rows.embedding(found.point)
+        every = np.arange(data.n)  # those near in the map matter, and any may be
+        new_rows = RadiusMap(query, Z, rows.unit, every, radius)
+        return self._set_fit(Z, new_rows, radius_=radius, cost_=found.value, n_iter_=found.n_iter)
 
-    def _checked_stages(self) -> int:
-        require_one_of("rule", self.rule, ("stages", "stochastic"))
-        if self.radius is not None:
-            require_number("radius", self.radius, "a positive number or None", above=0)
-        return require_count("max_iter", self.max_iter, "a number of stages", least=0)
 
-    def _last_radius(self, problem: Problem) -> float:
-        """In the units of the data; at most the largest distance."""
-        if self.radius is not None:
-            return min(float(self.radius), problem.unit)
-        if problem.unit == 0:
-            return 0.0
-        distances = problem.distances
-        rule = Knn(min(_NEIGHBORS, len(distances.X) - 1))
-        near = searched_neighbors(distances.X, rule, metric=distances.metric, random_state=problem.seed,
-                                 n_jobs=self.n_jobs).distances[:, -1]  # fmt: skip
-        apart = near[near > 0]  # of rows that have fewer equals
-        return min(float(np.median(apart)), problem.unit) if len(apart) else problem.unit
+def _last_radius(rows: PairedRows, radius: float | None) -> float:
+    """In the units of the data; at most the largest distance."""
+    if radius is not None:
+        return min(float(radius), rows.unit)
+    if rows.unit == 0:
+        return 0.0
+    distances = rows.distances
+    rule = Knn(min(_NEIGHBORS, len(distances.X) - 1))
+    near = searched_neighbors(distances.X, rule, metric=distances.metric, random_state=rows.seed,
+                              n_jobs=rows.n_jobs).distances[:, -1]  # fmt: skip
+    apart = near[near > 0]  # of rows that have fewer equals
+    return min(float(np.median(apart)), rows.unit) if len(apart) else rows.unit
 
-    def _minimum_within(self, problem: Problem, radii: np.ndarray) -> Minimum:
-        Z = _jittered(problem.start, problem.seed)
-        stages = row_blocks(len(radii), self.rule, size=1)
-        if self.rule == "stochastic":
-            Z = _published(problem, Z, radii, stages)
-        within = RadiusPairs(problem, self.n_jobs)
-        steps = partial(lbfgs, max_iter=_STEPS, tol=0.0)
-        if self.rule == "stages":
-            for stage in stages:
-                Z = minimised(within.stress(Z, radii[stage.start]), Z, steps).point
-        last = within.stress(Z, radii[-1]) if len(radii) else within.stress(Z, 1.0)
-        cost, _ = last(last.in_order(Z))
-        return Minimum(Z, cost, len(radii), True)
 
-    def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        out = np.empty((len(distances), Z.shape[1]))
-        wanted, radius = distances / self._unit, self.radius_ / self._unit
-        with threads(self.n_jobs):
-            settle_within(wanted, Z, _FIRST_OF_NEW * radius, radius, _STAGES_OF_NEW, out)
-        return with_their_own(out, wanted, Z)
+def _least_within(rows: PairedRows, start: np.ndarray, radius: float, rule: str, stages: int) -> Minimum:
+    """The map after all radii, from the largest distance to the last one."""
+    if not rows.unit:
+        return unmoved(start)
+    radii = np.geomspace(1.0, radius / rows.unit, stages)
+    Z = _jittered(start, rows.seed)
+    blocks = row_blocks(len(radii), rule, size=1)
+    if rule == "stochastic":
+        Z = _published(rows, Z, radii, blocks)
+    within = RadiusPairs(rows)
+    steps = partial(lbfgs, max_iter=_STEPS, tol=0.0)
+    if rule == "stages":
+        for stage in blocks:
+            Z = minimize(within.stress(Z, radii[stage.start]), Z, steps).point
+    last = within.stress(Z, radii[-1]) if len(radii) else within.stress(Z, 1.0)
+    cost, _ = last(last.in_order(Z))
+    return Minimum(Z, cost, len(radii), True)
 
 
 def _jittered(start: np.ndarray, seed: int) -> np.ndarray:
@@ -186,13 +218,65 @@ def _jittered(start: np.ndarray, seed: int) -> np.ndarray:
     return start + _JITTER * np.ptp(start, axis=0).max() * noise
 
 
-def _published(problem: Problem, Z: np.ndarray, radii: np.ndarray, epochs) -> np.ndarray:
+def _published(rows: PairedRows, Z: np.ndarray, radii: np.ndarray, epochs) -> np.ndarray:
     """Epochs of the published rule, each row in random order."""
     hint = 'Take pairs="all", or rule="stages".'
-    require(isinstance(problem.pairs, AllPairs), "pairs", "all for the published rule", "drawn pairs", hint)
-    random = np.random.default_rng(problem.seed)
+    require(isinstance(rows.pairs, AllPairs), "pairs", "all for the published rule", "drawn pairs", hint)
+    random = np.random.default_rng(rows.seed)
     rates = np.geomspace(*_RATES, len(radii))
     for epoch in epochs:
         e = epoch.start
-        curvilinear_epoch(problem.pairs.distances, random.permutation(len(Z)), rates[e], radii[e], Z)
+        curvilinear_epoch(rows.pairs.distances, random.permutation(len(Z)), rates[e], radii[e], Z)
     return Z
+
+
+class RadiusPairs:
+    """Stress of rows, over the pairs within a radius in a map: by weights of 0 and 1, or by lists.
+
+    Lists take over once few pairs are within the radius, and then come from a tree of the map.
+    """
+
+    def __init__(self, rows: PairedRows):
+        self.rows, self.listed = rows, False
+        self.n_jobs = worth_threads(rows.pairs.distances.size, rows.n_jobs)
+
+    def stress(self, Z: np.ndarray, radius: float) -> Stress | ListedStress:
+        """The cost, for the pairs that are within ``radius`` in the map ``Z``."""
+        if not self.listed:
+            weights = self._within(Z, radius)
+            n = len(Z)
+            self.listed = weights.mean() * n <= min(_LISTED, _LISTED_SHARE * n)
+            if not self.listed:
+                return Stress(self.rows.pairs, weights=weights, counts=self.rows.counts,
+                              n_jobs=self.n_jobs)  # fmt: skip
+        return ListedStress(self._list(Z, radius), n_jobs=self.n_jobs)
+
+    def _within(self, Z: np.ndarray, radius: float) -> np.ndarray:
+        """1 for each pair of the rows within the radius, 0 for the others."""
+        pairs = self.rows.pairs
+        if isinstance(pairs, AllPairs):
+            e = condensed_distances(Z, "euclidean", self.n_jobs)
+        else:
+            e = np.empty(pairs.distances.shape)
+            with threads(self.n_jobs):
+                paired_distances(Z, pairs.order, pairs.shifts, e)
+        return np.less_equal(e, radius, out=e)
+
+    def _list(self, Z: np.ndarray, radius: float) -> ListedPairs:
+        n, counts = len(Z), self.rows.counts
+        tree = cKDTree(Z)
+        expected = int(tree.count_neighbors(tree, radius)) - n
+        require_memory(40 * expected, f"{expected // 2:,} pairs within the radius", "Take a smaller radius.")
+        found = tree.query_pairs(radius, output_type="ndarray")
+        first, second = found[:, 0].astype(np.int64), found[:, 1].astype(np.int64)
+        weights = np.ones(len(found)) if counts is None else counts[first] * counts[second]
+        return ListedPairs.of(n, first, second, self._given(first, second), weights)
+
+    def _given(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Distances in the data, in units, of pairs with ``first < second``."""
+        rows, pairs = self.rows, self.rows.pairs
+        if isinstance(pairs, AllPairs):
+            return pairs.distances[first * pairs.n - first * (first + 1) // 2 + second - first - 1]
+        if rows.groups is not None:
+            first, second = rows.groups.rows[first], rows.groups.rows[second]
+        return rows.distances.of_pairs(first, second) / rows.unit

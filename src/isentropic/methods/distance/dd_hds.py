@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.errors import require_number
-from ..._core.state import Array, State, StateError
+from ..._core.parameters import Real
+from ..._core.specs import Array, Number, StateError, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NJobs, Tolerance
+from ...embedding.training_data import training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.stress import NEAR_GAPS
 from ...kernels.rows.row_costs import NEAR_GAPS as NEAR_GAPS_OF_ROW
 from ...kernels.rows.row_descent import settle_rows
 from ...objectives import Stress
 from ...optim import Minimum
-from .pairs import Problem, minimised
-from .stress import StressEmbedder
+from .pairs import (
+    PairedRows,
+    PairsParameter,
+    ReferenceMap,
+    initial_coordinates,
+    minimize,
+    optimizer_of,
+    paired_rows,
+    reference_rows,
+    seeded,
+    unmoved,
+)
+from .stress import row_starts, with_their_own
 
 _SMOOTH = (1.0, 0.3, 0.1, 0.03, 0.01)  # of the mean distance: how far errors are rounded off, in turn
 _NONE = 1e-12  # and for the cost that is told
@@ -23,7 +41,26 @@ _TINY = 1e-300
 _LEAST = 1e-100  # of sigma and of the rounding, in units of the largest distance: their squares do not vanish
 
 
-class DDHDS(StressEmbedder):
+@dataclass(frozen=True, eq=False)
+class NearGapsMap(ReferenceMap):
+    """New rows minimize ``sum_j |d_j - e_j| (1 - Phi((min(d_j, e_j) - mu) / sigma))``, kinks rounded off."""
+
+    shape: Annotated[np.ndarray, Array(3)]  # mu, sigma, and the rounding, in units
+
+    def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows, in units."""
+        wanted = distances / self.unit
+        starts, every = row_starts(wanted, Z, n_jobs), np.empty((len(wanted), 0), np.int64)
+        with threads(n_jobs):
+            found = settle_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self.shape)
+        return with_their_own(found, wanted, Z)
+
+    def _require_sound(self) -> None:
+        if not (self.shape[1:] >= _LEAST).all():
+            raise StateError("shape", f"must be at least {_LEAST} but for its first number")
+
+
+class DDHDS(Embedder):
     """A map that keeps short distances first, whether short in the data or in the map (DD-HDS).
 
     Minimises ``sum |d - e| (1 - Phi((min(d, e) - mu) / sigma))``, d the distances in the data and e those in
@@ -87,77 +124,87 @@ class DDHDS(StressEmbedder):
     True
     """
 
-    _state = State(_shape=Array(3))
+    cost_: Annotated[float, Number(nan=True)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[NearGapsMap, Sub(NearGapsMap)]
 
     def __init__(
         self,
-        n_components=2,
+        n_components: NComponents = 2,
         *,
-        balance=0.5,
-        init="pca",
-        metric="euclidean",
-        max_iter=200,
-        tol=1e-9,
-        pairs="auto",
-        random_state=None,
-        n_jobs=None,
+        balance: Annotated[float, Real("a number from 0.1 to 0.9", least=0.1, most=0.9)] = 0.5,
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        max_iter: MaxIter = 200,
+        tol: Tolerance = 1e-9,
+        pairs: PairsParameter = "auto",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
-        super().__init__(n_components, init=init, metric=metric, max_iter=max_iter, tol=tol, pairs=pairs,
-                         random_state=random_state, n_jobs=n_jobs)  # fmt: skip
+        self.n_components = n_components
         self.balance = balance
+        self.init = init
+        self.metric = metric
+        self.max_iter = max_iter
+        self.tol = tol
+        self.pairs = pairs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Distances, start; then minima of the cost, each less rounded off than the one before.
 
         ``y`` is not used.
         """
-        optimizer = self._checked_optimizer()
-        balance = require_number("balance", self.balance, "a number from 0.1 to 0.9", least=0.1, most=0.9)
-        problem = self._problem_in_units(X)
-        shape, minimum = np.ones(3), Minimum(problem.start, 0.0, 0, True)
-        if problem.unit:
-            mu, sigma, mean = _weights_of(problem, balance)
-            shape = np.array([mu, sigma, _SMOOTH[-1] * mean])
-            minimum = self._rounded_minimum(problem, optimizer, shape)
-        self._keep(problem, minimum)
-        self._shape = shape
-        return self
-
-    def _rounded_minimum(self, problem: Problem, optimizer: partial[Minimum], shape: np.ndarray) -> Minimum:
-        n_pairs = problem.pairs.distances.size
-
-        def cost(share: float) -> Stress:
-            rounded = (*shape[:2], shape[2] * share / _SMOOTH[-1])
-            return Stress(problem.pairs, term=NEAR_GAPS, counts=problem.counts, shape=rounded,
-                          normaliser=float(n_pairs), n_jobs=self.n_jobs)  # fmt: skip
-
-        Z, steps = problem.start, 0
-        for share in _SMOOTH:
-            found = minimised(cost(share), Z, optimizer)
-            Z, steps = found.point, steps + found.n_iter
-        exact = cost(_NONE)
-        value, _ = exact(exact.in_order(Z))
-        return Minimum(Z, value * n_pairs * problem.unit, steps, found.converged)
-
-    def _settled(
-        self, weights: np.ndarray, wanted: np.ndarray, Z: np.ndarray, starts: np.ndarray
-    ) -> np.ndarray:
-        every = np.empty((len(wanted), 0), np.int64)
-        with threads(self.n_jobs):
-            return settle_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self._shape)
-
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        if not (self._shape[1:] >= _LEAST).all():
-            raise StateError("_shape", f"must be at least {_LEAST} but for its first number")
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        random, seed = seeded(self.random_state)
+        query = NearestRows.fit(data, seed, n_jobs)
+        rows = paired_rows(query, self.pairs, random, seed, n_jobs, merged=True)
+        start = initial_coordinates(rows, self.init, d, random)
+        rows.scale_to_units()
+        shape = _weight_shape(rows, float(self.balance))
+        found = _rounded_minimum(rows, start, shape, optimizer_of(self.max_iter, self.tol))
+        Z = rows.embedding(found.point)
+        new_rows = NearGapsMap(query, Z, rows.unit, reference_rows(data.n, seed), shape)
+        return self._set_fit(Z, new_rows, cost_=found.value, n_iter_=found.n_iter)
 
 
-def _weights_of(problem: Problem, balance: float) -> tuple[float, float, float]:
+def _weight_shape(rows: PairedRows, balance: float) -> np.ndarray:
+    """``mu`` and ``sigma`` of the weights, and the last rounding, in units."""
+    if not rows.unit:
+        return np.ones(3)
+    mu, sigma, mean = _weights_of(rows, balance)
+    return np.array([mu, sigma, _SMOOTH[-1] * mean])
+
+
+def _rounded_minimum(
+    rows: PairedRows, start: np.ndarray, shape: np.ndarray, optimizer: partial[Minimum]
+) -> Minimum:
+    """The minimum of one rounding after the other, with the cost that is not rounded."""
+    if not rows.unit:
+        return unmoved(start)
+    n_pairs = rows.pairs.distances.size
+
+    def cost(share: float) -> Stress:
+        rounded = (*shape[:2], shape[2] * share / _SMOOTH[-1])
+        return Stress(rows.pairs, term=NEAR_GAPS, counts=rows.counts, shape=rounded,
+                      normaliser=float(n_pairs), n_jobs=rows.n_jobs)  # fmt: skip
+
+    Z, steps = start, 0
+    for share in _SMOOTH:
+        found = minimize(cost(share), Z, optimizer)
+        Z, steps = found.point, steps + found.n_iter
+    exact = cost(_NONE)
+    value, _ = exact(exact.in_order(Z))
+    return Minimum(Z, value * n_pairs * rows.unit, steps, found.converged)
+
+
+def _weights_of(rows: PairedRows, balance: float) -> tuple[float, float, float]:
     """``mu`` and ``sigma`` of the weights, and the mean distance, over all pairs of rows that differ."""
 
     def total(power: float) -> float:
         """``sum d^(2 - power)``: the stress of a map that is one point."""
-        return Stress(problem.pairs, power=power, floor=_TINY, counts=problem.counts).normaliser
+        return Stress(rows.pairs, power=power, floor=_TINY, counts=rows.counts).normaliser
 
     count = total(2.0)
     mean = total(1.0) / count

@@ -2,26 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.errors import require_count, require_number
+from ..._core.parameters import Real
 from ..._core.runtime import row_blocks
-from ..._core.state import Double, State, Whole
+from ..._core.specs import Double, Number, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NJobs, NNeighbors
+from ...embedding.training_data import training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.near_pairs import kth_smallest, near_weights
 from ...neighbors import clipped_neighbors
 from ...objectives import Stress, worth_threads
 from ...optim import Minimum, lbfgs
-from .pairs import Problem, minimised
-from .stress import StressEmbedder, row_starts, with_their_own
+from .pairs import PairedRows, ReferenceMap, initial_coordinates, minimize, paired_rows, seeded, unmoved
+from .stress import optimize_stress_from, row_starts, with_their_own
 
 _STEPS = 4  # of a stage, for which the weights are held
 _STAGES_OF_ROW = 10
 
 
-class LocalMDS(StressEmbedder):
+@dataclass(frozen=True, eq=False)
+class LocalMap(ReferenceMap):
+    """New rows go through stages whose radius shrinks to that of their k-th neighbour."""
+
+    neighbors: Annotated[int, Whole(1)]
+    balance: Annotated[float, Double(0)]
+
+    def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows, in units."""
+        wanted = distances / self.unit
+        k = min(self.neighbors, wanted.shape[1])
+        last = np.partition(wanted, k - 1, axis=1)[:, k - 1 : k]
+        most = wanted.max(axis=1, keepdims=True)
+        starts = row_starts(wanted, Z, n_jobs)
+        found = optimize_stress_from(starts, np.ones_like(wanted), wanted, Z, n_jobs)
+        for share in np.linspace(0.0, 1.0, _STAGES_OF_ROW):
+            radius = most ** (1.0 - share) * last**share
+            mapped = np.sqrt(((found[:, None] - Z) ** 2).sum(axis=2))
+            weights = (1.0 - self.balance) * (wanted <= radius) + self.balance * (mapped <= radius)
+            found = optimize_stress_from(found[:, None].copy(), weights, wanted, Z, n_jobs)
+        return with_their_own(found, wanted, Z)
+
+
+class LocalMDS(Embedder):
     """A map that keeps the distances of neighbours, in the data or in the map (local MDS).
 
     Minimises ``sum (d - e)^2 ((1 - balance) F(d) + balance F(e))`` over pairs, d the distances in the data
@@ -77,20 +107,21 @@ class LocalMDS(StressEmbedder):
     (200, 2)
     """
 
-    tol, pairs = 0.0, "all"
-    _state = State(_neighbors=Whole(1), _balance=Double(0))
+    cost_: Annotated[float, Number(nan=True)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[LocalMap, Sub(LocalMap)]
 
     def __init__(
         self,
-        n_neighbors=20,
-        n_components=2,
+        n_neighbors: NNeighbors = 20,
+        n_components: NComponents = 2,
         *,
-        balance=0.5,
-        init="pca",
-        metric="euclidean",
-        max_iter=240,
-        random_state=None,
-        n_jobs=None,
+        balance: Annotated[float, Real("a number from 0 to 1", most=1)] = 0.5,
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        max_iter: MaxIter = 240,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -103,52 +134,51 @@ class LocalMDS(StressEmbedder):
 
     def fit(self, X, y=None):
         """Distances, start, and a map for one radius after the other. ``y`` is not used."""
-        require_count("n_neighbors", self.n_neighbors)
-        require_number("balance", self.balance, "a number from 0 to 1", most=1)
-        super().fit(X)
-        self._neighbors, self._balance = int(self.n_neighbors), float(self.balance)
-        self._references = np.arange(len(self.embedding_))  # neighbours matter, and any row may be one
-        return self
+        data, d, n_jobs = training_data(self, X, names=True), self.n_components, self.n_jobs
+        random, seed = seeded(self.random_state)
+        query = NearestRows.fit(data, seed, n_jobs)
+        rows = paired_rows(query, "all", random, seed, n_jobs, merged=True)
+        start = initial_coordinates(rows, self.init, d, random)
+        rows.scale_to_units()
+        balance = float(self.balance)
+        found = _least_local_stress(rows, start, self.n_neighbors, balance, int(self.max_iter))
+        Z = rows.embedding(found.point)
+        every = np.arange(data.n)  # neighbours matter, and any row may be one
+        new_rows = LocalMap(query, Z, rows.unit, every, int(self.n_neighbors), balance)
+        return self._set_fit(Z, new_rows, cost_=found.value, n_iter_=found.n_iter)
 
-    def _minimum(self, problem: Problem, optimizer: partial[Minimum]) -> Minimum:
-        d, n = problem.pairs.distances, problem.pairs.n
-        last = np.empty(n)
-        k = clipped_neighbors(self.n_neighbors, n - 1)
-        n_jobs = worth_threads(len(d), self.n_jobs)
+
+def _least_local_stress(
+    rows: PairedRows, start: np.ndarray, n_neighbors: int, balance: float, max_iter: int
+) -> Minimum:
+    """The map after all stages, weights held in each."""
+    if not rows.unit:
+        return unmoved(start)
+    d, n = rows.pairs.distances, rows.pairs.n
+    last = np.empty(n)
+    k = clipped_neighbors(n_neighbors, n - 1)
+    n_jobs = worth_threads(len(d), rows.n_jobs)
+    with threads(n_jobs):
+        kth_smallest(d, n, k, last)
+    cost, _ = Stress(rows.pairs, counts=rows.counts, n_jobs=rows.n_jobs)(start)
+    found = Minimum(start, cost, 0, True)
+    weights = np.empty(len(d))
+    for shares in _shrinking(max_iter // _STEPS):
+        radii = last**shares  # the largest distance is 1
         with threads(n_jobs):
-            kth_smallest(d, n, k, last)
-        cost, _ = Stress(problem.pairs, counts=problem.counts, n_jobs=self.n_jobs)(problem.start)
-        found = Minimum(problem.start, cost, 0, True)
-        weights = np.empty(len(d))
-        for shares in _shrinking(optimizer.keywords["max_iter"] // _STEPS):
-            radii = last**shares  # the largest distance is 1
-            with threads(n_jobs):
-                near_weights(d, np.ascontiguousarray(found.point.T), radii, float(self.balance), weights)
-            step = self._stage(problem, found.point, weights)
-            found = Minimum(step.point, step.value, found.n_iter + step.n_iter, True)
-        return found
+            near_weights(d, np.ascontiguousarray(found.point.T), radii, balance, weights)
+        step = _stage(rows, found.point, weights)
+        found = Minimum(step.point, step.value, found.n_iter + step.n_iter, True)
+    return found
 
-    def _stage(self, problem: Problem, Z: np.ndarray, weights: np.ndarray) -> Minimum:
-        if not weights.any():  # no two rows are near in the map, and nothing else counts
-            return Minimum(Z, 0.0, 0, True)
-        d, counts = problem.pairs.distances, problem.counts
-        total = float(np.einsum("i,i,i->", weights, d, d)) if counts is None else None
-        stress = Stress(problem.pairs, weights=weights, counts=counts, normaliser=total, n_jobs=self.n_jobs)
-        return minimised(stress, Z, partial(lbfgs, max_iter=_STEPS, tol=0.0))
 
-    def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        wanted = distances / self._unit
-        k = min(self._neighbors, wanted.shape[1])
-        last = np.partition(wanted, k - 1, axis=1)[:, k - 1 : k]
-        most = wanted.max(axis=1, keepdims=True)
-        starts = row_starts(wanted, Z, self.n_jobs)
-        places = self._settled(np.ones_like(wanted), wanted, Z, starts)
-        for share in np.linspace(0.0, 1.0, _STAGES_OF_ROW):
-            radius = most ** (1.0 - share) * last**share
-            mapped = np.sqrt(((places[:, None] - Z) ** 2).sum(axis=2))
-            weights = (1.0 - self._balance) * (wanted <= radius) + self._balance * (mapped <= radius)
-            places = self._settled(weights, wanted, Z, places[:, None].copy())
-        return with_their_own(places, wanted, Z)
+def _stage(rows: PairedRows, Z: np.ndarray, weights: np.ndarray) -> Minimum:
+    if not weights.any():  # no two rows are near in the map, and nothing else counts
+        return unmoved(Z)
+    d, counts = rows.pairs.distances, rows.counts
+    total = float(np.einsum("i,i,i->", weights, d, d)) if counts is None else None
+    stress = Stress(rows.pairs, weights=weights, counts=counts, normaliser=total, n_jobs=rows.n_jobs)
+    return minimize(stress, Z, partial(lbfgs, max_iter=_STEPS, tol=0.0))
 
 
 def _shrinking(stages: int):

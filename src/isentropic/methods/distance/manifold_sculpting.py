@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import numpy as np
 
-from ..._core.errors import require, require_count
+from ..._core.errors import require
+from ..._core.parameters import Count
 from ..._core.runtime import generator, row_blocks
-from ..._core.state import Array, Double, Number, State, Whole
+from ..._core.specs import Array, Double, Number, Whole
+from ..._core.state import Sub
 from ..._core.values import Knn
-from ...embedding.input_rows import checked_components, checked_rows, one_place_for_equals
-from ...embedding.placement import RowKeeper
+from ...embedding.embedder import Embedder
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.part import Part
 from ...embedding.starts import principal_start
+from ...embedding.training_data import TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.sculpting import opposite_neighbors, sculpt_pass, settle_sculpted
 from ...neighbors import clipped_neighbors, nearest_among, nearest_neighbors
@@ -22,7 +29,29 @@ _PATIENCE = 50  # passes without progress after which it ends
 _MAX_ROWS = 5_000
 
 
-class ManifoldSculpting(RowKeeper):
+@dataclass(frozen=True, eq=False)
+class SculptedMap(Part):
+    """New rows climb down their own error of lengths and angles, the training rows held."""
+
+    data: Annotated[TrainingData, Sub(TrainingData)]
+    Z: Annotated[np.ndarray, Array("n", "d")]
+    unit: Annotated[float, Double(0)]  # the mean length; 0 where all rows are equal
+    near: Annotated[np.ndarray, Array("n", "k", dtype=np.int64, below="n")]
+
+    def transform(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows."""
+        out = np.zeros((len(X), self.Z.shape[1]))
+        if self.unit == 0:
+            return out
+        fitted = self.data.X
+        near = nearest_among(X, fitted, self.near.shape[1], n_jobs=n_jobs)[0].astype(np.int64)
+        turns, lengths, angles = _opposite(fitted / self.unit, self.near, X / self.unit, near, n_jobs)
+        with threads(n_jobs):
+            settle_sculpted(self.Z / self.unit, near, turns, lengths, angles, out)
+        return out * self.unit
+
+
+class ManifoldSculpting(Embedder):
     """Scales dimensions away, while rows move to keep the lengths and angles of their neighbourhoods.
 
     The data are turned to their principal axes. Pass after pass all but ``n_components`` of them shrink by
@@ -81,17 +110,20 @@ class ManifoldSculpting(RowKeeper):
     True
     """
 
-    metric = "euclidean"
-    _state = State(
-        error_=Number(0),
-        errors_=Array("tries", least=0),
-        n_iter_=Whole(0),
-        _unit=Double(0),
-        _near=Array("n", "k", dtype=np.int64, below="n"),
-    )
+    error_: Annotated[float, Number(0)]
+    errors_: Annotated[np.ndarray, Array("tries", least=0)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[SculptedMap, Sub(SculptedMap)]
 
     def __init__(
-        self, n_neighbors=12, n_components=2, *, n_tries=5, max_iter=1000, random_state=None, n_jobs=None
+        self,
+        n_neighbors: Annotated[int, Count("an integer of at least 2", least=2)] = 12,
+        n_components: NComponents = 2,
+        *,
+        n_tries: Annotated[int, Count("a positive integer", most=10**6)] = 5,
+        max_iter: Annotated[int, Count("a number of passes", least=0)] = 1000,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -105,62 +137,45 @@ class ManifoldSculpting(RowKeeper):
 
         ``y`` is not used.
         """
-        self._check_parameters()
-        X = checked_rows(self, X)
+        data, n_jobs = training_data(self, X), self.n_jobs
         hint = "Take a sample of the rows."
-        require(len(X) <= _MAX_ROWS, "X", f"a table of at most {_MAX_ROWS:,} rows", f"{len(X):,} rows", hint)
-        k = clipped_neighbors(self.n_neighbors, len(X) - 1)
-        found = nearest_neighbors(X, Knn(k), n_jobs=self.n_jobs)
+        require(data.n <= _MAX_ROWS, "X", f"a table of at most {_MAX_ROWS:,} rows", f"{data.n:,} rows", hint)
+        k = clipped_neighbors(self.n_neighbors, data.n - 1)
+        found = nearest_neighbors(data.X, Knn(k), n_jobs=n_jobs)
         near, unit = found.indices.astype(np.int64), float(found.distances.mean())
-        Z, errors, passes = np.zeros((len(X), self.n_components)), np.zeros(self.n_tries), 0
+        Z, errors, passes = np.zeros((data.n, self.n_components)), np.zeros(self.n_tries), 0
         if unit:
-            Z, errors, passes = self._sculpted(X, near, unit)
-        self.embedding_ = one_place_for_equals(X, Z * unit)
-        self.errors_, self.n_iter_ = errors / near.size, passes
-        self.error_ = float(self.errors_.min())
-        self._unit, self._near, self._n_features_out = unit, near, self.n_components
-        self._remember(X)
-        return self
+            seed = int(generator(self.random_state).randint(2**31 - 1))
+            Z, errors, passes = _sculpted(data.X, near, unit, d=self.n_components, n_tries=self.n_tries,
+                                          max_iter=self.max_iter, seed=seed, n_jobs=n_jobs)  # fmt: skip
+        Z, errors = data.merge_duplicates(Z * unit), errors / near.size
+        return self._set_fit(Z, SculptedMap(data, Z, unit, near), errors_=errors, error_=float(errors.min()),
+                             n_iter_=passes)  # fmt: skip
 
-    def _check_parameters(self) -> None:
-        checked_components(self.n_components)
-        require_count("n_neighbors", self.n_neighbors, "an integer of at least 2", least=2)
-        require_count("n_tries", self.n_tries, "a positive integer", most=10**6)
-        require_count("max_iter", self.max_iter, "a number of passes", least=0)
 
-    def _sculpted(self, X: np.ndarray, near: np.ndarray, unit: float) -> tuple[np.ndarray, np.ndarray, int]:
-        """The best map of all tries, the error of each, and how many passes were made."""
-        d, seed = self.n_components, int(generator(self.random_state).randint(2**31 - 1))
-        turned = principal_start(X, unit, max(d, min(_AXES, X.shape[1], len(X))))
-        opposite = _opposite(X / unit, near, X / unit, near, self.n_jobs)
-        Y = np.tile(turned, (self.n_tries, 1, 1))
-        rates, errors = np.ones(self.n_tries), np.zeros(self.n_tries)
-        best, least, since = Y[:, :, :d].copy(), np.full(self.n_tries, np.inf), 0
-        last = int(np.ceil(np.log(_GONE) / np.log(_SHRINK)))
-        for block in row_blocks(self.max_iter, "passes", size=1):
-            Y[:, :, d:] *= _SHRINK if block.start < last else 0.0
-            _stretched(Y, d, near)
-            with threads(self.n_jobs):
-                sculpt_pass(Y, d, near, *opposite, seed, block.start, rates, errors)
-            lower = (errors < least) | (block.start <= last)
-            best[lower], least[lower] = Y[lower][:, :, :d], errors[lower]
-            since = 0 if lower.any() else since + 1
-            if since >= _PATIENCE:
-                break
-        if self.max_iter == 0:
-            return best[0], np.zeros(self.n_tries), 0
-        return best[least.argmin()], least, block.stop
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        out = np.zeros((len(X), self._n_features_out))
-        if self._unit == 0:
-            return out
-        fitted = self._known.X / self._unit
-        near = nearest_among(X, self._known.X, self._near.shape[1], n_jobs=self.n_jobs)[0].astype(np.int64)
-        turns, lengths, angles = _opposite(fitted, self._near, X / self._unit, near, self.n_jobs)
-        with threads(self.n_jobs):
-            settle_sculpted(self.embedding_ / self._unit, near, turns, lengths, angles, out)
-        return out * self._unit
+def _sculpted(
+    X: np.ndarray, near: np.ndarray, unit: float, *, d: int, n_tries: int, max_iter: int, seed: int, n_jobs
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """The best map of all tries, the error of each, and how many passes were made."""
+    turned = principal_start(X, unit, max(d, min(_AXES, X.shape[1], len(X))))
+    opposite = _opposite(X / unit, near, X / unit, near, n_jobs)
+    Y = np.tile(turned, (n_tries, 1, 1))
+    rates, errors = np.ones(n_tries), np.zeros(n_tries)
+    best, least, since = Y[:, :, :d].copy(), np.full(n_tries, np.inf), 0
+    last = int(np.ceil(np.log(_GONE) / np.log(_SHRINK)))
+    for block in row_blocks(max_iter, "passes", size=1):
+        Y[:, :, d:] *= _SHRINK if block.start < last else 0.0
+        _stretched(Y, d, near)
+        with threads(n_jobs):
+            sculpt_pass(Y, d, near, *opposite, seed, block.start, rates, errors)
+        lower = (errors < least) | (block.start <= last)
+        best[lower], least[lower] = Y[lower][:, :, :d], errors[lower]
+        since = 0 if lower.any() else since + 1
+        if since >= _PATIENCE:
+            break
+    if max_iter == 0:
+        return best[0], np.zeros(n_tries), 0
+    return best[least.argmin()], least, block.stop
 
 
 def _opposite(X, near, queries, near_of_queries, n_jobs):

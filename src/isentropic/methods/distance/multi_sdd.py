@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Annotated, Any
 
 from ..._core.errors import require
-from ..._core.state import Dict, Each, Maybe, Number, State, Text
-from .degree_search import best_of, checked_degrees, searched
-from .same_degree import SameDegreeEmbedder
+from ..._core.specs import Dict, Each, Maybe, Number, Text, Tuple, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MetricParameter, NComponents, NJobs, Tolerance
+from ...embedding.training_data import training_data
+from ...embedding.warm_starts import previous_embedding
+from .pairs import (
+    OptimizerParameter,
+    PairsParameter,
+    Scale,
+    Steps,
+    initial_coordinates,
+    optimizer_of,
+    paired_rows,
+    seeded,
+)
+from .same_degree import (
+    DegreeMap,
+    Degrees,
+    DegreeTrials,
+    Trial,
+    best_of,
+    checked_degrees,
+    degree_map,
+    goes_on,
+    searched,
+)
 
 
-class MultiSDD(SameDegreeEmbedder):
+class MultiSDD(Embedder):
     """SDD with several degrees at once: the map minimises the sum of their costs.
 
     ``sum_g sum p log(p / q)`` over a set of degrees g, p and q proportional to ``(1 + d^2)^-g`` in the
@@ -83,33 +109,43 @@ class MultiSDD(SameDegreeEmbedder):
     (3, 4)
     """
 
-    _state = State(
-        degrees_=Each(Number(above=0)),
-        degree_=Maybe(Number(above=0)),
-        selected_=Maybe(Text("multi", "single")),
-        scores_=Dict(Text(), Number(nan=True)),
-    )
+    degrees_: Annotated[Degrees, Each(Number(above=0))]
+    degree_: Annotated[float | None, Maybe(Number(above=0))]
+    selected_: Annotated[str | None, Maybe(Text("multi", "single"))]
+    scores_: Annotated[dict[str, float], Dict(Text(), Number(nan=True))]
+    cost_: Annotated[float, Number(nan=True)]
+    kendall_tau_: Annotated[float, Number(nan=True)]
+    kendall_tau_interval_: Annotated[tuple[float, float] | None, Maybe(Tuple(Number(), Number()))]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[DegreeMap, Sub(DegreeMap)]
+    _refines = True
 
     def __init__(
         self,
-        degrees="auto",
-        n_components=2,
+        degrees: Any = "auto",
+        n_components: NComponents = 2,
         *,
-        scale=1.0,
-        init="pca",
-        metric="euclidean",
-        max_iter=500,
-        tol=1e-6,
-        optimizer=None,
-        pairs="auto",
-        random_state=None,
-        n_jobs=None,
+        scale: Scale = 1.0,
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        max_iter: Steps = 500,
+        tol: Tolerance = 1e-6,
+        optimizer: OptimizerParameter = None,
+        pairs: PairsParameter = "auto",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
-        super().__init__(n_components, init=init, metric=metric, max_iter=max_iter, tol=tol,
-                         optimizer=optimizer, pairs=pairs, random_state=random_state,
-                         n_jobs=n_jobs)  # fmt: skip
         self.degrees = degrees
+        self.n_components = n_components
         self.scale = scale
+        self.init = init
+        self.metric = metric
+        self.max_iter = max_iter
+        self.tol = tol
+        self.optimizer = optimizer
+        self.pairs = pairs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None, *, init=None):
         """The best single degree, the sets around it, the best of all by tau. ``y`` is not used.
@@ -117,45 +153,57 @@ class MultiSDD(SameDegreeEmbedder):
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.
         """
-        warm = self._warm_start(X, init)
-        refined = warm is not None and warm.steps is not None  # the map of some degrees, which stay
-        degrees = self.degrees_ if refined else self._checked_degrees()
-        trials = self._trials(X, self.scale, warm)
-        self.degree_, self.selected_ = None, None
-        if degrees is not None or trials.problem.unit == 0:
-            tried = [trials.fit(degrees or (1, 2), score=False)]
-            chosen = self._keep_trial(trials, *tried)
-        else:
-            singles = searched(trials.fit)
-            single = best_of(singles)
-            multiples = [trials.fit(several, single) for several in _around(single.degrees[0])]
-            chosen = self._keep_trial(trials, single, best_of(multiples))
-            self.degree_ = single.degrees[0]
-            self.selected_ = "multi" if len(chosen.degrees) > 1 else "single"
-            tried = singles + multiples
-        self.degrees_ = chosen.degrees
-        self.scores_ = {_text(trial.degrees): trial.tau for trial in tried}
+        data, d, n_jobs = training_data(self, X, names=True), self.n_components, self.n_jobs
+        previous = previous_embedding(X, init, d)
+        degrees = self.degrees_ if goes_on(previous) else _checked_degrees(self.degrees)
+        random, seed = seeded(self.random_state)
+        query = NearestRows.fit(data, seed, n_jobs)
+        rows = paired_rows(query, self.pairs, random, seed, n_jobs, scale=self.scale)
+        start = initial_coordinates(rows, self.init, d, random, previous, wide=self.optimizer is None)
+        optimizer = optimizer_of(self.max_iter, self.tol, previous, self.optimizer)
+        trials = DegreeTrials.of(rows, start, optimizer)
+        tried, candidates = _tried(trials, degrees)
+        chosen, tau = trials.best(*candidates)
+        degree = selected = None
+        if len(candidates) > 1:
+            degree, selected = candidates[0].degrees[0], "multi" if len(chosen.degrees) > 1 else "single"
+        scores = {_text(trial.degrees): trial.tau for trial in tried}
         if len(tried) == 1:
-            self.scores_ = {_text(chosen.degrees): self.kendall_tau_}
-        return self
-
-    def _checked_degrees(self) -> tuple[float, ...] | None:
-        must_be = "a collection of at least two different positive numbers, or 'auto'"
-        if isinstance(self.degrees, str) or not isinstance(self.degrees, Iterable):
-            require(
-                isinstance(self.degrees, str) and self.degrees == "auto", "degrees", must_be, self.degrees
-            )
-            return None
-        degrees = set(checked_degrees(self.degrees, "degrees", must_be))
-        require(len(degrees) > 1, "degrees", must_be, self.degrees)
-        return tuple(sorted(degrees))
+            scores = {_text(chosen.degrees): tau.value}
+        new_rows = degree_map(query, trials, chosen)
+        return self._set_fit(new_rows.Z, new_rows, cost_=chosen.minimum.value, n_iter_=chosen.minimum.n_iter,
+                             kendall_tau_=tau.value, kendall_tau_interval_=tau.interval,
+                             degrees_=chosen.degrees, degree_=degree, selected_=selected,
+                             scores_=scores)  # fmt: skip
 
 
-def _around(best: float) -> list[tuple[float, ...]]:
+def _checked_degrees(given: Any) -> Degrees | None:
+    """Degrees whose costs are added, or None to search for the best."""
+    must_be = "a collection of at least two different positive numbers, or 'auto'"
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        require(isinstance(given, str) and given == "auto", "degrees", must_be, given)
+        return None
+    degrees = set(checked_degrees(given, "degrees", must_be))
+    require(len(degrees) > 1, "degrees", must_be, given)
+    return tuple(sorted(degrees))
+
+
+def _tried(trials: DegreeTrials, degrees: Degrees | None) -> tuple[list[Trial], list[Trial]]:
+    """All trials, and those to choose from: of given degrees one, else the best degree and the best set."""
+    if degrees is not None or trials.rows.unit == 0:
+        tried = [trials.fit(degrees or (1, 2), score=False)]
+        return tried, tried
+    singles = searched(trials.fit)
+    single = best_of(singles)
+    multiples = [trials.fit(several, single) for several in _around(single.degrees[0])]
+    return singles + multiples, [single, best_of(multiples)]
+
+
+def _around(best: float) -> list[Degrees]:
     """Sets of degrees around the best one."""
     sets = ((best - 1, best), (best, best + 1), (best - 1, best, best + 1))
     return [several for several in sets if several[0] > 0]
 
 
-def _text(degrees: tuple[float, ...]) -> str:
+def _text(degrees: Degrees) -> str:
     return ", ".join(f"{g:g}" for g in degrees)

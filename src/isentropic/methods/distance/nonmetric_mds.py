@@ -3,25 +3,64 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.errors import IsentropicWarning, require_one_of, warn
+from ..._core.errors import IsentropicWarning, warn
+from ..._core.parameters import Choice
 from ..._core.runtime import require_memory
-from ..._core.state import Array, Number, State, Tuple
-from ...embedding.warm_starts import WarmStart
+from ..._core.specs import Array, Number, Tuple, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NJobs, Tolerance
+from ...embedding.training_data import training_data
+from ...embedding.warm_starts import previous_embedding
 from ...objectives import MonotoneStress
 from ...optim import Minimum, lbfgs
-from .pairs import Problem, minimised
-from .stress import StressEmbedder
+from .pairs import (
+    PairedRows,
+    PairsParameter,
+    ReferenceMap,
+    initial_coordinates,
+    minimize,
+    optimizer_of,
+    paired_rows,
+    reference_rows,
+    seeded,
+    unmoved,
+)
+from .stress import optimize_stress, stress_of
 
 _KNOTS = 2048  # of the increasing function, for new rows
 _ROUGH = partial(lbfgs, max_iter=100, tol=1e-6)  # for the metric map that the search starts from
 _BYTES = 52  # a pair, at most, beside its distance
 
+Knots = tuple[np.ndarray, np.ndarray]  # distances in the data, and what the function makes of them
 
-class NonmetricMDS(StressEmbedder):
+
+@dataclass(frozen=True, eq=False)
+class MonotoneMap(ReferenceMap):
+    """New rows minimize ``sum_j (f(d_j) - |z - z_j|)^2``, f the increasing function of the fit."""
+
+    knots: Annotated[Knots, Tuple(Array("q"), Array("q"))]  # of f, in units
+
+    def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows, in units."""
+        wanted = self._increasing(distances / self.unit)
+        return optimize_stress(np.ones_like(wanted), wanted, Z, n_jobs)
+
+    def _increasing(self, distances: np.ndarray) -> np.ndarray:
+        """The function between its knots, from the origin on, and in proportion beyond the last one."""
+        d, f = (np.concatenate([[0.0], part]) for part in self.knots)
+        beyond = distances > d[-1]
+        return np.where(beyond, distances * (f[-1] / d[-1]), np.interp(distances, d, f))
+
+
+class NonmetricMDS(Embedder):
     """A map whose distances are in the order of those of the data (nonmetric MDS, Kruskal's stress-1).
 
     Minimises ``sum (f(d) - e)^2 / sum e^2`` over maps and increasing functions f, d the distances in the data
@@ -81,24 +120,33 @@ class NonmetricMDS(StressEmbedder):
     0.0253
     """
 
-    _state = State(stress_=Number(), _knots=Tuple(Array("q"), Array("q")))
+    stress_: Annotated[float, Number()]
+    cost_: Annotated[float, Number(nan=True)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[MonotoneMap, Sub(MonotoneMap)]
 
     def __init__(
         self,
-        n_components=2,
+        n_components: NComponents = 2,
         *,
-        ties="primary",
-        init="pca",
-        metric="euclidean",
-        max_iter=500,
-        tol=1e-7,
-        pairs="auto",
-        random_state=None,
-        n_jobs=None,
+        ties: Annotated[str, Choice("primary", "secondary")] = "primary",
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        max_iter: MaxIter = 500,
+        tol: Tolerance = 1e-7,
+        pairs: PairsParameter = "auto",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
-        super().__init__(n_components, init=init, metric=metric, max_iter=max_iter, tol=tol, pairs=pairs,
-                         random_state=random_state, n_jobs=n_jobs)  # fmt: skip
+        self.n_components = n_components
         self.ties = ties
+        self.init = init
+        self.metric = metric
+        self.max_iter = max_iter
+        self.tol = tol
+        self.pairs = pairs
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None, *, init=None):
         """Distances, metric map, then the map and the increasing function together. ``y`` is not used.
@@ -106,35 +154,42 @@ class NonmetricMDS(StressEmbedder):
         ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
         or an array.
         """
-        require_one_of("ties", self.ties, ("primary", "secondary"))
-        warm = self._warm_start(X, init)
-        optimizer, problem = self._optimizer_from(warm), self._problem_in_units(X, warm)
-        minimum, knots = Minimum(problem.start, 0.0, 0, True), (np.zeros(1), np.zeros(1))
-        if problem.unit:
-            size = problem.pairs.distances.size
-            require_memory(_BYTES * size, f"The order of {size:,} pairs", "Draw pairs: pairs=128.")
-            rough = self._metric_map(problem, optimizer, warm)
-            cost = MonotoneStress(problem.pairs, ties=self.ties, counts=problem.counts, n_jobs=self.n_jobs)
-            minimum = _monotone_map(cost, rough, optimizer)
-            knots = cost.knots(minimum.point, _KNOTS)
-        self._keep(problem, minimum)
-        self.stress_, self._knots = math.sqrt(self.cost_), knots
-        self._power, self._floor = 0.0, 0.0
-        return self
-
-    def _metric_map(self, problem: Problem, optimizer: partial[Minimum], warm: WarmStart | None) -> Minimum:
-        if warm is not None or not isinstance(self.init, str) or optimizer.keywords["max_iter"] == 0:
-            return Minimum(problem.start, 0.0, 0, True)
-        return minimised(self._stress(problem), problem.start, _ROUGH)
-
-    def _wanted(self, distances: np.ndarray) -> np.ndarray:
-        """The function between its knots, from the origin on, and in proportion beyond the last one."""
-        d, f = (np.concatenate([[0.0], part]) for part in self._knots)
-        beyond = distances > d[-1]
-        return np.where(beyond, distances * (f[-1] / d[-1]), np.interp(distances, d, f))
+        data, d, n_jobs = training_data(self, X, names=True), self.n_components, self.n_jobs
+        previous = previous_embedding(X, init, d)
+        random, seed = seeded(self.random_state)
+        query = NearestRows.fit(data, seed, n_jobs)
+        rows = paired_rows(query, self.pairs, random, seed, n_jobs, merged=True)
+        start = initial_coordinates(rows, self.init, d, random, previous)
+        rows.scale_to_units()
+        optimizer = optimizer_of(self.max_iter, self.tol, previous)
+        rough = unmoved(start)
+        if previous is None and isinstance(self.init, str) and self.max_iter:
+            rough = _metric_map(rows, start)
+        found, knots = _monotone_map(rows, rough, self.ties, optimizer)
+        Z = rows.embedding(found.point)
+        new_rows = MonotoneMap(query, Z, rows.unit, reference_rows(data.n, seed), knots)
+        return self._set_fit(Z, new_rows, stress_=math.sqrt(found.value), cost_=found.value,
+                             n_iter_=found.n_iter)  # fmt: skip
 
 
-def _monotone_map(cost: MonotoneStress, rough: Minimum, optimizer: partial[Minimum]) -> Minimum:
+def _metric_map(rows: PairedRows, start: np.ndarray) -> Minimum:
+    return minimize(stress_of(rows, 0.0), start, _ROUGH) if rows.unit else unmoved(start)
+
+
+def _monotone_map(
+    rows: PairedRows, rough: Minimum, ties: str, optimizer: partial[Minimum]
+) -> tuple[Minimum, Knots]:
+    """The map of least cost from another one, and the increasing function."""
+    if not rows.unit:
+        return rough, (np.zeros(1), np.zeros(1))
+    size = rows.pairs.distances.size
+    require_memory(_BYTES * size, f"The order of {size:,} pairs", "Draw pairs: pairs=128.")
+    cost = MonotoneStress(rows.pairs, ties=ties, counts=rows.counts, n_jobs=rows.n_jobs)
+    found = _minimum(cost, rough, optimizer)
+    return found, cost.knots(found.point, _KNOTS)
+
+
+def _minimum(cost: MonotoneStress, rough: Minimum, optimizer: partial[Minimum]) -> Minimum:
     """The minimum from a map, and as large as it: the cost of a map does not depend on its size."""
     if cost.n_levels == 1:
         text = "All distances are equal, and every map has them in order: metric MDS is kept."
@@ -142,7 +197,7 @@ def _monotone_map(cost: MonotoneStress, rough: Minimum, optimizer: partial[Minim
         value, _ = cost(cost.in_order(rough.point))
         return Minimum(rough.point, value, rough.n_iter, rough.converged)
     size = _size(rough.point)
-    found = minimised(cost, rough.point / size, optimizer)
+    found = minimize(cost, rough.point / size, optimizer)
     point = found.point * (size / _size(found.point))
     return Minimum(point, found.value, rough.n_iter + found.n_iter, found.converged)
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.errors import require, require_count, require_number
+from ..._core.errors import require
+from ..._core.parameters import Count, Real
 from ..._core.runtime import row_blocks
-from ..._core.state import Number, State, Whole
+from ..._core.specs import Number, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MetricParameter, NComponents, NJobs, NNeighbors
+from ...embedding.training_data import training_data
 from ...kernels._jit import threads
 from ...kernels.pairs.rank_images import settle_ranks
 from ...neighbors import clipped_neighbors
 from ...objectives import AllPairs, ListedStress, RankImages
 from ...optim import Minimum, lbfgs
-from .pairs import PairsEmbedder, minimised
+from .pairs import PairedRows, ReferenceMap, initial_coordinates, minimize, paired_rows, seeded, unmoved
 from .stress import with_their_own
 
 _MAX_ROWS = 10_000
@@ -23,7 +31,21 @@ _PATIENCE = 10  # rounds without progress after which it ends
 _STEPS_OF_NEW = 20
 
 
-class RankVisu(PairsEmbedder):
+@dataclass(frozen=True, eq=False)
+class RankMap(ReferenceMap):
+    """New rows minimize the errors of their own ranks, the training rows held."""
+
+    k: Annotated[int, Whole(1, below="n")]
+
+    def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows, in units."""
+        out = np.empty((len(distances), Z.shape[1]))
+        with threads(n_jobs) as workers:
+            settle_ranks(distances, Z, self.k, _STEPS_OF_NEW, workers, out)
+        return with_their_own(out, distances, Z)
+
+
+class RankVisu(Embedder):
     """A map in which the neighbours of a row have the ranks that they have in the data.
 
     With ``R_ij`` the rank of j around i in the data and ``r_ij`` that in the map, it lowers
@@ -91,20 +113,22 @@ class RankVisu(PairsEmbedder):
     True
     """
 
-    _state = State(start_cost_=Number(0), _k=Whole(1, below="n"))
-    pairs, optimizer = "all", None
+    cost_: Annotated[float, Number(nan=True)]
+    start_cost_: Annotated[float, Number(0)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[RankMap, Sub(RankMap)]
 
     def __init__(
         self,
-        n_neighbors=30,
-        n_components=2,
+        n_neighbors: NNeighbors = 30,
+        n_components: NComponents = 2,
         *,
-        leniency=0.0,
-        init="pca",
-        metric="euclidean",
-        max_iter=60,
-        random_state=None,
-        n_jobs=None,
+        leniency: Annotated[float, Real("a number from 0 to 1", most=1)] = 0.0,
+        init: Any = "pca",
+        metric: MetricParameter = "euclidean",
+        max_iter: Annotated[int, Count("a number of rounds", least=0)] = 60,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -120,42 +144,35 @@ class RankVisu(PairsEmbedder):
 
         ``y`` is not used.
         """
-        share = require_number("leniency", self.leniency, "a number from 0 to 1", most=1)
-        rounds = require_count("max_iter", self.max_iter, "a number of rounds", least=0)
-        require_count("n_neighbors", self.n_neighbors)
-        problem = self._problem(X, 1.0)
-        k = clipped_neighbors(self.n_neighbors, problem.pairs.n - 1)
-        minimum, first = Minimum(problem.start, 0.0, 0, True), 0.0
-        if problem.unit:
-            assert isinstance(problem.pairs, AllPairs)
-            images = RankImages(problem.pairs, k, share, n_jobs=self.n_jobs)
-            minimum, first = _least_cost(images, problem.start, rounds)
-        self._keep(problem, minimum)
-        self.start_cost_, self._k = first, k
-        self._references = np.arange(len(self.embedding_))  # ranks are among all rows
-        return self
-
-    def _partners(self, n: int) -> None:
-        """All pairs: ranks are of all rows."""
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
         hint = "Take a sample of the rows."
-        require(n <= _MAX_ROWS, "X", f"a table of at most {_MAX_ROWS:,} rows", f"{n:,} rows", hint)
+        require(data.n <= _MAX_ROWS, "X", f"a table of at most {_MAX_ROWS:,} rows", f"{data.n:,} rows", hint)
+        random, seed = seeded(self.random_state)
+        query = NearestRows.fit(data, seed, n_jobs)
+        rows = paired_rows(query, "all", random, seed, n_jobs)
+        start = initial_coordinates(rows, self.init, d, random)
+        k = clipped_neighbors(self.n_neighbors, data.n - 1)
+        found, first = _least_cost(rows, start, k, float(self.leniency), int(self.max_iter))
+        Z = rows.embedding(found.point)
+        new_rows = RankMap(query, Z, rows.unit, np.arange(data.n), k)  # ranks are among all rows
+        return self._set_fit(Z, new_rows, cost_=found.value, start_cost_=first, n_iter_=found.n_iter)
 
-    def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        out = np.empty((len(distances), Z.shape[1]))
-        with threads(self.n_jobs) as workers:
-            settle_ranks(distances, Z, self._k, _STEPS_OF_NEW, workers, out)
-        return with_their_own(out, distances, Z)
 
-
-def _least_cost(images: RankImages, start: np.ndarray, rounds: int) -> tuple[Minimum, float]:
+def _least_cost(
+    rows: PairedRows, start: np.ndarray, k: int, leniency: float, rounds: int
+) -> tuple[Minimum, float]:
     """The map of least cost that rank images lead to, and the cost of the start."""
+    if not rows.unit:
+        return unmoved(start), 0.0
+    assert isinstance(rows.pairs, AllPairs)
+    images = RankImages(rows.pairs, k, leniency, n_jobs=rows.n_jobs)
     steps = partial(lbfgs, max_iter=_STEPS, tol=0.0)
     size = float(np.abs(start).max())  # of the map alone: steps must not depend on how long distances are
     Z = start / size
     first, pairs = images(Z)
     best = Minimum(start, first, 0, True)
     for block in row_blocks(rounds, "rank images", size=1):
-        Z = minimised(ListedStress(pairs, n_jobs=images.n_jobs), Z, steps).point
+        Z = minimize(ListedStress(pairs, n_jobs=images.n_jobs), Z, steps).point
         cost, pairs = images(Z)
         if cost < best.value:
             best = Minimum(Z * size, cost, block.stop, True)

@@ -1,121 +1,84 @@
-"""Methods of same-degree distributions: an objective of pairs, tried for one degree after the other.
+"""Same-degree distributions: a cost of pairs, tried for one degree after the other.
 
-A method of this family asks for the :class:`DegreeTrials` of a table, and keeps the trial that it chooses.
+A method asks for the :class:`DegreeTrials` of its pairs, chooses among them by Kendall's tau, and ends with
+:func:`degree_map`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.state import Absent, Array, Maybe, Number, State, StateError, Tuple
+from ..._core.errors import require, require_number
+from ..._core.specs import Array, Maybe, StateError, Tuple
 from ...embedding.faithfulness import Tau, distance_tau
+from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.warm_starts import WarmStart
 from ...kernels._jit import threads
 from ...kernels.pairs.degrees import row_attractions
-from ...kernels.rows.row_costs import DEGREES
+from ...kernels.rows.row_costs import DEGREES as DEGREES_OF_ROW
 from ...kernels.rows.row_descent import settle_rows
 from ...objectives import AllPairs, DrawnPairs, SameDegree
 from ...optim import Minimum, averaged_descent, lbfgs
-from .degree_search import Trial
-from .pairs import STEPS, PairsEmbedder, Problem, fresh_pairs, minimised
+from .pairs import STEPS, PairedRows, ReferenceMap, fresh_pairs, minimize, reference_rows, unmoved
 
-_PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
+DEGREES = tuple(range(1, 16))
+_COARSE = 4  # places between the degrees that are tried first
+
+Degrees = tuple[float, ...]
 
 
-class SameDegreeEmbedder(PairsEmbedder):
-    """A map that minimises the cost of same-degree distributions.
+# ---- trials ------------------------------------------------------------------------------------
 
-    As it stands it is parameter-free: degree 1, the largest distance counting as 2.
-    """
 
-    _state = State(  # g degrees
-        kendall_tau_=Number(nan=True),
-        kendall_tau_interval_=Maybe(Tuple(Number(), Number())),
-        _degrees=Array("g", above=0),
-        _means=Absent(Tuple(Array("g", above=0), Array("g", above=0))),
-    )
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A map for one degree, or one set of them, and its tau (NaN where that is undefined)."""
 
-    _refines = True
-
-    def fit(self, X, y=None, *, init=None):
-        """Distances, start, minimum. ``y`` is not used.
-
-        ``init`` is an earlier map to go on from: a fitted estimator, a DataFrame of coordinates by row name,
-        or an array.
-        """
-        trials = self._trials(X, _PARAMETER_FREE_SCALE, self._warm_start(X, init))
-        self._keep_trial(trials, trials.fit((_PARAMETER_FREE_DEGREE,), score=False))
-        return self
-
-    def _trials(self, X, scale: float, warm: WarmStart | None) -> DegreeTrials:
-        optimizer = self._optimizer_from(warm)
-        problem = self._problem(X, scale, warm=warm)
-        return DegreeTrials(problem, optimizer, np.empty(problem.pairs.distances.size))
-
-    def _keep_trial(self, trials: DegreeTrials, *candidates: Trial) -> Trial:
-        """Keep the candidate whose map, refined, has the highest tau; of equal ones, the first."""
-        refined = [trials.refined(trial) for trial in candidates]
-        taus = [self._tau_of(trials, trial) for trial in refined]
-        best = int(np.argmax(np.nan_to_num([tau.value for tau in taus], nan=-math.inf)))
-        chosen = refined[best]
-        point = self._keep(trials.problem, chosen.minimum)
-        self.kendall_tau_, self.kendall_tau_interval_ = taus[best].value, taus[best].interval
-        self._degrees = np.array(chosen.degrees, float)
-        self._means: Any = trials.objective(chosen.degrees).mean_weights(point) if self._unit else None
-        return chosen
-
-    def _tau_of(self, trials: DegreeTrials, trial: Trial) -> Tau:
-        point = self._map_of(trials.problem, trial.minimum)
-        return trials.tau(point) if trials.problem.unit else Tau(math.nan, None)
-
-    def _settle(self, distances: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        weights, every = np.empty(distances.shape), np.empty((len(distances), 0), np.int64)
-        in_data, in_map = self._means
-        shape = np.concatenate((self._degrees, 1.0 / in_map))
-        with threads(self.n_jobs):
-            starts = row_attractions(distances, self._unit, Z, self._degrees, in_data, weights)
-            return settle_rows(DEGREES, starts, Z, every, weights, every, shape)
-
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        if self._unit and getattr(self, "_means", None) is None:
-            raise StateError("_means", "must be there where rows differ")
+    degrees: Degrees
+    minimum: Minimum
+    tau: float
 
 
 @dataclass(frozen=True, slots=True)
 class DegreeTrials:
     """Maps of one table for one set of degrees after the other, with the tau of each."""
 
-    problem: Problem
+    rows: PairedRows
+    start: np.ndarray
     optimizer: partial[Minimum]
     buffer: np.ndarray  # for the attractions of one set of degrees after the other
 
-    def objective(self, degrees: tuple[float, ...]) -> SameDegree:
-        return self._over(self.problem.pairs, degrees, self.buffer)
+    @classmethod
+    def of(cls, rows: PairedRows, start: np.ndarray, optimizer: partial[Minimum]) -> DegreeTrials:
+        """Trials from one start."""
+        return cls(rows, start, optimizer, np.empty(rows.pairs.distances.size))
 
-    def _over(self, pairs: AllPairs | DrawnPairs, degrees: tuple[float, ...], out=None) -> SameDegree:
-        unit, n_jobs = self.problem.unit, self.problem.distances.n_jobs
-        return SameDegree(pairs, unit=unit, degrees=degrees, n_jobs=n_jobs, out=out)
+    def objective(self, degrees: Degrees) -> SameDegree:
+        return self._over(self.rows.pairs, degrees, self.buffer)
 
-    def fit(self, degrees: tuple[float, ...], near: Trial | None = None, *, score: bool = True) -> Trial:
+    def _over(self, pairs: AllPairs | DrawnPairs, degrees: Degrees, out=None) -> SameDegree:
+        rows = self.rows
+        return SameDegree(pairs, unit=rows.unit, degrees=degrees, n_jobs=rows.n_jobs, out=out)
+
+    def fit(self, degrees: Degrees, near: Trial | None = None, *, score: bool = True) -> Trial:
         """The map of these degrees, from the start or from the map of another trial."""
-        start = self.problem.start if near is None else near.minimum.point
-        if self.problem.unit == 0:
-            return Trial(degrees, Minimum(start, 0.0, 0, True), math.nan)
-        minimum = minimised(self.objective(degrees), start, self.optimizer)
+        start = self.start if near is None else near.minimum.point
+        if self.rows.unit == 0:
+            return Trial(degrees, unmoved(start), math.nan)
+        minimum = minimize(self.objective(degrees), start, self.optimizer)
         tau = self.tau(minimum.point, quick=True).value if score else math.nan
         return Trial(degrees, minimum, tau)
 
     def refined(self, trial: Trial) -> Trial:
         """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice."""
-        exact = isinstance(self.problem.pairs, AllPairs) or self.problem.unit == 0
+        exact = isinstance(self.rows.pairs, AllPairs) or self.rows.unit == 0
         if exact or self.optimizer.func is not lbfgs or self.optimizer.keywords["max_iter"] == 0:
             return trial
         objective = self.objective(trial.degrees)
@@ -134,15 +97,126 @@ class DegreeTrials:
         )
         return replace(trial, minimum=minimum)
 
-    def _views(self, degrees: tuple[float, ...], steps: Iterable[int]) -> Iterator[SameDegree]:
+    def _views(self, degrees: Degrees, steps: Iterable[int]) -> Iterator[SameDegree]:
         """The cost over pairs drawn for each step, from the seed and the number of the step.
 
         The normalisers are sums over ``16 n`` pairs: the bias of their ratio is of the order of 1 / (16 n).
         """
-        for pairs in fresh_pairs(self.problem, steps):
+        for pairs in fresh_pairs(self.rows, steps):
             yield self._over(pairs, degrees)
 
+    def best(self, *candidates: Trial) -> tuple[Trial, Tau]:
+        """The candidate whose map, refined, has the highest tau, and that; of equal ones, the first."""
+        refined = [self.refined(trial) for trial in candidates]
+        taus = [self._tau_of(trial) for trial in refined]
+        best = int(np.argmax(np.nan_to_num([tau.value for tau in taus], nan=-math.inf)))
+        return refined[best], taus[best]
+
+    def _tau_of(self, trial: Trial) -> Tau:
+        return self.tau(self.rows.every_row(trial.minimum.point)) if self.rows.unit else Tau(math.nan, None)
+
     def tau(self, Z: np.ndarray, *, quick: bool = False) -> Tau:
-        given = self.problem
+        given = self.rows
         condensed = given.pairs.distances if isinstance(given.pairs, AllPairs) else None
         return distance_tau(given.distances, condensed, Z, seed=given.seed, quick=quick)
+
+
+def goes_on(previous: WarmStart | None) -> bool:
+    """Whether a fit takes some steps from a map of this method, whose degrees then stay."""
+    return previous is not None and previous.steps is not None
+
+
+# ---- the search of a degree --------------------------------------------------------------------
+
+
+Fit = Callable[[Degrees, Any], Trial]  # degrees and the trial to start from, or None
+
+
+def checked_degrees(degrees: Iterable[Any], name: str, must_be: str) -> list[float]:
+    """Positive numbers, as Python has them."""
+    plain = []
+    require(np.iterable(degrees), name, must_be, degrees)
+    for degree in degrees:
+        require_number(name, degree, must_be, above=0)
+        plain.append(degree.item() if isinstance(degree, np.number) else degree)
+    return plain
+
+
+def better(trial: Trial, than: Trial) -> bool:
+    return trial.tau > than.tau or (math.isnan(than.tau) and not math.isnan(trial.tau))
+
+
+def best_of(trials: Sequence[Trial]) -> Trial:
+    """The highest tau; of equal ones, the first."""
+    best = trials[0]
+    for trial in trials[1:]:
+        best = trial if better(trial, best) else best
+    return best
+
+
+def searched(fit: Fit, candidates: Sequence[float] = DEGREES) -> list[Trial]:
+    """Trials of every fourth candidate, then of those around the best, closer and closer.
+
+    The first ones each have a start of their own, so that none is caught where another one ended; the others
+    start from the trial whose degree is nearest. The search ends when the best one has a worse, or no,
+    neighbour on either side: 6 to 9 trials of 15.
+    """
+    first = [*range(0, len(candidates) - 1, _COARSE), len(candidates) - 1]
+    tried = {place: fit((candidates[place],), None) for place in first}
+
+    def attempt(place: int) -> None:
+        if 0 <= place < len(candidates) and place not in tried:
+            near = min(tried, key=lambda other: abs(other - place))
+            tried[place] = fit((candidates[place],), tried[near])
+
+    step = _COARSE // 2
+    while step:
+        before = len(tried)
+        best = _place_of_best(tried)
+        attempt(best - step)
+        attempt(best + step)
+        if _place_of_best(tried) == best or len(tried) == before:
+            step //= 2
+    return [tried[place] for place in sorted(tried)]
+
+
+def _place_of_best(tried: dict[int, Trial]) -> int:
+    places = sorted(tried)
+    best = best_of([tried[place] for place in places])
+    return next(place for place in places if tried[place] is best)
+
+
+# ---- new rows ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class DegreeMap(ReferenceMap):
+    """New rows minimize ``sum_g sum_j p_j log(p_j / q_j)``, the normalizers of p and q held."""
+
+    degrees: Annotated[np.ndarray, Array("g", above=0)]
+    means: Annotated[  # of the weights in the data and in the map; None where all rows are equal
+        tuple[np.ndarray, np.ndarray] | None, Maybe(Tuple(Array("g", above=0), Array("g", above=0)))
+    ] = None
+
+    def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows, in units."""
+        assert self.means is not None
+        in_data, in_map = self.means
+        weights, every = np.empty(distances.shape), np.empty((len(distances), 0), np.int64)
+        shape = np.concatenate((self.degrees, 1.0 / in_map))
+        with threads(n_jobs):
+            starts = row_attractions(distances, self.unit, Z, self.degrees, in_data, weights)
+            return settle_rows(DEGREES_OF_ROW, starts, Z, every, weights, every, shape)
+
+    def _require_sound(self) -> None:
+        if self.unit and self.means is None:
+            raise StateError("means", "must be there where rows differ")
+
+
+def degree_map(query: NearestRows, trials: DegreeTrials, chosen: Trial) -> DegreeMap:
+    """The map of a trial, with the embedding of the training rows."""
+    rows = trials.rows
+    point = rows.every_row(chosen.minimum.point)
+    means = trials.objective(chosen.degrees).mean_weights(point) if rows.unit else None
+    references = reference_rows(len(point), rows.seed)
+    return DegreeMap(query, point * rows.unit, rows.unit, references, np.array(chosen.degrees, float), means)

@@ -2,28 +2,63 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
 import numpy as np
 
 from ..._core.errors import require
-from ..._core.runtime import generator, require_memory
-from ..._core.state import Array, Number, State
+from ..._core.runtime import require_memory
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
 from ..._core.values import Geodesic
-from ...embedding.input_rows import KnownRows, checked_components, checked_rows, one_place_for_equals
-from ...embedding.pair_distances import Distances
-from ...embedding.starts import scaled_start
+from ...embedding.embedder import Embedder
+from ...embedding.maps.row_optimizer import NearestRows
+from ...embedding.parameters import MaxIter, NComponents, NJobs, RowMetric, Tolerance
+from ...embedding.training_data import TrainingData, training_data
 from ...geodesics import boundary_rows, from_neighbors
 from ...kernels._jit import threads
 from ...kernels.pairs.consistent_pairs import consistent_pairs
 from ...objectives import ListedPairs, ListedStress
 from ...optim import Minimum
-from .pairs import Problem, minimised
-from .stress import StressEmbedder
+from .pairs import (
+    PairedRows,
+    ReferenceMap,
+    initial_coordinates,
+    minimize,
+    optimizer_of,
+    paired_rows,
+    seeded,
+    unmoved,
+)
+from .stress import optimize_stress
 
 _NO_BOUNDARY = 1e300  # how far it is, in units: farther than any path is long
 _LEAST_REFERENCES = 10  # that a new row is placed by, however near the boundary is
 
 
-class TCIE(StressEmbedder):
+@dataclass(frozen=True, eq=False)
+class ConsistentMap(ReferenceMap):
+    """New rows minimize the stress of their consistent geodesics, and of those to the nearest rows."""
+
+    to_boundary: Annotated[np.ndarray, Array("n", least=0)]  # of the training rows, in units
+
+    def optimize(self, distances: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows, in units."""
+        wanted = distances / self.unit
+        return optimize_stress(self._weights(wanted), wanted, Z, n_jobs)
+
+    def _weights(self, distances: np.ndarray) -> np.ndarray:
+        """1 for references whose way to the new row is consistent, and for the nearest; 0 for others."""
+        to_boundary = self.to_boundary[self.references]
+        own = (distances + to_boundary).min(axis=1, keepdims=True)
+        few = min(_LEAST_REFERENCES, distances.shape[1]) - 1
+        near = np.partition(distances, few, axis=1)[:, few : few + 1]
+        return ((distances <= own + to_boundary) | (distances <= near)).astype(float)
+
+
+class TCIE(Embedder):
     """Unrolls a surface with holes or a notched edge, where ISOMAP bends: paths around a hole do not count.
 
     G are the shortest paths over the neighbour graph and B the rows on the boundary of the surface. A pair
@@ -88,23 +123,23 @@ class TCIE(StressEmbedder):
     True
     """
 
-    _state = State(
-        boundary_=Array("n", dtype=np.bool_),
-        kept_=Number(0, most=1),
-        _to_boundary=Array("n", least=0),
-    )
+    boundary_: Annotated[np.ndarray, Array("n", dtype=np.bool_)]
+    kept_: Annotated[float, Number(0, most=1)]
+    cost_: Annotated[float, Number(nan=True)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[ConsistentMap, Sub(ConsistentMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: Any = 10,
+        n_components: NComponents = 2,
         *,
-        boundary=None,
-        metric="euclidean",
-        max_iter=500,
-        tol=1e-6,
-        random_state=None,
-        n_jobs=None,
+        boundary: Any = None,
+        metric: RowMetric = "euclidean",
+        max_iter: MaxIter = 500,
+        tol: Tolerance = 1e-6,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -117,78 +152,60 @@ class TCIE(StressEmbedder):
 
     def fit(self, X, y=None):
         """Graph, geodesics, boundary, consistent pairs, least stress. ``y`` is not used."""
-        optimizer = self._checked_optimizer()
-        problem = self._geodesic_problem(X)
-        boundary = self._boundary(problem.distances.X)
-        to_boundary = _nearest_of(boundary, problem)
-        minimum, kept = Minimum(problem.start, 0.0, 0, True), 1.0
-        if problem.unit:
-            pairs = _kept_pairs(problem, to_boundary)
-            kept = len(pairs.indices) / (problem.pairs.n * (problem.pairs.n - 1))
-            objective = ListedStress(pairs, n_jobs=self.n_jobs)
-            minimum = minimised(objective, problem.start, optimizer)
-        self._keep(problem, minimum)
-        self.boundary_, self._to_boundary, self.kept_ = boundary, to_boundary, kept
-        self._references = np.arange(len(boundary))  # those whose ways are consistent are near ones
-        return self
-
-    def _geodesic_problem(self, X) -> Problem:
-        """Rows and parameters checked, geodesics, and ISOMAP's map as the start."""
-        checked_components(self.n_components)
-        X = checked_rows(self, X, metric=self.metric)
-        random = generator(self.random_state)
-        seed = int(random.randint(2**31 - 1))
-        distances = Distances.of(X, self._geodesic(), random_state=seed, n_jobs=self.n_jobs)
-        pairs = distances.all()
-        unit = distances.largest(pairs)
-        start = np.zeros((len(X), self.n_components))
-        if unit:
-            start = scaled_start(distances, pairs, unit, self.n_components, random)
-        return Problem(distances, pairs, unit, start, seed)
-
-    def _geodesic(self) -> Geodesic:
-        return Geodesic(self.n_neighbors, self.metric)
-
-    def _boundary(self, X: np.ndarray) -> np.ndarray:
-        if self.boundary is None:
-            return boundary_rows(X, self.n_components, metric=self.metric, n_jobs=self.n_jobs)
-        given = np.asarray(self.boundary)
-        must_be = f"None or an array of {len(X)} booleans, one a row"
-        fits = given.dtype == bool and given.shape == (len(X),)
-        require(fits, "boundary", must_be, f"{given.dtype} of shape {given.shape}")
-        return given.copy()
-
-    def _remember(self, X: np.ndarray, classes: np.ndarray | None = None) -> None:
-        self._fit_metric = self._geodesic()
-        with threads(self.n_jobs):
-            self._known = KnownRows.of(X.copy(), classes)
-        self.embedding_ = one_place_for_equals(X, self.embedding_)  # also where distances are given
-
-    def _row_weights(self, distances: np.ndarray) -> np.ndarray:
-        """1 for references whose way to the new row is consistent, and for the nearest; 0 for others."""
-        to_boundary = self._to_boundary[self._references]
-        own = (distances + to_boundary).min(axis=1, keepdims=True)
-        few = min(_LEAST_REFERENCES, distances.shape[1]) - 1
-        near = np.partition(distances, few, axis=1)[:, few : few + 1]
-        return ((distances <= own + to_boundary) | (distances <= near)).astype(float)
+        d, n_jobs, geodesic = self.n_components, self.n_jobs, Geodesic(self.n_neighbors, self.metric)
+        data = training_data(self, X, metric=geodesic)
+        random, seed = seeded(self.random_state)
+        query = NearestRows.fit(data, seed, n_jobs)
+        rows = paired_rows(query, "all", random, seed, n_jobs)
+        start = initial_coordinates(rows, "pca", d, random)  # the map of ISOMAP
+        boundary = _boundary(data, self.boundary, d, n_jobs)
+        to_boundary = _nearest_of(boundary, rows)
+        found, kept = _least_consistent(rows, start, to_boundary, optimizer_of(self.max_iter, self.tol))
+        Z = data.merge_duplicates(rows.embedding(found.point))
+        every = np.arange(data.n)  # those whose ways are consistent are near ones
+        new_rows = ConsistentMap(query, Z, rows.unit, every, to_boundary)
+        return self._set_fit(Z, new_rows, boundary_=boundary, kept_=kept, cost_=found.value,
+                             n_iter_=found.n_iter)  # fmt: skip
 
 
-def _nearest_of(boundary: np.ndarray, problem: Problem) -> np.ndarray:
+def _boundary(data: TrainingData, given: Any, n_components: int, n_jobs: int | None) -> np.ndarray:
+    """Which rows are on the boundary: those that are given, or found."""
+    if given is None:
+        return boundary_rows(data.table, n_components, metric=data.row_metric, n_jobs=n_jobs)
+    given = np.asarray(given)
+    must_be = f"None or an array of {data.n} booleans, one a row"
+    fits = given.dtype == bool and given.shape == (data.n,)
+    require(fits, "boundary", must_be, f"{given.dtype} of shape {given.shape}")
+    return given.copy()
+
+
+def _least_consistent(
+    rows: PairedRows, start: np.ndarray, to_boundary: np.ndarray, optimizer: partial[Minimum]
+) -> tuple[Minimum, float]:
+    """The map of least stress over consistent pairs and edges, and the share of pairs that these are."""
+    if not rows.unit:
+        return unmoved(start), 1.0
+    pairs = _kept_pairs(rows, to_boundary)
+    kept = len(pairs.indices) / (rows.pairs.n * (rows.pairs.n - 1))
+    return minimize(ListedStress(pairs, n_jobs=rows.n_jobs), start, optimizer), kept
+
+
+def _nearest_of(boundary: np.ndarray, rows: PairedRows) -> np.ndarray:
     """How far each row is from the boundary along the surface, in units."""
-    at_edge, distances = np.flatnonzero(boundary)[None, :], problem.distances
-    if at_edge.size == 0 or problem.unit == 0:
+    at_edge, distances = np.flatnonzero(boundary)[None, :], rows.distances
+    if at_edge.size == 0 or rows.unit == 0:
         return np.full(len(boundary), _NO_BOUNDARY)
     assert distances.graph is not None
     found = from_neighbors(distances.graph, at_edge, np.zeros(at_edge.shape), n_jobs=distances.n_jobs)
-    return found[0] / problem.unit
+    return found[0] / rows.unit
 
 
-def _kept_pairs(problem: Problem, to_boundary: np.ndarray) -> ListedPairs:
+def _kept_pairs(rows: PairedRows, to_boundary: np.ndarray) -> ListedPairs:
     """Edges and consistent pairs with the lengths of their paths, in units."""
-    graph, n, n_jobs = problem.distances.graph, problem.pairs.n, problem.distances.n_jobs
+    graph, n, n_jobs = rows.distances.graph, rows.pairs.n, rows.distances.n_jobs
     assert graph is not None
     starts, none = np.zeros(n + 1, np.int64), np.empty(0)
-    geodesics = problem.pairs.distances / problem.unit
+    geodesics = rows.pairs.distances / rows.unit
     with threads(n_jobs):
         consistent_pairs(geodesics, to_boundary, graph.indptr, graph.indices, starts, none.astype(np.int32),
                          none)  # fmt: skip
