@@ -10,7 +10,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 from assertions import assert_same_up_to_sign
 from isentropic import LLE, DisconnectedGraphWarning, IsentropicWarning, datasets, neighbor_graph
 from isentropic._core.errors import DisconnectedGraphError, InvalidInputError
-from isentropic.embedding.maps.spectral import separating
+from isentropic.linalg.spectrum import separating
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=300).X
 

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 from ..._core.errors import IsentropicWarning, warn
 from ..._core.state import Array, State, Whole
 from ...embedding.maps.linear import LinearEmbedder, padded
-from ...embedding.maps.spectral import standing_still
 from ...linalg import eigenpairs_by_rank
 from ...linalg.centred import CentredRows
+from ...linalg.spectrum import standing_still
 
 
 class AlignedEmbedder(LinearEmbedder):

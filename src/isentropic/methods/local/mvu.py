@@ -18,8 +18,8 @@ from ..._core.state import Array, Maybe, Number, State, Whole
 from ...distances import Distinct, distinct_rows
 from ...embedding.input_rows import checked_rows
 from ...embedding.landmarks import chosen_landmarks
-from ...embedding.maps.spectral import eigengap, standing_still
 from ...linalg import fixed_signs
+from ...linalg.spectrum import eigengap, standing_still
 from ...objectives import Unfolding
 from ...optim import ConstrainedMinimum, augmented_lagrangian
 from .local import BarycentricEmbedder, NeighborLists, neighbor_lists, reconstruction_weights

@@ -11,8 +11,8 @@ from ...dissimilarities import ClassIndex, checked_dissimilarity
 from ...embedding.classes.class_divergences import dissimilarity_of
 from ...embedding.classes.supervised import ClassLearner
 from ...embedding.input_rows import checked_components
-from ...embedding.maps.spectral import eigengap, padded
 from ...embedding.parts import POLICIES, eigenvectors_of_parts, warn_of_points
+from ...linalg.spectrum import eigengap, padded
 from ...neighbors import clipped_neighbors, component_labels, directed_lists, joined_graph, union
 from .local import BarycentricEmbedder, NeighborLists, reconstruction_weights
 

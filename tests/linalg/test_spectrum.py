@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 from isentropic import DisconnectedGraphWarning
-from isentropic.embedding.maps.spectral import eigengap, standing_still
+from isentropic.linalg.spectrum import eigengap, standing_still
 from isentropic.methods.local.local import NeighborLists
 
 
