@@ -38,7 +38,8 @@ class PCA(SupportsInverse, Embedder):
     ----------
     embedding_ : array of shape (n, n_components)
     components_ : array of shape (n_components, m)
-        The entry of largest magnitude of each is positive.
+        Of length 1, or divided by the deviation where coordinates are whitened. The entry of largest
+        magnitude of each is positive.
     mean_ : array of shape (m,)
     explained_variance_ : array of shape (n_components,)
     explained_variance_ratio_ : array of shape (n_components,)
@@ -85,8 +86,8 @@ class PCA(SupportsInverse, Embedder):
         centre = X.mean(axis=0)  # before the solver forms products, in which an offset would drown the rest
         with np.errstate(invalid="ignore"):  # constant data: 0 / 0 in the ratios, which are 0 below
             pca = _PCA(d, svd_solver=solver).fit(X - centre)
-        scales = _to_unit_variance(pca.explained_variance_) if self.whiten else None
-        new_rows = LinearMap.along(data, centre + pca.mean_, pca.components_, scales)
+        scales = _to_unit_variance(pca.explained_variance_) if self.whiten else np.ones(d)
+        new_rows = LinearMap.along(data, centre + pca.mean_, pca.components_ * scales[:, None])
         return self._set_fit(new_rows.transform(X, n_jobs), new_rows, components_=new_rows.components,
                              mean_=new_rows.mean, explained_variance_=pca.explained_variance_,
                              explained_variance_ratio_=np.nan_to_num(pca.explained_variance_ratio_, nan=0.0)
