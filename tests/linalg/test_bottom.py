@@ -9,13 +9,13 @@ from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import config_context, datasets
 from isentropic._core.errors import MemoryBudgetError
 from isentropic.linalg import bottom, bottom_eigenpairs, bottom_squared_eigenpairs, factors
-from isentropic.methods.local.local import neighbor_lists, reconstruction_weights
+from isentropic.methods.local.neighborhoods import find_neighborhoods, reconstruction_weights
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X
 
 
 def sums(X, k=8):
-    return csr_array(eye_array(len(X)) - reconstruction_weights(X, neighbor_lists(X, k), 1e-3))
+    return csr_array(eye_array(len(X)) - reconstruction_weights(X, find_neighborhoods(X, k), 1e-3))
 
 
 def singular(A, count):

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 from isentropic import DisconnectedGraphWarning
-from isentropic.embedding.maps.spectral import eigengap, standing_still
-from isentropic.methods.local.local import NeighborLists
+from isentropic.linalg.spectrum import eigengap, standing_still
 
 
 @pytest.mark.parametrize(
@@ -27,13 +25,3 @@ def test_a_coordinate_that_is_constant_on_groups_is_counted(rng):
     with pytest.warns(DisconnectedGraphWarning, match="1 of 2 coordinate only separates"):
         assert standing_still(np.column_stack([smooth, step]), csr_array(pattern)) == 1
     assert standing_still(smooth[:, None], csr_array((100, 100))) == 0
-
-
-def test_ends_of_bridges_are_in_each_others_lists():
-    near = np.array([[1], [0], [3], [2], [5], [4]])
-    lists = NeighborLists(np.arange(6), near, np.array([[1, 2], [3, 4], [1, 4]]))
-    found = {
-        int(i): row.tolist() for rows, near in lists.by_size(3) for i, row in zip(rows, near, strict=True)
-    }
-    assert found == {0: [1], 1: [0, 2, 4], 2: [3, 1], 3: [2, 4], 4: [5, 1, 3], 5: [4]}
-    assert_array_equal(np.concatenate([rows for rows, _ in lists.by_size(3)]).sum(), 15)
