@@ -42,7 +42,7 @@ VALUES = {
     "GowerUnits": "isentropic.distances.gower",
     "Update": "isentropic.methods.geodesic.growing",
     "KnownRows": "isentropic.embedding.input_rows",
-    "Layers": "isentropic.methods.neural.networks",
+    "Layers": "isentropic.embedding.maps.layers",
     "Scaling": "isentropic.linalg.scaling",
     **dict.fromkeys(("Selection", "Trial"), "isentropic.selection.values"),
 }
