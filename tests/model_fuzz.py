@@ -53,6 +53,7 @@ class Specimen:
     schema: str  # JSON
     queries: np.ndarray
     places: np.ndarray
+    member: str = "schema.json"  # that holds it: "model.json" for a model made of parts
 
 
 # ---- specimens ---------------------------------------------------------------------------------
@@ -109,8 +110,9 @@ def made(name):
         isentropic.save(model, Path(folder) / "model.skops", extra={"note": "hello"})
         with ZipFile(Path(folder) / "model.skops") as archive:
             members = {member: archive.read(member) for member in archive.namelist()}
-    schema = json.dumps(json.loads(members.pop("schema.json")))
-    return Specimen(type(model), members, schema, queries, places)
+    member = "model.json" if "model.json" in members else "schema.json"
+    schema = json.dumps(json.loads(members.pop(member)))
+    return Specimen(type(model), members, schema, queries, places, member)
 
 
 MARK, DIGITS = b"sha256:", 64  # of the checksum that a model file ends in
@@ -353,6 +355,77 @@ def _mutate_items(node, rng):
         node["content"] = [] if rng.random() < 0.5 else None
 
 
+# ---- models made of parts ------------------------------------------------------------------------
+
+TAGS = ["array", "part", "tuple", "list", "set", "dict", "names", "float", "scalar", "value", "model", ""]
+KINDS = ["TrainingData", "NearestRows", "StudentLayout", "StudentMap", "ClassModel", "NeighborGraph", "Knn",
+         "Neighbors", "Landmarks", "Embedder", "Part", "PCA", "TSNE", "eval", "", 3, None]  # fmt: skip
+METHOD_NAMES = ["t-sne", "umap", "pca", "isomap", "selected", "no-such-method", "", "TSNE", 3, None]
+
+
+def _places(schema):
+    """Every value of a model file with where it stands: (parent, key, value, path)."""
+    found, queue = [], [(schema["model"], "/model"), (schema["parts"], "/parts")]
+    while queue:
+        place, path = queue.pop()
+        for key, value in place.items() if isinstance(place, dict) else enumerate(place):
+            found.append((place, key, value, f"{path}/{key}"))
+            if isinstance(value, dict | list):
+                queue.append((value, f"{path}/{key}"))
+    return found
+
+
+def _mutate_place(schema, members, rng):
+    """Change one value of a model made of parts; returns what was done."""
+    parent, key, value, path = _drawn(_places(schema), rng)
+    if isinstance(value, dict) and set(value) == {"array"} and rng.random() < 0.7:
+        number = 10**6 + len(members)  # a name of its own: another part may share the member
+        node = {"file": f"{value['array']}.npy"}
+        done = _mutate_array(node, members, path, rng)
+        members[f"{number}.npy"] = members.pop(node["file"])
+        value["array"] = number
+        return done
+    if not isinstance(value, dict | list) and rng.random() < 0.7:
+        text = _drawn([each for each in SCALARS if each not in ("", "{")], rng)
+        parent[key] = json.loads(text) if len(text) < 4000 else int("1" * 4000)
+        return f"{path}: {text[:20]}"
+    action = _drawn(["remove", "rename", "add", "swap", "kind", "tag", "wrap", "deep", "gut", "item", "part",
+                     "method"], rng)  # fmt: skip
+    _change_place(schema, parent, key, value, action, rng)
+    return f"{path}: {action}"
+
+
+def _change_place(schema, parent, key, value, action, rng):
+    if action == "remove":
+        parent.pop(key)
+    elif action in ("rename", "add"):
+        group = schema["model"][_drawn(["fitted", "parameters"], rng)]
+        group[_drawn([*METHODS_OF_ALL, "_map", "embedding_"], rng)] = copy.deepcopy(value)
+        if action == "rename":
+            parent.pop(key)
+    elif action == "swap":
+        parent[key] = copy.deepcopy(_drawn(_places(schema), rng)[2])
+    elif action == "kind":
+        _drawn(schema["parts"], rng)["kind"] = _drawn(KINDS, rng)
+    elif action == "tag":
+        parent[key] = {_drawn(TAGS, rng): value}
+    elif action == "wrap":
+        parent[key] = {_drawn(["list", "tuple", "set"], rng): [value]}
+    elif action == "deep":
+        for _ in range(int(_drawn([3, 40, 120], rng))):
+            value = {"list": [value]}
+        parent[key] = value
+    elif action == "gut":
+        value.clear()
+    elif action == "item":
+        items = value if isinstance(value, list) else _drawn(list(value.values()), rng)
+        items.append(copy.deepcopy(items[0])) if rng.random() < 0.5 else items.pop()
+    elif action == "part":
+        parent[key] = {"part": int(_drawn([-1, 0, 1, 2, len(schema["parts"]) - 1, 10**9], rng))}
+    else:
+        schema["model"]["method"] = _drawn(METHOD_NAMES, rng)
+
+
 def _type_node(name):
     return {"__class__": name, "__module__": "builtins", "__loader__": "TypeNode"}
 
@@ -383,22 +456,27 @@ HEADERS = [
 def mutated(specimen, rng):
     """The bytes of a file with one to three things wrong, and what they are."""
     members, schema = dict(specimen.members), json.loads(specimen.schema)
+    of_parts = specimen.member == "model.json"
     where = rng.random()
     if where < 0.02:
-        members["isentropic.json"] = _drawn(HEADERS, rng)
-        return zipped({**members, "schema.json": json.dumps(schema).encode()}), "header"
+        header = _drawn(HEADERS, rng)
+        if not of_parts:
+            members["isentropic.json"] = header
+            return zipped({**members, specimen.member: json.dumps(schema).encode()}), "header"
+        return zipped({**members, specimen.member: _with_header(schema, header)}), "header"
     done = []
     for _ in range(_drawn([1, 1, 1, 2, 3], rng)):
         with suppress(
             LookupError, TypeError, ValueError, AttributeError, MemoryError
         ):  # the first left nothing to change
-            done.append(_mutate_node(schema, members, rng))
+            done.append((_mutate_place if of_parts else _mutate_node)(schema, members, rng))
     if where < 0.04:
         content = json.dumps(schema).encode()
         start = int(rng.integers(len(content)))
-        members["schema.json"] = content[:start] + bytes(rng.integers(256, size=3)) + content[start + 3 :]
-        return zipped(members), f"schema.json at {start}"
-    content = zipped({**members, "schema.json": json.dumps(schema).encode()})
+        changed = content[:start] + bytes(rng.integers(256, size=3)) + content[start + 3 :]
+        members[specimen.member] = changed
+        return zipped(members), f"{specimen.member} at {start}"
+    content = zipped({**members, specimen.member: json.dumps(schema).encode()})
     if where < 0.06:
         start = int(rng.integers(len(content)))
         cut = rng.random() < 0.5
@@ -406,6 +484,15 @@ def mutated(specimen, rng):
         content = content if cut else sealed(content)
         done.append(f"byte {start}{' is the last' if cut else ''}")
     return content, "; ".join(done)
+
+
+def _with_header(schema, header):
+    """A model file whose first lines are those of another header, where this is one."""
+    try:
+        found = json.loads(header)
+    except (ValueError, RecursionError):
+        return header
+    return json.dumps({**schema, **found} if isinstance(found, dict) and found else found).encode()
 
 
 # ---- what must hold ----------------------------------------------------------------------------
@@ -416,7 +503,7 @@ OUTCOMES = ("refused", "refused to place", "placed")
 
 def whole(specimen):
     """The bytes of a file with nothing wrong."""
-    return zipped({**specimen.members, "schema.json": specimen.schema.encode()})
+    return zipped({**specimen.members, specimen.member: specimen.schema.encode()})
 
 
 def outcome(specimen, path):

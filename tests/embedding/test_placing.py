@@ -1,12 +1,19 @@
 """The one ``transform``: rows are known by their values, and by their classes where a method learns those."""
 
+from dataclasses import dataclass, fields
+from typing import Annotated
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from isentropic._core.state import require_state
+from isentropic._core.errors import IsentropicWarning
+from isentropic._core.state import Sub, require_state, uses_parts
+from isentropic.embedding.embedder import Embedder
 from isentropic.embedding.input_rows import KnownRows, checked_rows
+from isentropic.embedding.part import Part
 from isentropic.embedding.placement import Placer, RowKeeper
+from isentropic.embedding.training_data import TrainingData, labelled_training_data, training_data
 from isentropic.registry import METHODS
 
 X = np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])  # rows 0 and 2 are equal, 1 and 3
@@ -16,7 +23,9 @@ CLASSES = np.array([0, 1, 0, 0, 1])
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_has_the_one_transform(name):
     if METHODS[name].out_of_sample != "none":
-        assert METHODS[name].load().transform.__qualname__ == Placer.transform.__qualname__
+        kind = METHODS[name].load()
+        one = Embedder if uses_parts(kind) else Placer
+        assert kind.transform.__qualname__ == one.transform.__qualname__
 
 
 def test_a_row_is_known_by_its_values():
@@ -57,3 +66,41 @@ def test_known_rows_have_their_places_and_others_are_placed():
     new = np.vstack([X, [[7.0, 7.0]]])
     assert_array_equal(OneByOne().fit(X).transform(new).ravel(), [0, 1, 0, 1, 4, -14])
     assert_array_equal(OneByOne().fit(X, CLASSES).transform(new).ravel(), [0, 3, 0, 3, 4, -14])
+
+
+def made_of_parts(X, labels=None):
+    class Summed(Embedder):
+        """The same, made of parts."""
+
+        _learns_from_y = labels is not None
+
+        def fit(self, X, y=None):
+            data = training_data(self, X) if labels is None else labelled_training_data(self, X, labels)
+            return self._set_fit(np.arange(float(len(X)))[:, None], SumOfFeatures(data))
+
+    return Summed().fit(X)
+
+
+@dataclass(frozen=True, eq=False)
+class SumOfFeatures(Part):
+    data: Annotated[TrainingData, Sub(TrainingData)]
+
+    def transform(self, X, n_jobs):
+        return -X.sum(axis=1, keepdims=True)
+
+
+def test_training_rows_have_their_places_and_others_are_mapped():
+    new, given = np.vstack([X, [[7.0, 7.0]]]), X.copy()
+    fitted = made_of_parts(given)
+    given[:] = 0.0  # the caller may write into the table
+    assert_array_equal(fitted.transform(new).ravel(), [0, 1, 0, 1, 4, -14])
+    with pytest.warns(IsentropicWarning, match="2 of 6 rows have the values of fitted rows of several"):
+        found = made_of_parts(X, CLASSES).transform(new)
+    assert_array_equal(found.ravel(), [0, 3, 0, 3, 4, -14])
+
+
+def test_caches_of_parts_are_no_state():
+    fitted = made_of_parts(X)
+    fitted.transform(X)
+    data = fitted._map.data
+    assert set(vars(data)) > set(data.__getstate__()) == {field.name for field in fields(data)}

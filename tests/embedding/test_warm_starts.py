@@ -19,7 +19,7 @@ from isentropic import (
     MetricMDS,
     NonmetricMDS,
 )
-from isentropic.embedding.warm_starts import WarmStart
+from isentropic.embedding.warm_starts import WarmStart, previous_embedding
 from isentropic.quality import aligned_distance
 
 DIGITS = isentropic.datasets.load("builtin:digits").X[:260]
@@ -104,7 +104,7 @@ def test_places_of_rows_without_a_match_are_those_of_the_plain_formula():
 
 def test_without_names_rows_are_found_by_their_values(earlier):
     plain = MAKERS["t-sne"]().fit(DIGITS[:200])
-    places = plain._warm_start(DIGITS[:210], plain).places
+    places = previous_embedding(DIGITS[:210], plain, 2).places
     assert_array_equal(places[:200], plain.embedding_)
     assert_array_equal(places[200:], plain.transform(DIGITS[200:210]))
     unmoved = MetricMDS(max_iter=0).fit(DIGITS[:200], init=(held := MetricMDS().fit(DIGITS[:200][::-1])))
@@ -137,13 +137,14 @@ def test_names_stay_with_the_model_and_go_with_the_next_fit(tmp_path):
     model = TSNE(5, max_iter=10).fit(BEFORE[:50])
     isentropic.save(model, tmp_path / "model.skops")
     loaded = isentropic.load(tmp_path / "model.skops")
-    assert_array_equal(loaded._row_names, NAMES[:50])
+    assert_array_equal(loaded.training_row_names, NAMES[:50])
     model.fit(BEFORE[:50].to_numpy())
-    assert not hasattr(model, "_row_names")
+    assert model.training_row_names is None
     with pytest.raises(InvalidInputError):
         loaded.fit(BEFORE[:60], init=np.zeros((3, 2)))
-    assert_array_equal(loaded._row_names, NAMES[:50])  # a fit that fails leaves what was there
-    assert not hasattr(TSNE(5, max_iter=10).fit(BEFORE[:50].reset_index(drop=True)), "_row_names")
+    assert_array_equal(loaded.training_row_names, NAMES[:50])  # a fit that fails leaves what was there
+    counted = TSNE(5, max_iter=10).fit(BEFORE[:50].reset_index(drop=True))
+    assert counted.training_row_names is None
 
 
 def test_default_indices_match_by_number():

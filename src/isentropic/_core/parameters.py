@@ -12,7 +12,7 @@ from typing import Any
 
 from .errors import InvalidInputError, require_count, require_flag, require_number, require_one_of
 from .specs import FieldSpec, Sizes, StateError
-from .state import parameter_specs
+from .state import Plain, parameter_specs
 
 
 class Parameter(FieldSpec):
@@ -28,6 +28,7 @@ class Parameter(FieldSpec):
         raise NotImplementedError
 
     def check(self, value: Any, part: str, sizes: Sizes) -> None:
+        Plain().check(value, part, sizes)
         try:
             self.accept(part, value)
         except InvalidInputError as error:

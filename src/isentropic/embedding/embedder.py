@@ -142,6 +142,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             return
         if data.precomputed and self.n_features_in_ != data.n:
             raise StateError("n_features_in_", "must be the number of rows, for distances to them")
+        if data.labels is not None and "classes_" not in vars(self):
+            raise StateError("classes_", "must be there for a map that learnt from classes")
         if isinstance(data.X, SparseRows) and not takes_sparse(self):
             raise StateError("_map.data.X", "must be dense for this method")
 

@@ -28,7 +28,7 @@ from isentropic._core.errors import DisconnectedGraphWarning, InvalidInputError,
 from isentropic.affinities import listed_for
 from isentropic.dissimilarities import class_gaussians, posterior
 from isentropic.distances import distances_between
-from isentropic.methods.neighbor import class_maps
+from isentropic.methods.neighbor import class_affinities
 from naive_class_maps import (
     naive_edges,
     naive_geodesics,
@@ -149,7 +149,7 @@ def test_affinities_of_directed_distances_are_those_of_the_twin():
         fitted = with_("dis4", max_iter=0).fit(X, labels)
         shares = shares_of(NEW, "votes", labels, round(np.sqrt(known.sum())))
         order, near = naive_lists(plain(NEW, shares[:, CODES])[:, known], LISTED)
-        found = fitted._listed_among_fitted(NEW, LISTED)
+        found = fitted._map.query.nearest(NEW, LISTED, None)
         assert (found[0] == np.flatnonzero(known)[order]).all()
         assert_allclose(found[1], near, rtol=1e-9)
     fitted = with_("dis4", max_iter=0).fit(X, Y)
@@ -194,7 +194,7 @@ def test_affinities_of_a_dissimilarity_are_those_of_the_twin(name):
     shares = shares_of(NEW, "votes", Y.astype(object), 8)
     expected = plain_dissimilarity(name, cdist(NEW, X), shares[:, CODES])
     order, near = naive_lists(expected, LISTED)
-    found = fitted._listed_among_fitted(NEW, LISTED)
+    found = fitted._map.query.nearest(NEW, LISTED, None)
     assert (found[0] == order).all()
     assert_allclose(found[1], near, rtol=1e-9)
 
@@ -241,7 +241,7 @@ def test_new_rows_go_down_their_own_cost(name):
     shares = shares_of(NEW, "votes", Y.astype(object), K)
     D = distances_of_new(name, shares[:, CODES])
     order, near = naive_lists(D, LISTED)
-    found = fitted._listed_among_fitted(NEW, LISTED)
+    found = fitted._map.query.nearest(NEW, LISTED, None)
     assert (found[0] == order).all()
     assert_allclose(found[1], near, rtol=1e-9)
     Z, places = fitted.embedding_, fitted.transform(NEW)
@@ -310,7 +310,7 @@ def test_published_steps_are_those_of_the_twin(name):
     P, Z, step = joint_of(distances_of(name, same)), one, 0.0
     for _ in range(3):
         squares = _squares_in_map(name, Z, same)
-        Z, step = naive_published_step(P, squares, Z, step, rate=class_maps._RATE, momentum=0.9)
+        Z, step = naive_published_step(P, squares, Z, step, rate=class_affinities._RATE, momentum=0.9)
     assert_allclose(some, Z, rtol=1e-7, atol=1e-9)
     assert 0.005 < one.std() < 0.02  # variance 1e-4, as published
 
@@ -327,9 +327,9 @@ def _squares_in_map(name, Z, same):
 def class_maps_geodesics(Z):
     from scipy.sparse.csgraph import shortest_path
 
-    graph = class_maps.graph_of_map(Z, K, None)[1]  # bridges, where a map is in parts
+    graph = class_affinities.graph_of_map(Z, K, None)[1]  # bridges, where a map is in parts
     full = np.zeros((len(Z), len(Z)))
-    full[class_maps.edges_of(graph)] = graph.weights
+    full[class_affinities.edges_of(graph)] = graph.weights
     return shortest_path(full, directed=False)
 
 
@@ -481,7 +481,7 @@ def test_lists_are_found_beyond_the_first_search():
 
 
 def test_approximate_lists_do(monkeypatch):
-    monkeypatch.setattr(class_maps, "Knn", lambda k: Knn(k, approximate=True))
+    monkeypatch.setattr(class_affinities, "Knn", lambda k: Knn(k, approximate=True))
     for name in ("sgt", "set"):
         finite(with_(name).fit(X, Y), NEW)
 

@@ -1,5 +1,8 @@
 """The seam of neighbour embeddings: lists of rows and of new ones, starts, and what is kept."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -12,13 +15,33 @@ import laws
 from isentropic import METHODS, Diffusion, Geodesic, Knn, Neighbors
 from isentropic._core.errors import InvalidInputError, NeighborsClippedWarning, TableWarning
 from isentropic._core.runtime import generator
+from isentropic._core.state import Array, Sub
 from isentropic.affinities import neighbor_graph
-from isentropic.methods.neighbor.neighbor_maps import NeighborEmbedder
+from isentropic.embedding.embedder import Embedder
+from isentropic.embedding.maps.row_optimizer import NearestRows
+from isentropic.embedding.part import Part
+from isentropic.embedding.training_data import training_data
+from isentropic.methods.neighbor.initialization import initial_embedding, merged_embedding, neighbor_lists
 from isentropic.neighbors import nearest_neighbors
 from naive_walks import naive_diffusion, naive_walk
 
 
-class MeanMap(NeighborEmbedder):
+@dataclass(frozen=True, eq=False)
+class MeanPlaces(Part):
+    """A new row goes to the mean of its neighbours."""
+
+    query: Annotated[NearestRows, Sub(NearestRows)]
+    Z: Annotated[np.ndarray, Array("n", "d")]
+
+    @property
+    def data(self):
+        return self.query.data
+
+    def transform(self, X, n_jobs):
+        return self.Z[self.query.nearest(X, 4, n_jobs)[0]].mean(axis=1)
+
+
+class MeanMap(Embedder):
     """Each row starts at its component, and moves to the mean of its neighbours; so do new ones."""
 
     def __init__(self, n_components=2, *, init="pca", metric="euclidean", neighbors=None, n_jobs=None):
@@ -29,15 +52,16 @@ class MeanMap(NeighborEmbedder):
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
-        X = self._checked_rows(X)
-        distances = self._distances_of(X, 0)
-        self.lists_ = self._listed(distances, 4, 0)
-        self.start_ = self._start(distances, generator(0))
-        self._keep(distances, self.start_[self.lists_.indices].mean(axis=1), 1)
-        return self
+        data = training_data(self, X)
+        query = NearestRows.fit(data, 0, self.n_jobs)
+        distances = query.distances(self.n_jobs)
+        lists = neighbor_lists(distances, 4, self.metric, 0, self.neighbors)
+        start = self._start(distances, generator(0))
+        Z = merged_embedding(data, start[lists.indices].mean(axis=1))
+        return self._set_fit(Z, MeanPlaces(query, Z), lists_=lists, start_=start)
 
-    def _place(self, X):
-        return self.embedding_[self._listed_among_fitted(X, 4)[0]].mean(axis=1)
+    def _start(self, distances, random):
+        return initial_embedding(distances, self.init, self.n_components, random)
 
 
 MAPS = ("t-sne", "sne", "global-t-sne", "multiscale-sne", "multiscale-t-sne", "umap", "pacmap", "trimap")
@@ -89,7 +113,7 @@ def test_lists_of_rows_and_of_new_ones(case):
     fitted = MeanMap(metric=metric).fit(rows)
     for found, (order, near) in [
         ((fitted.lists_.indices, fitted.lists_.distances), nearest(D, own=True)),
-        (fitted._listed_among_fitted(new, 4), nearest(between, own=False)),
+        (fitted._map.query.nearest(new, 4, None), nearest(between, own=False)),
     ]:
         assert_array_equal(found[0], order)
         assert_allclose(found[1], near, rtol=1e-9)
@@ -178,7 +202,9 @@ def test_a_map_that_is_not_finite_is_refused_and_the_fitted_one_stays(monkeypatc
 
 def test_a_place_that_is_not_finite_is_told_by_its_row(monkeypatch):
     fitted = MeanMap().fit(X)
-    monkeypatch.setattr(MeanMap, "_place", lambda self, X: np.where(X[:, :2] == NEW[2, :2], np.nan, 0.0))
+    monkeypatch.setattr(
+        MeanPlaces, "transform", lambda self, X, n_jobs: np.where(X[:, :2] == NEW[2, :2], np.nan, 0.0)
+    )
     words = r"The coordinates of row 2 must be finite, got \[nan, nan\]\. These rows are too far"
     with pytest.raises(InvalidInputError, match=words):
         fitted.transform(NEW)
@@ -203,13 +229,13 @@ def test_an_interrupted_refit_changes_nothing(name, monkeypatch):
     """However late it comes, and also what is told of the features."""
     fitted = METHODS[name].load()().fit(X)
     before = dict(vars(fitted))
-    keep = NeighborEmbedder._keep
+    set_fit = Embedder._set_fit
 
-    def interrupted(self, *parts):
-        keep(self, *parts)
+    def interrupted(self, *parts, **fitted):
+        set_fit(self, *parts, **fitted)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(NeighborEmbedder, "_keep", interrupted)
+    monkeypatch.setattr(Embedder, "_set_fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fitted.fit(X[:50, :2] + 0.5)
     after = vars(fitted)

@@ -16,7 +16,7 @@ from isentropic import Geodesic, Knn, TriMap
 from isentropic._core.errors import InvalidInputError, MemoryBudgetError, NeighborsClippedWarning
 from isentropic._core.runtime import config_context
 from isentropic.embedding.pair_distances import Distances
-from isentropic.methods.neighbor.drawn_maps import Near
+from isentropic.methods.neighbor.sampled import NearRows
 from isentropic.methods.neighbor.triplets import drawn_triplets, weighted_triplets
 from isentropic.neighbors import nearest_neighbors
 from isentropic.objectives import Triplets
@@ -41,7 +41,7 @@ def test_triplets_are_what_they_are_said_to_be(rng):
     scaled = D**2 / (widths[:, None] * widths)
     inliers = np.take_along_axis(scaled, near, axis=1)
     distances = Distances.of(X, "euclidean", random_state=0, n_jobs=None)
-    given = Near(distances, near, inliers, widths, 1.0, 4, 0, np.random.RandomState(0))
+    given = NearRows(distances, near, inliers, widths, 1.0, 4, 0, np.random.RandomState(0))
     one, two, excess = drawn_triplets(given, n_outliers=3, n_random=2)
     assert one.shape == two.shape == excess.shape == (40, 14)
     own = np.arange(40)[:, None]

@@ -3,6 +3,7 @@
 import hashlib
 import pickle
 import tracemalloc
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -223,11 +224,16 @@ def test_with_classes_it_is_supervised_umap(y, tmp_path):
 
 
 @quiet
-@pytest.mark.parametrize("name", ["classes_", "_codes", "_fit_unlabelled", "_n_votes", "_guessed", "_apart"])
-def test_a_file_that_lacks_a_part_of_the_classes_is_refused(name):
+@pytest.mark.parametrize("path", ["classes_", "_map.query.data.labels", "_map.affinities.classes",
+                                  "_map.affinities.classes.rule", "_map.affinities.classes.n_votes",
+                                  "_map.affinities.classes.guesses", "_map.affinities.apart"])  # fmt: skip
+def test_a_file_that_lacks_a_part_of_the_classes_is_refused(path):
     damaged = UMAP(8, n_epochs=2).fit(TABLE, HALF)
     require_state(damaged)
-    vars(damaged).pop(name)
+    *outer, name = path.split(".")
+    vars(reduce(getattr, outer, damaged))[name] = None
+    if not outer:
+        del vars(damaged)[name]
     with pytest.raises(StateError):
         require_state(damaged)
 

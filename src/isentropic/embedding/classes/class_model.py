@@ -44,8 +44,13 @@ class ClassModel(Part):
         n_votes: int,
         n_jobs: int | None,
         gaussians: ClassGaussians | WideGaussians | None = None,
+        *,
+        guess: bool = True,
     ) -> ClassModel:
-        """Gaussians, where the rule needs them, and guesses for training rows without a class."""
+        """Gaussians, where the rule needs them, and guesses for training rows without a class.
+
+        ``guess=False`` for a method that places such rows as new ones.
+        """
         labelled = data.labelled
         if rule != "posterior":
             gaussians = None
@@ -53,7 +58,7 @@ class ClassModel(Part):
             gaussians = class_gaussians(data.table[labelled], data.labels[labelled])
         model = cls(data, n_classes, rule, min(n_votes, len(labelled)), gaussians)
         open_rows = np.flatnonzero(data.labels < 0)
-        if len(open_rows) == 0 or rule == "neutral":
+        if len(open_rows) == 0 or rule == "neutral" or not guess:
             return model
         return model.with_guesses(model.shares(data.table[open_rows], n_jobs))
 
@@ -119,4 +124,9 @@ class ClassModel(Part):
         if self.n_votes > np.count_nonzero(labels >= 0):
             raise StateError("n_votes", "must be at most the number of rows with a class")
         if self.guesses is not None and len(self.guesses) != np.count_nonzero(labels < 0):
+            raise StateError("guesses", "must be there for each row without a class")
+
+    def require_guesses(self) -> None:
+        """Raise unless what is guessed of training rows without a class is there; for ``_require_sound``."""
+        if self.rule != "neutral" and self.guesses is None and (self.data.labels < 0).any():
             raise StateError("guesses", "must be there for each row without a class")

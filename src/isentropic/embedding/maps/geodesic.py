@@ -1,156 +1,121 @@
-"""The map of a graph: classical scaling of its shortest paths, of all pairs or through landmarks."""
+"""The out-of-sample map of a neighbor graph: classical scaling of shortest paths (Gower's formula)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..._core.runtime import row_blocks
-from ..._core.values import Inflate, Landmarks, NeighborGraph
-from ...distances import Metric
-from ...geodesics import all_pairs, from_neighbors, from_rows
+from ..._core.specs import Array, Double, Maybe, OneOf, StateError
+from ..._core.state import Sub, Value
+from ..._core.values import Knn, NeighborGraph, Percentile, Radius
+from ...geodesics import from_neighbors, from_rows
 from ...kernels._jit import threads
 from ...kernels.rows.placement import through_neighbors
-from ...linalg import (
-    Scaling,
-    classical_scaling,
-    fixed_signs,
-    positive_scaling,
-    residual_variance,
-    warm_scaling,
-)
-from ...neighbors import Entries, warn_of_isolated
-from ..landmarks import chosen_landmarks, scaled_by_landmarks
+from ...linalg import Scaling
+from ...neighbors import Entries, RowIndex, conformal_entries, entry_lists, warn_of_isolated
+from ..part import Part
+from ..training_data import TrainingData
 
-_PLACED_AT_ONCE = 256  # new rows whose distances to all fitted rows are held together
-_ERROR = 1e-7  # of a vector that another one led to
+_ROWS = 256  # new rows whose distances to all rows of the graph are held together
 
 
-@dataclass(frozen=True, slots=True)
-class GeodesicMap:
-    """A graph and the scaling of its paths: all that the place of a new row depends on (Gower's formula)."""
+@dataclass(frozen=True, eq=False)
+class GeodesicMap(Part):
+    """A graph of training rows, and the scaling of its shortest paths. A new row enters the graph by edges.
 
-    graph: NeighborGraph
-    scaling: Scaling
-    unreachable: float  # what stands for a path that there is not
-    landmarks: np.ndarray | None = None  # rows of the graph; None for the exact method
-    geodesics: np.ndarray | None = None  # from the landmarks to all rows of the graph
+    A method says in a subclass which part ``edges`` is: ``edges.of_new(X, paths, n_jobs)`` gives the edges
+    by which new rows enter the graph of ``paths``, this map. ``lengths.of_new(X, G, n_jobs)`` changes the
+    lengths of their paths in place, where a method has it.
+    """
 
-    def place(
-        self,
-        X: np.ndarray,
-        enter: Callable[[np.ndarray], Entries],
-        n_jobs: int | None,
-        blend: Callable[[np.ndarray, np.ndarray], None] | None = None,
-    ) -> np.ndarray:
-        """Coordinates of new rows; ``enter`` says where, and at what distance, they enter the graph.
+    data: Annotated[TrainingData, Sub(TrainingData)]
+    graph: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    nodes: Annotated[np.ndarray, Array("g", dtype=np.int64, below="n")]  # rows that are in the graph
+    edges: Any
+    scaling: Annotated[Scaling, Value(Scaling, n="r", d="d")]
+    unreachable: Annotated[float, Double(0, infinite=True)]  # length of a path that there is not
+    landmarks: Annotated[Any, Maybe(Array("r", dtype=np.int64, below="g"))] = None  # None: all nodes
+    lengths: Any = None
 
-        ``blend(rows, paths)`` changes the lengths of their paths in place, as those of the fit were.
-        """
-        Z = np.empty((len(X), self.scaling.embedding.shape[1]))
-        isolated = 0
-        for block in row_blocks(len(X), "placing rows", size=_PLACED_AT_ONCE):
-            entries = enter(X[block])
-            isolated += entries.isolated
-            G = self._geodesics_of_new(entries, n_jobs)
+    def transform(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows."""
+        X = self.to_nodes(X)
+        Z, isolated = np.empty((len(X), self.scaling.embedding.shape[1])), 0
+        for block in row_blocks(len(X), "placing rows", size=_ROWS):
+            edges = self.edges.of_new(X[block], self, n_jobs)
+            isolated += edges.isolated
+            G = self._paths(edges, n_jobs)
             G[np.isinf(G)] = self.unreachable
-            if blend is not None:
-                blend(X[block], G)
+            if self.lengths is not None:
+                self.lengths.of_new(X[block], G, n_jobs)
             Z[block] = self.scaling.place(G, n_jobs=n_jobs)
         warn_of_isolated(isolated, len(X))
         return Z
 
-    def _geodesics_of_new(self, entries: Entries, n_jobs: int | None) -> np.ndarray:
-        if self.geodesics is None:
-            return from_neighbors(self.graph, entries.indices, entries.distances, n_jobs=n_jobs)
-        G = np.empty((len(entries.indices), len(self.geodesics)))
-        with threads(n_jobs):
-            through_neighbors(entries.indices, entries.distances, self.geodesics, G)
+    def to_nodes(self, X: np.ndarray) -> np.ndarray:
+        """Of precomputed distances to all training rows, those to the nodes; other rows as they are."""
+        every = not self.data.precomputed or len(self.nodes) == X.shape[1]
+        return X if every else np.ascontiguousarray(X[:, self.nodes])
+
+    def complete(self, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of all training rows: those outside the graph as new ones, duplicates at one place."""
+        data = self.data
+        if len(self.nodes) < data.n:
+            others = np.setdiff1d(np.arange(data.n), self.nodes)
+            found, Z = Z, np.empty((data.n, Z.shape[1]))
+            Z[self.nodes], Z[others] = found, self.transform(data.table[others], n_jobs)
+        return data.merge_duplicates(Z)
+
+    @cached_property
+    def index(self) -> RowIndex:
+        """The nodes, prepared for the search of neighbors among them."""
+        if len(self.nodes) == self.data.n and self.data.X is not None:
+            return self.data.index
+        rows = np.empty((len(self.nodes), 0)) if self.data.X is None else self.data.X[self.nodes]
+        return RowIndex(rows, self.data.metric)
+
+    @cached_property
+    def landmark_geodesics(self) -> np.ndarray:
+        """Lengths of the paths from landmarks to all nodes."""
+        G = from_rows(self.graph, self.landmarks, n_jobs=None)
+        G[np.isinf(G)] = self.unreachable
         return G
 
+    def _paths(self, edges: Entries, n_jobs: int | None) -> np.ndarray:
+        if self.landmarks is None:
+            return from_neighbors(self.graph, edges.indices, edges.distances, n_jobs=n_jobs)
+        G = np.empty((len(edges.indices), len(self.landmarks)))
+        with threads(n_jobs):
+            through_neighbors(edges.indices, edges.distances, self.landmark_geodesics, G)
+        return G
 
-def exact_map(
-    graph: NeighborGraph,
-    n_components: int,
-    policy: Any,
-    n_jobs: int | None,
-    blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
-    *,
-    positive: bool = False,
-) -> tuple[GeodesicMap, np.ndarray, float]:
-    """Scaling of all paths, the coordinates of all rows of the graph, and the residual variance.
-
-    ``blend(paths, landmarks)`` changes the lengths of paths in place: of all pairs where landmarks are None.
-    """
-    G = all_pairs(graph, n_jobs=n_jobs)
-    unreachable = _inflated(G, graph, policy)
-    if blend is not None:
-        blend(G, None)
-    scaled = positive_scaling if positive else classical_scaling
-    scaling = scaled(G, graph.n_rows, n_components, n_jobs=n_jobs)
-    variance = residual_variance(G, scaling.embedding, n_jobs=n_jobs)
-    return GeodesicMap(graph, scaling, unreachable), scaling.embedding, variance
+    def _require_sound(self) -> None:
+        if not self.graph.is_distance:
+            raise StateError("graph.kind", "must be one whose weights are distances")
+        if self.landmarks is None and len(self.scaling.means) != self.graph.n_rows:
+            raise StateError("scaling.means", "must be one for each row of the graph")
+        if not self.data.precomputed and self.data.X is None:
+            raise StateError("data.X", "must be there, for new rows to enter the graph")
 
 
-def warm_map(
-    graph: NeighborGraph,
-    G: np.ndarray,
-    rows: np.ndarray,
-    n_components: int,
-    start: np.ndarray,
-    n_jobs: int | None,
-) -> tuple[GeodesicMap, np.ndarray, float, np.ndarray]:
-    """As :func:`exact_map` of a connected graph, from eigenvectors near its own; and those of the next one.
+@dataclass(frozen=True, eq=False)
+class NeighborEdges(Part):
+    """A new row enters the graph at its neighbors by a rule; a conformal graph scales their distances."""
 
-    ``G`` are its geodesics, condensed or square, in the order of ``rows``.
-    """
-    scaling, vectors = warm_scaling(G, graph.n_rows, n_components, start[rows], error=_ERROR, n_jobs=n_jobs)
-    variance = residual_variance(G, scaling.embedding, n_jobs=n_jobs)
-    back = np.argsort(rows)
-    signs = np.where(fixed_signs(scaling.embedding[back]) == scaling.embedding[back], 1.0, -1.0).min(axis=0)
-    scaling = replace(scaling, embedding=scaling.embedding[back] * signs, means=scaling.means[back],
-                      projection=scaling.projection[back] * signs)  # fmt: skip
-    return GeodesicMap(graph, scaling, np.inf), scaling.embedding, variance, vectors[back]
+    rule: Annotated[Any, OneOf(Value(Knn), Value(Radius), Value(Percentile))]
+    scales: Annotated[Any, Maybe(Array("g", above=0))] = None  # mean distance of a node to its neighbors
+
+    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> Entries:
+        """The edges of new rows."""
+        edges = entry_lists(X, paths.index, paths.graph, self.rule, n_jobs=n_jobs)
+        return edges if self.scales is None else conformal_entries(edges, self.scales)
 
 
-def landmark_map(
-    graph: NeighborGraph,
-    rows: np.ndarray,
-    landmarks: Landmarks,
-    n_components: int,
-    policy: Any,
-    *,
-    metric: Metric,
-    random_state: Any,
-    n_jobs: int | None,
-    positive: bool = False,
-    blend: Callable[[np.ndarray, np.ndarray | None], None] | None = None,
-    paths: Callable[[np.ndarray], np.ndarray] | None = None,
-) -> tuple[GeodesicMap, np.ndarray, float]:
-    """As :func:`exact_map` through some of the ``rows`` of the graph, spread out over all (landmark MDS).
+class NeighborGeodesicMap(GeodesicMap):
+    """The out-of-sample map of ISOMAP."""
 
-    ``paths`` gives the geodesics from landmarks to all rows, where they need not be searched for.
-    """
-    chosen = chosen_landmarks(rows, landmarks.n, landmarks.rule, metric=metric, random_state=random_state,
-                              n_jobs=n_jobs)  # fmt: skip
-    G = from_rows(graph, chosen, n_jobs=n_jobs) if paths is None else paths(chosen)
-    unreachable = _inflated(G, graph, policy)
-    plain = G if blend is None else G.copy()  # new rows enter by paths, which are blended after that
-    if blend is not None:
-        blend(G, chosen)
-    scaled = positive_scaling if positive else classical_scaling
-    scaling, Z, variance = scaled_by_landmarks(G, chosen, n_components, scaled, n_jobs=n_jobs)
-    return GeodesicMap(graph, scaling, unreachable, chosen, plain), Z, variance
-
-
-def _inflated(G: np.ndarray, graph: NeighborGraph, policy: Any) -> float:
-    """Missing paths become a multiple of the longest one (they exist under that policy only)."""
-    policy = Inflate() if policy == "inflate" else policy
-    if not isinstance(policy, Inflate) or graph.n_components == 1:
-        return np.inf
-    unreachable = policy.factor * float(np.max(G, where=np.isfinite(G), initial=0.0))
-    np.copyto(G, unreachable, where=np.isinf(G))
-    return unreachable
+    edges: Annotated[NeighborEdges, Sub(NeighborEdges)]

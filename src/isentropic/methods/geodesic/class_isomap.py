@@ -2,21 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.errors import require_number
-from ..._core.state import Double, State, Value
-from ..._core.values import Knn
-from ...dissimilarities import mean_between
-from ...embedding.classes.divergence_learner import DivergenceLearner
-from ...neighbors import Entries, as_rule, distance_graph, entry_lists
+from ..._core.parameters import Choice, Real
+from ..._core.specs import Array, Double, Maybe, Number, Tuple
+from ..._core.state import Sub, Value
+from ..._core.values import NeighborGraph
+from ...dissimilarities import checked_scale, class_gaussians, mean_between
+from ...divergences import EDGE_DIVERGENCES
+from ...embedding.classes.class_divergences import class_divergences
+from ...embedding.classes.class_model import ClassModel
+from ...embedding.embedder import Embedder
+from ...embedding.landmarks import checked_landmarks
+from ...embedding.maps.geodesic import NeighborEdges, NeighborGeodesicMap
+from ...embedding.parameters import NComponents, NJobs, Unlabelled
+from ...embedding.part import Part
+from ...embedding.training_data import labelled_training_data
+from ...neighbors import as_rule, distance_graph
 from .class_blend import ClassBlend, mean_of_pairs, mean_of_rows
-from .geodesic import GeodesicEmbedder
+from .scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 
-class ClassIsomap(DivergenceLearner, GeodesicEmbedder):
+@dataclass(frozen=True, eq=False)
+class ClassLengths(Part):
+    """Blends the lengths of paths with the divergences between the classes of their ends."""
+
+    classes: Annotated[ClassModel, Sub(ClassModel)]
+    alpha: Annotated[float, Double(0, most=1)]
+    divergences: Annotated[np.ndarray, Array("c", "c", least=0)]
+    scale: Annotated[float, Double(0)]  # of divergences
+    shares: Annotated[np.ndarray, Array("r", "c", least=0)]  # of the classes, for each reference
+
+    def of_new(self, X: np.ndarray, G: np.ndarray, n_jobs: int | None) -> None:
+        """Change the lengths of the paths of new rows to the references, in place."""
+        self.blend.of_rows(G, self.classes.shares(X, n_jobs))
+
+    @cached_property
+    def blend(self) -> ClassBlend:
+        """The same for lengths between training rows."""
+        return ClassBlend(self.alpha, (1.0 - self.alpha) * self.scale * self.divergences, self.shares)
+
+
+class ClassBlendMap(NeighborGeodesicMap):
+    """The out-of-sample map of class ISOMAP."""
+
+    lengths: Annotated[ClassLengths, Sub(ClassLengths)]
+
+
+class ClassIsomap(Embedder):
     """ISOMAP in which classes lie as far apart as the Gaussians that describe them.
 
     Classical scaling of ``alpha G + (1 - alpha) s DE``, G the geodesics over the neighbour graph and DE the
@@ -94,22 +131,29 @@ class ClassIsomap(DivergenceLearner, GeodesicEmbedder):
     (89, 2)
     """
 
-    metric = "euclidean"
-    _state = State(_fit_rule=Value(Knn), _fit_alpha=Double(0, most=1))
+    _learns_from_y = True
+    graph_: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    landmarks_: Annotated[np.ndarray | None, Maybe(Array("r", dtype=np.int64, below="n"))]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    euclidean_defect_: Annotated[tuple[float, float], Tuple(Number(), Number())]
+    residual_variance_: Annotated[float, Number()]
+    divergences_: Annotated[np.ndarray, Array("c", "c", least=0)]
+    scale_: Annotated[float, Double(0)]
+    _map: Annotated[ClassBlendMap, Sub(ClassBlendMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
         *,
-        alpha=0.5,
-        divergence="kl",
-        scale="match",
-        unlabelled="posterior",
-        n_landmarks=None,
-        on_disconnected="bridge",
-        random_state=None,
-        n_jobs=None,
+        alpha: Annotated[float, Real("a number in [0, 1]", most=1)] = 0.5,
+        divergence: Annotated[str, Choice(*EDGE_DIVERGENCES)] = "kl",
+        scale: str | None = "match",
+        unlabelled: Unlabelled = "posterior",
+        n_landmarks: Any = None,
+        on_disconnected: Annotated[Any, Policy()] = "bridge",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -124,48 +168,54 @@ class ClassIsomap(DivergenceLearner, GeodesicEmbedder):
 
     def fit(self, X, y):
         """Graph, geodesics, their blend with the divergences between classes, classical scaling."""
-        self._checked_parameters()
-        alpha = require_number("alpha", self.alpha, "a number in [0, 1]", most=1)
-        self._checked_divergence()
-        X, codes = self._taught(X, y)
-        rule = as_rule(self.n_neighbors)
-        graph = distance_graph(X, rule, on_disconnected=self.on_disconnected, random_state=self.random_state,
-                               n_jobs=self.n_jobs)  # fmt: skip
-        self._diverge(X, codes)
-        self._fit_rule, self._fit_alpha = rule, alpha
-        self._embed_graph(X, graph)
-        return self
+        checked_scale(self.scale)
+        data, policy, n_jobs = labelled_training_data(self, X, y), self.on_disconnected, self.n_jobs
+        checked_landmarks(self.n_landmarks, self.n_components, 0)
+        rule, rows = as_rule(self.n_neighbors), data.labelled
+        graph = distance_graph(data.X, rule, on_disconnected=policy, random_state=self.random_state,
+                               n_jobs=n_jobs)  # fmt: skip
+        gaussians = class_gaussians(data.X[rows], data.labels[rows])
+        divergences = class_divergences(gaussians, self.divergence)
+        classes = ClassModel.fit(
+            data, len(self.classes_), self.unlabelled, self.n_neighbors, n_jobs, gaussians
+        )
+        nodes, graph = embedded_component(graph, policy)
 
-    def _blended(self, fitted: np.ndarray) -> Callable[[np.ndarray, np.ndarray | None], None]:
-        def blend(G: np.ndarray, landmarks: np.ndarray | None) -> None:
-            self.scale_ = self._matched(G, fitted, landmarks)
-            shares = self._row_shares[fitted]
-            lengths = self._lengths(shares)
-            if landmarks is None:
-                lengths.of_pairs(G)
-            else:
-                lengths.of_rows(G, shares[landmarks])
+        def blend(G: np.ndarray, landmarks: np.ndarray | None) -> ClassLengths:
+            return blended(G, landmarks, nodes, classes, divergences, float(self.alpha), self.scale)
 
-        return blend
+        found = scaled_geodesics(data, nodes, graph, self.n_landmarks, self.n_components, policy, blend=blend,
+                                 random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+        Z, paths, results = geodesic_results(ClassBlendMap, data, nodes, NeighborEdges(rule), found, n_jobs)
+        return self._set_fit(Z, paths, divergences_=divergences, scale_=found.lengths.scale, **results)
 
-    def _matched(self, G: np.ndarray, fitted: np.ndarray, landmarks: np.ndarray | None) -> float:
-        """What divergences are multiplied by, so that their mean is that of the geodesics."""
-        if self.scale is None:
-            return 1.0
-        codes = self._codes[fitted]
-        heads = codes if landmarks is None else codes[landmarks]
-        long = mean_of_pairs(G, codes) if landmarks is None else mean_of_rows(G, heads, codes)
-        wide = mean_between(self.divergences_, *(np.bincount(some[some >= 0], minlength=len(self.classes_))
-                                                 for some in (heads, codes)))  # fmt: skip
-        return long / wide if wide > 0 and long > 0 else 1.0
 
-    def _lengths(self, shares: np.ndarray) -> ClassBlend:
-        return ClassBlend(self._fit_alpha, (1.0 - self._fit_alpha) * self.scale_ * self.divergences_, shares)
+def blended(
+    G: np.ndarray,
+    landmarks: np.ndarray | None,
+    nodes: np.ndarray,
+    classes: ClassModel,
+    divergences: np.ndarray,
+    alpha: float,
+    scale: str | None,
+) -> ClassLengths:
+    """Blend the lengths of paths in place, of all pairs or from landmarks; what does so for new rows."""
+    labels, shares = classes.data.labels[nodes], classes.training.shares(nodes)
+    factor = 1.0 if scale is None else _matched(G, labels, landmarks, divergences)
+    lengths = ClassLengths(classes, alpha, divergences, factor, shares)
+    if landmarks is None:
+        lengths.blend.of_pairs(G)
+        return lengths
+    lengths.blend.of_rows(G, shares[landmarks])
+    return ClassLengths(classes, alpha, divergences, factor, shares[landmarks])
 
-    def _blended_new(self) -> Callable[[np.ndarray, np.ndarray], None]:
-        nodes = self._fitted if self.landmarks_ is None else self.landmarks_
-        lengths = self._lengths(self._row_shares[nodes])
-        return lambda X, G: lengths.of_rows(G, self._shares(X))
 
-    def _entries(self, X: np.ndarray) -> Entries:
-        return entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)
+def _matched(
+    G: np.ndarray, labels: np.ndarray, landmarks: np.ndarray | None, divergences: np.ndarray
+) -> float:
+    """What divergences are multiplied by, so that their mean is that of the geodesics."""
+    heads = labels if landmarks is None else labels[landmarks]
+    long = mean_of_pairs(G, labels) if landmarks is None else mean_of_rows(G, heads, labels)
+    sizes = (np.bincount(some[some >= 0], minlength=len(divergences)) for some in (heads, labels))
+    wide = mean_between(divergences, *sizes)
+    return long / wide if wide > 0 and long > 0 else 1.0

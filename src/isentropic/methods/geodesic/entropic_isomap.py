@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import ClassVar
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.errors import require_flag, require_one_of
-from ..._core.state import Checked, Double, Flag, Maybe, State, Text, Tuple, Value
+from ..._core.errors import require_one_of
+from ..._core.parameters import Parameter, Switch
+from ..._core.specs import Array, Checked, Double, Flag, Maybe, Number, StateError, Text, Tuple
+from ..._core.state import Sub, Value
 from ..._core.values import Knn, NeighborGraph, Neighbors
 from ...divergences import (
     EDGE_DIVERGENCES,
@@ -19,9 +22,14 @@ from ...divergences import (
     noise_floor,
     reweighted,
 )
+from ...embedding.embedder import Embedder
+from ...embedding.landmarks import checked_landmarks
+from ...embedding.maps.geodesic import GeodesicMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.part import Part
+from ...embedding.training_data import TrainingData, training_data
 from ...neighbors import (
     Entries,
-    RowIndex,
     clipped_neighbors,
     entry_lists,
     first_neighbors,
@@ -29,12 +37,59 @@ from ...neighbors import (
     nearest_neighbors,
 )
 from ...selection import Selection, geometric, select
-from .geodesic import GeodesicEmbedder
+from .scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 _AUTO = (5, 80, 6)  # least and most neighbours, and how many numbers of them, that "auto" tries
 
 
-class EntropicIsomap(GeodesicEmbedder):
+class _Regularization(Parameter):
+    def _accepted(self, name: str, value: Any) -> Any:
+        checked_regularization(value)
+        return value
+
+
+class _Divergence(Parameter):
+    def _accepted(self, name: str, value: Any) -> Any:
+        if not callable(value):
+            require_one_of(name, value, EDGE_DIVERGENCES, "Or give a function of patches.")
+        return value
+
+
+@dataclass(frozen=True, eq=False)
+class PatchEdges(Part):
+    """A new row enters the graph at its neighbors, by the divergences of its patch to theirs."""
+
+    data: Annotated[TrainingData, Sub(TrainingData)]
+    neighbors: Annotated[np.ndarray, Array("n", "k", dtype=np.int32, below="n")]  # of each row, in its patch
+    divergence: Annotated[Any, Text(*EDGE_DIVERGENCES)]
+    regularization: Annotated[Any, Checked(checked_regularization)]
+    root: Annotated[bool, Flag()]
+    floor: Annotated[float, Double(above=0)]  # of variances
+    form: Annotated[str, Text("full", "low-rank")]  # of Gaussians
+
+    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> Entries:
+        """The edges of new rows."""
+        found = entry_lists(X, paths.index, paths.graph, Knn(self.neighbors.shape[1]), n_jobs=n_jobs)
+        weights = self._patches.to_new(X, paths.nodes[found.indices], n_jobs=n_jobs)
+        return Entries(found.indices, weights)
+
+    @cached_property
+    def _patches(self) -> Patches:
+        return Patches(self.data.X, self.neighbors, self.divergence, self.regularization, self.root,
+                       self.floor, self.form)  # fmt: skip
+
+    def _require_sound(self) -> None:
+        if self.data.X is None:
+            raise StateError("data.X", "must be there, for the patches of new rows")
+
+
+class PatchGeodesicMap(GeodesicMap):
+    """The out-of-sample map of ISOMAP-KL."""
+
+    edges: Annotated[PatchEdges, Sub(PatchEdges)]
+
+
+class EntropicIsomap(Embedder):
     """ISOMAP whose edges measure how the data spread around two rows, not how far apart they are.
 
     The patch of a row is the row with its k neighbours, and a Gaussian ``N(mu_i, S_i)`` describes it. An
@@ -118,31 +173,27 @@ class EntropicIsomap(GeodesicEmbedder):
     True
     """
 
-    metric = "euclidean"
-    _state = State(
-        neighbors_=Value(Neighbors, n="n", k="k"),
-        selection_=Maybe(Value(Selection)),
-        _fit_as=Tuple(Text(*EDGE_DIVERGENCES), Checked(checked_regularization), Flag()),
-        _floor=Double(above=0),
-        _form=Text("full", "low-rank"),
-    )
-    # In 0.1.0 a row could have a patch of its own size.
-    _gone: ClassVar = {"adaptive": False} | dict.fromkeys(
-        ("patch_sizes_", "_n_edges", "_sizes_tried", "_flatness"), ...
-    )
+    graph_: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    landmarks_: Annotated[np.ndarray | None, Maybe(Array("r", dtype=np.int64, below="n"))]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    euclidean_defect_: Annotated[tuple[float, float], Tuple(Number(), Number())]
+    residual_variance_: Annotated[float, Number()]
+    neighbors_: Annotated[Neighbors, Value(Neighbors, n="n", k="k")]
+    selection_: Annotated[Selection | None, Maybe(Value(Selection))]
+    _map: Annotated[PatchGeodesicMap, Sub(PatchGeodesicMap)]
 
     def __init__(
         self,
-        n_neighbors=20,
-        n_components=2,
+        n_neighbors: Any = 20,
+        n_components: NComponents = 2,
         *,
-        divergence="kl",
-        regularization=3.0,
-        root=False,
-        n_landmarks=None,
-        on_disconnected="bridge",
-        random_state=None,
-        n_jobs=None,
+        divergence: Annotated[Any, _Divergence()] = "kl",
+        regularization: Annotated[Any, _Regularization()] = 3.0,
+        root: Annotated[bool, Switch()] = False,
+        n_landmarks: Any = None,
+        on_disconnected: Annotated[Any, Policy()] = "bridge",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -159,24 +210,15 @@ class EntropicIsomap(GeodesicEmbedder):
 
         ``y`` is not used.
         """
-        X = self._checked_rows(X)
-        tried = self._sizes(len(X))
-        found = nearest_neighbors(X, Knn(tried[-1]), random_state=self.random_state, n_jobs=self.n_jobs)
-        self.selection_ = self._selection(X, found, tried) if len(tried) > 1 else None
-        k = tried[-1] if self.selection_ is None else self.selection_.params["n_neighbors"]
-        self.neighbors_ = first_neighbors(found, k)
-        graph, patches = self._weighed(X, self.neighbors_, RowProducts(X))
-        self._fit_as = self.divergence, self.regularization, self.root
-        self._floor, self._form = patches.floor, patches.form
-        self._embed_graph(X, graph)
-        return self
-
-    def _checked_rows(self, X) -> np.ndarray:
-        checked_regularization(self.regularization)
-        require_flag("root", self.root)
-        if not callable(self.divergence):
-            require_one_of("divergence", self.divergence, EDGE_DIVERGENCES, "Or give a function of patches.")
-        return super()._checked_rows(X)
+        data = training_data(self, X)
+        checked_landmarks(self.n_landmarks, self.n_components, 0)
+        tried = self._sizes(data.n)
+        found = nearest_neighbors(data.X, Knn(tried[-1]), random_state=self.random_state, n_jobs=self.n_jobs)
+        selection = self._selection(data, found, tried) if len(tried) > 1 else None
+        k = tried[-1] if selection is None else selection.params["n_neighbors"]
+        knn = first_neighbors(found, k)
+        Z, paths, results = self._mapped(data, knn, RowProducts(data.X))
+        return self._set_fit(Z, paths, neighbors_=knn, selection_=selection, **results)
 
     def _sizes(self, n: int) -> list[int]:
         """The numbers of neighbours to try."""
@@ -184,52 +226,33 @@ class EntropicIsomap(GeodesicEmbedder):
             return list(geometric(min(_AUTO[0], n - 1), min(_AUTO[1], n - 1), _AUTO[2]))
         return [clipped_neighbors(self.n_neighbors, n - 1)]
 
-    def _weighed(
-        self, X: np.ndarray, found: Neighbors, products: RowProducts
-    ) -> tuple[NeighborGraph, Patches]:
-        """The graph of lists of neighbours, its edges weighed by the divergence between patches; these."""
-        graph = listed_graph(X, found, on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)
-        (n, k), n_edges = found.indices.shape, len(graph.indices) // 2
-        form = cheapest_form(n, k + 1, X.shape[1], n_edges, self.regularization)
-        patches = Patches(X, found.indices, self.divergence, self.regularization, self.root, noise_floor(X),
-                          form, products=products)  # fmt: skip
-        return reweighted(graph, partial(patches.weights, n_jobs=self.n_jobs)), patches
+    def _mapped(
+        self, data: TrainingData, knn: Neighbors, products: RowProducts
+    ) -> tuple[np.ndarray, GeodesicMap, dict[str, Any]]:
+        """The map of neighbor lists: patches, divergences on the edges of the graph, geodesics, scaling."""
+        policy, n_jobs = self.on_disconnected, self.n_jobs
+        graph = listed_graph(data.X, knn, on_disconnected=policy, n_jobs=n_jobs)
+        patches = self._patches(data.X, knn, len(graph.indices) // 2, products)
+        graph = reweighted(graph, partial(patches.weights, n_jobs=n_jobs))
+        nodes, graph = embedded_component(graph, policy)
+        found = scaled_geodesics(data, nodes, graph, self.n_landmarks, self.n_components, policy,
+                                 random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+        edges = PatchEdges(data, knn.indices, self.divergence, self.regularization, self.root, patches.floor,
+                           patches.form)  # fmt: skip
+        return geodesic_results(PatchGeodesicMap, data, nodes, edges, found, n_jobs)
 
-    def _selection(self, X: np.ndarray, found: Neighbors, tried: list[int]) -> Selection:
+    def _patches(self, X: np.ndarray, knn: Neighbors, n_edges: int, products: RowProducts) -> Patches:
+        n, k = knn.indices.shape
+        form = cheapest_form(n, k + 1, X.shape[1], n_edges, self.regularization)
+        return Patches(X, knn.indices, self.divergence, self.regularization, self.root, noise_floor(X), form,
+                       products=products)  # fmt: skip
+
+    def _selection(self, data: TrainingData, found: Neighbors, tried: list[int]) -> Selection:
         """The area under R_NX of the map of every size; lists and products of rows serve them all."""
-        products = RowProducts(X)
+        products = RowProducts(data.X)
 
         def mapped(X: np.ndarray, n_neighbors: int) -> np.ndarray:
-            graph, patches = self._weighed(X, first_neighbors(found, n_neighbors), products)
-            fitted, geodesics, Z, _ = self._mapped(X, graph)
-
-            def place(new: np.ndarray) -> np.ndarray:
-                index = RowIndex(X[fitted])
-                enter = partial(entered, patches=patches, index=index, graph=geodesics.graph, fitted=fitted,
-                                n_jobs=self.n_jobs)  # fmt: skip
-                return geodesics.place(new, enter, self.n_jobs)
-
-            return self._all_placed(X, fitted, Z, place)
+            return self._mapped(data, first_neighbors(found, n_neighbors), products)[0]
 
         # one after the other, each on all threads
-        return select(mapped, X, {"n_neighbors": tried}, criterion="rnx_auc", n_jobs=1)
-
-    def _entries(self, X: np.ndarray) -> Entries:
-        divergence, regularization, root = self._fit_as
-        patches = Patches(self._known.X, self.neighbors_.indices, divergence, regularization, root,
-                          self._floor, self._form)  # fmt: skip
-        return entered(X, patches, self._fitted_rows(), self.graph_, self._fitted, self.n_jobs)
-
-
-def entered(
-    X: np.ndarray,
-    patches: Patches,
-    index: RowIndex,
-    graph: NeighborGraph,
-    fitted: np.ndarray,
-    n_jobs: int | None,
-) -> Entries:
-    """Where new rows enter the graph: by the divergences of their patches to those of their neighbours."""
-    found = entry_lists(X, index, graph, Knn(patches.neighbors.shape[1]), n_jobs=n_jobs)
-    weights = patches.to_new(X, fitted[found.indices], n_jobs=n_jobs)
-    return Entries(found.indices, weights)
+        return select(mapped, data.X, {"n_neighbors": tried}, criterion="rnx_auc", n_jobs=1)

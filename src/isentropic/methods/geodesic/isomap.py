@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+from typing import Annotated, Any
+
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from ..._core.errors import require_flag
-from ..._core.state import Absent, Array, Maybe, OneOf, State, Value
-from ..._core.values import Knn, Percentile, Radius
-from ...neighbors import as_rule, conformal_entries, conformal_graph, distance_graph, entry_lists
-from .growing import GrowingEmbedder, Update
+from ..._core.parameters import Switch, checked_parameters
+from ..._core.specs import Absent, Array, Maybe, Number, Tuple
+from ..._core.state import Sub, Value, is_fitted
+from ..._core.values import Knn, NeighborGraph
+from ...embedding.embedder import Embedder, all_or_nothing
+from ...embedding.landmarks import checked_landmarks
+from ...embedding.maps.geodesic import NeighborEdges, NeighborGeodesicMap
+from ...embedding.parameters import MetricParameter, NComponents, NJobs
+from ...embedding.training_data import training_data
+from ...neighbors import as_rule, conformal_graph, distance_graph
+from .appending import (
+    Growth,
+    Kind,
+    LandmarkPaths,
+    Update,
+    appended_graph,
+    appended_paths,
+    can_append,
+    checked_new_rows,
+    repairs_landmarks,
+    takes_tables,
+    turned,
+)
 from .neighborhood_paths import maps_of_values
+from .scaling import Policy, embedded_component, geodesic_results, is_in_parts, scaled_geodesics
 
 
-class Isomap(GrowingEmbedder):
+class Isomap(Embedder):
     """Unrolls a curved surface: distances along the neighbour graph become distances in the map.
 
     With G the lengths of the shortest paths over the neighbour graph, the coordinates are the leading
@@ -90,25 +115,27 @@ class Isomap(GrowingEmbedder):
     True
     """
 
-    _state = State(
-        _fit_rule=OneOf(Value(Knn), Value(Radius), Value(Percentile)),
-        _scales=Absent(Maybe(Array("n", above=0))),
-        update_=Absent(Value(Update)),
-    )
+    graph_: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    landmarks_: Annotated[np.ndarray | None, Maybe(Array("r", dtype=np.int64, below="n"))]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    euclidean_defect_: Annotated[tuple[float, float], Tuple(Number(), Number())]
+    residual_variance_: Annotated[float, Number()]
+    update_: Annotated[Update, Absent(Value(Update))]
+    _map: Annotated[NeighborGeodesicMap, Sub(NeighborGeodesicMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: int | None = 10,
+        n_components: NComponents = 2,
         *,
-        neighbors=None,
-        metric="euclidean",
-        n_landmarks=None,
-        conformal=False,
-        positive=False,
-        on_disconnected="bridge",
-        random_state=None,
-        n_jobs=None,
+        neighbors: Any = None,
+        metric: MetricParameter = "euclidean",
+        n_landmarks: Any = None,
+        conformal: Annotated[bool, Switch()] = False,
+        positive: Annotated[bool, Switch()] = False,
+        on_disconnected: Annotated[Any, Policy()] = "bridge",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -123,25 +150,80 @@ class Isomap(GrowingEmbedder):
 
     def fit(self, X, y=None):
         """Graph, geodesics, classical scaling. ``y`` is not used."""
-        require_flag("conformal", self.conformal)
-        require_flag("positive", self.positive)
-        X = self._checked_rows(X)
-        self._fit_rule = self._asked_rule()
-        graph = distance_graph(
-            X,
-            self._fit_rule,
-            metric=self.metric,
-            on_disconnected=self.on_disconnected,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self._scales = None
+        data, policy, n_jobs = training_data(self, X), self.on_disconnected, self.n_jobs
+        checked_landmarks(self.n_landmarks, self.n_components, 0)
+        rule = self._rule()
+        graph = distance_graph(data.table, rule, metric=self.metric, on_disconnected=policy,
+                               random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+        scales = None
         if self.conformal:
-            k = self._fit_rule.k if isinstance(self._fit_rule, Knn) else None
-            graph, self._scales = conformal_graph(graph, k)
-        self._embed_graph(X, graph)
-        self._forget_update()
+            graph, scales = conformal_graph(graph, rule.k if isinstance(rule, Knn) else None)
+        nodes, graph = embedded_component(graph, policy)
+        found = scaled_geodesics(data, nodes, graph, self.n_landmarks, self.n_components, policy,
+                                 positive=self.positive, random_state=self.random_state,
+                                 n_jobs=n_jobs)  # fmt: skip
+        edges = NeighborEdges(rule, None if scales is None else scales[nodes])
+        Z, paths, public = geodesic_results(NeighborGeodesicMap, data, nodes, edges, found, n_jobs)
+        return self._set_fit(Z, paths, **public)
+
+    @available_if(takes_tables)
+    @all_or_nothing
+    def partial_fit(self, X, y=None, *, align_to_previous: bool = False):
+        """Append rows: the map is that of ``fit`` on all rows so far, up to rounding.
+
+        ``align_to_previous`` turns and mirrors the new map about its middle so that the old rows stay where
+        they were as far as they can (Procrustes); its axes then are no longer those of ``eigenvalues_``. A
+        first call is ``fit``. ``update_`` says what was done. ``y`` is not used. A call that fails, or that
+        Ctrl-C ends, changes nothing.
+        """
+        began = time.perf_counter()
+        require_flag("align_to_previous", align_to_previous)
+        kind: Kind = "fit"
+        affected = 1.0
+        if not is_fitted(self):
+            self.fit(X)
+        else:
+            checked_parameters(self)
+            checked_landmarks(self.n_landmarks, self.n_components, 0)
+            X, old = checked_new_rows(self, X), self.embedding_
+            kind, affected = self._append(np.concatenate([self._map.data.X, X]))
+            if align_to_previous:
+                self._map, self.embedding_ = turned(self._map, self.embedding_, old)
+        self.update_ = Update(kind, affected, time.perf_counter() - began)
         return self
+
+    def _append(self, table: np.ndarray) -> tuple[Kind, float]:
+        """Fit the old and new rows together, from what is known of the old ones where that serves."""
+        before, n_jobs, policy = self._map, self.n_jobs, self.on_disconnected
+        if not can_append(before, table, self._rule(), self.metric, self.conformal):
+            names = getattr(self, "feature_names_in_", None)
+            self.fit(table)  # which forgets the names that an array has not
+            if names is not None:
+                self.feature_names_in_ = names
+            return "refit", 1.0
+        graph, lists = appended_graph(before, table, policy, n_jobs)
+        data, growth, affected = replace(before.data, n=len(table), X=table), Growth(), None
+        nodes, graph = embedded_component(graph, policy)
+        apart = is_in_parts(graph) or len(nodes) < len(table)
+        if self.n_landmarks is None and not self.positive and not apart:
+            found, growth, affected = appended_paths(before, graph, self.n_components, n_jobs)
+        else:
+            again = self.n_landmarks is not None and before.landmarks is not None and not apart
+            paths = LandmarkPaths(before, graph, n_jobs) if again and repairs_landmarks(before) else None
+            found = scaled_geodesics(data, nodes, graph, self.n_landmarks, self.n_components, policy,
+                                     positive=self.positive, random_state=self.random_state, n_jobs=n_jobs,
+                                     paths=paths)  # fmt: skip
+            affected = None if paths is None else paths.affected
+        Z, grown, public = geodesic_results(NeighborGeodesicMap, data, nodes, before.edges, found, n_jobs)
+        if found.graph is graph and len(nodes) == len(table):
+            growth.lists = lists
+        vars(grown)["_growth"] = growth
+        self._set_fit(Z, grown, **public)
+        return ("appended", 1.0) if affected is None else ("repaired", affected)
+
+    def _rule(self) -> Any:
+        given: Any = self.n_neighbors if self.neighbors is None else self.neighbors
+        return as_rule(given)
 
     def _maps_over(self, X, sets, n_jobs):
         """Maps of several sizes of the neighbourhood together, each with its place in ``sets``; or None.
@@ -158,14 +240,3 @@ class Isomap(GrowingEmbedder):
         given = [value for params in sets for value in params.values()]
         return maps_of_values(X, given, self.n_components, metric=self.metric,
                               on_disconnected=self.on_disconnected, n_jobs=n_jobs)  # fmt: skip
-
-    def _asked_rule(self):
-        return as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
-
-    def _reweighted(self) -> bool:
-        return self.conformal or getattr(self, "_scales", None) is not None
-
-    def _entries(self, X: np.ndarray):
-        entries = entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)
-        scales = getattr(self, "_scales", None)
-        return entries if scales is None else conformal_entries(entries, scales[self._fitted])

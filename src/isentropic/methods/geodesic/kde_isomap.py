@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
+
 import numpy as np
 
-from ..._core.errors import require_count, require_flag, require_number
+from ..._core.parameters import Count, Parameter, Real, Switch
 from ..._core.runtime import row_blocks
-from ..._core.specs import Sizes
-from ..._core.state import Absent, Array, Checked, Double, Flag, Starts, State, Tuple, Value, Whole
-from ..._core.values import Percentile
+from ..._core.specs import Array, Checked, Double, Flag, Maybe, Number, Starts, StateError, Tuple, Whole
+from ..._core.state import Sub, Value
+from ..._core.values import NeighborGraph, Percentile
 from ...divergences import (
     bandwidth_floors,
     checked_bandwidth,
@@ -17,13 +21,91 @@ from ...divergences import (
     kde_divergences,
     reweighted,
 )
+from ...embedding.embedder import Embedder
+from ...embedding.landmarks import checked_landmarks
+from ...embedding.maps.geodesic import GeodesicMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.part import Part
+from ...embedding.training_data import TrainingData, training_data
 from ...neighbors import Entries, directed_within, entry_lists, joined_graph
-from .geodesic import GeodesicEmbedder
+from .scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 _NEW_AT_ONCE = 64  # new rows whose patches, and those of their neighbours, are held together
 
 
-class KDEIsomap(GeodesicEmbedder):
+class _Bandwidth(Parameter):
+    def _accepted(self, name: str, value: Any) -> Any:
+        checked_bandwidth(value)
+        return value
+
+
+@dataclass(frozen=True, eq=False)
+class DensityEdges(Part):
+    """A new row enters the graph at the rows within its radius, by the divergences of their densities."""
+
+    data: Annotated[TrainingData, Sub(TrainingData)]
+    rule: Annotated[Percentile, Value(Percentile)]
+    indptr: Annotated[np.ndarray, Starts("n", "members")]  # of the patches of training rows
+    members: Annotated[np.ndarray, Array("members", dtype=np.int32, below="n", empty=True)]
+    bandwidth: Annotated[Any, Checked(checked_bandwidth)]
+    root: Annotated[bool, Flag()]
+    unit: Annotated[float, Double(above=0)]
+    grid: Annotated[tuple[float, float, int], Tuple(Double(), Double(), Whole(2))]
+    floors: Annotated[tuple[np.ndarray, np.ndarray], Tuple(Array("m", above=0), Array("m", above=0))]
+
+    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> Entries:
+        """The edges of new rows."""
+        found = entry_lists(X, paths.index, paths.graph, self.rule, n_jobs=n_jobs)
+        listed = np.isfinite(found.distances)
+        weights = np.full(listed.shape, np.inf)
+        for block in row_blocks(len(X), "divergences of new rows", size=_NEW_AT_ONCE):
+            neighbors = paths.nodes[found.indices[block]]
+            weights[block][listed[block]] = self._of_patches(X[block], neighbors, listed[block], n_jobs)
+        return Entries(found.indices, weights, found.isolated)
+
+    def between(self, heads: np.ndarray, tails: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Divergences between the patches of training rows."""
+        indptr, members = with_own_rows(self.indptr, self.members, np.arange(self.data.n))
+        return self._divergences(self.data.X, indptr, members, heads, tails, n_jobs)
+
+    def _of_patches(
+        self, X: np.ndarray, neighbors: np.ndarray, listed: np.ndarray, n_jobs: int | None
+    ) -> np.ndarray:
+        """Divergences between the patches of new rows and those of their neighbours, where listed."""
+        row, _ = np.nonzero(listed)
+        near = neighbors[listed]
+        known, tails = np.unique(near, return_inverse=True)
+        n = self.data.n
+        sizes = np.concatenate([np.diff(self.indptr)[known], listed.sum(axis=1)])
+        lists = [self.members[self.indptr[i] : self.indptr[i + 1]] for i in known]
+        indptr, members = with_own_rows(
+            np.concatenate([[0], np.cumsum(sizes)]),
+            np.concatenate([*lists, near]),
+            np.concatenate([known, n + np.arange(len(X))]),
+        )
+        used, members = np.unique(members, return_inverse=True)
+        rows = np.concatenate([self.data.X[used[used < n]], X])
+        return self._divergences(rows, indptr, members, len(known) + row, tails.ravel(), n_jobs)
+
+    def _divergences(self, X, indptr, members, heads, tails, n_jobs) -> np.ndarray:
+        bandwidth = self.bandwidth if isinstance(self.bandwidth, str) else self.bandwidth / self.unit
+        values = kde_divergences(X / self.unit, indptr, members, heads, tails, grid=self.grid,
+                                 bandwidth=bandwidth, floors=self.floors, n_jobs=n_jobs)  # fmt: skip
+        values = checked_weights(values, len(heads))
+        return np.sqrt(values) if self.root else values
+
+    def _require_sound(self) -> None:
+        if self.data.X is None:
+            raise StateError("data.X", "must be there, for the patches of new rows")
+
+
+class DensityGeodesicMap(GeodesicMap):
+    """The out-of-sample map of KDE-ISOMAP."""
+
+    edges: Annotated[DensityEdges, Sub(DensityEdges)]
+
+
+class KDEIsomap(Embedder):
     """ISOMAP whose edges compare the distributions of every feature around two rows.
 
     Each row has its own radius, a percentile of its distances; the rows within it are its patch. A
@@ -102,30 +184,26 @@ class KDEIsomap(GeodesicEmbedder):
     True
     """
 
-    metric = "euclidean"
-    _unit = 1.0  # of a model that was saved before tables were measured in units of their own
-    _state = State(
-        _fit_rule=Value(Percentile),
-        _fit_as=Tuple(Checked(checked_bandwidth), Flag()),
-        _lists=Tuple(Starts("n", "members"), Array("members", dtype=np.int32, below="n", empty=True)),
-        _unit=Absent(Double(above=0)),
-        _grid=Tuple(Double(), Double(), Whole(2)),
-        _floors=Tuple(Array("m", above=0), Array("m", above=0)),
-    )
+    graph_: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    landmarks_: Annotated[np.ndarray | None, Maybe(Array("r", dtype=np.int64, below="n"))]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    euclidean_defect_: Annotated[tuple[float, float], Tuple(Number(), Number())]
+    residual_variance_: Annotated[float, Number()]
+    _map: Annotated[DensityGeodesicMap, Sub(DensityGeodesicMap)]
 
     def __init__(
         self,
-        percentile=10,
-        n_components=2,
+        percentile: Annotated[float, Real("a number in (0, 100]", above=0, most=100)] = 10,
+        n_components: NComponents = 2,
         *,
-        bandwidth="silverman",
-        bandwidth_floor=0.05,
-        n_bins=256,
-        root=False,
-        n_landmarks=None,
-        on_disconnected="bridge",
-        random_state=None,
-        n_jobs=None,
+        bandwidth: Annotated[Any, _Bandwidth()] = "silverman",
+        bandwidth_floor: Any = 0.05,
+        n_bins: Annotated[int, Count(least=2)] = 256,
+        root: Annotated[bool, Switch()] = False,
+        n_landmarks: Any = None,
+        on_disconnected: Annotated[Any, Policy()] = "bridge",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.percentile = percentile
         self.n_components = n_components
@@ -143,70 +221,31 @@ class KDEIsomap(GeodesicEmbedder):
 
         ``y`` is not used.
         """
-        X = self._checked_rows(X)
-        self._fit_rule, self._fit_as = Percentile(self.percentile), (self.bandwidth, self.root)
-        near = directed_within(X, self._fit_rule, "euclidean", self.n_jobs)
-        graph = joined_graph(X, near, "percentile", on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)
-        self._set_grid(X)
-        self._lists = near.indptr.astype(np.int64), near.indices.astype(np.int32)
-        indptr, members = with_own_rows(*self._lists, np.arange(len(X)))
-        graph = reweighted(graph, lambda heads, tails: self._weights(X, indptr, members, heads, tails))
-        self._embed_graph(X, graph)
-        return self
+        data, policy, n_jobs = training_data(self, X), self.on_disconnected, self.n_jobs
+        checked_landmarks(self.n_landmarks, self.n_components, 0)
+        rule = Percentile(self.percentile)
+        near = directed_within(data.X, rule, "euclidean", n_jobs)
+        graph = joined_graph(data.X, near, "percentile", on_disconnected=policy, n_jobs=n_jobs)
+        lists = near.indptr.astype(np.int64), near.indices.astype(np.int32)
+        densities = _densities(data.X, self.bandwidth, self.bandwidth_floor, int(self.n_bins))
+        edges = DensityEdges(data, rule, *lists, self.bandwidth, self.root, *densities)
+        graph = reweighted(graph, partial(edges.between, n_jobs=n_jobs))
+        nodes, graph = embedded_component(graph, policy)
+        found = scaled_geodesics(data, nodes, graph, self.n_landmarks, self.n_components, policy,
+                                 random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+        Z, paths, results = geodesic_results(DensityGeodesicMap, data, nodes, edges, found, n_jobs)
+        return self._set_fit(Z, paths, **results)
 
-    def _checked_rows(self, X) -> np.ndarray:
-        require_number("percentile", self.percentile, "a number in (0, 100]", above=0, most=100)
-        checked_bandwidth(self.bandwidth)
-        require_flag("root", self.root)
-        require_count("n_bins", self.n_bins, least=2)
-        return super()._checked_rows(X)
 
-    def _set_grid(self, X: np.ndarray) -> None:
-        """The unit, the grid, and the floors of the bandwidths, which new rows share."""
-        self._unit = density_unit(X)
-        low, high = float(X.min()), float(X.max())
-        self._grid = (low / self._unit, high / self._unit, int(self.n_bins))
-        step = (high - low) / (self.n_bins - 1)
-        below, least = bandwidth_floors(X, self.bandwidth, self.bandwidth_floor, step)
-        self._floors = below / self._unit, least / self._unit
-
-    def _weights(self, X, indptr, members, heads, tails) -> np.ndarray:
-        bandwidth, root = self._fit_as
-        bandwidth = bandwidth if isinstance(bandwidth, str) else bandwidth / self._unit
-        values = kde_divergences(X / self._unit, indptr, members, heads, tails, grid=self._grid,
-                                 bandwidth=bandwidth, floors=self._floors, n_jobs=self.n_jobs)  # fmt: skip
-        values = checked_weights(values, len(heads))
-        return np.sqrt(values) if root else values
-
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        Double(above=0).check(self._unit, "_unit", Sizes())  # absent in older files, but never None
-
-    def _entries(self, X: np.ndarray) -> Entries:
-        found = entry_lists(X, self._fitted_rows(), self.graph_, self._fit_rule, n_jobs=self.n_jobs)
-        listed = np.isfinite(found.distances)
-        weights = np.full(listed.shape, np.inf)
-        for block in row_blocks(len(X), "divergences of new rows", size=_NEW_AT_ONCE):
-            neighbors = self._fitted[found.indices[block]]
-            weights[block][listed[block]] = self._weights_of_new(X[block], neighbors, listed[block])
-        return Entries(found.indices, weights, found.isolated)
-
-    def _weights_of_new(self, X: np.ndarray, neighbors: np.ndarray, listed: np.ndarray) -> np.ndarray:
-        """Divergences between the patches of new rows and those of their neighbours, where listed."""
-        row, _ = np.nonzero(listed)
-        near = neighbors[listed]
-        known, tails = np.unique(near, return_inverse=True)
-        n = len(self._known.X)
-        sizes = np.concatenate([np.diff(self._lists[0])[known], listed.sum(axis=1)])
-        lists = [self._lists[1][self._lists[0][i] : self._lists[0][i + 1]] for i in known]
-        indptr, members = with_own_rows(
-            np.concatenate([[0], np.cumsum(sizes)]),
-            np.concatenate([*lists, near]),
-            np.concatenate([known, n + np.arange(len(X))]),
-        )
-        used, members = np.unique(members, return_inverse=True)
-        rows = np.concatenate([self._known.X[used[used < n]], X])
-        return self._weights(rows, indptr, members, len(known) + row, tails.ravel())
+def _densities(
+    X: np.ndarray, bandwidth: Any, bandwidth_floor: Any, n_bins: int
+) -> tuple[float, tuple[float, float, int], tuple[np.ndarray, np.ndarray]]:
+    """The unit, the grid, and the floors of the bandwidths, which new rows share."""
+    unit = density_unit(X)
+    low, high = float(X.min()), float(X.max())
+    step = (high - low) / (n_bins - 1)
+    below, least = bandwidth_floors(X, bandwidth, bandwidth_floor, step)
+    return unit, (low / unit, high / unit, n_bins), (below / unit, least / unit)
 
 
 def with_own_rows(indptr: np.ndarray, indices: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

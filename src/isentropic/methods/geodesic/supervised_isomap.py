@@ -2,18 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
 import numpy as np
 
-from ..._core.state import OneOf, State, Value, Whole
+from ..._core.specs import Array, Maybe, Number, OneOf, StateError, Tuple, Whole
+from ..._core.state import Sub, Value
+from ..._core.values import NeighborGraph
 from ...dissimilarities import Added, ClassIndex, Exponential, Shrunk, checked_dissimilarity
 from ...embedding.classes.class_divergences import dissimilarity_of
 from ...embedding.classes.class_graphs import class_graph
-from ...embedding.classes.supervised import ClassLearner
+from ...embedding.classes.class_model import ClassModel
+from ...embedding.embedder import Embedder
+from ...embedding.landmarks import checked_landmarks
+from ...embedding.maps.geodesic import GeodesicMap
+from ...embedding.parameters import NComponents, NJobs, RowMetric, Unlabelled
+from ...embedding.part import Part
+from ...embedding.training_data import labelled_training_data
 from ...neighbors import Entries, clipped_neighbors
-from .geodesic import GeodesicEmbedder
+from .scaling import Policy, embedded_component, geodesic_results, scaled_geodesics
 
 
-class SupervisedIsomap(ClassLearner, GeodesicEmbedder):
+@dataclass(frozen=True, eq=False)
+class ClassEdges(Part):
+    """A new row enters the graph at its nearest nodes by the dissimilarity, expected over its classes."""
+
+    classes: Annotated[ClassModel, Sub(ClassModel)]
+    nodes: Annotated[np.ndarray, Array("g", dtype=np.int64, below="n")]
+    measure: Annotated[Any, OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c"))]
+    k: Annotated[int, Whole(1)]
+
+    def of_new(self, X: np.ndarray, paths: GeodesicMap, n_jobs: int | None) -> Entries:
+        """The edges of new rows; the classes of their nearest nodes vote."""
+        k, index = min(self.k, len(self.nodes)), self._index
+        plain = Added(np.zeros((self.classes.n_classes,) * 2))
+
+        def vote(X: np.ndarray) -> np.ndarray:
+            return index.classes[index.nearest(X, k, plain, None, n_jobs)[0]]
+
+        return Entries(*index.nearest(X, k, self.measure, self.classes.shares(X, n_jobs, vote), n_jobs))
+
+    @cached_property
+    def _index(self) -> ClassIndex:
+        data = self.classes.data
+        rows = np.empty((len(self.nodes), 0)) if data.X is None else data.X[self.nodes]
+        return ClassIndex(rows, data.labels[self.nodes], data.metric)
+
+    def _require_sound(self) -> None:
+        if (self.classes.data.labels[self.nodes] < 0).any():
+            raise StateError("nodes", "must be rows with a class")
+
+
+class ClassGraphMap(GeodesicMap):
+    """The out-of-sample map of supervised ISOMAP."""
+
+    edges: Annotated[ClassEdges, Sub(ClassEdges)]
+
+
+class SupervisedIsomap(Embedder):
     """ISOMAP whose neighbours and lengths are those of a dissimilarity in which classes count.
 
     ``"dis1"`` (ES-ISOMAP): ``sqrt(1 - exp(-d^2 / beta))`` within a class, ``exp(d^2 / 2 beta) - alpha``
@@ -87,22 +135,26 @@ class SupervisedIsomap(ClassLearner, GeodesicEmbedder):
     (75, 2)
     """
 
-    _state = State(
-        _fit_measure=OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c")), _n_nearest=Whole(1)
-    )
+    _learns_from_y = True
+    graph_: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    landmarks_: Annotated[np.ndarray | None, Maybe(Array("r", dtype=np.int64, below="n"))]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    euclidean_defect_: Annotated[tuple[float, float], Tuple(Number(), Number())]
+    residual_variance_: Annotated[float, Number()]
+    _map: Annotated[ClassGraphMap, Sub(ClassGraphMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
         *,
-        dissimilarity="dis1",
-        unlabelled="votes",
-        metric="euclidean",
-        n_landmarks=None,
-        on_disconnected="bridge",
-        random_state=None,
-        n_jobs=None,
+        dissimilarity: Any = "dis1",
+        unlabelled: Unlabelled = "votes",
+        metric: RowMetric = "euclidean",
+        n_landmarks: Any = None,
+        on_disconnected: Annotated[Any, Policy()] = "bridge",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -117,34 +169,19 @@ class SupervisedIsomap(ClassLearner, GeodesicEmbedder):
     def fit(self, X, y):
         """Nearest rows by the dissimilarity, their graph, geodesics, classical scaling."""
         checked_dissimilarity(self.dissimilarity)
-        self._checked_parameters()
-        X, codes = self._taught(X, y, metric=self.metric)
-        rows = np.flatnonzero(codes >= 0)
-        table, classes = self._table(X, rows), codes[rows]
+        data, policy, n_jobs = labelled_training_data(self, X, y), self.on_disconnected, self.n_jobs
+        checked_landmarks(self.n_landmarks, self.n_components, 0)
+        rows, metric, table = data.labelled, self.metric, data.table
+        if len(rows) < data.n:
+            table = np.ascontiguousarray(table[np.ix_(rows, rows)] if data.precomputed else table[rows])
+        labels = data.labels[rows]
         k = clipped_neighbors(self.n_neighbors, len(rows) - 1)
-        measure = dissimilarity_of(self.dissimilarity, table, classes, metric=self.metric, n_jobs=self.n_jobs)
-        graph = class_graph(table, classes, measure, k, metric=self.metric,
-                            on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)  # fmt: skip
-        self._learn(X, codes, k, self.unlabelled)
-        self._fit_measure, self._n_nearest = measure, k
-        self._embed_graph(X, graph, rows)
-        return self
-
-    def _table(self, X: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """The rows that have a class; of given distances, those between them."""
-        if len(rows) == len(X):
-            return X
-        return np.ascontiguousarray(X[np.ix_(rows, rows)] if self.metric == "precomputed" else X[rows])
-
-    def _entries(self, X: np.ndarray) -> Entries:
-        k, index = min(self._n_nearest, self.graph_.n_rows), self._rows_by_class()
-        plain = Added(np.zeros((len(self.classes_),) * 2))
-        shares = self._shares(X, lambda X: index.classes[index.nearest(X, k, plain, None, self.n_jobs)[0]])
-        return Entries(*index.nearest(X, k, self._fit_measure, shares, self.n_jobs))
-
-    def _rows_by_class(self) -> ClassIndex:
-        index = getattr(self, "_index_of_classes", None)
-        if index is None:
-            classes = self._codes[self._fitted]
-            index = self._index_of_classes = ClassIndex(self._fit_X, classes, self._fit_metric)
-        return index
+        measure = dissimilarity_of(self.dissimilarity, table, labels, metric=metric, n_jobs=n_jobs)
+        graph = class_graph(table, labels, measure, k, metric=metric, on_disconnected=policy, n_jobs=n_jobs)
+        nodes, graph = embedded_component(graph, policy, rows)
+        found = scaled_geodesics(data, nodes, graph, self.n_landmarks, self.n_components, policy,
+                                 random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
+        classes = ClassModel.fit(data, len(self.classes_), self.unlabelled, k, n_jobs, guess=False)
+        edges = ClassEdges(classes, nodes, measure, k)
+        Z, paths, results = geodesic_results(ClassGraphMap, data, nodes, edges, found, n_jobs)
+        return self._set_fit(Z, paths, **results)

@@ -90,6 +90,8 @@ class FuzzyMemberships(Part):
     def _require_sound(self) -> None:
         if (self.classes is None) != (self.apart is None):
             raise StateError("apart", "must be there for a map that learnt from classes, and for no other")
+        if self.classes is not None:
+            self.classes.require_guesses()
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,6 +79,7 @@ class ClassPatches(Part):
         return Patches(rows, near, self.divergence, _REGULARIZATION, False, self.floor, self.form)
 
     def _require_sound(self) -> None:
+        self.classes.require_guesses()
         if self.data.X is None:
             raise StateError("classes.data.X", "must be there, for the patches of new rows")
 

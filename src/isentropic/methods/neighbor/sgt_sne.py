@@ -70,6 +70,7 @@ class ClassGeodesics(Part):
         return indices, lengths if self.squared else np.sqrt(lengths)
 
     def _require_sound(self) -> None:
+        self.classes.require_guesses()
         if self.data.X is None:
             raise StateError("classes.data.X", "must be there, for new rows to enter the graph")
         if not self.graph.is_distance:
