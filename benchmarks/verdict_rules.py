@@ -21,6 +21,7 @@ import pandas as pd
 
 from isentropic.comparison.verdict.thresholds import (
     DENSITY,
+    DISTANCE_WEIGHT,
     EXACT,
     FLOOR,
     NEIGHBORS_FAIR,
@@ -97,7 +98,7 @@ def _shown(maps: pd.DataFrame) -> pd.Series:
 def usefulness(maps: pd.DataFrame) -> pd.Series:
     """By which the verdict compares maps."""
     near, far = (-np.log(1 + FLOOR - maps[name].clip(0, 1)) for name in ("near", "tau"))
-    return near + far
+    return near + DISTANCE_WEIGHT * far
 
 
 RULES = {

@@ -24,7 +24,7 @@ def pages(monkeypatch):
     """A page that holds its verdict; the arguments of each call."""
     calls = []
 
-    def page(table, runs, verdict, drawing, facts, *, color=None, copies=None):
+    def page(table, runs, verdict, page_data, facts, *, color=None, copies=None):
         calls.append({"table": table, "runs": runs, "verdict": verdict, "facts": facts, "color": color})
         return f"{PAGE}{verdict.headline}"
 
@@ -403,7 +403,9 @@ def test_a_budget_is_a_time(report):
 
 
 def test_a_budget_that_cannot_be_kept_is_said_before_the_work_starts(report, monkeypatch):
-    monkeypatch.setattr("isentropic.comparison.budget.work.measured_pace", lambda data, n_jobs: 100.0)
+    monkeypatch.setattr(
+        "isentropic.comparison.budget.comparison_plan.measure_unit_cost", lambda data, n_jobs: 100.0
+    )
     methods = ("--methods", "isomap,pca", "--preset", "quick")
     result = report("builtin:iris", *methods, "--budget", "20s", "--json")
     assert result.exit_code == 0, result.stderr

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from work_stub import begun, task
 
-from isentropic._core import kept as _kept
+from isentropic._core import result_cache as _kept
 from isentropic._core.errors import FileFormatError, StoredRunWarning
 from isentropic.experiments import store as stores
 from isentropic.experiments.running import run
@@ -44,7 +44,7 @@ def test_the_key_knows_words_data_and_code(tmp_path, monkeypatch):
     assert len(keys) == 5
     assert key_of(one) == key_of(replace(one))
     stores.work_mark.cache_clear()
-    monkeypatch.setattr(stores, "code_mark", lambda *without: "another code")
+    monkeypatch.setattr(stores, "code_fingerprint", lambda *without: "another code")
     assert key_of(one) not in keys
     stores.work_mark.cache_clear()
 
@@ -78,8 +78,8 @@ def test_a_file_changed_by_hand_is_no_result(store):
 def test_numbers_that_are_none_are_no_result_though_the_checksum_is_theirs(store, number):
     store.write(task(1), Outcome({"accuracy": 0.5}, 1.0))
     (path,) = store.folder.glob("*.json")
-    text = path.read_text().rpartition(f', "{_kept.SEAL}"')[0] + "}"
-    path.write_text(_kept._sealed(text.replace("0.5", number), key_of(task(1))))
+    text = path.read_text().rpartition(f', "{_kept.CHECKSUM_FIELD}"')[0] + "}"
+    path.write_text(_kept._with_checksum(text.replace("0.5", number), key_of(task(1))))
     with pytest.warns(StoredRunWarning, match="computed again"):
         assert store.read(task(1)) is None
 

@@ -128,7 +128,7 @@ def _require_outputs(asked: Asked, tables: Path, target: str | None) -> None:
     """Refuse files that could not be written, are among the tables, or would be read as one next time."""
     from .._core.files import are_one_file, real_path
     from ..experiments.own_tables import tables_in
-    from ..tables.readers.files import kind_of_file
+    from ..tables.readers.table_files import kind_of_file
 
     outputs = asked.outputs
     inputs = [path for table in tables_in(tables) for path in inputs_of(str(table), target)]

@@ -228,14 +228,14 @@ def _figure(result: _Result, jobs: int | None) -> Any:
     from ..plot import quality_sheet
     from ..plot.axes import plain_text
     from ..quality import coranking_matrix
-    from ..quality.measures import drawn_curves
+    from ..quality.measures import plotted_curves
 
     quality, rows = result.quality, result.quality.rows
     X, Z = result.table.X[rows], result.coordinates.to_numpy()[rows]
     with computing("quality"):
         matrix = coranking_matrix(X, Z, metric=result.table.metric, n_jobs=jobs)
     n_shown = quality.n - 2  # all is well with all others, by definition
-    drawn = {kind.legend.split(":")[0]: kind.name for kind in drawn_curves()}
+    drawn = {kind.legend.split(":")[0]: kind.name for kind in plotted_curves()}
     curves = {title: getattr(quality.curves, name)[:n_shown] for title, name in drawn.items()}
     widths = {title: quality.half_widths[name] for title, name in drawn.items() if not quality.exact}
     return quality_sheet(

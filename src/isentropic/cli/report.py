@@ -35,8 +35,8 @@ from .shared.terminal import MethodLines, one_bar, reporting, show_json
 if TYPE_CHECKING:
     from .._core.values import Table
     from ..comparison import Run
-    from ..comparison.budget.pace import Limit
-    from ..comparison.comparing import Comparison
+    from ..comparison.budget.cost_model import TimeLimit
+    from ..comparison.method_comparison import Comparison
 
 _PAGE = "report.html"
 MAP_FILES = (*MAPS, ".json")
@@ -97,7 +97,7 @@ class _Asked:
     folder: Path | None
     jobs: int | None
     most_rows: int | None
-    limit: Limit | None
+    limit: TimeLimit | None
 
 
 @with_table_options
@@ -147,7 +147,7 @@ def main(
     require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:
         from .._core.runtime import config_context
-        from ..report.payload.drawn_rows import require_color
+        from ..report.payload.page_rows import require_color
 
         with prompt_interrupt():
             table = table_options.load(source)
@@ -179,32 +179,34 @@ def _finish(
 ) -> None:
     """Judge, write the page, say the verdict."""
     from .._core.files import atomic_write, written_together
-    from ..comparison import drawing, save_maps
-    from ..comparison.budget.strata import taken
-    from ..comparison.drawings import shown_groups
+    from ..comparison import collect_page_data, save_maps
+    from ..comparison.budget.stratified_sample import select_rows
+    from ..comparison.page_data import shown_groups
     from ..comparison.presentation import seconds
     from ..comparison.verdict.answers import about_table
-    from ..comparison.verdict.judging import answered
+    from ..comparison.verdict.judging import with_answers
     from ..report import page
 
     runs, judged = found.runs, found.verdict
     assert judged is not None  # there is a Run, at least
-    different = table if found.distinct is None else taken(table, found.distinct)  # identical rows once
-    compared = table if found.rows is None else taken(table, found.rows)
+    different = table if found.distinct is None else select_rows(table, found.distinct)  # identical rows once
+    compared = table if found.rows is None else select_rows(table, found.rows)
     facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
     local = found.in_distinct_rows()
-    tested = shown_groups(compared, local.runs, judged, whole=local.whole, everything=different)
-    judged = answered(judged, tested, about_table(compared))
-    drawn = drawing(compared, local.runs, judged, whole=local.whole, everything=different, tested=tested)
+    tested = shown_groups(compared, local.runs, judged, full_run=local.full_run, full_table=different)
+    judged = with_answers(judged, tested, about_table(compared))
+    drawn = collect_page_data(
+        compared, local.runs, judged, full_run=local.full_run, full_table=different, group_test=tested
+    )
     text = page(compared, local.runs, judged, drawn, facts, color=color, copies=found.copies)
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     with written_together():
         with atomic_write(told.out) as file:
             file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
         if maps is not None:
-            of_all = found.whole is not None and not found.whole.failed
+            of_all = found.full_run is not None and not found.full_run.failed
             of_rows = compared if found.sampled else table
-            written = (table, [found.whole]) if of_all else (of_rows, runs, judged)
+            written = (table, [found.full_run]) if of_all else (of_rows, runs, judged)
             save_maps(maps, *written, raw_text=told.raw_text)
     if as_json:
         show_json(document(table, found, judged, drawn, facts, told))
@@ -224,7 +226,7 @@ def _finish(
 def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, int]:
     """What was found, and how many of the Runs were read back."""
     from ..comparison import PRESETS
-    from ..comparison.comparing import compared
+    from ..comparison.method_comparison import run_comparison
 
     read_back: list[bool] = []
     lines = MethodLines(shown=shown)
@@ -234,7 +236,7 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
         lines.add(run, back)
 
     with one_bar(shown=shown), computing("the comparison"):
-        found = compared(
+        found = run_comparison(
             table.X,
             table.classes,  # a target of numbers has none
             asked.methods,
@@ -252,10 +254,10 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
     return found, sum(read_back)
 
 
-def _limit(began: float, seconds: float) -> Limit:
-    from ..comparison.budget.pace import Limit
+def _limit(began: float, seconds: float) -> TimeLimit:
+    from ..comparison.budget.cost_model import TimeLimit
 
-    return Limit(began, seconds, page=True)
+    return TimeLimit(began, seconds, page=True)
 
 
 # ---- what is written ----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from pathlib import Path
 from .. import __version__
 from .._core.files import path_of
 from .._core.json_checks import is_number, is_text, named, require_fields
-from .._core.kept import KEY_DIGITS, KeptFiles, code_mark
+from .._core.result_cache import KEY_DIGITS, ResultCache, code_fingerprint
 from .values import Outcome, Task
 
 try:
@@ -40,12 +40,12 @@ class OutcomeStore:
     """
 
     folder: Path
-    _files: KeptFiles
+    _files: ResultCache
 
     @classmethod
     def at(cls, folder: str | Path) -> OutcomeStore:
         """Make the folder, and refuse now one that takes no files; claims of the dead are removed."""
-        files = KeptFiles.at(folder)
+        files = ResultCache.at(folder)
         place = path_of(folder)
         for path in place.glob(f".*-{'[0-9a-f]' * KEY_DIGITS}.claim"):
             if _is_claim(path):
@@ -54,13 +54,13 @@ class OutcomeStore:
 
     def read(self, task: Task) -> Outcome | None:
         """What was kept of a task; None, with a warning, where the file is not as it was written."""
-        return self._files.kept(_name(task), key_of(task), lambda text: _outcome_of(text, task))
+        return self._files.get(_name(task), key_of(task), lambda text: _outcome_of(text, task))
 
     def write(self, task: Task, outcome: Outcome) -> None:
         """Keep it: a reader, or the next start, sees all of it or nothing."""
         fields = {"task": json.loads(task.words()), "measures": dict(outcome.measures)}
         fields |= {"seconds": outcome.seconds, "reason": outcome.reason}
-        self._files.keep(_name(task), key_of(task), json.dumps(fields, allow_nan=False))
+        self._files.put(_name(task), key_of(task), json.dumps(fields, allow_nan=False))
 
     @contextmanager
     def claimed(self, task: Task) -> Iterator[bool]:
@@ -173,7 +173,7 @@ def _digest(path: str, changed: int, size: int) -> str:
 @cache
 def work_mark(work: str) -> str:
     """Of the code behind a work: all of ours below the experiments, its own module, and what that imports."""
-    found = hashlib.sha256(code_mark(*_ABOVE).encode())
+    found = hashlib.sha256(code_fingerprint(*_ABOVE).encode())
     for path in sorted(_modules(work.partition(":")[0])):
         found.update(path.name.encode() + path.read_bytes())
     return found.hexdigest()

@@ -1,4 +1,4 @@
-"""``tables_page``: tables that were run again, or one's own, on one page that needs no network."""
+"""``tables_page``: reproduced tables, or one's own, as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -57,15 +57,15 @@ def tables_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str, Any
 
 def _chapter(chapter: Chapter, place: int) -> dict[str, Any]:
     tables = [_table(result) | {"id": f"table-{place}-{i}"} for i, result in enumerate(chapter.results, 1)]
-    told: dict[str, str] = {}
+    leads: dict[str, str] = {}
     for table in tables:  # a note that several tables share stands with the first of them
         lead, _, rest = table["note"].partition("\n")
-        table["note"] = "" if lead in told else rest
-        told.setdefault(lead, table["name"])
+        table["note"] = "" if lead in leads else rest
+        leads.setdefault(lead, table["name"])
     return {
         "name": chapter.name,
         "title": chapter.title,
-        "leads": [lead for lead in told if lead],  # the first paragraph of each note: what survives
+        "leads": [lead for lead in leads if lead],  # the first paragraph of each note: what survives
         "sentences": chapter.sentences,
         "reached": chapter.reached,
         "tables": tables,
@@ -115,16 +115,16 @@ def _table(result: TableResult) -> dict[str, Any]:
 
 def _honest(result: TableResult) -> str:
     """The honest column in words, with what stands in its brackets."""
-    told = f"honest, {result.table.honest}"
+    label = f"honest, {result.table.honest}"
     if not any(one.low is not None for one in result.cells):
-        return told
-    return f"{told} (in brackets {_INTERVALS.get(result.table.source, 'the 95% interval of the mean')})"
+        return label
+    return f"{label} (in brackets {_INTERVALS.get(result.table.source, 'the 95% interval of the mean')})"
 
 
 def _left(tasks: Sequence[Task]) -> str:
     """How many pieces of work were not run, by protocol, in words."""
     counts = Counter(task.protocol for task in tasks)
-    return ", ".join(f"{counts[name]:,} {words}" for name, words in _PROTOCOLS.items() if counts[name])
+    return ", ".join(f"{counts[name]:,} {label}" for name, label in _PROTOCOLS.items() if counts[name])
 
 
 def _has_number(one: CellResult) -> bool:
@@ -253,9 +253,9 @@ def diagram(layout: RankLayout) -> str:
         parts.append(
             f'<polyline class="lead" points="{x(mark.place)},{axis} {x(mark.place)},{y} {side},{y}"/>'
         )
-        words = escape(text)
+        label = escape(text)
         parts.append(
-            f'<text class="name" x="{side + shift}" y="{y + 4}" text-anchor="{anchor}">{words}</text>'
+            f'<text class="name" x="{side + shift}" y="{y + 4}" text-anchor="{anchor}">{label}</text>'
         )
     box = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     return f'<svg class="ranks" {box} role="img" aria-label="Mean ranks">{"".join(parts)}</svg>'

@@ -181,8 +181,7 @@ def _write_csv(
     from itertools import chain
 
     from ..._core.files import atomic_write
-    from ...tables.writers.formulas import escape_formula
-    from ...tables.writers.written import quoting_of
+    from ...tables.writers.map_files import escape_formula, quoting_of
 
     cells = rows if raw_text else [[escape_formula(cell) for cell in row] for row in rows]
     text = io.StringIO()

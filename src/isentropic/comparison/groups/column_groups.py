@@ -1,4 +1,4 @@
-"""Groups that few columns alone make: their levels tell the group, and without them it is gone."""
+"""Groups that few columns alone define: their levels tell the group, and without them it is gone."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..._core.values import Floats, Integers, Table
-from ..explain.explained_columns import Column, columns_of
-from .halves import LEAST, Embed, jaccard, map_tree
-from .tree import Flags
+from ..explain.source_columns import Column, columns_of
+from .cluster_tree import LEAST, Embed, Flags, jaccard, map_tree
 
 _TELLS = 0.95  # balanced accuracy from which columns tell a group from the rest
 _GAIN = 0.02  # of that accuracy, which one more column must bring
@@ -29,45 +28,50 @@ class _Levels:
     features: slice  # where it stands in X
 
 
-def columns_that_make(X: Floats, table: Any, members: Flags, embed: Embed) -> list[tuple[str, ...]]:
-    """For each group (n, g) the columns that alone make it, at most three; none where it is more than that.
+def defining_columns(X: Floats, table: Any, members: Flags, embed: Embed) -> list[tuple[str, ...]]:
+    """For each group (n, g) the columns that alone define it, at most three; none where it is more.
 
     Such columns are of levels, have at most 10 values, or have one value in a quarter of the rows. Their
-    combined levels tell the group from the rest with a balanced accuracy of at least .95, and a map of the
-    rows has no cluster that shares .65 of the group (Jaccard) if they are constant there, with all others
-    that say the same: an amount that is zero where a flag is "no". One fit for each group that is told so.
+    combined levels tell the group from the other groups, or from the rest if it is the only one, with a
+    balanced accuracy of at least .95. And a map of the rows has no cluster that shares .65 of the group
+    (Jaccard) if they are constant there, with all others that say the same: an amount that is zero where a
+    flag is "no". One fit for each such group.
     """
     columns = list(_columns_of_levels(X, table))
-    return [_makers(X, columns, flags, embed) for flags in members.T]
+    compared = np.asarray(members.any(axis=1) if members.shape[1] > 1 else np.ones(len(members), bool))
+    return [_defining(X, columns, flags, compared, embed) for flags in members.T]
 
 
-def _makers(X: Floats, columns: Sequence[_Levels], flags: Flags, embed: Embed) -> tuple[str, ...]:
-    makers = _telling(columns, flags)
-    if not makers:
+def _defining(
+    X: Floats, columns: Sequence[_Levels], flags: Flags, compared: Flags, embed: Embed
+) -> tuple[str, ...]:
+    defining = _telling(columns, flags, compared)
+    if not defining:
         return ()
     without = X.copy()
     for column in columns:
-        if any(column is maker or _says_the_same(column, maker) for maker in makers):
+        if any(column is one or _says_the_same(column, one) for one in defining):
             without[:, column.features] = 0.0
     shared = jaccard(flags[:, None], map_tree(without, embed).members)
-    return () if shared.max(initial=0.0) >= LEAST else tuple(maker.name for maker in makers)
+    return () if shared.max(initial=0.0) >= LEAST else tuple(one.name for one in defining)
 
 
-def _telling(columns: Sequence[_Levels], flags: Flags) -> list[_Levels]:
+def _telling(columns: Sequence[_Levels], flags: Flags, compared: Flags) -> list[_Levels]:
     """The fewest columns whose combined levels tell a group, the best one first; none where they do not."""
     found: list[_Levels] = []
     cells: Integers = np.zeros(len(flags), np.int64)
     accuracy = 0.5
     while accuracy < _TELLS and len(found) < _MOST_COLUMNS:
-        scored = [(_accuracy(_combined(cells, column.codes), flags), column) for column in columns]
+        joined = [(_combine(cells, column.codes), column) for column in columns]
+        scored = [(_accuracy(codes[compared], flags[compared]), column) for codes, column in joined]
         best, column = max(scored, key=lambda pair: pair[0], default=(0.0, None))
         if column is None or best < accuracy + _GAIN:
             return []
-        accuracy, found, cells = best, [*found, column], _combined(cells, column.codes)
+        accuracy, found, cells = best, [*found, column], _combine(cells, column.codes)
     return found if accuracy >= _TELLS else []
 
 
-def _combined(cells: Integers, codes: Integers) -> Integers:
+def _combine(cells: Integers, codes: Integers) -> Integers:
     return np.unique(cells * (codes.max() + 1) + codes, return_inverse=True)[1]
 
 

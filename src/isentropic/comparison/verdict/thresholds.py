@@ -1,4 +1,4 @@
-"""Limits of the grades, and what makes two maps differ in practice. ``benchmarks/`` has how they were chosen.
+"""Thresholds of the grades, and what makes two maps differ in practice; ``benchmarks/`` measures them.
 
 A map answers two questions, each on the scale that its sentence shows:
 
@@ -23,8 +23,9 @@ DISTANCES_GOOD: Final = 85  # of 100 pairs of distances
 DISTANCES_FAIR: Final = 75
 DISTANCES_CHANCE: Final = 55
 
+DISTANCE_WEIGHT: Final = 1.3  # of the second question beside the first, where maps are compared
 FLOOR: Final = 0.05  # added to what a map loses: less is no reason to prefer it
-SAME: Final = 0.4  # maps that differ by less are the same in practice; the simpler one is preferred
+SAME: Final = 0.5  # maps that differ by less are the same in practice; the simpler one is preferred
 EXACT: Final = 0.999  # of the way from chance, on both questions: the map is the table itself, drawn
 RELATED: Final = 0.01  # p of the columns: rows lie closer together than in every one of 99 shuffled tables
 RELATION: Final = 0.05  # by how much closer
