@@ -16,7 +16,6 @@ LARGE_FOLDERS = {
     "experiments": 46,
     "methods/distance": 19,
     "methods/neighbor": 23,
-    "tables/prepare": 16,
 }
 
 # name -> modules that still have it
