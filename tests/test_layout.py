@@ -21,16 +21,13 @@ LARGE_FOLDERS = {
 # name -> modules that still have it
 REPEATED_NAMES = {
     "adam": 2,
-    "class_maps": 2,
     "condensed": 2,
     "datasets": 2,
-    "drawn_rows": 2,
     "epochs": 2,
     "fields": 2,
     "fuzzy": 2,
     "geodesic": 3,
     "gower": 3,
-    "grids": 2,
     "kinds": 2,
     "lattices": 2,
     "linear": 2,
@@ -41,15 +38,11 @@ REPEATED_NAMES = {
     "placement": 2,
     "rank_images": 2,
     "same_degree": 2,
-    "scaling": 2,
-    "sources": 2,
     "spectral": 2,
-    "store": 2,
-    "stress": 5,
-    "tree": 2,
+    "stress": 4,
     "triplets": 2,
     "unfolding": 2,
-    "values": 5,
+    "values": 3,
 }
 
 MOST_CLASSES = 14  # of ours that an estimator is made of

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from isentropic import Gower, InvalidInputError
 from isentropic.datasets import Preparation, load
 from isentropic.distances import distances_between, in_units
-from isentropic.tables.prepare.balance import (
+from isentropic.tables.prepare.column_scaling import (
     balancing_weights,
     common_factor,
     mean_differences,

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 
 from isentropic import ClassicalMDS, InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
-from isentropic.tables.prepare.balance import shares_by_column
+from isentropic.tables.prepare.column_scaling import shares_by_column
 from isentropic.tables.prepare.distance_matrix import distance_matrix
 
 RNG = np.random.default_rng(4)

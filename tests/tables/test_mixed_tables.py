@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from isentropic import ClassicalMDS, InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
 from isentropic.distances import distances_between, in_units
-from isentropic.tables.prepare.balance import shares_by_column
+from isentropic.tables.prepare.column_scaling import shares_by_column
 
 MIXED = pd.DataFrame({
     "rooms": [2, np.nan, 4, 5], "heating": ["gas", "oil", None, "gas"], "area": [40.0, 50.0, 70.0, 90.0],

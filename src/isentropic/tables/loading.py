@@ -13,8 +13,7 @@ from .._core.errors import require, require_one_of
 from .._core.sparse_rows import SPARSE_METRIC
 from .._core.values import Floats, Table
 from .notices import listing, notice
-from .prepare.balance import require_weights
-from .prepare.column_scaling import ROWS, SCALINGS, fit_scale, weighted_scale
+from .prepare.column_scaling import ROWS, SCALINGS, fit_scale, require_weights, weighted_scale
 from .prepare.dates import DATES
 from .prepare.distance_matrix import distances_table, recognize_distances
 from .prepare.encoding import Encoded, encode_columns

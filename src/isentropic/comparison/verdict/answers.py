@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from ..._core.values import Table
-from ...tables.prepare.balance import common_factor
+from ...tables.prepare.column_scaling import common_factor
 from . import text
 from .thresholds import DOMINANT, ONE_DIRECTION
 

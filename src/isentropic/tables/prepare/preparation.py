@@ -14,8 +14,7 @@ from ..._core.errors import InvalidInputError, is_real, require, require_count, 
 from ..._core.gower import Gower
 from ..._core.values import ColumnSummary, Floats, Role
 from ..sparse_source import Reduction
-from .balance import balancing_weights
-from .column_scaling import ROWS, SCALINGS, Scale
+from .column_scaling import ROWS, SCALINGS, Scale, balancing_weights
 from .columns import KINDS, Column, first_features
 from .dates import CYCLES
 from .factor_imputation import Factors

@@ -13,7 +13,7 @@ from pandas.api import types
 
 from ..._core.values import ColumnSummary, Role, Table
 from ..notices import plural
-from .balance import shares_by_column
+from .column_scaling import shares_by_column
 from .columns import Column, is_number
 from .dates import texts_of
 from .preparation import Preparation
