@@ -94,7 +94,8 @@ def _specs_of(hints: dict[str, Any]) -> dict[str, FieldSpec]:
 
 def uses_parts(kind: type) -> bool:
     """Whether an estimator is made of parts: no class that it derives from has a table."""
-    return bool(field_specs(kind)) and not any("_state" in vars(base) for base in kind.__mro__)
+    estimator = hasattr(kind, "_get_param_names") and bool(field_specs(kind))
+    return estimator and not any("_state" in vars(base) for base in kind.__mro__)
 
 
 # ---- parts that declare their own --------------------------------------------------------------
@@ -238,8 +239,10 @@ def require_state(value: Any, part: str = "", sizes: Sizes | None = None) -> Non
 
 
 def _check_fields(value: Any, part: str, sizes: Sizes) -> None:
-    held = _held(value)
-    for name, spec in declared(type(value)).items():
+    held, specs = _held(value), declared(type(value))
+    if is_dataclass(value) and (unknown := held.keys() - specs.keys()):
+        raise StateError(inside(part, min(unknown)), "has no spec")  # nothing unchecked reaches a kernel
+    for name, spec in specs.items():
         if name in held:
             spec.check(held[name], inside(part, name), sizes)
         elif not spec.may_miss:
