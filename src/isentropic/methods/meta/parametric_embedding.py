@@ -17,7 +17,6 @@ from ..._core.state import Array, Double, Each, Maybe, Model, Number, State, Sta
 from ...embedding.faithfulness import table_tau
 from ...embedding.input_rows import checked_components, checked_rows
 from ...embedding.placement import Placer
-from ..distance.sdd import ParameterFreeSDD
 from ..neural.networks import Layers
 from ..neural.neural import checked_layers
 from ..neural.training import Schedule, drawn_batches, held_and_learnt, train
@@ -239,7 +238,8 @@ class ParametricEmbedding(Placer):
         """The fitted embedder, and the map to learn, (n, d)."""
         if self.embedder is None:
             seed = int(random.randint(2**31 - 1))
-            sdd = ParameterFreeSDD(self.n_components, random_state=seed, n_jobs=self.n_jobs).fit(X)
+            kind: Any = estimator_named(_EMBEDDER)
+            sdd = kind(self.n_components, random_state=seed, n_jobs=self.n_jobs).fit(X)
             return sdd, sdd.embedding_
         hint = "Give an estimator such as isentropic.Isomap()."
         parts = all(hasattr(self.embedder, name) for name in ("get_params", "fit_transform"))
