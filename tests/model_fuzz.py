@@ -359,7 +359,7 @@ def _mutate_items(node, rng):
 
 TAGS = ["array", "part", "tuple", "list", "set", "dict", "names", "float", "scalar", "value", "model", ""]
 KINDS = ["TrainingData", "NearestRows", "StudentLayout", "StudentMap", "ClassModel", "NeighborGraph", "Knn",
-         "Neighbors", "Landmarks", "Embedder", "Part", "PCA", "TSNE", "dict", "eval", "", 3, None]  # fmt: skip
+         "Neighbors", "Landmarks", "Embedder", "Part", "PCA", "TSNE", "eval", "", 3, None]  # fmt: skip
 METHOD_NAMES = ["t-sne", "umap", "pca", "isomap", "selected", "no-such-method", "", "TSNE", 3, None]
 
 

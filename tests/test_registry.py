@@ -25,7 +25,9 @@ from isentropic import Knn, Landmarks, registry
 from isentropic._core import extras as _extras
 from isentropic._core.errors import InvalidInputError, MissingExtraError
 from isentropic._core.extras import EXTRAS
+from isentropic._core.state import field_specs, uses_parts
 from isentropic.comparison import PRESETS
+from isentropic.embedding.embedder import Embedder
 from isentropic.embedding.pair_distances import ALL_UP_TO
 from isentropic.quality import kendall_tau
 from isentropic.registry import FAMILIES, METHODS, Method, make
@@ -345,3 +347,14 @@ def test_entry_points_of_other_groups_are_not_methods(monkeypatch):
     monkeypatch.setattr(registry, "entry_points", entry_points)
     assert [method.name for method in registry._installed()] == ["flat"]
     assert asked == ["isentropic.methods"]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_made_of_parts_derives_from_the_embedder_alone(name):
+    """Parts, not towers: the method and ``Embedder``; what others share are functions and parts."""
+    kind = METHODS[name].load()
+    if uses_parts(kind):
+        ours = [base for base in kind.__mro__ if base.__module__.startswith("isentropic.")]
+        assert ours == [kind, Embedder]
+        assert "_map" in field_specs(kind)
+        assert not {"_state", "_parameters", "_found_again", "_place", "_keep", "_remember"} & set(vars(kind))

@@ -102,7 +102,7 @@ def test_a_refit_by_another_metric_forgets_the_units(tmp_path):
 
 def test_a_damaged_model_with_holes_is_refused(tmp_path):
     method = Isomap().fit(np.nan_to_num(X))
-    method._fit_X[3, 1] = np.nan
+    method._map.data.X[3, 1] = np.nan
     with pytest.raises((InvalidInputError, FileFormatError), match="finite"):
         save(method, tmp_path / "model.skops")
 

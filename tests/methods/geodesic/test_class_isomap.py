@@ -50,7 +50,7 @@ def test_fitted_and_new_rows_are_those_of_the_blended_matrix(alpha, scale):
     assert_same_up_to_sign(fitted.embedding_, vectors * np.sqrt(values), rtol=0, atol=1e-8 * np.ptp(D))
     new = WINE[1:20:2]
     plain = Isomap(10).fit(X)
-    entries = plain._entries(new)
+    entries = plain._map.edges.of_new(new, plain._map, None)
     paths = geodesics.paths.from_neighbors(plain.graph_, entries.indices, entries.distances)
     mixed = alpha * paths + (1 - alpha) * s * (posterior(new, class_gaussians(X, y)) @ DE)[:, y]
     places = -0.5 * (mixed**2 - (D**2).mean(axis=0)) @ (vectors / np.sqrt(values))
@@ -113,7 +113,7 @@ def test_rows_without_a_class_are_in_the_graph():
     shares = posterior(
         WINE[::3], class_gaussians(WINE[np.arange(178) % 3 > 0], CULTIVARS[np.arange(178) % 3 > 0])
     )
-    assert_allclose(fitted._row_shares[::3], shares, rtol=1e-9, atol=1e-12)
+    assert_allclose(fitted._map.lengths.shares[::3], shares, rtol=1e-9, atol=1e-12)
     whole = ClassIsomap(10).fit(WINE, CULTIVARS)
     signs = np.sign((whole.embedding_ * fitted.embedding_).sum(axis=0))
     assert np.median(np.abs(whole.embedding_ - signs * fitted.embedding_)) < 0.1 * np.ptp(whole.embedding_)

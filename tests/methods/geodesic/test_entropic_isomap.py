@@ -222,7 +222,7 @@ def test_a_pickled_model_places_rows_alike(fitted):
 
 def test_a_new_row_enters_by_the_divergences_of_its_own_patch():
     isomap = quiet(EntropicIsomap(15), ROLL)
-    indices, weights, _ = isomap._entries(NEW[:5])
+    indices, weights, _ = isomap._map.edges.of_new(NEW[:5], isomap._map, None)
     assert_array_equal(indices, np.argsort(cdist(NEW[:5], ROLL), axis=1, kind="stable")[:, :15])
     rows = np.concatenate([ROLL, NEW[:5]])
     for i in range(5):

@@ -14,6 +14,7 @@ import isentropic
 from isentropic import InvalidInputError, Isomap, Knn, Radius
 from isentropic._core.runtime import one_blas_thread
 from isentropic.geodesics import all_pairs
+from isentropic.methods.geodesic.appending import growth_of
 from isentropic.neighbors import appended_lists, lists_of_graph, nearest_neighbors
 
 pytestmark = [
@@ -38,7 +39,7 @@ def assert_refitted(model, X):
     width = np.abs(again.embedding_).max()
     if model.landmarks_ is not None:
         assert_array_equal(model.landmarks_, again.landmarks_)
-        assert_allclose(model._landmark_geodesics, again._landmark_geodesics, rtol=1e-12)
+        assert_allclose(model._map.landmark_geodesics, again._map.landmark_geodesics, rtol=1e-12)
     elif assert_same_geodesics(model, again) < 1e-4:
         return  # the map may turn: eigenvalues are as close as that
     assert_allclose(model.embedding_, again.embedding_, atol=1e-6 * width)
@@ -137,7 +138,7 @@ def test_without_memory_for_whole_rows_nothing_is_kept(monkeypatch):
     monkeypatch.setattr(isentropic.geodesics.GrowingPaths, "fit_memory", staticmethod(lambda n: False))
     for n in (301, 302):
         model.partial_fit(X[n - 1 : n])
-        assert model._paths is None
+        assert growth_of(model._map).paths is None
         assert model.update_.kind == "appended"
         assert_refitted(model, X[:n])
 

@@ -110,13 +110,13 @@ def test_every_row_as_a_landmark_is_the_exact_method():
 def test_the_formula_alone_gives_a_fitted_row_its_coordinates(name):
     """Without looking rows up: the geodesics of a fitted row lead to its coordinates."""
     fitted = quiet(clone(VARIANTS[name]), ROLL)
-    placed = fitted._place(ROLL[fitted._fitted])
-    assert_allclose(placed, fitted.embedding_[fitted._fitted], atol=1e-8 * width(fitted.embedding_))
+    placed = fitted._map.transform(ROLL[fitted._map.nodes], None)
+    assert_allclose(placed, fitted.embedding_[fitted._map.nodes], atol=1e-8 * width(fitted.embedding_))
 
 
 def test_pickles_leave_out_what_the_graph_gives_again():
     isomap = Isomap(10, n_landmarks=100).fit(ROLL)
-    assert len(pickle.dumps(isomap)) < isomap._landmark_geodesics.nbytes / 2
+    assert len(pickle.dumps(isomap)) < isomap._map.landmark_geodesics.nbytes / 2
     assert len(pickle.dumps(Isomap(10).fit(ROLL))) < 8 * len(ROLL) ** 2 / 4
 
 

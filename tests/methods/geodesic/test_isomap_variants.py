@@ -73,7 +73,7 @@ def test_rows_with_nothing_but_equal_neighbours_have_the_least_scale():
     X = np.concatenate([np.repeat(ROLL[:1], 7, axis=0), ROLL[1:60]])
     fitted = laws.fit(Isomap(5, conformal=True), X)
     assert np.isfinite(fitted.embedding_).all()
-    assert (fitted._scales[:7] == fitted._scales[7:].min()).all()
+    assert (fitted._map.edges.scales[:7] == fitted._map.edges.scales[7:].min()).all()
     assert_array_equal(laws.fit(Isomap(5, conformal=True), np.ones((9, 2))).embedding_, np.zeros((9, 2)))
 
 
@@ -96,7 +96,7 @@ def test_kernel_isomap_scales_geodesics_and_the_constant_of_the_paper():
     assert values[0] > -1e-9 * values[-1]
     assert np.linalg.eigvalsh(centred(G**2))[0] < -1_000
     fitted = Isomap(8, positive=True).fit(ROLL)
-    assert fitted._scaling.constant == pytest.approx(c)
+    assert fitted._map.scaling.constant == pytest.approx(c)
     assert_allclose(fitted.eigenvalues_, values[::-1][:2], rtol=1e-9)
     assert_same_up_to_sign(fitted.embedding_, scaled(K), atol=1e-8 * np.sqrt(values[-1]))
     assert fitted.euclidean_defect_ == (0.0, 0.0)
@@ -144,7 +144,7 @@ def test_a_row_near_a_fitted_one_is_placed_near_it():
     fitted = Isomap(8, positive=True).fit(ROLL)
     moved = fitted.transform(ROLL + 1e-7)
     assert np.abs(moved - fitted.embedding_).max() < 1e-5 * laws.width(fitted.embedding_)
-    assert (fitted._scaling.constant**2 / 2 / fitted.eigenvalues_ > 0.05).all()
+    assert (fitted._map.scaling.constant**2 / 2 / fitted.eigenvalues_ > 0.05).all()
 
 
 def test_a_large_constant_is_said():
@@ -168,7 +168,9 @@ VARIANTS = {
 def test_the_formula_alone_gives_a_fitted_row_its_coordinates(name):
     """Without looking rows up."""
     fitted = laws.fit(VARIANTS[name], ROLL)
-    assert_allclose(fitted._place(ROLL), fitted.embedding_, atol=1e-8 * laws.width(fitted.embedding_))
+    assert_allclose(
+        fitted._map.transform(ROLL, None), fitted.embedding_, atol=1e-8 * laws.width(fitted.embedding_)
+    )
 
 
 @pytest.mark.parametrize("name", ["conformal", "positive"])

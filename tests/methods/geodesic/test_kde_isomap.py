@@ -71,7 +71,7 @@ def test_weights_are_those_of_the_plain_twin(rule, floor):
 def test_new_rows_enter_by_the_weights_of_the_plain_twin():
     X, new = WINE[:, :5], NEW[:, :5]
     isomap = quiet(KDEIsomap(8, bandwidth_floor="reference"), X)
-    indices, weights, _ = isomap._entries(new)
+    indices, weights, _ = isomap._map.edges.of_new(new, isomap._map, None)
     patches, near = naive_patches(X, 8), naive_patches(new, 8, X)
     rows, grid = np.concatenate([X, new]), np.linspace(X.min(), X.max(), 256)
     for i in range(len(new)):

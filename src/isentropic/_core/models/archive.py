@@ -14,7 +14,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
-from ..state import StateError, attributes, defaults, inside
+from ..state import StateError, attributes, defaults, inside, uses_parts
 from .model_file import UntrustedTypeError, read_array
 
 _DEEPEST = 32  # parts within parts; those of a model are about ten deep
@@ -27,10 +27,7 @@ Node = dict[str, Any]
 
 
 class OutdatedModelError(ValueError):
-    """The model does what this version no longer can."""
-
-    def __init__(self, part: str, value: Any):
-        super().__init__(f"its {part} is {value!r}, which earlier versions had")
+    """The model is, or does, what this version no longer can."""
 
 
 def unpacked_size(archive: ZipFile) -> int:
@@ -109,6 +106,8 @@ class ArchiveReader:
             names = [field.name for field in fields(kind)][: len(content["content"])]
             nodes = zip(names, content["content"], strict=True)
             return kind(**{name: self._part(node, inside(part, name), depth) for name, node in nodes})
+        if uses_parts(kind):
+            raise OutdatedModelError(f"it holds {kind.__name__} as earlier versions saved it")
         known, gone = attributes(kind), getattr(kind, "_gone", {})
         for name in content["content"]:
             if name not in known and name not in gone:
@@ -120,7 +119,7 @@ class ArchiveReader:
             if name in known:
                 vars(model)[name] = value
             elif gone[name] is not ... and value != gone[name]:
-                raise OutdatedModelError(inside(part, name), value)
+                raise OutdatedModelError(f"its {inside(part, name)} is {value!r}, which earlier versions had")
         return model
 
     def _numbers(self, node: Node, name: str, part: str, depth: int) -> Any:

@@ -40,7 +40,6 @@ VALUES = {
     **dict.fromkeys(("Added", "Directed", "Exponential", "Shrunk"), "isentropic.dissimilarities.measures"),
     "SparseRows": "isentropic._core.sparse_rows",
     "GowerUnits": "isentropic.distances.gower",
-    "Update": "isentropic.methods.geodesic.growing",
     "KnownRows": "isentropic.embedding.input_rows",
     "Layers": "isentropic.methods.neural.networks",
     "Scaling": "isentropic.linalg.scaling",

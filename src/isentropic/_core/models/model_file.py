@@ -185,7 +185,9 @@ class ModelReader:
         if type(parts) is not list or type(root) is not dict:
             raise StateError(MEMBER, "must have a model, and its parts in a list")
         kind = self._method(root)
-        self._classes, self._models = buildable(kind), _holds_models(kind)
+        self._classes, self._models = dict(buildable(kind)), _holds_models(kind)
+        for inner in [part for part in parts if "method" in part] if self._models else []:
+            self._classes.update(buildable(self._method(inner)))
         for number, part in enumerate(parts):
             self._parts.append(self._built(part, f"part {number}"))
         return self._estimator(root, kind, "")
@@ -199,9 +201,7 @@ class ModelReader:
 
     def _built(self, node: Any, part: str) -> Any:
         if "method" in node and self._models:
-            kind = self._method(node)
-            self._classes = {**buildable(kind), **self._classes}
-            return self._estimator(node, kind, part)
+            return self._estimator(node, self._method(node), part)
         name = node["kind"]
         if type(name) is not str or name not in self._classes:
             raise UntrustedTypeError(str(name)[:60])

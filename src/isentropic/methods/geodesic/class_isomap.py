@@ -199,7 +199,7 @@ def blended(
     alpha: float,
     scale: str | None,
 ) -> ClassLengths:
-    """Blend the lengths of paths, of all pairs or from landmarks, in place; return what does so for new rows."""
+    """Blend the lengths of paths in place, of all pairs or from landmarks; what does so for new rows."""
     labels, shares = classes.data.labels[nodes], classes.training.shares(nodes)
     factor = 1.0 if scale is None else _matched(G, labels, landmarks, divergences)
     lengths = ClassLengths(classes, alpha, divergences, factor, shares)

@@ -222,7 +222,8 @@ class Isomap(Embedder):
         return ("appended", 1.0) if affected is None else ("repaired", affected)
 
     def _rule(self) -> Any:
-        return as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
+        given: Any = self.n_neighbors if self.neighbors is None else self.neighbors
+        return as_rule(given)
 
     def _maps_over(self, X, sets, n_jobs):
         """Maps of several sizes of the neighbourhood together, each with its place in ``sets``; or None.
