@@ -13,7 +13,18 @@ from sklearn.utils import get_tags
 
 from ..._core.errors import IsentropicWarning, require, require_count, require_number
 from ..._core.runtime import generator, row_blocks
-from ..._core.state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
+from ..._core.state import (
+    Array,
+    Double,
+    Each,
+    Maybe,
+    Model,
+    Number,
+    State,
+    StateError,
+    Whole,
+    estimator_named,
+)
 from ...embedding.faithfulness import table_tau
 from ...embedding.input_rows import checked_components, checked_rows
 from ...embedding.placement import Placer
@@ -21,6 +32,7 @@ from ..neural.networks import Layers
 from ..neural.neural import checked_layers
 from ..neural.training import Schedule, drawn_batches, held_and_learnt, train
 
+_EMBEDDER = "parameter-free-sdd"  # whose map is learnt where none is given
 _ENOUGH = 4500  # rows, fitted and synthetic: with fewer, a network of these layers learns them by heart
 _FARTHEST = 0.5  # that a synthetic row lies off its own, in multiples of the way between two others
 _FAR_OFF = 1.5  # from the middle of the map, in extents: an embedder that puts a synthetic row there is lost
