@@ -1,8 +1,9 @@
-# `make run` does the main job, `make test` checks everything. Both need Python 3.11 or later, nothing else.
+# `make run` does the main job, `make test` checks everything. Both need Python 3.11 or later, nothing else,
+# and install isentropic and papers/, its plug-in of published tables.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test quick lint types layers unit kernels-without-jit benchmark docs changes clean
+.PHONY: run test quick lint types layers unit kernels-without-jit papers benchmark docs changes clean
 
 run: .venv/compiled
 	@mkdir -p out
@@ -47,6 +48,11 @@ kernels-without-jit: .venv/installed-for-development
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest tests/kernels -q
 	$(BIN)/coverage report
 
+# The plug-in of published tables alone: its tests, then what `isentropic reproduce` can run.
+papers: .venv/installed-for-development
+	$(BIN)/pytest -n auto --dist loadfile papers
+	@$(BIN)/isentropic reproduce list
+
 docs: .venv/installed
 	$(BIN)/python docs/write_methods_table.py
 
@@ -60,14 +66,14 @@ benchmark: .venv/installed-for-development
 	@if [ -n "$(NAME)" ]; then $(BIN)/python -m benchmarks.$(NAME); \
 	else echo "Say make benchmark NAME=..., one of: $(filter-out runner page recovered report_answers table_changes __init__ %_data %_page %_program,$(basename $(notdir $(wildcard benchmarks/*.py))))."; fi
 
-.venv/installed: pyproject.toml
+.venv/installed: pyproject.toml papers/pyproject.toml
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'isentropic needs Python 3.11 or later, this is ' + sys.version.split()[0] + '. Say: make PYTHON=python3.12')"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all]" --editable papers
 	@touch $@
 
 .venv/installed-for-development: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,test,lint]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[all,test,lint]" --editable papers
 	@touch $@
 
 clean:

@@ -132,7 +132,7 @@ def scikit_learn_bridges(data):
 
 
 def our_bridges(data):
-    from isentropic.neighbors.bridges import shortest_bridges
+    from isentropic.neighbors.connecting_edges import shortest_bridges
 
     part = np.unique(data["part"], return_inverse=True)[1]
     return {"edges": len(shortest_bridges(data["X"], part)[0])}

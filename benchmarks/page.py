@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from isentropic import datasets
-from isentropic.comparison import Run, drawing, verdict
+from isentropic.comparison import Run, collect_page_data, verdict
 from isentropic.quality import assess
 from isentropic.report import page
 
@@ -53,7 +53,7 @@ def made_page(n: int) -> str:
         for i in range(MAPS)
     ]
     judged = verdict(runs)
-    return page(table, runs, judged, drawing(table, runs, judged), {})
+    return page(table, runs, judged, collect_page_data(table, runs, judged), {})
 
 
 # ---- what a reader does ------------------------------------------------------------------------
@@ -178,7 +178,7 @@ ACTIONS: dict[str, Callable[[Any, Any], None]] = {
     "clear again": lambda tab, box: tab.keyboard.press("Escape"),
     "dark": _theme,
     "light": _theme,
-    "lens": lambda tab, box: tab.evaluate("isentropic.pin(17)"),
+    "overlay": lambda tab, box: tab.evaluate("isentropic.pin(17)"),
     "let go": lambda tab, box: tab.keyboard.press("Escape"),
     "two maps": _pair,
     "morph": _morph,

@@ -19,7 +19,7 @@ import warnings
 
 import numpy as np
 
-from isentropic.experiments.sets import prepared as table
+from isentropic_papers.entropic.sets import prepared as table
 
 from .mnist_data import digits
 from .runner import Case, run_cases

@@ -24,10 +24,10 @@ from pathlib import Path
 import numpy as np
 
 from isentropic import Run
+from isentropic.comparison.explain.column_relation import column_relation
 from isentropic.comparison.explain.dimension import intrinsic_dimension
-from isentropic.comparison.explain.structure import column_relation
 from isentropic.quality import assess, baseline, kendall_tau
-from isentropic.quality.ranks.curves import rnx_area
+from isentropic.quality.ranks.rank_curves import rnx_area
 from isentropic.registry import METHODS, Method
 
 from .planted import Planted, numbered, planted

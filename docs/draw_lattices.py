@@ -9,7 +9,7 @@ from PIL import Image
 
 from isentropic import GTM, PCA, SOM, TSNE, datasets
 from isentropic.plot import component_planes, lattice, palette
-from isentropic.plot.surface import new_figure
+from isentropic.plot.axes import new_figure
 from isentropic.quality import kendall_tau, rnx_auc
 
 FOLDER = Path(__file__).parent

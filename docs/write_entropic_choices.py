@@ -17,9 +17,9 @@ from scipy.stats import rankdata
 from sklearn.metrics import silhouette_score
 
 from isentropic import EntropicIsomap, Isomap
-from isentropic.experiments.printed import printed
-from isentropic.experiments.sets import ARTICLE, prepared
 from isentropic.quality import rnx_auc
+from isentropic_papers.entropic.sets import ARTICLE, prepared
+from isentropic_papers.printed import printed
 
 GUIDE = Path(__file__).with_name("guide") / "entropic-isomap.md"
 OUT = Path("out/entropic")

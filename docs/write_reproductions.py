@@ -2,8 +2,8 @@
 
     ISENTROPIC_DATA=FOLDER python docs/write_reproductions.py WORK [--minutes N]
 
-WORK holds, or will hold, the results (isentropic-results); a run of some minutes goes on where the last one
-ended, and 0 writes the pages of what is kept.
+It needs isentropic-papers. WORK holds, or will hold, the results (isentropic-results); a run of some minutes
+goes on where the last one ended, and 0 writes the pages of what is kept.
 """
 
 from __future__ import annotations

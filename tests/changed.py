@@ -14,6 +14,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 PROJECT = TESTS.parent
 SOURCES = "src/isentropic/"
+PLUGIN = "papers/src/"
 PACKAGE = PROJECT / SOURCES
 
 
@@ -33,22 +34,35 @@ def about(path: str) -> list[str]:
 
     >>> about("tests/_core/test_io.py"), about("benchmarks/sdd.py"), about("tests/naive_degrees.py")
     (['tests/_core/test_io.py'], [], ['tests/kernels/pairs/test_degrees.py'])
-    >>> about("src/isentropic/linalg/signs.py")
-    ['src/isentropic/linalg/signs.py', 'tests/linalg/test_signs.py']
+    >>> about("src/isentropic/linalg/eigen.py")
+    ['src/isentropic/linalg/eigen.py', 'tests/linalg/test_eigen.py']
     >>> about("src/isentropic/methods/distance/multi_sdd.py")[1:3]
     ['tests/methods/distance/test_sdd.py', 'tests/methods/test_fitted_state.py']
     >>> about("src/isentropic/methods/distance/multi_sdd.py")[3]
     'tests/test_laws.py::test_every_method_keeps[multi-sdd-fitted-rows]'
     >>> about("src/isentropic/methods/local/tangents.py")[1:]
     ['tests/methods/local/test_hessian_lle.py', 'tests/methods/local/test_ltsa.py']
+    >>> about("papers/src/isentropic_papers/isomap/honest.py")[1:3]
+    ['papers/tests/test_isomap_honest.py', 'papers/tests/test_isomap_thesis.py']
     """
     if path.startswith("tests/"):
         return [path] if Path(path).name.startswith("test_") else _relative(_users(Path(path).stem))
+    if path.startswith("papers/"):
+        return _of_plugin(path)
     if not path.startswith(SOURCES):
         return []
     module = Path(path.removeprefix(SOURCES))
     found = _named(module) or _speaking(module) or _of_users(module)
     return [path, *_relative(sorted(set(found))), *_laws_of(module)]
+
+
+def _of_plugin(path: str) -> list[str]:
+    """A test of the papers itself; of a module the tests that import from its folder."""
+    if not path.startswith(PLUGIN):
+        return [path]
+    folder = ".".join(Path(path.removeprefix(PLUGIN)).parent.parts)
+    tests = sorted((PROJECT / "papers" / "tests").glob("test_*.py"))
+    return [path, *_relative([test for test in tests if f"from {folder}" in _text(test)])]
 
 
 def _relative(tests: list[Path]) -> list[str]:

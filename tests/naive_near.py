@@ -14,8 +14,8 @@ def naive_near_counts(D, E, k, radius=1.5):
     for i in range(n):
         others = [j for j in range(n) if j != i]
         away = sorted(D[i, j] for j in others)
-        lengths, fifth = away[:k], away[max(1, len(others) // 5) - 1]
-        limit = max(min(sum(lengths) * int(10 * radius) / (10 * k), fifth), lengths[-1])
+        lengths, widest = away[:k], away[min(len(others), max(len(others) // 5, 2 * k)) - 1]
+        limit = max(min(sum(lengths) * int(10 * radius) / (10 * k), widest), lengths[-1])
         near = {j for j in others if D[i, j] <= limit + limit / _SLACK}
         nearest = sorted(others, key=lambda j: (E[i, j], j))[:k]
         counts[i] = len(near.intersection(nearest)), len(near)

@@ -86,7 +86,7 @@ def calls() -> dict[str, dict[str, Given]]:
     loaded = datasets.load(pd.DataFrame(X, columns=list("abc")), keep=list("abc"))
     runs = isentropic.compare(X, methods=["pca"], preset="quick", tune=False)
     judged = isentropic.comparison.verdict(runs)
-    drawn = isentropic.comparison.drawing(loaded, runs, judged)
+    drawn = isentropic.comparison.collect_page_data(loaded, runs, judged)
     path = isomap_path(X, (4, 6))
     square = X.T @ X
     lists, graphs = {"found": of_kind(found)}, {"graph": of_kind(graph)}
@@ -111,7 +111,7 @@ def calls() -> dict[str, dict[str, Given]]:
             "n_seeds": count(1, "None"), "budget": count(1, "None"),
         },
         "comparison.data_map": run_table,
-        "comparison.drawing": {**run_table, "verdict": of_kind(judged)},
+        "comparison.collect_page_data": {**run_table, "verdict": of_kind(judged)},
         "comparison.explain": {
             "table": of_kind(loaded), "rows": positions(np.arange(12)), "alpha": number(0.01)
         },
@@ -255,7 +255,7 @@ def calls() -> dict[str, dict[str, Given]]:
         "registry.make": {"name": Given("pca", "metric")},
         "registry.methods_table": {},
         "report.page": {
-            **run_table, "verdict": of_kind(judged), "drawing": of_kind(drawn), "facts": other({})
+            **run_table, "verdict": of_kind(judged), "page_data": of_kind(drawn), "facts": other({})
         },
         "report.tables_page": {"title": other("t"), "chapters": other(()), "facts": other({})},
         "selection.as_grid": {"grid": of_kind({"k": [1, 2]})},

@@ -1,7 +1,18 @@
 """A small source of our own: a table of three methods on five data sets, whose every number is known."""
 
-from isentropic.experiments.printed import measured
-from isentropic.experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, Cell, PublishedTable, Task
+from importlib.metadata import EntryPoint
+
+from isentropic.experiments.sources import GROUP, Source
+from isentropic.experiments.values import (
+    HONEST,
+    PERMUTED,
+    PUBLISHED,
+    RANDOM,
+    Cell,
+    PublishedTable,
+    Task,
+    measured,
+)
 
 DATA = ("iris", "wine", "glass", "lost", "car")
 METHODS = ("PCA", "LDA", "SGt-SNE")
@@ -49,3 +60,16 @@ def small_table():
 
 def tables():
     return (small_table(),)
+
+
+SOURCE = Source("small", "A small source", tables)
+TAKEN = Source("list", "A word of the command line", tables)
+
+
+def install_sources(monkeypatch, **targets):
+    """As if only these entry points were installed, for one test."""
+    points = [EntryPoint(name, target, GROUP) for name, target in targets.items()]
+    monkeypatch.setattr(
+        "isentropic.experiments.sources.entry_points",
+        lambda *, group: [point for point in points if point.group == group],
+    )

@@ -1,18 +1,24 @@
 """A small method that learns from classes, so that all that is said of such methods is tried on one."""
 
 from types import MappingProxyType
+from typing import Annotated
 
 import numpy as np
 import pytest
 
 from isentropic import registry
 from isentropic._core.errors import require
-from isentropic.embedding.input_rows import checked_components
-from isentropic.embedding.maps.linear import LinearEmbedder
+from isentropic._core.specs import Array
+from isentropic._core.state import Sub
+from isentropic.embedding.embedder import Embedder
+from isentropic.embedding.inverse import SupportsInverse
+from isentropic.embedding.maps.linear import LinearMap
+from isentropic.embedding.parameters import NComponents, NJobs
+from isentropic.embedding.training_data import fully_labelled_training_data
 from isentropic.registry import METHODS, Method
 
 
-class ClassMeans(LinearEmbedder):
+class ClassMeans(SupportsInverse, Embedder):
     """Directions in which the means of the classes differ most; one beyond those is zero.
 
     Parameters
@@ -39,23 +45,27 @@ class ClassMeans(LinearEmbedder):
     """
 
     _learns_from_y = True
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
 
-    def __init__(self, n_components=2, *, n_jobs=None):
+    def __init__(self, n_components: NComponents = 2, *, n_jobs: NJobs = None):
         self.n_components = n_components
         self.n_jobs = n_jobs
 
     def fit(self, X, y):
         """Means, their directions, the place of every row."""
-        X, classes = self._labelled(X, y)
-        n_components, most = checked_components(self.n_components), X.shape[1]
-        require(n_components <= most, "n_components", f"at most the number of features {most}", n_components)
+        data = fully_labelled_training_data(self, X, y, keep_rows=False)
+        X, classes, d, most = data.table, data.labels, self.n_components, data.table.shape[1]
+        require(d <= most, "n_components", f"at most the number of features {most}", d)
         centre = X.mean(axis=0)
         means = np.array([X[classes == c].mean(axis=0) for c in range(len(self.classes_))]) - centre
         _, spreads, directions = np.linalg.svd(means, full_matrices=True)
         spreads = np.pad(spreads, (0, most - len(spreads)))
         directions[spreads <= 1e-9 * np.abs(X - centre).max()] = 0.0
-        self._project(X, centre, directions[:n_components])
-        return self
+        new_rows = LinearMap.along(data, centre, directions[:d])
+        return self._set_fit(new_rows.transform(X, self.n_jobs), new_rows, components_=new_rows.components,
+                             mean_=new_rows.mean)  # fmt: skip
 
 
 LINE = Method("class-means", "supervised_stub:ClassMeans", "Directions between class means.", "linear",

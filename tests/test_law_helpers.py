@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator
 
 import laws
 from isentropic import PCA, InvalidInputError
-from isentropic.linalg import signs
+from isentropic.linalg import eigen
 
 
 class Map(BaseEstimator):
@@ -131,7 +131,7 @@ class Signed(Map):
         if self.fault == "late":
             super().fit(X, y)
         if self.fault != "none":
-            signs.fixed_signs(X)
+            eigen.fixed_signs(X)
         self.eigenvalues_ = np.ones(2)
         return super().fit(X, y)
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from isentropic import __version__
+
 PROJECT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))
 MAKEFILE = (PROJECT / "Makefile").read_text(encoding="utf-8")
@@ -174,3 +176,39 @@ def test_the_sdist_has_what_its_pages_link_to(page):
     linked = {f"/{target.split('/')[0]}" for target in re.findall(r"\]\(([^)#:]+)\)", text)}
     assert linked | {f"/{page}"} <= included
     assert all((PROJECT / name[1:]).exists() for name in included)
+
+
+# ---- the papers, a distribution of their own -----------------------------------------------------
+
+PAPERS = tomllib.loads((PROJECT / "papers" / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_package_itself_brings_no_published_tables():
+    package = PROJECT / "src" / "isentropic"
+    assert list(package.rglob("*.csv")) == []
+    assert "entry-points" not in PYPROJECT["project"]
+    assert len(list((PROJECT / "papers" / "src").rglob("*.csv"))) == 41
+
+
+def test_both_distributions_agree():
+    for field in ("requires-python", "license", "authors"):
+        assert PAPERS["project"][field] == PYPROJECT["project"][field]
+    assert (PROJECT / "papers" / "LICENSE").read_bytes() == (PROJECT / "LICENSE").read_bytes()
+    assert PAPERS["project"]["dependencies"] == [f"isentropic[report]>={__version__}"]
+    assert PAPERS["project"]["version"] == __version__
+
+
+def test_make_installs_and_checks_both():
+    commands = re.findall(r"^\t.*pip install.*$", MAKEFILE, re.MULTILINE)
+    assert len(commands) == 2
+    assert all(command.endswith("--editable papers") for command in commands)
+    tool = PYPROJECT["tool"]
+    assert {"papers/tests", "papers/src"} <= set(tool["pytest"]["ini_options"]["testpaths"])
+    for packages in (tool["mypy"]["packages"], tool["importlinter"]["root_packages"]):
+        assert packages == ["isentropic", "isentropic_papers"]
+
+
+def test_every_source_of_the_papers_is_there_once():
+    points = PAPERS["project"]["entry-points"]["isentropic.experiments"]
+    assert sorted(points) == ["000", "001", "002", "004", "survey"]
+    assert len(set(points.values())) == len(points)

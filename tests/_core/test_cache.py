@@ -1,6 +1,7 @@
 """Compiled kernels are kept where that is safe, and work where nothing can be kept."""
 
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -8,6 +9,7 @@ import time
 from importlib import import_module
 from pathlib import Path
 
+import numba
 import pytest
 
 from isentropic._core import cache as _cache
@@ -317,6 +319,27 @@ def test_what_a_kernel_inlines_is_part_of_its_digest():
         assert files <= _jit._imported_files(path) | {path, Path(_jit.__file__)}
         used += len(files)
     assert used > 70
+
+
+def test_a_kernel_is_named_in_machine_code_as_in_any_other_folder():
+    """Its last bits depend on that name; two modules of one name would take each other's functions."""
+    modules = [path.stem for path in Path(_jit.__file__).parent.rglob("*.py") if path.stem != "__init__"]
+    assert len(modules) == len(set(modules))
+
+    def added(x):
+        return x + 1
+
+    symbols = {}
+    for module in ("isentropic.kernels.some", "isentropic.kernels.deep.er.some", "isentropic.other.some"):
+        added.__module__ = module
+        compiled = numba.njit(added)
+        assert compiled(1) == 2
+        (found,) = compiled.overloads.values()
+        symbols[module] = re.sub(r"B\d+v\d+", "", found.fndesc.mangled_name)  # the number of this compilation
+    here, deeper, elsewhere = symbols.values()
+    assert here == deeper
+    assert "7kernels4some" in here
+    assert "5other4some" in elsewhere
 
 
 def _path(folder):

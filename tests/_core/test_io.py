@@ -206,7 +206,7 @@ def test_what_is_no_estimator_or_value_of_ours_is_not_trusted(name):
 
 
 def test_nothing_that_a_file_names_is_imported():
-    assert _io._trusted("isentropic.plot.surface.Isomap") is isentropic.Isomap
+    assert _io._trusted("isentropic.plot.axes.Isomap") is isentropic.Isomap
     done = subprocess.run(
         [sys.executable, "-c", "import sys; from isentropic._core.models import io; "
          "io._trusted('isentropic.cli.embed.PCA'); print('isentropic.cli' in sys.modules)"],

@@ -203,7 +203,7 @@ def expected_measures(c):
     votes = naive.naive_votes(c.E, c.y.tolist(), c.k)
     _, q_local, q_global = naive.naive_local_and_global(*c.ranks)
     R, r = c.ranks
-    curves = {f"{name}({c.k})": value for name, value in at_k.items() if MEASURES[name].listed}
+    curves = {f"{name}({c.k})": value for name, value in at_k.items() if MEASURES[name].is_reported}
     near = naive_near_share(c.D, c.E, c.k)[2]
     return (
         curves
@@ -370,8 +370,8 @@ def test_every_public_measure_has_a_twin():
     functions = {name for name in quality.__all__ if inspect.isfunction(getattr(quality, name))}
     assert set(TWINS) == functions
     with exact.many_digits():
-        listed = {name.split("(")[0] for name in expected_measures(next(cases(0)))}
-    assert listed == {kind.name for kind in MEASURES.values() if kind.listed}
+        is_reported = {name.split("(")[0] for name in expected_measures(next(cases(0)))}
+    assert is_reported == {kind.name for kind in MEASURES.values() if kind.is_reported}
 
 
 # ---- attacks -----------------------------------------------------------------------------------

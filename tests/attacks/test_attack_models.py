@@ -23,8 +23,8 @@ import isentropic
 import model_fuzz
 from isentropic import FileFormatError, IsentropicError, MemoryBudgetError, datasets
 from isentropic._core.errors import StoredRunWarning
-from isentropic._core.kept import KeptFiles
 from isentropic._core.models import io as _io
+from isentropic._core.result_cache import ResultCache
 from isentropic.cli.shared.models import Rows, SavedModel, _fingerprint, read_model
 from model_fuzz import DIGITS, MARK, npy, rezipped, sealed, zipped
 
@@ -494,15 +494,15 @@ def test_a_model_is_saved_over_itself_many_times(specimens, path):
 def test_a_kept_result_with_other_bytes_is_computed_again(tmp_path, attack):
     key, other = "0" * 20, "1" * 20
     text = json.dumps({"values": [0.1 + 0.2] * 40, "word": "x" * 60})
-    files, rng = KeptFiles.at(tmp_path), np.random.default_rng(2)
-    files.keep("result", key, text)
-    files.keep("result", other, text)
+    files, rng = ResultCache.at(tmp_path), np.random.default_rng(2)
+    files.put("result", key, text)
+    files.put("result", other, text)
     mine, theirs = (tmp_path / f"result-{one}.json" for one in (key, other))
     sound = mine.read_bytes()
-    assert files.kept("result", key, str) == text
+    assert files.get("result", key, str) == text
     for _ in range(5 * TIMES):
         content = BYTES[attack](sound, rng) if attack in BYTES else theirs.read_bytes()
         if content != sound:
             mine.write_bytes(content)
             with pytest.warns(StoredRunWarning, match="computed again"):
-                assert files.kept("result", key, str) is None
+                assert files.get("result", key, str) is None

@@ -21,8 +21,7 @@ from isentropic import cli
 from isentropic._core import cache as _cache
 from isentropic.cli.shared import options as _options
 from isentropic.cli.shared import output as _output
-from isentropic.experiments import catalogue
-from isentropic.experiments.catalogue import Source
+from published_stub import install_sources
 
 ATTACKS = int(os.environ.get("ISENTROPIC_ATTACKS", "1"))
 GARBAGE = b"\0 this is no table, no model and no page \xff\n"  # who reads it ends with another error
@@ -112,7 +111,7 @@ def world(tmp_path, monkeypatch):
     monkeypatch.chdir(home)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("ISENTROPIC_DATA", "data")
-    monkeypatch.setattr(catalogue, "SOURCES", {"small": Source("small", "Small", "published_stub:tables")})
+    install_sources(monkeypatch, small="published_stub:SOURCE")
     for folder in ("data", "tables", "results"):
         Path(folder).mkdir()
     entry = '{"name": "iris", "openml_name": "iris v1 (id 61)", "file": "iris.csv", "n_samples": 1, '
@@ -417,8 +416,8 @@ def a_link_to_a_file(name):
 
 def numbers_of_another_page(name):
     """The ranks of x.html have the name of the numbers of x-ranks.html."""
-    from isentropic.experiments.rankings import RANK_COLUMNS
-    from isentropic.experiments.results import COLUMNS
+    from isentropic.experiments.findings.rankings import RANK_COLUMNS
+    from isentropic.experiments.findings.results import COLUMNS
 
     columns = COLUMNS if name.endswith("-ranks.csv") else RANK_COLUMNS
     Path(name).write_text(",".join(columns) + "\n", encoding="utf-8")
@@ -455,7 +454,7 @@ def test_a_page_and_its_files_are_replaced_by_those_of_the_next_run(world):
 
 
 def test_only_ranks_of_an_earlier_run_are_removed(world, monkeypatch):
-    from isentropic.experiments.rankings import RANK_COLUMNS
+    from isentropic.experiments.findings.rankings import RANK_COLUMNS
 
     small_table("in.csv")
     call = ("experiment", "in.csv", "-m", "pca", "--minutes", 0, "--quiet", "-o", "new.html")

@@ -20,8 +20,8 @@ from isentropic import config_context
 from isentropic._core.errors import IsentropicError, MemoryBudgetError
 from isentropic._core.values import Table
 from isentropic.datasets import load
-from isentropic.tables.readers.files import PACKED, SUFFIXES, read_file
-from isentropic.tables.readers.packing import PACKINGS
+from isentropic.tables.readers.streams import PACKINGS
+from isentropic.tables.readers.table_files import PACKED, SUFFIXES, read_file
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("openpyxl")

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import isentropic
-from isentropic.cli.shared.options import bytes_in
+from isentropic.cli.shared.options import parse_bytes
 
 
 def files_in(folder):
@@ -268,7 +268,7 @@ def test_a_memory_budget_is_a_size(run, tmp_path, size):
     ],
 )  # fmt: skip
 def test_sizes_in_words(text, size):
-    assert bytes_in("--memory", text) == size
+    assert parse_bytes("--memory", text) == size
 
 
 def test_debug_shows_the_traceback(run, stub_methods, tmp_path):

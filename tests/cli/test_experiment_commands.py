@@ -12,9 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from isentropic.experiments import catalogue
-from isentropic.experiments.catalogue import Source, tables_of
-from isentropic.experiments.values import HONEST, PUBLISHED, ROUNDED
+from published_stub import install_sources
 
 ENDED = """
 from pathlib import Path
@@ -58,21 +56,46 @@ def until(holds):
 @pytest.fixture
 def small_source(monkeypatch):
     """One source of three methods on five data sets, and one whose module is not here."""
-    sources = {
-        "small": Source("small", "A small source", "published_stub:tables"),
-        "004": Source("004", "Another", "isentropic.experiments.nowhere:tables"),
-    }
-    monkeypatch.setattr(catalogue, "SOURCES", sources)
+    install_sources(monkeypatch, **{"small": "published_stub:SOURCE", "004": "published_nowhere:SOURCE"})
+
+
+LEFT_OUT = (
+    "Warning: Source 'published_nowhere:SOURCE' is left out: it cannot be loaded (No module named "
+    "'published_nowhere').\n"
+)
 
 
 def test_sources_are_listed(run, small_source):
-    lines = run("reproduce", "list").stdout.splitlines()
+    result = run("reproduce", "list")
+    lines = result.stdout.splitlines()
+    assert len(lines) == 2
     assert lines[1].split()[0] == "small"
     assert "15" in lines[1]
-    assert "not part of this version" in lines[2]
+    assert result.stderr == LEFT_OUT
     listed = json.loads(run("reproduce", "--json").stdout)
-    assert [one["source"] for one in listed] == ["small", "004"]
+    assert [one["source"] for one in listed] == ["small"]
     assert (listed[0]["printed"], listed[0]["tables"]) == (15, ["1"])
+
+
+@pytest.mark.parametrize("words", [(), ("list",), ("--json",), ("002", "--quick"), ("all", "--minutes", 0)])
+def test_without_the_papers_one_line_says_what_to_install(run, monkeypatch, tmp_path, words):
+    install_sources(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    result = run("reproduce", *words)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "Error: Published tables need isentropic-papers, which is not installed. Install it with: "
+        "pip install isentropic-papers\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_experiment_needs_no_papers(run, tables, monkeypatch, tmp_path):
+    install_sources(monkeypatch)
+    given = ("--methods", "pca", "--classifiers", "NB", "--repeats", 2, "--jobs", 1)
+    result = run("experiment", tables, *given, "--out", tmp_path / "page.html")
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "page.html").exists()
 
 
 def test_a_source_becomes_a_page_and_a_file(run, small_source, tmp_path):
@@ -117,21 +140,11 @@ def test_a_page_of_what_is_kept(run, small_source, tmp_path):
     assert "must be given one at a time" in both.stderr
 
 
-def test_the_published_protocol_comes_with_what_rounding_does(run, tmp_path):
-    (table,) = tables_of("001:III")
-    for option, protocols in (("--published-only", {PUBLISHED, ROUNDED}), ("--honest-only", {HONEST})):
-        said = run("reproduce", "001:III", option, "--minutes", 0, "--out", tmp_path / "a.html", "--json")
-        found = json.loads(said.stdout)  # where the data are not here, their absence is a result
-        wanted = sum(task.protocol in protocols for task in table.tasks(False))
-        assert found["results"] + found["left"] == wanted
-
-
 def test_what_cannot_be_is_refused_before_anything_is_run(run, small_source, tmp_path):
-    assert (
-        "source must be one of small, 004, all"
-        in run("reproduce", "smal", "--out", tmp_path / "a.html").stderr
-    )
-    assert "part of this version" in run("reproduce", "004", "--out", tmp_path / "a.html").stderr
+    assert "source must be one of small, all" in run("reproduce", "smal", "--out", tmp_path / "a.html").stderr
+    said = run("reproduce", "004", "--out", tmp_path / "a.html").stderr
+    assert said.startswith(LEFT_OUT)
+    assert "source must be one of small, all, got '004'" in said
     assert (
         "--out must be a file ending in .html"
         in run("reproduce", "small", "--out", tmp_path / "a.pdf").stderr

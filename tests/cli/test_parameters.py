@@ -19,7 +19,7 @@ from isentropic import (
 )
 from isentropic._core.errors import InvalidInputError
 from isentropic._core.values import Inflate
-from isentropic.cli.shared.parameters import parse_parameters, parse_value, with_seed_and_jobs
+from isentropic.cli.embed import parse_parameters, parse_value, with_seed_and_jobs
 
 
 @pytest.mark.parametrize(

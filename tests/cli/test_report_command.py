@@ -24,7 +24,7 @@ def pages(monkeypatch):
     """A page that holds its verdict; the arguments of each call."""
     calls = []
 
-    def page(table, runs, verdict, drawing, facts, *, color=None, copies=None):
+    def page(table, runs, verdict, page_data, facts, *, color=None, copies=None):
         calls.append({"table": table, "runs": runs, "verdict": verdict, "facts": facts, "color": color})
         return f"{PAGE}{verdict.headline}"
 
@@ -403,7 +403,9 @@ def test_a_budget_is_a_time(report):
 
 
 def test_a_budget_that_cannot_be_kept_is_said_before_the_work_starts(report, monkeypatch):
-    monkeypatch.setattr("isentropic.comparison.budget.work.measured_pace", lambda data, n_jobs: 100.0)
+    monkeypatch.setattr(
+        "isentropic.comparison.budget.comparison_plan.measure_unit_cost", lambda data, n_jobs: 100.0
+    )
     methods = ("--methods", "isomap,pca", "--preset", "quick")
     result = report("builtin:iris", *methods, "--budget", "20s", "--json")
     assert result.exit_code == 0, result.stderr
@@ -429,21 +431,21 @@ def test_a_memory_limit_is_of_the_whole_process(report, monkeypatch):
     assert len(held) > 1  # asked again by what is computed
 
 
-def test_the_clock_of_a_command_starts_with_its_process(monkeypatch):
+def test_the_process_of_a_command_starts_with_its_process(monkeypatch):
     import time
 
-    from isentropic.cli import clock as _clock
+    from isentropic.cli.shared import process as _process
 
-    monkeypatch.setattr(_clock, "_began", None)
-    monkeypatch.setattr(_clock, "_age", lambda: 5_000.0)
+    monkeypatch.setattr(_process, "_began", None)
+    monkeypatch.setattr(_process, "_age", lambda: 5_000.0)
     before = time.perf_counter()
-    assert _clock.command_began() >= before  # of a process that is no command
-    _clock.begin()
-    assert before <= _clock.command_began() + 5_000 <= time.perf_counter()
+    assert _process.command_start() >= before  # of a process that is no command
+    _process.start_clock()
+    assert before <= _process.command_start() + 5_000 <= time.perf_counter()
 
 
 def test_a_process_knows_its_age():
-    from isentropic.cli.clock import _age
+    from isentropic.cli.shared.process import _age
 
     first = _age()
     assert 0 < first <= _age()

@@ -69,7 +69,7 @@ def test_reports_of_failed_runs_are_as_the_schema_says(report, flats, stub_metho
 
 def test_reports_of_sampled_scores_and_tuned_methods_are_as_the_schema_says(report, monkeypatch):
     """As for a table whose scores are estimated: they have intervals."""
-    from isentropic.comparison.evaluation import jobs
+    from isentropic.comparison.evaluation import method_evaluation as jobs
 
     real = jobs.assess
     monkeypatch.setattr(jobs, "assess", lambda *given, **options: real(*given, **{**options, "sample": 60}))

@@ -21,7 +21,7 @@ def model(run, flats, tmp_path):
 
 
 def changed(path, change):
-    """The model again, with another witness."""
+    """The model again, with other reference outputs."""
     estimator, extra = load_with_extra(path)
     change(extra)
     save(estimator, path, extra=extra)
@@ -38,7 +38,7 @@ def test_the_same_machine_gives_the_same_bits(run, model):
 
 def test_one_bit_is_told(run, model):
     def last_bit(extra):
-        places = extra["witness"]["places"]
+        places = extra["reference_outputs"]["coordinates"]
         places[3][1] = float(np.nextafter(places[3][1], np.inf))
 
     changed(model, last_bit)
@@ -54,7 +54,7 @@ def test_one_bit_is_told(run, model):
 
 def test_more_than_rounding_is_told_as_such(run, model):
     def moved(extra):
-        extra["witness"]["places"][3][1] += 0.01
+        extra["reference_outputs"]["coordinates"][3][1] += 0.01
 
     changed(model, moved)
     assert "That is more than rounding: fit the model again, and save it here." in run("verify", model).stderr
@@ -131,18 +131,18 @@ def test_a_model_that_does_not_name_its_preparation_is_verified_with_a_warning(r
 
 
 @pytest.mark.parametrize(
-    "witness", [5, {}, {"rows": [[1.0]], "places": [[1.0]]}, {"rows": "x", "places": "y"}]
+    "reference", [5, {}, {"rows": [[1.0]], "coordinates": [[1.0]]}, {"rows": "x", "coordinates": "y"}]
 )
-def test_a_damaged_witness(run, model, witness):
-    changed(model, lambda extra: extra.update(witness=witness))
+def test_damaged_reference_outputs(run, model, reference):
+    changed(model, lambda extra: extra.update(reference_outputs=reference))
     result = run("verify", model)
     assert result.exit_code in (1, 2)
-    assert "its witness must be rows" in result.stderr
+    assert "its reference outputs must be rows" in result.stderr
     assert "Traceback" not in result.stderr
 
 
 def test_a_model_without_one(run, model):
-    changed(model, lambda extra: extra.pop("witness"))
+    changed(model, lambda extra: extra.pop("reference_outputs"))
     result = run("verify", model)
     assert result.exit_code == 2
     assert "was saved without them" in result.stderr
@@ -161,7 +161,7 @@ def test_a_model_that_grew_is_verified_as_it_is_now(run, model, flats, tmp_path)
 
 
 def test_a_model_without_one_has_one_after_an_update(run, model, tmp_path):
-    changed(model, lambda extra: extra.pop("witness"))
+    changed(model, lambda extra: extra.pop("reference_outputs"))
     new = tmp_path / "new.csv"
     new.write_text(
         "flat,rooms,area,heating,quarter\nn1,2,44,oil,north\nn2,4,61,gas,south\n", encoding="utf-8"

@@ -5,7 +5,7 @@ import pytest
 
 from isentropic import compare
 from isentropic.comparison import intrinsic_dimension, verdict
-from isentropic.tables.prepare.scaling import fit_scale
+from isentropic.tables.prepare.column_scaling import fit_scale
 
 METHODS = ["pca", "isomap", "parameter-free-sdd"]
 OFFSET = 2.0**30  # about 1e9

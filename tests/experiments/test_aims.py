@@ -4,14 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from isentropic.experiments.aims import AIMS, Aim, Reached, reached
-from isentropic.experiments.catalogue import SOURCES
-from isentropic.experiments.projection_measures import MEAN, MEASURES
-from isentropic.experiments.results import collected
+from isentropic.experiments.findings.aims import Aim, Reached, reached
+from isentropic.experiments.findings.chapters import chapters_of
+from isentropic.experiments.findings.results import collected
 from isentropic.experiments.running import run
-from isentropic.experiments.survey_facts import RANKED
-from isentropic.experiments.values import HONEST, Outcome
-from published_stub import small_table
+from published_stub import SOURCE, small_table
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +51,9 @@ def test_what_is_not_explained_is_no_reason(result):
     assert [one.cell.dataset for one in open_one.cells if one.is_open] == ["car"]
 
 
-def test_some_may_differ(result, monkeypatch):
-    monkeypatch.setattr("isentropic.experiments.aims.AIMS", {
-        "small": (Aim("a", 5), Aim("b", 4), Aim("c"), Aim("d", None), Aim("none", tables=("2",)))
-    })  # fmt: skip
-    assert reached("small", [result], {}) == (
+def test_some_may_differ(result):
+    aims = (Aim("a", 5), Aim("b", 4), Aim("c"), Aim("d", None), Aim("none", tables=("2",)))
+    assert reached(aims, [result]) == (
         Reached("a", 7, 12, "all but 5", True),
         Reached("b", 7, 12, "all but 4", False),
         Reached("c", 7, 12, "all", False),
@@ -66,37 +61,9 @@ def test_some_may_differ(result, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("source", AIMS)
-def test_every_aim_is_of_numbers_that_are_there(source):
-    tables = SOURCES[source].tables()
-    for aim in AIMS[source]:
-        assert set(aim.tables) <= {table.name for table in tables}
-        cells = [
-            cell for table in tables if not aim.tables or table.name in aim.tables for cell in table.cells
-        ]
-        for names, field in ((aim.data, "dataset"), (aim.methods, "method"), (aim.measures, "measure")):
-            assert set(names) <= {getattr(cell, field) for cell in cells}, aim
-
-
-def test_first_places_count_on_all_ten_tables_only():
-    table = next(one for one in SOURCES["survey"].tables() if one.name == RANKED)
-    own = [one for one in table.tasks(False) if (one.method, one.protocol) == ("pca", HONEST)]
-    best = Outcome({f"{name}{end}": 1.1 for name in (*MEASURES, MEAN) for end in ("", " low", " high")})
-
-    def firsts(tasks):
-        outcomes = dict.fromkeys(tasks, best)
-        return reached("survey", [collected(table, outcomes)], outcomes)
-
-    few, many = firsts(own[:3]), firsts(own)
-    told = [(3, 3, "", True), (3, 3, "", True)]  # in any order of ties, and by one method alone
-    assert [(one.met, one.of, one.must, one.holds) for one in few] == [
-        (3, 3, "", True),
-        *told,
-        (0, 3, "", True),
-    ]
-    told = [(10, 10, "", True), (10, 10, "", True)]
-    assert [(one.met, one.of, one.must, one.holds) for one in many] == [
-        (10, 10, "6", True),
-        *told,
-        (0, 10, "6", False),
-    ]
+def test_a_source_may_count_more_than_numbers_of_tables():
+    table = small_table()
+    told = Reached("More", 1, 2, "1", True)
+    source = replace(SOURCE, aims=(Aim("all", 5),), more_aims=lambda results, outcomes: (told,))
+    (chapter,) = chapters_of([table], run(table.tasks(False)), sources={"small": source})
+    assert chapter.reached == (Reached("all", 7, 12, "all but 5", True), told)

@@ -5,15 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from isentropic._core.errors import InvalidInputError
-from isentropic.experiments import catalogue
-from isentropic.experiments.catalogue import SOURCES, tables_of
-from isentropic.experiments.chapters import chapters_of
-from isentropic.experiments.printed import measured
-from isentropic.experiments.printed_p import printed_p
-from isentropic.experiments.rank_layout import rank_layout
-from isentropic.experiments.rankings import rankings
-from isentropic.experiments.results import (
+from isentropic.experiments.findings.chapters import chapters_of
+from isentropic.experiments.findings.printed_p import ClaimedP, printed_p
+from isentropic.experiments.findings.rankings import rankings
+from isentropic.experiments.findings.results import (
     COLUMNS,
     FAR,
     NEAR,
@@ -24,18 +19,10 @@ from isentropic.experiments.results import (
     as_rows,
     collected,
 )
+from isentropic.experiments.findings.sentences import survives
+from isentropic.experiments.rank_layout import rank_layout
 from isentropic.experiments.running import run
-from isentropic.experiments.sentences import survives
-from isentropic.experiments.values import (
-    HONEST,
-    PERMUTED,
-    PUBLISHED,
-    RANDOM,
-    ROUNDED,
-    Cell,
-    Outcome,
-    Task,
-)
+from isentropic.experiments.values import PUBLISHED, ROUNDED, Cell, Task, measured
 from published_stub import DATA, METHODS, small_table
 
 ABSENT = "AttributeError: module 'operator' has no attribute 'not_there'"
@@ -213,36 +200,23 @@ def test_what_ranks_nothing_is_left_out():
     assert rankings([collected(replace(table, cells=stress, ours=measured(stress)), {})]) == ()
 
 
-def test_printed_p_values_are_not_those_of_the_test_that_they_name():
-    """001, Table I: what is called Nemenyi's test is a normal test without correction."""
-    (found,) = rankings([collected(one, {}) for one in tables_of("001:I")])
-    lines = {line.pair: line for line in printed_p([found])}
-    assert found.difference == pytest.approx(1.686, abs=5e-4)
-    line = lines["ISOMAP-KL vs Kernel PCA"]
-    assert float(line.printed) == pytest.approx(line.uncorrected, abs=5e-5)
-    assert line.as_defined == pytest.approx(0.326, abs=5e-4)
-    pairs = [line for pair, line in lines.items() if " vs " in pair]
-    assert len(pairs) == 5
-    assert all(float(line.printed) == pytest.approx(line.uncorrected, rel=0.01) for line in pairs)
-    assert lines["all methods"].as_defined == pytest.approx(2.13e-4, rel=0.01)
-    assert {pair for pair, line in lines.items() if line.lost} == {
-        "ISOMAP-KL vs Kernel PCA", "ISOMAP-KL vs ISOMAP", "ISOMAP-KL vs Laplacian Eigenmaps"
-    }  # fmt: skip
-    assert survives([], [], tuple(lines.values())) == (
-        "Of 6 printed p-values below .05, 3 are not below it by the test that they name, with one block for "
-        "each data set; 5 of 5 for pairs are those of a normal test without correction.",
+def test_p_values_of_a_source_stand_beside_what_its_numbers_give(result):
+    found = rankings([result], together=(("1 of one", ("1",)), ("2", ("2",))))
+    assert {one.name for one in found} == {"small:1 of one"}
+    claims = (
+        ClaimedP("1 of one", "Friedman", "all methods", "< 1e-3"),
+        ClaimedP("1 of one", "Nemenyi", "SGtSNE vs PCA", "0.03"),
+        ClaimedP("1 of one", "Nemenyi", "SGtSNE vs UMAP", "0.5"),
+        ClaimedP("2", "Nemenyi", "LDA vs PCA", "0.03"),
     )
-    assert replace(line, printed="< 1e-3").claims
-    assert not replace(line, printed="0.965").claims
-
-
-def test_eighty_cells_of_ten_tables_are_not_eighty_tables():
-    found = rankings([collected(one, {}) for name in ("001:II", "001:III") for one in tables_of(name)])
-    lines = {line.pair: line for line in printed_p(found)}
-    line = lines["ISOMAP-KL vs PCA"]
-    assert (line.n_blocks, line.n_data) == (80, 10)
-    assert line.as_defined < 1e-11 < 0.05 < line.by_data
-    assert found[0].difference == pytest.approx(0.843, abs=5e-4)
+    every, pair, unknown = printed_p(found, claims, {"SGtSNE": "SGt-SNE"})
+    ranking = next(one for one in found if one.column == "printed")
+    assert (every.as_defined, every.by_data) == (ranking.test.friedman_p,) * 2
+    assert pair.as_defined == ranking.nemenyi[2, 0] > pair.uncorrected == ranking.uncorrected[2, 0]
+    assert (unknown.uncorrected, unknown.as_defined, unknown.by_data) == (None, None, None)
+    assert printed_p(found, claims)[1].as_defined is None
+    assert (every.claims, every.lost, pair.claims, unknown.claims) == (True, False, True, False)
+    assert (pair.n_blocks, pair.n_data) == (5, 5)
 
 
 def test_layout_of_many_and_of_equal_ranks():
@@ -311,38 +285,3 @@ def test_tables_that_rank_nothing_tell_what_honest_rows_give():
     )
     assert "that have both, difference -.110 ± " in line
     assert chapter.sentences.index("A fact.") < chapter.sentences.index(line)
-
-
-# ---- the catalogue -------------------------------------------------------------------------------
-
-
-def test_tables_by_their_words():
-    assert [table.name for table in tables_of("002:5.3")] == ["5.3"]
-    assert [table.name for table in tables_of("000:Table7")] == ["7"]
-    assert len(tables_of("002")) >= 11
-    with pytest.raises(InvalidInputError, match="source must be one of 000, 001"):
-        tables_of("005")
-    with pytest.raises(InvalidInputError, match=r"table must be one of 002:5.1"):
-        tables_of("002:9")
-
-
-def test_a_source_that_is_not_here_is_told(monkeypatch):
-    absent = replace(SOURCES["002"], target="isentropic.experiments.nowhere:tables")
-    monkeypatch.setattr(catalogue, "SOURCES", {"002": absent})
-    with pytest.raises(InvalidInputError, match="part of this version"):
-        tables_of("002")
-    assert tables_of("all") == ()
-
-
-def test_every_table_of_the_catalogue_is_sound():
-    """Cells differ, names are unique in a source, tasks can be said in JSON."""
-    for source in (one for one in SOURCES.values() if one.is_here):
-        tables = source.tables()
-        assert len({table.name for table in tables}) == len(tables)
-        for table in tables:
-            assert len(set(table.cells)) == len(table.cells)
-            tasks = table.tasks(True)
-            assert {task.protocol for task in tasks} <= {PUBLISHED, HONEST, PERMUTED, RANDOM, ROUNDED}
-            assert len({task.words() for task in tasks}) == len(tasks)
-            blank = {task: Outcome({}) for task in tasks}
-            assert not collected(table, blank, True).compared

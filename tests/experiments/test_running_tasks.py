@@ -14,7 +14,7 @@ from work_stub import begun, task
 
 from isentropic import config_context
 from isentropic.experiments import running
-from isentropic.experiments.estimates import in_words, time_left
+from isentropic.experiments.estimates import time_left, time_left_text
 from isentropic.experiments.running import run
 from isentropic.experiments.store import OutcomeStore
 from isentropic.experiments.values import Outcome
@@ -188,6 +188,6 @@ def test_the_range_holds_the_truth_mostly():
 
 
 def test_time_in_words():
-    assert in_words((0.0, 0.4)) == "0 to 1 s left"
-    assert in_words((100.0, 110.0)) == "100 to 110 s left"
-    assert in_words((3000.0, 8000.0)) == "0 to 3 h left"
+    assert time_left_text((0.0, 0.4)) == "0 to 1 s left"
+    assert time_left_text((100.0, 110.0)) == "100 to 110 s left"
+    assert time_left_text((3000.0, 8000.0)) == "0 to 3 h left"

@@ -9,7 +9,7 @@ from scipy.spatial.distance import squareform
 from sklearn.datasets import load_digits, make_swiss_roll
 
 import isentropic
-from isentropic.geodesics import GrowingPaths, all_pairs, from_rows, growing, grown_rows
+from isentropic.geodesics import GrowingPaths, all_pairs, from_rows, growing_graph, grown_rows
 from isentropic.geodesics.changes import Changes
 from isentropic.neighbors import distance_graph
 from naive import edges_of
@@ -54,7 +54,7 @@ def grown(X, k, n, sizes, **options):
 @pytest.fixture
 def repaired_always(monkeypatch):
     for name, value in (("_LOST", 0.0), ("_TRIED", 0.0), ("_HEAVY", 1.0)):
-        monkeypatch.setattr(growing, name, value)
+        monkeypatch.setattr(growing_graph, name, value)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -69,9 +69,9 @@ def test_rows_one_after_the_other_are_a_search_of_all(name, k):
 
 @pytest.mark.parametrize("name", TABLES)
 def test_sources_that_lost_much_are_searched(name, monkeypatch):
-    monkeypatch.setattr(growing, "_HEAVY", 0.005)
-    monkeypatch.setattr(growing, "_LOST", 0.0)  # repair is worth it, whatever was lost
-    monkeypatch.setattr(growing, "_SEARCHED", 0.0)
+    monkeypatch.setattr(growing_graph, "_HEAVY", 0.005)
+    monkeypatch.setattr(growing_graph, "_LOST", 0.0)  # repair is worth it, whatever was lost
+    monkeypatch.setattr(growing_graph, "_SEARCHED", 0.0)
     X = TABLES[name]
     _, shares = grown(X, 6, len(X) - 8, [1] * 8)
     assert None not in shares
@@ -79,8 +79,8 @@ def test_sources_that_lost_much_are_searched(name, monkeypatch):
 
 
 def test_all_are_searched_where_repair_is_not_worth_it(monkeypatch):
-    monkeypatch.setattr(growing, "_LOST", 1e9)
-    monkeypatch.setattr(growing, "_TRIED", 1.0)
+    monkeypatch.setattr(growing_graph, "_LOST", 1e9)
+    monkeypatch.setattr(growing_graph, "_TRIED", 1.0)
     assert grown(TABLES["roll"], 6, 230, [1, 4])[1] == [None, None]
 
 
@@ -154,7 +154,7 @@ def test_changes_are_those_of_sets_of_edges(name):
 
 
 def test_room_is_found_again_and_again(monkeypatch):
-    monkeypatch.setattr(growing, "_room", lambda n: n + 1)
+    monkeypatch.setattr(growing_graph, "_room", lambda n: n + 1)
     grown(TABLES["roll"], 6, 230, [1] * 6)
 
 
@@ -173,9 +173,9 @@ def test_threads_change_no_bit_of_repaired_paths():
 
 
 @pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("tried", [growing._TRIED, 1e9])
+@pytest.mark.parametrize("tried", [growing_graph._TRIED, 1e9])
 def test_rows_of_some_sources_grow(name, tried, monkeypatch):
-    monkeypatch.setattr(growing, "_TRIED", tried)
+    monkeypatch.setattr(growing_graph, "_TRIED", tried)
     X = TABLES[name]
     n = len(X) - 3
     old, new = distance_graph(X[:n], 6), distance_graph(X, 6)

@@ -19,7 +19,7 @@ from isentropic import FileFormatError, Isomap, Knn, Landmarks, LandmarksClipped
 from isentropic._core.models import io as _io
 from isentropic._core.state import StateError, attributes, declared, require_state
 from isentropic._core.values import NeighborGraph, Neighbors
-from isentropic.neighbors import descent
+from isentropic.neighbors import nn_descent
 from isentropic.registry import METHODS
 from model_fuzz import rezipped
 
@@ -82,7 +82,7 @@ def test_hundreds_of_equal_rows_in_an_approximate_graph(rng, groups):
 
 
 def test_a_search_that_misses_neighbours_says_so(rng, monkeypatch):
-    monkeypatch.setattr(descent, "_ROUNDS", 0)  # trees alone: a descent would find nearly all of them
+    monkeypatch.setattr(nn_descent, "_ROUNDS", 0)  # trees alone: a descent would find nearly all of them
     with pytest.warns(LowRecallWarning, match=r"found \d+% of the true neighbours of 200 rows"):
         graph = isentropic.neighbor_graph(rng.normal(size=(2000, 60)), Knn(5, approximate=True))
     assert graph.recall < 0.9
@@ -187,8 +187,9 @@ TAMPERED = [
     ("classical-mds", "_map.scaling.means", shorter),
     ("pca", "mean_", shorter),
     ("pca", "mean_", with_last(np.inf)),
-    ("pca", "_projection", lambda array: array.T.copy()),
-    ("pca", "_projection", lambda array: array.astype(np.float32)),
+    ("pca", "_map.components", lambda array: array.T.copy()),
+    ("pca", "_map.components", lambda array: array.astype(np.float32)),
+    ("pca", "_map.mean", shorter),
     ("pca", "n_features_in_", lambda m: 10**9),
     ("entropic-isomap", "neighbors_.indices", shorter),
     ("entropic-isomap", "neighbors_.indices", with_last(10_000)),

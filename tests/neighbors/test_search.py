@@ -16,7 +16,7 @@ from isentropic._core import runtime as _runtime
 from isentropic._core.errors import InvalidInputError, NeighborsClippedWarning
 from isentropic._core.values import Knn
 from isentropic.affinities import neighbor_graph
-from isentropic.neighbors import boxes as boxes_module
+from isentropic.neighbors import box_tree as boxes_module
 from isentropic.neighbors import (
     clipped_neighbors,
     nearest_among,

@@ -9,11 +9,19 @@ import numpy as np
 import pytest
 
 from assertions import assert_same_bits
-from isentropic.comparison.evaluation.jobs import _few
+from isentropic.comparison.evaluation.method_evaluation import _main_measures
 from isentropic.quality import Curves, Quality, assess
-from isentropic.quality.maps.map_differences import left_out
-from isentropic.quality.measures import MEASURES, OF_PAIRS, OF_RANKS, Measure, MeasureKind, judged, kinds
-from isentropic.quality.ranks.curves import rnx_area
+from isentropic.quality.maps.map_differences import jackknife_measures
+from isentropic.quality.measures import (
+    MEASURES,
+    OF_PAIRS,
+    OF_RANKS,
+    Measure,
+    MeasureSpec,
+    kinds,
+    verdict_measures,
+)
+from isentropic.quality.ranks.rank_curves import rnx_area
 from isentropic.selection import CRITERIA
 
 
@@ -33,8 +41,8 @@ def stem(name):
 @pytest.mark.parametrize("sample", [None, 30])
 def test_assess_gives_exactly_what_the_table_lists(pair, sample):
     found = assess(*pair, np.arange(60) % 3, n_neighbors=(4, 7), sample=sample).measures
-    assert {stem(name) for name in found} == {kind.name for kind in kinds() if kind.listed}
-    assert set(found) == {name for kind in kinds() if kind.listed for name in kind.names((4, 7))}
+    assert {stem(name) for name in found} == {kind.name for kind in kinds() if kind.is_reported}
+    assert set(found) == {name for kind in kinds() if kind.is_reported for name in kind.names((4, 7))}
 
 
 def test_a_measure_is_read_as_the_table_says(pair):
@@ -49,7 +57,7 @@ def test_a_measure_is_read_as_the_table_says(pair):
 
 def test_every_line_has_words_and_a_known_source():
     for kind in kinds():
-        assert kind.words.format(k=10).endswith("."), kind.name
+        assert kind.description.format(k=10).endswith("."), kind.name
         assert kind.source in (*OF_RANKS, *OF_PAIRS) or kind.source.count(":") == 1, kind.name
     places = [kind.column[0] for kind in kinds() if kind.column]
     assert sorted(places) == list(range(1, len(places) + 1))
@@ -70,8 +78,8 @@ def made_up(monkeypatch):
     monkeypatch.setattr(Curves, "made_area", property(lambda self: 0.375), raising=False)
     column = (1.5, "made({k})")
     source = "made_up_measure:contribute"
-    monkeypatch.setitem(MEASURES, "made_up", MeasureKind("made_up", "Of {k}.", source, column=column))
-    monkeypatch.setitem(MEASURES, "made_area", MeasureKind("made_area", "An area.", "area", judged=True))
+    monkeypatch.setitem(MEASURES, "made_up", MeasureSpec("made_up", "Of {k}.", source, column=column))
+    monkeypatch.setitem(MEASURES, "made_area", MeasureSpec("made_area", "An area.", "area", in_verdict=True))
 
 
 def test_a_line_more_appears_in_measures_summary_and_json(pair, made_up):
@@ -85,7 +93,7 @@ def test_a_line_more_appears_in_measures_summary_and_json(pair, made_up):
 def test_a_line_more_appears_on_the_page(pair, made_up):
     pytest.importorskip("jinja2")
     from isentropic._core.values import Table
-    from isentropic.comparison import Run, drawing, verdict
+    from isentropic.comparison import Run, collect_page_data, verdict
     from isentropic.report import page
 
     X, Z = pair
@@ -93,7 +101,7 @@ def test_a_line_more_appears_on_the_page(pair, made_up):
     table = Table(X, None, ("a", "b", "c", "d"), names, (), "made", "none")
     runs = [Run("pca", {}, None, 0.1, None, Z, assess(X, Z, n_neighbors=4))]
     judged = verdict(runs)
-    text = page(table, runs, judged, drawing(table, runs, judged), {})
+    text = page(table, runs, judged, collect_page_data(table, runs, judged), {})
     assert '<th scope="col" data-key="made_up" title="Of 4.">' in text
     assert "<dt>made(4)</dt><dd>Of 4.</dd>" in text
     assert '<th scope="row">made_up</th><td>0.625</td>' in text
@@ -101,8 +109,8 @@ def test_a_line_more_appears_on_the_page(pair, made_up):
 
 
 def test_a_line_more_is_compared_if_it_says_so(pair, made_up):
-    assert left_out(*pair, n_neighbors=4)["made_area"].tolist() == [0.375] * 20
-    assert _few(assess(*pair, n_neighbors=4))["made_area"] == 0.375
+    assert jackknife_measures(*pair, n_neighbors=4)["made_area"].tolist() == [0.375] * 20
+    assert _main_measures(assess(*pair, n_neighbors=4))["made_area"] == 0.375
 
 
 def test_an_area_of_which_no_error_is_known_may_be_anything_where_rows_are_sampled(pair, made_up):
@@ -149,9 +157,9 @@ def test_quality_written_before_there_was_a_local_area_is_read(pair, sample):
 
 
 def test_what_is_judged_is_judged_everywhere(pair):
-    ranked = {name for kind in judged(*OF_RANKS) for name in kind.names((10,))}
-    assert set(left_out(*pair, n_neighbors=10)) == {*ranked, "kendall_tau"}
-    assert set(_few(assess(*pair, n_neighbors=10))) == {*ranked, "kendall_tau"}
+    ranked = {name for kind in verdict_measures(*OF_RANKS) for name in kind.names((10,))}
+    assert set(jackknife_measures(*pair, n_neighbors=10)) == {*ranked, "kendall_tau"}
+    assert set(_main_measures(assess(*pair, n_neighbors=10))) == {*ranked, "kendall_tau"}
 
 
 def test_a_kind_without_bounds_of_its_own_has_those_of_the_table():

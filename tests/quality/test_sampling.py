@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from isentropic.quality import assess, assessment, sampling
 from isentropic.quality.assessment import _summaries
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.ranks.curves import Curves, row_values
+from isentropic.quality.ranks.rank_curves import Curves, row_values
 from isentropic.quality.ranks.rank_sums import RankSums, rank_sums
 from isentropic.quality.sampling import (
     half_width,

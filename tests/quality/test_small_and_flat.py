@@ -5,17 +5,19 @@ import pytest
 
 from isentropic._core.errors import InvalidInputError, UndefinedMeasureError
 from isentropic.quality import assess
+from isentropic.quality.assessment import distance_measures, topology_measures
+from isentropic.quality.class_measures import kappa, knn_accuracy, silhouette
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.labels import kappa, knn_accuracy, silhouette
-from isentropic.quality.pairs.correlations import kendall_tau, pearson_r, spearman_rho
-from isentropic.quality.pairs.stress import (
+from isentropic.quality.pairs.distance_measures import (
+    kendall_tau,
     kruskal_stress,
     neighborhood_stress,
+    pearson_r,
     residual_variance,
     sammon_stress,
+    spearman_rho,
 )
 from isentropic.quality.ranks.topology import konig_measure, retained_structure, topological_product
-from isentropic.quality.rows.contributions import distance_measures, topology_measures
 from naive import (
     condensed,
     distances,

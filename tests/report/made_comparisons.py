@@ -6,8 +6,18 @@ import numpy as np
 
 from isentropic import report
 from isentropic._core.values import Table
-from isentropic.comparison import Caveat, Grade, GroupAnswer, LabelTest, Rating, Run, Trial, Verdict, drawing
-from isentropic.comparison.drawings import shown_groups
+from isentropic.comparison import (
+    Caveat,
+    Grade,
+    GroupAnswer,
+    LabelTest,
+    Rating,
+    Run,
+    Trial,
+    Verdict,
+    collect_page_data,
+)
+from isentropic.comparison.page_data import shown_groups
 from isentropic.quality import assess
 
 
@@ -112,7 +122,7 @@ def first_columns(X):
 def page(table, runs, verdict, facts, **options):
     """The page of a comparison, with everything drawn that there is."""
     tested = shown_groups(table, runs, verdict, embed=first_columns)
-    drawn = drawing(table, runs, verdict, tested=tested)
+    drawn = collect_page_data(table, runs, verdict, group_test=tested)
     return report.page(table, runs, verdict, drawn, facts, **options)
 
 

@@ -6,15 +6,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from isentropic.experiments.aims import Reached
-from isentropic.experiments.catalogue import SOURCES
-from isentropic.experiments.chapters import chapters_of
-from isentropic.experiments.printed import measured
-from isentropic.experiments.projection_measures import MEAN
+from isentropic.experiments.findings.aims import Reached
+from isentropic.experiments.findings.chapters import chapters_of
 from isentropic.experiments.running import run
-from isentropic.experiments.survey_facts import RANKED
-from isentropic.experiments.survey_scores import ALL
-from isentropic.experiments.values import HONEST, ROUNDED, Cell, Outcome, Task
+from isentropic.experiments.values import ROUNDED, Cell, Task, measured
 from isentropic.report import tables_page
 from isentropic.report.experiment_page import as_html
 from published_stub import small_table
@@ -144,17 +139,12 @@ def test_the_first_paragraph_of_a_note_says_what_survives_at_the_top():
     assert '<a href="#table-1-2">2: Accuracies' in page
 
 
-@pytest.mark.parametrize(
-    ("source", "words"),
-    [("small", "the 95% interval of the mean"), ("survey", "the worst and the best order of ties")],
-)
-def test_brackets_are_told_for_what_they_are(source, words):
-    table = replace(small_table(), source=source)
+@pytest.mark.parametrize("words", ["the 95% interval of the mean", "the worst and the best order of ties"])
+def test_brackets_are_told_for_what_they_are(words):
+    told = {} if words == small_table().interval else {"interval": words}
+    table = replace(small_table(), **told)
     page = tables_page("t", chapters_of([table], run(table.tasks(False))), {})
-    assert (
-        f"honest, on rows that were not seen (in brackets {'between ' if source == 'survey' else ''}{words})"
-        in page
-    )
+    assert f"honest, on rows that were not seen (in brackets {words})" in page
 
 
 def test_how_much_is_met_is_told(chapters):
@@ -172,21 +162,18 @@ def test_numbers_that_are_met_are_counted_by_method(chapters, page):
     assert ", ".join(f"{name} {met} of {of}" for name, (met, of) in counts.items()) in Words(page)
 
 
-def test_ranks_of_the_survey_are_sorted_and_its_facts_come_first():
-    table = next(one for one in SOURCES["survey"].tables() if one.name == RANKED)
-    value = {"pca": 1.2, "lpp": 1.1, "isomap": 1.3}
-    outcomes = {
-        task: Outcome(dict.fromkeys((*ALL, f"{MEAN} low", f"{MEAN} high"), value[task.method]))
-        for task in table.tasks(False)
-        if task.protocol == HONEST and task.method in value
-    }
-    chapters = chapters_of([table], outcomes)
+def test_a_table_may_order_its_methods_and_tell_its_facts_first():
+    table = replace(
+        small_table(), name="2", leads=True, facts=lambda outcomes: ("First of all.",),
+        order=lambda cells: sorted({one.cell.method for one in cells}),
+    )  # fmt: skip
+    chapters = chapters_of([small_table(), table], run(table.tasks(False)))
     page = tables_page("t", chapters, {})
-    lines = re.findall(r'<th scope="row">([^<]+)</th><td', page[page.index('class="numbers"') :])
-    assert lines[:3] == ["isomap", "pca", "lpp"]
-    assert len(lines) > 30
-    assert chapters[0].sentences[0].startswith("Without labels")
-    assert len(set(chapters[0].sentences)) == len(chapters[0].sentences)
+    first, second = (part.split("</tr>")[0] for part in page.split('class="numbers"')[1:])
+    assert re.findall(r'<th scope="col">([^<]+)</th>', first) == ["PCA", "LDA", "SGt-SNE"]
+    assert re.findall(r'<th scope="col">([^<]+)</th>', second) == ["LDA", "PCA", "SGt-SNE"]
+    assert chapters[0].sentences[0] == "First of all."
+    assert chapters[0].sentences.count("First of all.") == 1
 
 
 def test_bounds_of_rounding_are_a_line_of_the_cell():

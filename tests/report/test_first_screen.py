@@ -11,9 +11,9 @@ from test_page_text import data_of, decoded, visible
 
 from isentropic._core.errors import InvalidInputError
 from isentropic._core.values import Table
-from isentropic.comparison.explain.explained_columns import columns_of
+from isentropic.comparison.explain.source_columns import columns_of
 from isentropic.report.collect import first_screen
-from isentropic.report.payload.given_columns import coded_columns, given_columns
+from isentropic.report.payload.page_columns import code_columns, pack_columns
 
 pytest.importorskip("jinja2")
 
@@ -168,7 +168,7 @@ def test_columns_that_are_no_features_can_colour(table):
         "when": pd.date_range("2020-01-01", periods=120), "pay": np.arange(120.0),
     })  # fmt: skip
     numbers = replace(table, y=np.linspace(0, 1, 120), class_names=())
-    given = given_columns(with_columns(numbers, frame), np.arange(120))
+    given = pack_columns(*code_columns(with_columns(numbers, frame), np.arange(120)))
     names = [one["name"] for one in given["columns"] if one.get("other")]
     assert names == ["target", "town", "when", "pay"]  # what names the rows is no colour
     assert [bool(one.get("dates")) for one in given["columns"][-3:]] == [False, True, False]
@@ -184,7 +184,7 @@ def test_rows_without_a_class_are_a_class_of_their_own(table, runs, verdict):
 
 def test_other_rows_have_the_codes_of_the_nearest_known_values(table):
     some = np.arange(0, 120, 2)
-    coded, _ = coded_columns(table, some)
+    coded, _ = code_columns(table, some)
     for one, column in zip(coded, columns_of(table), strict=True):
         np.testing.assert_array_equal(one.codes_of(column)[some], one.codes)
         found = one.values[one.codes_of(column)]

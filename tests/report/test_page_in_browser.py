@@ -9,8 +9,8 @@ from made_comparisons import FACTS, make_runs, make_supervised, make_table, make
 from matplotlib.path import Path as MatplotlibPath
 
 from isentropic import report
-from isentropic.comparison import drawing
-from isentropic.comparison.budget.strata import taken
+from isentropic.comparison import collect_page_data
+from isentropic.comparison.budget.stratified_sample import select_rows
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser
@@ -319,11 +319,11 @@ def test_a_map_of_all_rows_is_drawn_beside_maps_of_a_sample(open_page, tmp_path)
     """At the top stand all rows; a selection there is one of the compared rows, and found in every map."""
     everything = make_table(n=300)
     rows = np.arange(0, 300, 3)
-    table = taken(everything, rows)
+    table = select_rows(everything, rows)
     runs = [replace(run, rows=rows) for run in make_runs(table)]
     whole = make_runs(everything, 1)[0]
     judged = replace(make_verdict(runs), sampled="Compared on 100 of 300 rows.")
-    drawn = drawing(table, runs, judged, whole=whole, everything=everything)
+    drawn = collect_page_data(table, runs, judged, full_run=whole, full_table=everything)
     path = tmp_path / "large.html"
     path.write_text(report.page(table, runs, judged, drawn, {**FACTS, "rows": 300}), encoding="utf-8")
     tab = open_page(path.as_uri())

@@ -14,13 +14,13 @@ from made_comparisons import FACTS, make_runs, make_supervised, make_table, make
 
 from isentropic import datasets
 from isentropic._core.errors import InvalidInputError, MissingExtraError
-from isentropic.comparison.drawings import drawn_rows
+from isentropic.comparison.page_data import sampled_rows
 from isentropic.quality import assess
-from isentropic.quality.maps.map_differences import spread
-from isentropic.report.payload.given_columns import given_columns
+from isentropic.quality.maps.map_differences import jackknife_half_width
+from isentropic.report.payload.page_columns import code_columns, pack_columns
+from isentropic.tables.prepare.column_scaling import Scale
 from isentropic.tables.prepare.columns import Column
 from isentropic.tables.prepare.preparation import Preparation
-from isentropic.tables.prepare.scaling import Scale
 
 pytest.importorskip("jinja2")
 
@@ -108,7 +108,7 @@ def test_scores_of_all_rows_have_the_interval_of_rows_left_out(table, runs, verd
     own = runs[1].quality.measures["kendall_tau"].value
     values = tuple(own + 0.001 * np.arange(-10, 10))
     varied = [runs[0], replace(runs[1], without={"kendall_tau": values}), *runs[2:]]
-    half = spread(values)
+    half = jackknife_half_width(values)
     html = page(table, varied, verdict, {})
     assert f"{own - half:.3f} to {own + half:.3f}" in visible(html)
     assert "what other rows of the same kind would give" in visible(html)
@@ -116,8 +116,9 @@ def test_scores_of_all_rows_have_the_interval_of_rows_left_out(table, runs, verd
 
 def test_it_says_whether_the_columns_are_related(table, runs, verdict):
     for relation, words in (
-        ((0.3, 0.01, 3.0), "there is something to show"),
-        ((0.0, 0.4, 1.0), "cannot be told from unrelated ones"),
+        ((0.3, 0.01, 3.0), "Rows lie 3.0 times as dense"),
+        ((0.04, 0.01, 1.9), "The columns are hardly related."),
+        ((0.0, 0.4, 1.0), "the columns are unrelated"),
     ):
         known = [replace(run, relation=relation) for run in runs]
         assert words in visible(page(table, known, verdict, {}))
@@ -250,6 +251,9 @@ def test_groups_of_the_shown_map_say_what_tells_them_apart(table, runs, verdict)
     assert [group["n"] for group in groups] == [len(found) for found in rows]
     assert all(np.bincount(table.y[found]).max() > 0.9 * len(found) for found in rows)
     assert all(group["stability"] >= 0.65 and "column" in group["lines"][0] for group in groups)
+    assert all(
+        group["inside"] > 0.9 > 0.5 > group["chance"] > 0 for group in groups
+    )  # of the true neighbours
 
 
 def prepared(table, target, centre, scale):
@@ -352,8 +356,8 @@ def test_nine_maps_of_five_thousand_points_take_less_than_seven_megabytes(large_
 
 def test_a_sample_of_many_rows_is_stated(monkeypatch, table, runs, verdict):
     monkeypatch.setattr(
-        "isentropic.comparison.drawings.drawn_rows",
-        lambda table, most=50_000: drawn_rows(table, min(most, 60)),
+        "isentropic.comparison.page_data.sampled_rows",
+        lambda table, most=50_000: sampled_rows(table, min(most, 60)),
     )
     html = page(table, runs, verdict, {})
     assert "60 of 120 rows are drawn, in proportion from every class" in visible(html)
@@ -393,7 +397,7 @@ def test_the_page_holds_every_column_as_it_was_given():
     })  # fmt: skip
     frame.loc[::7, "word"] = None
     table = datasets.load(frame, missing="mean")
-    given = given_columns(table, np.arange(300))
+    given = pack_columns(*code_columns(table, np.arange(300)))
     whole, fine, word = given["columns"]
     assert (whole["kind"], fine["kind"], given["n_all"]) == ("u1", "u2", 3)
     np.testing.assert_allclose(decoded(whole), frame["whole"], rtol=1e-12)
@@ -404,15 +408,15 @@ def test_the_page_holds_every_column_as_it_was_given():
 def test_holes_of_numbers_are_missing(table):
     X = table.X.copy()
     X[::5, 1] = np.nan
-    found = decoded(given_columns(replace(table, X=X), np.arange(120))["columns"][1])
+    found = decoded(pack_columns(*code_columns(replace(table, X=X), np.arange(120)))["columns"][1])
     np.testing.assert_array_equal(found, X[:, 1])
 
 
 def test_columns_that_do_not_fit_are_left_out_and_ranks_stay(monkeypatch, table):
-    whole = given_columns(table, np.arange(120))["columns"]
-    monkeypatch.setattr("isentropic.report.payload.given_columns.MOST_BYTES", 330)
-    monkeypatch.setattr("isentropic.report.payload.given_columns._FEW_VALUES", 5)
-    few = given_columns(table, np.arange(120))
+    whole = pack_columns(*code_columns(table, np.arange(120)))["columns"]
+    monkeypatch.setattr("isentropic.report.payload.page_columns.MOST_BYTES", 330)
+    monkeypatch.setattr("isentropic.report.payload.page_columns._FEW_VALUES", 5)
+    few = pack_columns(*code_columns(table, np.arange(120)))
     varying = sorted(np.argsort(-table.X.var(axis=0))[:2])
     assert ([one["name"] for one in few["columns"]], few["n_all"]) == ([f"column {j}" for j in varying], 4)
     for one, j in zip(few["columns"], varying, strict=True):

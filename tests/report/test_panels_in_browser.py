@@ -1,4 +1,4 @@
-"""The lens, two maps and saved panels in a real browser, held against what Python finds."""
+"""The distance overlay, two maps and saved panels in a real browser, held against what Python finds."""
 
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -9,7 +9,7 @@ from browsing import place
 from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 from scipy.spatial.distance import cdist
 
-from isentropic.comparison import lenses
+from isentropic.comparison import page_data
 from isentropic.quality import map_agreement
 
 pytest.importorskip("jinja2")
@@ -36,7 +36,7 @@ def click(tab, figure, row):
     tab.mouse.click(*place(tab, figure, row))
 
 
-# ---- the lens ----------------------------------------------------------------------------------
+# ---- the distance overlay ----------------------------------------------------------------------
 
 
 def test_a_held_row_shows_its_true_distances(open_page, address, table):
@@ -44,13 +44,13 @@ def test_a_held_row_shows_its_true_distances(open_page, address, table):
     click(tab, 1, 5)
     row = tab.evaluate("isentropic.pinned")
     assert row >= 0
-    assert tab.locator("#color").input_value() == "lens"
+    assert tab.locator("#color").input_value() == "overlay"
     distances = np.array(
-        tab.evaluate("[...isentropic.lens.steps].map((step) => step * isentropic.lens.unit)")
+        tab.evaluate("[...isentropic.overlay.steps].map((step) => step * isentropic.overlay.unit)")
     )
     truth = cdist(table.X[[row]], table.X)[0]
-    assert np.abs(distances - truth).max() <= tab.evaluate("isentropic.lens.error") * (1 + 1e-5)
-    assert tab.evaluate("isentropic.lens.error") == pytest.approx(cdist(table.X, table.X).max() / 508)
+    assert np.abs(distances - truth).max() <= tab.evaluate("isentropic.overlay.error") * (1 + 1e-5)
+    assert tab.evaluate("isentropic.overlay.error") == pytest.approx(cdist(table.X, table.X).max() / 508)
     codes = np.array(tab.evaluate("[...isentropic.coloring(isentropic.data.maps[0]).codes]"))
     assert codes[row] == 0
     assert codes[np.argmax(truth)] == 254
@@ -59,7 +59,7 @@ def test_a_held_row_shows_its_true_distances(open_page, address, table):
     assert sorted(order) == list(range(len(truth)))
     assert (np.diff(codes[order]) <= 0).all()  # the nearest on top
     assert f"Distance to {table.row_names[row]} in the data:" in tab.locator(".tools .legend").inner_text()
-    assert "exact to" in tab.locator("#lens").inner_text()
+    assert "exact to" in tab.locator("#overlay").inner_text()
 
 
 def test_escape_lets_go_and_gives_the_colours_back(open_page, address):
@@ -69,31 +69,33 @@ def test_escape_lets_go_and_gives_the_colours_back(open_page, address):
     until(tab, "isentropic.views[1].px.length > 0")
     tab.keyboard.press("ArrowRight")
     tab.keyboard.press("Enter")
-    assert tab.evaluate("isentropic.color") == "lens"
+    assert tab.evaluate("isentropic.color") == "overlay"
     tab.keyboard.press("Escape")
     assert tab.evaluate("isentropic.color") == "column:2"
-    assert tab.locator("#color option[value=lens]").count() == 0
-    assert tab.locator("#lens").is_hidden()
+    assert tab.locator("#color option[value=overlay]").count() == 0
+    assert tab.locator("#overlay").is_hidden()
     tab.evaluate("isentropic.pin(3)")
     tab.evaluate("isentropic.pin(4)")  # from one row to the next
-    tab.locator("#lens button").click()
+    tab.locator("#overlay button").click()
     assert tab.evaluate("isentropic.color") == "column:2"
 
 
 def test_of_many_rows_distances_are_estimated_and_the_page_says_so(open_page, tmp_path, monkeypatch):
-    monkeypatch.setattr(lenses, "EXACT_ROWS", 50)
+    monkeypatch.setattr(page_data, "EXACT_ROWS", 50)
     table = make_table(150)
     runs = make_runs(table, 1)
     path = tmp_path / "landmarks.html"
     path.write_text(page(table, runs, make_verdict(runs), FACTS), encoding="utf-8")
     tab = open_page(path.as_uri())
     tab.evaluate("isentropic.pin(9)")
-    found = np.array(tab.evaluate("[...isentropic.lens.steps].map((step) => step * isentropic.lens.unit)"))
+    found = np.array(
+        tab.evaluate("[...isentropic.overlay.steps].map((step) => step * isentropic.overlay.unit)")
+    )
     truth = cdist(table.X[[9]], table.X)[0]
-    error = tab.evaluate("isentropic.lens.error")
+    error = tab.evaluate("isentropic.overlay.error")
     assert np.abs(found - truth).mean() <= error
     assert found[9] == 0.0
-    assert "estimated through 150 rows drawn as landmarks" in tab.locator("#lens").inner_text()
+    assert "estimated through 150 rows drawn as landmarks" in tab.locator("#overlay").inner_text()
     assert "estimated" in tab.locator(".tools .legend").inner_text()
 
 

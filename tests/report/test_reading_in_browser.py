@@ -11,9 +11,9 @@ from made_comparisons import FACTS, make_runs, make_table, make_verdict, page
 
 from isentropic import datasets, report
 from isentropic._core.errors import TableWarning
-from isentropic.comparison import drawing
-from isentropic.comparison.budget.strata import taken
-from isentropic.report.payload.row_scores import near_counts
+from isentropic.comparison import collect_page_data
+from isentropic.comparison.budget.stratified_sample import select_rows
+from isentropic.report.payload.page_rows import near_counts
 
 pytest.importorskip("jinja2")
 pytestmark = pytest.mark.browser
@@ -106,10 +106,10 @@ def test_both_lists_of_colours_say_the_same(tab):
 def test_all_rows_of_the_large_map_are_coloured_by_any_column(open_page, tmp_path):
     everything = make_table(n=300)
     rows = np.arange(0, 300, 3)
-    few = taken(everything, rows)
+    few = select_rows(everything, rows)
     runs = [replace(run, rows=rows) for run in make_runs(few)]
     verdict = replace(make_verdict(runs), sampled="Compared on 100 of 300 rows.")
-    drawn = drawing(few, runs, verdict, whole=make_runs(everything, 1)[0], everything=everything)
+    drawn = collect_page_data(few, runs, verdict, full_run=make_runs(everything, 1)[0], full_table=everything)
     path = tmp_path / "large.html"
     path.write_text(report.page(few, runs, verdict, drawn, {**FACTS, "rows": 300}), encoding="utf-8")
     tab = open_page(path.as_uri())

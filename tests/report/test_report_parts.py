@@ -9,13 +9,13 @@ from made_comparisons import FACTS, first_columns, make_runs, make_table, make_v
 
 from isentropic import report
 from isentropic._core.values import Table
-from isentropic.comparison import drawing
-from isentropic.comparison.drawings import drawn_rows, shown_groups
+from isentropic.comparison import collect_page_data
 from isentropic.comparison.explain.regions import damaged_region
-from isentropic.report.collect.arrangement import shelves
+from isentropic.comparison.page_data import sampled_rows, shown_groups
+from isentropic.report.collect.first_screen import map_sections
 from isentropic.report.colors import CLASSES
-from isentropic.report.payload.arrays import packed, packed_points, packed_shares
 from isentropic.report.payload.diagrams import curve_ks
+from isentropic.report.payload.packed_arrays import pack, pack_points, pack_shares
 
 # ---- rows --------------------------------------------------------------------------------------
 
@@ -26,7 +26,7 @@ def plain_table(X, y=None, class_names=()):
 
 def test_a_sample_has_every_class_in_proportion():
     y = np.repeat([0, 1, 2], [9_000, 990, 10])
-    rows = drawn_rows(plain_table(np.zeros((10_000, 1)), y, ("a", "b", "c")), 1_000)
+    rows = sampled_rows(plain_table(np.zeros((10_000, 1)), y, ("a", "b", "c")), 1_000)
     assert len(rows) == len(set(rows.tolist())) == 1_000
     counts = np.bincount(y[rows])
     assert abs(counts[0] - 900) <= 2
@@ -36,14 +36,14 @@ def test_a_sample_has_every_class_in_proportion():
 
 def test_a_sample_without_classes_covers_the_whole_range():
     X = np.random.default_rng(0).permutation(np.arange(5_000.0))[:, None]
-    counts, _ = np.histogram(X[drawn_rows(plain_table(X), 500), 0], bins=10, range=(0, 5_000))
+    counts, _ = np.histogram(X[sampled_rows(plain_table(X), 500), 0], bins=10, range=(0, 5_000))
     assert counts.min() >= 48
     assert counts.max() <= 52
 
 
 def test_a_sample_is_the_same_every_time():
     X = np.random.default_rng(0).normal(size=(3_000, 2))
-    np.testing.assert_array_equal(drawn_rows(plain_table(X), 100), drawn_rows(plain_table(X), 100))
+    np.testing.assert_array_equal(sampled_rows(plain_table(X), 100), sampled_rows(plain_table(X), 100))
 
 
 # ---- arrays ------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def unpacked(text, kind):
 
 def test_points_keep_their_shape():
     points = np.random.default_rng(0).normal(size=(50, 2)) * [10, 1]
-    drawn = packed_points(points)
+    drawn = pack_points(points)
     found = unpacked(drawn["points"], "u2").reshape(-1, 2) / 65_535
     expected = (points - points.min(axis=0)) / np.ptp(points[:, 0])
     np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -66,11 +66,11 @@ def test_points_keep_their_shape():
 
 
 def test_equal_points_are_points():
-    assert packed_points(np.ones((3, 2)))["points"] == packed(np.zeros(6), "u2")
+    assert pack_points(np.ones((3, 2)))["points"] == pack(np.zeros(6), "u2")
 
 
 def test_unknown_scores_stay_unknown():
-    assert unpacked(packed_shares(np.array([0.0, np.nan, 1.0, 7.0])), "u1").tolist() == [0, 255, 254, 254]
+    assert unpacked(pack_shares(np.array([0.0, np.nan, 1.0, 7.0])), "u1").tolist() == [0, 255, 254, 254]
 
 
 def test_values_of_k_are_few_and_reach_both_ends():
@@ -173,7 +173,9 @@ def test_nothing_is_drawn_at_random_in_a_report(monkeypatch):
     table = make_table()
     runs = make_runs(table)
     verdict = make_verdict(runs, range(0, 120, 3))
-    found = drawing(table, runs, verdict, tested=shown_groups(table, runs, verdict, embed=first_columns))
+    found = collect_page_data(
+        table, runs, verdict, group_test=shown_groups(table, runs, verdict, embed=first_columns)
+    )
     expected = page(table, runs, verdict, FACTS)
 
     def refuse(*args, **options):
@@ -183,7 +185,7 @@ def test_nothing_is_drawn_at_random_in_a_report(monkeypatch):
     monkeypatch.setattr(np.random, "RandomState", refuse)
     assert report.page(table, runs, verdict, found, FACTS) == expected
     with pytest.raises(AssertionError, match="at random"):
-        drawing(table, runs, verdict)
+        collect_page_data(table, runs, verdict)
 
 
 # ---- the order of the maps ---------------------------------------------------------------------
@@ -206,6 +208,6 @@ def test_maps_stand_in_the_order_of_their_grades():
         )
         for i, rating in enumerate(found.ratings[:-1])
     ]
-    (shelf,) = shelves(runs, replace(found, ratings=(*ratings, found.ratings[-1])))
+    (shelf,) = map_sections(runs, replace(found, ratings=(*ratings, found.ratings[-1])))
     assert shelf.first == (0, 11, 9, 8, 7, 6, 5, 4)
     assert shelf.others == (("other", (3, 2, 1, 10)),)

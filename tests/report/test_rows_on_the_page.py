@@ -10,7 +10,7 @@ import pytest
 from browsing import drawn
 from made_comparisons import FACTS, page
 
-from isentropic.comparison import RowTrust
+from isentropic.comparison import RowDiagnostics
 
 pytest.importorskip("jinja2")
 KINDS = ["doubt", "jump", "seeds", "agreed"]
@@ -22,8 +22,11 @@ def trusting(runs):
     n = len(runs[0].quality.rows)
     shares = np.linspace(0, 1, n)
     walked, jumps = np.arange(0, n, 2), np.linspace(0, 5, len(np.arange(0, n, 2)))
-    first = RowTrust(shares, 0.1, walked, jumps, shares[::-1].copy())
-    tested = [replace(runs[0], row_trust=first), replace(runs[1], row_trust=RowTrust(shares, 0.1))]
+    first = RowDiagnostics(shares, 0.1, walked, jumps, shares[::-1].copy())
+    tested = [
+        replace(runs[0], row_diagnostics=first),
+        replace(runs[1], row_diagnostics=RowDiagnostics(shares, 0.1)),
+    ]
     return [*tested, *runs[2:]]
 
 
@@ -55,7 +58,7 @@ def test_every_score_that_a_map_has_is_packed(html):
 
 
 def test_the_legend_says_how_many_rows_are_placed_by_chance(html):
-    words = {kind["kind"]: kind["words"] for kind in data_of(html)["kinds"]}
+    words = {kind["kind"]: kind["text"] for kind in data_of(html)["kinds"]}
     assert words["doubt"].endswith("about 10% of the rows of method-0 are placed no better than by chance:")
     assert words["jump"].endswith("method-0 jumps at 70% of 60 rows:")
     assert " pairs have each other on all 3:" in words["agreed"]
@@ -79,7 +82,7 @@ def test_the_maps_are_coloured_by_each_and_say_what_it_means(html, open_page, tm
     for kind in KINDS:
         tab.select_option("#color", kind)
         legend = tab.locator(".legend").first.inner_text()
-        words = next(one["words"] for one in data_of(html)["kinds"] if one["kind"] == kind)
+        words = next(one["text"] for one in data_of(html)["kinds"] if one["kind"] == kind)
         assert words in legend
         drawn(tab)
         pictures.add(tab.evaluate("document.querySelector('figure.map canvas').toDataURL()"))

@@ -10,9 +10,9 @@ from made_comparisons import FACTS, first_columns, make_runs, make_table, make_v
 
 from isentropic import datasets, explain
 from isentropic._core.errors import TableWarning
-from isentropic.comparison import drawing
-from isentropic.comparison.drawings import shown_groups
-from isentropic.comparison.explain.explanations import _day, _number
+from isentropic.comparison import collect_page_data
+from isentropic.comparison.explain.explanation import _day, _number
+from isentropic.comparison.page_data import shown_groups
 from isentropic.quality import assess, check_selection, corrected_selection
 
 pytest.importorskip("jinja2")
@@ -180,7 +180,7 @@ def test_numbers_are_rounded_as_python_rounds(open_page, cut_page, digits):
 
 def test_the_lasso_is_checked_as_python_does(open_page, cut_page, planted):
     table, run, *_ = planted
-    near = drawing(table, [run], make_verdict([run])).neighbors
+    near = collect_page_data(table, [run], make_verdict([run])).neighbors
     tab = open_page(cut_page)
     script = """(rows) => { const { neighbors, k, n } = isentropic, flags = new Uint8Array(n);
       for (const row of rows) flags[row] = 1;
@@ -260,7 +260,7 @@ def test_the_honest_lasso_restores_a_group_that_the_map_cut_in_half(open_page, c
 
 def test_rows_that_are_no_group_are_not_corrected_away(open_page, cut_page, planted):
     table, run, *_ = planted
-    near = drawing(table, [run], make_verdict([run])).neighbors
+    near = collect_page_data(table, [run], make_verdict([run])).neighbors
     rows = np.arange(0, 450, 15)
     assert len(corrected_selection(near, rows)) == 0
     tab = open_page(cut_page)

@@ -16,7 +16,7 @@ from scipy import sparse
 from isentropic import config_context
 from isentropic._core.errors import FileFormatError, InvalidInputError, MemoryBudgetError, TableWarning
 from isentropic.datasets import load
-from isentropic.tables.readers.files import read_file
+from isentropic.tables.readers.table_files import read_file
 
 pa = pytest.importorskip("pyarrow")
 openpyxl = pytest.importorskip("openpyxl")

@@ -14,8 +14,8 @@ from scipy import sparse
 
 from isentropic._core.errors import FileFormatError, InvalidInputError, TableWarning
 from isentropic.datasets import load
-from isentropic.tables.readers.files import read_file
 from isentropic.tables.readers.layout import Layout
+from isentropic.tables.readers.table_files import read_file
 
 CSV = "a,b,kind\n1,x,p\n2,y,q\n4,x,p\n"
 

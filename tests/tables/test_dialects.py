@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 
 from isentropic._core.errors import FileFormatError, InvalidInputError, TableWarning
 from isentropic.datasets import load
-from isentropic.tables.readers.files import read_file
+from isentropic.tables.readers.table_files import read_file
 
 RNG = np.random.default_rng(7)
 FRAME = pd.DataFrame(

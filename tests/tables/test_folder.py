@@ -50,7 +50,7 @@ def test_it_is_looked_up_first(folder, source, monkeypatch):
     folder()
     monkeypatch.chdir(folder())
     (folder() / "flats").write_text("a file of the same name")
-    monkeypatch.setattr("isentropic.tables.sources.read_openml", pytest.fail)
+    monkeypatch.setattr("isentropic.tables.table_sources.read_openml", pytest.fail)
     assert load(source, drop="word").name == "flats"
 
 
@@ -78,7 +78,7 @@ def test_a_set_without_a_file(folder, monkeypatch):
     folder({**ENTRY, "file": None})
     with pytest.raises(FileFormatError, match="flats must have a file in the data folder, got none"):
         load("flats")
-    monkeypatch.setattr("isentropic.tables.sources.read_openml", lambda word: pytest.skip(word))
+    monkeypatch.setattr("isentropic.tables.table_sources.read_openml", lambda word: pytest.skip(word))
     with pytest.raises(pytest.skip.Exception):  # asked of OpenML instead
         load("openml:flats")
 

@@ -15,8 +15,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from isentropic._core.errors import InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
 from isentropic.tables.cells.amounts import read_numbers
-from isentropic.tables.cells.codes import missing_codes
-from isentropic.tables.cells.orders import ordered_levels
+from isentropic.tables.cells.ordered_levels import ordered_levels
+from isentropic.tables.prepare.meaning import missing_codes
 
 RNG = np.random.default_rng(31)
 N = 60

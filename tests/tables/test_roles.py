@@ -11,7 +11,7 @@ import pytest
 
 from isentropic import explain
 from isentropic._core.errors import InvalidInputError, TableWarning
-from isentropic.comparison.budget.strata import taken
+from isentropic.comparison.budget.stratified_sample import select_rows
 from isentropic.datasets import Preparation, load
 
 RNG = np.random.default_rng(3)
@@ -196,7 +196,7 @@ def test_labels_stay_with_their_rows():
     left = source.drop(index=[3, 77])
     assert table.other_columns["country"].tolist() == left["country"].tolist()
     some = np.array([50, 4, 100])
-    assert taken(table, some).other_columns["country"].tolist() == left["country"].iloc[some].tolist()
+    assert select_rows(table, some).other_columns["country"].tolist() == left["country"].iloc[some].tolist()
     again = Preparation.from_json(json.loads(json.dumps(table.preparation.to_json())))
     assert again.summaries == table.columns
     new = quietly(source[::-1], preparation=again, missing="mean")

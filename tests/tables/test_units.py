@@ -8,8 +8,8 @@ from sklearn import datasets as sklearn_datasets
 
 from isentropic import InvalidInputError, TableWarning
 from isentropic.datasets import Preparation, load
-from isentropic.tables.prepare.row_profiles import row_profiles
-from isentropic.tables.prepare.units import are_numbered, same_unit
+from isentropic.tables.prepare.column_scaling import row_profiles
+from isentropic.tables.prepare.metric_choice import are_numbered, same_unit
 
 RNG = np.random.default_rng(2)
 DIGITS = sklearn_datasets.load_digits().data

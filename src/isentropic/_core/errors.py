@@ -189,6 +189,14 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
 
 
+def plural(n: int, noun: str) -> str:
+    """
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
 def printable(text: object) -> str:
     r"""One line that every terminal and file takes: bytes that are not UTF-8 and control characters escaped.
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("isentropic")
 
-Progress = Callable[[str, int, int], None]
+ProgressCallback = Callable[[str, int, int], None]
 
 _SPARE = 64 * 2**20  # bytes of a limit in all, for what is too small to be asked for
 
@@ -48,7 +48,7 @@ class Config:
     memory_fraction: float = 0.7  # share of the free memory that one computation may take
     memory_limit: int | None = None  # bytes; replaces the share of the free memory when given
     memory_in_all: bool = False  # the limit is that of the process: what it holds already counts
-    progress: Progress | None = None  # called as progress(what, done, total)
+    progress: ProgressCallback | None = None  # called as progress(what, done, total)
     deadline: float | None = None  # by time.perf_counter(): later work is stopped between two blocks of rows
 
 

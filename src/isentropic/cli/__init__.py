@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import clock as _clock
 from . import (
     compare_maps,
     datasets,
@@ -27,7 +26,7 @@ from . import (
     update,
     verify,
 )
-from .shared import failure as _failure
+from .shared import process as _process
 
 app = typer.Typer(
     name="isentropic",
@@ -52,7 +51,9 @@ _COMMANDS = (
     datasets,
 )
 for _command in _COMMANDS:
-    app.command(_command.__name__.rpartition(".")[2].replace("_", "-"))(_failure.reported(_command.main))
+    app.command(_command.__name__.rpartition(".")[2].replace("_", "-"))(
+        _process.with_error_messages(_command.main)
+    )
 
 
 def _show_version(wanted: bool) -> None:
@@ -79,13 +80,13 @@ def main(
     Example:
       isentropic embed builtin:iris --method isomap --out map.csv --plot map.png
     """
-    _failure.set_debug(debug)
+    _process.set_debug(debug)
 
 
 def run() -> None:
     """Entry point of the console script: exit code 0, 1 failure, 2 usage, 130 Ctrl-C."""
-    _clock.begin()
+    _process.start_clock()
     try:
         app(prog_name="isentropic")
     except KeyboardInterrupt:
-        sys.exit(_failure.INTERRUPTED)
+        sys.exit(_process.INTERRUPTED)

@@ -9,43 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import printable, require
-from .shared.computation import computing, prompt_interrupt
-from .shared.embeddings import coordinates_of
-from .shared.options import (
-    AsJson,
-    Codes,
-    Dates,
-    Drop,
-    Features,
-    Header,
-    Index,
-    Jobs,
-    Keep,
-    Labels,
-    Levels,
-    Memory,
-    Metric,
-    Missing,
-    Nominal,
-    Quiet,
-    Rank,
-    RawText,
-    RowsAs,
-    Samples,
-    Scaling,
-    Separator,
-    SkipLines,
-    Source,
-    Tails,
-    Target,
-    Weights,
-    input_path,
-    out_option,
-    output_path,
-    require_metric,
-    weights_in,
-)
+from .shared.embeddings import read_coordinates
+from .shared.options import AsJson, Jobs, Memory, Quiet, RawText, Source, input_path, out_option, output_path
 from .shared.output import ROWS, inputs_of, map_outputs, require_outputs, write_figure, write_frame
+from .shared.process import computing, prompt_interrupt
+from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
@@ -84,7 +52,8 @@ class _Result:
     warnings: list[str]
 
 
-def main(  # long, with a line for each option
+@with_table_options
+def main(
     first: First,
     second: Second,
     source: Source,
@@ -92,27 +61,7 @@ def main(  # long, with a line for each option
     out: Out = None,
     plot: Plot = None,
     raw_text: RawText = False,
-    target: Target = None,
-    features: Features = None,
-    label: Labels = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    index: Index = None,
-    nominal: Nominal = "onehot",
-    missing: Missing = "raise",
-    dates: Dates = "number",
-    scaling: Scaling = "auto",
-    metric: Metric = "auto",
-    weights: Weights = None,
-    rows_as: RowsAs = "auto",
-    tails: Tails = "auto",
-    rank: Rank = None,
-    separator: Separator = None,
-    header: Header = None,
-    skip_lines: SkipLines = None,
-    levels: Levels = None,
-    codes: Codes = "missing",
-    samples: Samples = None,
+    table_options: TableOptions = TABLE_DEFAULTS,
     seed: Seed = None,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -128,26 +77,19 @@ def main(  # long, with a line for each option
       isentropic compare-maps umap.csv isomap.csv builtin:iris
       isentropic compare-maps last.csv this.csv flats.csv --index flat --out moved.csv --plot moved.png
     """
-    require_metric(metric, missing)
+    table_options.require_distances()
     outputs = map_outputs(out, plot=plot, known=ROWS)
-    require_outputs(outputs, inputs_of(source, target, first, second))
+    require_outputs(outputs, inputs_of(source, table_options.target, first, second))
     with reporting(bars=not quiet, memory=memory) as warned:
         from .._core.files import written_together
-        from ..tables import load
 
         with prompt_interrupt():
-            table = load(
-                source, target, features=features or (), labels=label or (), drop=drop or (),
-                keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, skip_lines=skip_lines, levels=levels or (), codes=codes, n_samples=samples,
-                weights=weights_in(weights), rows=rows_as, tails=tails,
-            )  # fmt: skip
+            table = table_options.load(source)
             maps = [
-                coordinates_of(table, path, printable(f"{word} ({path})")).to_numpy()
+                read_coordinates(table, path, printable(f"{word} ({path})")).to_numpy()
                 for word, path in (("FIRST", first), ("SECOND", second))
             ]
-        agreement, quality = _compared(table, maps, k, seed, jobs)
+        agreement, quality = _compare(table, maps, k, seed, jobs)
         with written_together():
             if out is not None:
                 _write(table, agreement, out, raw_text=raw_text)
@@ -160,7 +102,7 @@ def main(  # long, with a line for each option
         _show(result)
 
 
-def _compared(
+def _compare(
     table: Table, maps: list[Any], k: int, seed: int | None, jobs: int | None
 ) -> tuple[MapAgreement, QualityComparison]:
     from ..quality import compare_quality, map_agreement
@@ -178,7 +120,7 @@ def _compared(
 def _write(table: Table, agreement: MapAgreement, out: Path, *, raw_text: bool) -> None:
     import pandas as pd
 
-    from ..tables.writers.written import free_name
+    from ..tables.writers.map_files import free_name
 
     columns = {"agreement": agreement.shares, "moved": agreement.moved}
     named = free_name(table.preparation.index or "row", columns)
@@ -190,7 +132,7 @@ def _draw(maps: list[Any], agreement: MapAgreement, names: tuple[str, str], path
     from matplotlib.figure import Figure
 
     from ..plot import scatter
-    from ..plot.surface import plain_text
+    from ..plot.axes import plain_text
 
     figure = Figure(figsize=(12, 5.4), layout="constrained")
     shares = pd.Series(agreement.shares, name="agreement")

@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
+import re
 import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._core.errors import require
-from .shared.computation import computing, prompt_interrupt
+from .._core.errors import InvalidInputError, message, require, require_one_of
 from .shared.models import Rows, SavedModel
-from .shared.options import (
-    AsJson,
-    Codes,
-    Dates,
-    Drop,
-    Features,
-    Header,
-    Index,
-    Jobs,
-    Keep,
-    Labels,
-    Levels,
-    Memory,
-    Metric,
-    Missing,
-    Nominal,
-    Out,
-    Plot,
-    Quiet,
-    Rank,
-    RawText,
-    RowsAs,
-    Samples,
-    Scaling,
-    Separator,
-    SkipLines,
-    Source,
-    Tails,
-    Target,
-    Weights,
-    output_path,
-    require_metric,
-    weights_in,
-)
+from .shared.options import AsJson, Jobs, Memory, Out, Plot, Quiet, RawText, Source, output_path
 from .shared.output import (
     Files,
     coordinates_frame,
@@ -54,10 +24,11 @@ from .shared.output import (
     write_figure,
     write_map,
 )
-from .shared.parameters import parse_parameters, with_seed_and_jobs
+from .shared.process import computing, prompt_interrupt
+from .shared.reference_outputs import make_reference_outputs
 from .shared.summary import Summary, facts_of, show_summary
+from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting
-from .shared.witness import witness_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,7 +49,8 @@ Save = Annotated[
 Seed = Annotated[int | None, typer.Option(metavar="N", help="Seed, where the method draws at random.")]
 
 
-def main(  # long, with a line for each option
+@with_table_options
+def main(
     source: Source,
     method: MethodName,
     out: Out,
@@ -86,27 +58,7 @@ def main(  # long, with a line for each option
     save: Save = None,
     plot: Plot = None,
     raw_text: RawText = False,
-    target: Target = None,
-    features: Features = None,
-    label: Labels = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    index: Index = None,
-    nominal: Nominal = "onehot",
-    missing: Missing = "raise",
-    dates: Dates = "number",
-    scaling: Scaling = "auto",
-    metric: Metric = "auto",
-    weights: Weights = None,
-    rows_as: RowsAs = "auto",
-    tails: Tails = "auto",
-    rank: Rank = None,
-    separator: Separator = None,
-    header: Header = None,
-    skip_lines: SkipLines = None,
-    levels: Levels = None,
-    codes: Codes = "missing",
-    samples: Samples = None,
+    table_options: TableOptions = TABLE_DEFAULTS,
     seed: Seed = None,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -124,22 +76,13 @@ def main(  # long, with a line for each option
       isentropic embed 'flats.xlsx#Sold' -m umap --missing median --dates cycle --out map.csv
     """
     given = parse_parameters(param or [])
-    require_metric(metric)
-    estimator = _build(method, given, seed, jobs, missing, metric)
+    table_options.require_metric()
+    estimator = _build(method, given, seed, jobs, table_options)
     files = Files(out, save, plot)
-    require_outputs(map_outputs(out, save, plot), inputs_of(source, target))
+    require_outputs(map_outputs(out, save, plot), inputs_of(source, table_options.target))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from ..tables import load
-
         with prompt_interrupt():
-            table = load(
-                source, target, features=features or (), labels=label or (), drop=drop or (),
-                keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=_metric(metric, given),
-                rank=rank, separator=separator, header=header, skip_lines=skip_lines,
-                levels=levels or (), codes=codes, n_samples=samples,
-                weights=weights_in(weights), rows=rows_as, tails=tails,
-            )  # fmt: skip
+            table = table_options.load(source, metric=_metric(table_options.metric, given))
         Z, seconds = _fit(method, estimator, table)
         _write(Z, method, estimator, table, files, raw_text=raw_text)
     summary = Summary(method, given, table, Z.shape[1], seconds, files, warned, facts_of(estimator, method))
@@ -154,12 +97,13 @@ def _metric(metric: str, given: dict[str, Any]) -> str:
 
 
 def _build(
-    method: str, given: dict[str, Any], seed: int | None, jobs: int | None, missing: str, metric: str
+    method: str, given: dict[str, Any], seed: int | None, jobs: int | None, table_options: TableOptions
 ) -> Any:
     from .._core.errors import require_one_of
     from ..registry import METHODS, make
 
     require_one_of("--method", method, METHODS)
+    missing, metric = table_options.missing, table_options.metric
     if metric not in ("auto", "euclidean"):
         takes_metrics = "metric" in METHODS[method].load()().get_params()
         hint = "It works on columns of numbers: umap, t-sne, isomap and classical-mds take any metric."
@@ -201,8 +145,8 @@ def _write(Z: Any, method: str, estimator: Any, table: Table, files: Files, *, r
     with written_together():
         write_map(frame, columns, files.out, method, table, raw_text=raw_text)
         if files.save is not None:
-            witness = witness_of(estimator, table.X)
-            SavedModel(estimator, method, table.preparation, Rows.of(table), witness).write(files.save)
+            reference = make_reference_outputs(estimator, table.X)
+            SavedModel(estimator, method, table.preparation, Rows.of(table), reference).write(files.save)
         if files.plot is not None:
             _draw(frame.iloc[:, 1 : 1 + Z.shape[1]], f"{table.name}, {method}", table, files.plot)
 
@@ -211,8 +155,76 @@ def _draw(coordinates: pd.DataFrame, title: str, table: Table, path: Path) -> No
     import pandas as pd
 
     from ..plot import scatter
-    from ..plot.surface import plain_text
+    from ..plot.axes import plain_text
 
     codes, names = table.drawn_classes or (table.y, ())
     y = None if codes is None else pd.Series(codes, name=table.preparation.target)
     write_figure(scatter(coordinates, y, class_names=names, title=plain_text(title)), path)
+
+
+# ---- parameters of the method --------------------------------------------------------------------
+
+_WORDS = {"true": True, "false": False, "none": None}
+_STAGE = re.compile(r"(?P<name>[A-Za-z_]\w*):(?P<fields>.*\d.*)")
+
+
+def parse_parameters(items: Iterable[str]) -> dict[str, Any]:
+    """``["k=3", "metric=cityblock"]`` as ``{"k": 3, "metric": "cityblock"}``."""
+    parameters: dict[str, Any] = {}
+    for item in items:
+        name, equals, text = item.partition("=")
+        require(bool(name and equals), "-p", "key=value", item, "For instance: -p n_neighbors=15.")
+        require(name not in parameters, "-p", f"given once for {name}", item)
+        parameters[name] = _stage(name, text) if _STAGE.fullmatch(text) else parse_value(text)
+    return parameters
+
+
+def parse_value(text: str) -> Any:
+    """``true``, ``false`` and ``none``, integers, floats, several of them; anything else is text."""
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    numbers = [parse_value(part) for part in text.split(",")] if "," in text else []
+    if numbers and all(type(number) in (int, float) for number in numbers):
+        return tuple(numbers)
+    return text
+
+
+def _stage(parameter: str, text: str) -> Any:
+    from .._core.values import STAGES
+
+    name, _, fields = text.partition(":")
+    require_one_of(parameter, name, STAGES, "For instance: radius:0.5 or knn:15,approximate=false.")
+    choice = STAGES[name]
+    known = [field.name for field in dataclasses.fields(choice)]
+    values = {}
+    for position, item in enumerate(fields.split(",")):
+        key, equals, value = item.partition("=")
+        if not equals:
+            key, value = known[0], item
+            if position > 0:
+                raise InvalidInputError(message(parameter, "name:first,field=value", text))
+        require_one_of(f"field of {name}", key, known)
+        values[key] = parse_value(value)
+    for field in dataclasses.fields(choice):
+        if field.default is dataclasses.MISSING and field.name not in values:
+            raise InvalidInputError(f"{parameter}={text} needs a value for {field.name}: {name}:VALUE.")
+    return choice(**values)
+
+
+def with_seed_and_jobs(
+    parameters: Mapping[str, Any], estimator: type, seed: int | None, jobs: int | None
+) -> dict[str, Any]:
+    """Add ``random_state`` and ``n_jobs`` where the method has them."""
+    accepted = inspect.signature(estimator).parameters
+    merged = dict(parameters)
+    for option, name, value in (("--seed", "random_state", seed), ("--jobs", "n_jobs", jobs)):
+        if value is None or name not in accepted:
+            continue
+        require(name not in merged, option, f"left out where -p {name} is given", value)
+        merged[name] = value
+    return merged

@@ -10,24 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._core.errors import printable, require, require_count, require_number, require_one_of
+from .._core.errors import plural, printable, require, require_count, require_number, require_one_of
 from .shared.experiments import RESULTS, Asked, Folder, Minutes, Processes, page_option, run_and_write
-from .shared.options import (
-    AsJson,
-    Dates,
-    Force,
-    Header,
-    Memory,
-    Nominal,
-    Quiet,
-    Rank,
-    RawText,
-    Separator,
-    Target,
-    input_path,
-)
+from .shared.options import AsJson, Force, Memory, Quiet, RawText, input_path
 from .shared.output import inputs_of, require_outputs
-from .shared.summary import count
+from .shared.table_options import Dates, Header, Nominal, Rank, Separator, Target
 from .shared.terminal import reporting
 
 if TYPE_CHECKING:
@@ -130,7 +117,7 @@ def main(  # long, with a line for each option
         study, paths = _study(given), tables_in(tables)
         chosen = {name: _parameters(name, components) for name in _methods(methods)}
         found = own_experiment(paths, chosen, study)
-        title = f"{len(chosen) + 1} methods on {count(len(paths), 'table')}"
+        title = f"{len(chosen) + 1} methods on {plural(len(paths), 'table')}"
         given |= {"raw-text": raw_text}
         asked = replace(asked, title=title, command=_command(tables, given, page))
         tasks = [task for table in found for task in table.tasks(False)]
@@ -141,7 +128,7 @@ def _require_outputs(asked: Asked, tables: Path, target: str | None) -> None:
     """Refuse files that could not be written, are among the tables, or would be read as one next time."""
     from .._core.files import are_one_file, real_path
     from ..experiments.own_tables import tables_in
-    from ..tables.readers.files import kind_of_file
+    from ..tables.readers.table_files import kind_of_file
 
     outputs = asked.outputs
     inputs = [path for table in tables_in(tables) for path in inputs_of(str(table), target)]

@@ -10,44 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._core.errors import InvalidInputError, message, require
-from .shared.computation import computing, prompt_interrupt
-from .shared.options import (
-    AsJson,
-    Codes,
-    Dates,
-    Drop,
-    Features,
-    Header,
-    Index,
-    Jobs,
-    Keep,
-    Labels,
-    Levels,
-    Memory,
-    Metric,
-    Missing,
-    Nominal,
-    Quiet,
-    Rank,
-    RowsAs,
-    Samples,
-    Scaling,
-    Separator,
-    SkipLines,
-    Source,
-    Tails,
-    Target,
-    Weights,
-    output_path,
-    require_metric,
-    weights_in,
-)
+from .shared.options import AsJson, Jobs, Memory, Quiet, Source, output_path
 from .shared.output import inputs_of, map_outputs, require_outputs, write_figure
+from .shared.process import computing, prompt_interrupt
+from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
     from .._core.values import Table
-    from ..meta import Path as Found
+    from ..meta import Path as IsomapPath
 
 Values = Annotated[
     str | None,
@@ -65,33 +36,14 @@ Figure = Annotated[
 ]
 
 
-def main(  # long, with a line for each option
+@with_table_options
+def main(
     source: Source,
     k: Values = None,
     radius: Radii = None,
     components: Components = 2,
     plot: Figure = None,
-    target: Target = None,
-    features: Features = None,
-    label: Labels = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    index: Index = None,
-    nominal: Nominal = "onehot",
-    missing: Missing = "raise",
-    dates: Dates = "number",
-    scaling: Scaling = "auto",
-    metric: Metric = "auto",
-    weights: Weights = None,
-    rows_as: RowsAs = "auto",
-    tails: Tails = "auto",
-    rank: Rank = None,
-    separator: Separator = None,
-    header: Header = None,
-    skip_lines: SkipLines = None,
-    levels: Levels = None,
-    codes: Codes = "missing",
-    samples: Samples = None,
+    table_options: TableOptions = TABLE_DEFAULTS,
     jobs: Jobs = None,
     memory: Memory = None,
     quiet: Quiet = False,
@@ -104,28 +56,20 @@ def main(  # long, with a line for each option
       isentropic path builtin:swiss-roll --plot path.png
       isentropic path flats.csv --target price --k 5,10,20,40 --json
     """
-    require_metric(metric, missing)
+    table_options.require_distances()
     require(k is None or radius is None, "--k and --radius", "one or the other", "both")
     numbers = _numbers("--k", k, int) if radius is None else _numbers("--radius", radius, float)
-    require_outputs(map_outputs(None, plot=plot), inputs_of(source, target))
+    require_outputs(map_outputs(None, plot=plot), inputs_of(source, table_options.target))
     with reporting(bars=not quiet, memory=memory) as warned:
-        from ..tables import load
-
         with prompt_interrupt():
-            table = load(
-                source, target, features=features or (), labels=label or (), drop=drop or (),
-                keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, skip_lines=skip_lines, levels=levels or (), codes=codes, n_samples=samples,
-                weights=weights_in(weights), rows=rows_as, tails=tails,
-            )  # fmt: skip
+            table = table_options.load(source)
         began = time.perf_counter()
         with computing("path"):
-            found = _found(table, numbers, radius is not None, components, jobs)
+            found = _search_path(table, numbers, radius is not None, components, jobs)
         seconds = time.perf_counter() - began
         if plot is not None:
             from ..plot import path_curves
-            from ..plot.surface import plain_text
+            from ..plot.axes import plain_text
 
             write_figure(path_curves(found, title=plain_text(f"{table.name}, ISOMAP")), plot)
     if as_json:
@@ -143,7 +87,9 @@ def _numbers(option: str, given: str | None, kind: type) -> list[Any] | None:
         raise InvalidInputError(message(option, "numbers with commas between them", given)) from None
 
 
-def _found(table: Table, numbers: list[Any] | None, radii: bool, components: int, jobs: int | None) -> Found:
+def _search_path(
+    table: Table, numbers: list[Any] | None, radii: bool, components: int, jobs: int | None
+) -> IsomapPath:
     from .._core.values import Radius
     from ..meta import isomap_path
 
@@ -157,7 +103,7 @@ def _size(value: Any) -> Any:
     return getattr(value, "eps", value)
 
 
-def _document(found: Found) -> dict[str, Any]:
+def _document(found: IsomapPath) -> dict[str, Any]:
     """Every curve, by the names of the value; null where there is no map before."""
     curves = {name: getattr(found, name) for name in _CURVES}
     return {
@@ -172,7 +118,7 @@ def _document(found: Found) -> dict[str, Any]:
 _CURVES = ("residual_variance", "rnx_auc", "shrinkage", "stability", "geodesic_sum")
 
 
-def _show(found: Found) -> None:
+def _show(found: IsomapPath) -> None:
     head = ["neighbours", "residual variance", "R_NX area", "shrinkage", "stability", "parts", ""]
     columns = (found.residual_variance, found.rnx_auc, found.shrinkage, found.stability)
     lines = []

@@ -12,45 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._core.errors import printable, require
-from .shared.computation import computing, prompt_interrupt
-from .shared.embeddings import coordinates_of
-from .shared.options import (
-    AsJson,
-    Codes,
-    Dates,
-    Drop,
-    Features,
-    Header,
-    Index,
-    Jobs,
-    Keep,
-    Labels,
-    Levels,
-    Memory,
-    Metric,
-    Missing,
-    Nominal,
-    Quiet,
-    Rank,
-    RawText,
-    RowsAs,
-    Samples,
-    Scaling,
-    Separator,
-    SkipLines,
-    Source,
-    Tails,
-    Target,
-    Weights,
-    input_path,
-    out_option,
-    output_path,
-    require_metric,
-    weights_in,
-)
+from .._core.errors import plural, printable, require
+from .shared.embeddings import read_coordinates
+from .shared.options import AsJson, Jobs, Memory, Quiet, RawText, Source, input_path, out_option, output_path
 from .shared.output import coordinates_frame, inputs_of, map_outputs, require_outputs, write_figure, write_map
-from .shared.summary import count
+from .shared.process import computing, prompt_interrupt
+from .shared.table_options import TABLE_DEFAULTS, TableOptions, with_table_options
 from .shared.terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
@@ -90,34 +57,15 @@ class _Result:
     warnings: list[str]
 
 
-def main(  # long, with a line for each option
+@with_table_options
+def main(
     source: Source,
     embedding: Map,
     k: Neighbors = None,
     out: Out = None,
     plot: Figure = None,
     raw_text: RawText = False,
-    target: Target = None,
-    features: Features = None,
-    label: Labels = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    index: Index = None,
-    nominal: Nominal = "onehot",
-    missing: Missing = "raise",
-    dates: Dates = "number",
-    scaling: Scaling = "auto",
-    metric: Metric = "auto",
-    weights: Weights = None,
-    rows_as: RowsAs = "auto",
-    tails: Tails = "auto",
-    rank: Rank = None,
-    separator: Separator = None,
-    header: Header = None,
-    skip_lines: SkipLines = None,
-    levels: Levels = None,
-    codes: Codes = "missing",
-    samples: Samples = None,
+    table_options: TableOptions = TABLE_DEFAULTS,
     seed: Seed = None,
     jobs: Jobs = None,
     memory: Memory = None,
@@ -133,23 +81,16 @@ def main(  # long, with a line for each option
       isentropic quality builtin:iris map.csv
       isentropic quality flats.csv map.csv --target price --out scores.parquet
     """
-    require_metric(metric, missing)
-    require_outputs(map_outputs(out, plot=plot), inputs_of(source, target, embedding))
+    table_options.require_distances()
+    require_outputs(map_outputs(out, plot=plot), inputs_of(source, table_options.target, embedding))
     with reporting(bars=not quiet, memory=memory) as warned:
         from .._core.files import written_together
-        from ..tables import load
 
         with prompt_interrupt():
-            table = load(
-                source, target, features=features or (), labels=label or (), drop=drop or (),
-                keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric, rank=rank, separator=separator,
-                header=header, skip_lines=skip_lines, levels=levels or (), codes=codes, n_samples=samples,
-                weights=weights_in(weights), rows=rows_as, tails=tails,
-            )  # fmt: skip
-            coordinates = coordinates_of(table, embedding)
+            table = table_options.load(source)
+            coordinates = read_coordinates(table, embedding)
         began = time.perf_counter()
-        quality = _assessed(table, coordinates, k, seed, jobs)
+        quality = _assess(table, coordinates, k, seed, jobs)
         seconds = time.perf_counter() - began
         result = _Result(table, embedding, coordinates, quality, seconds, out, plot, warned)
         figure = None if plot is None else _figure(result, jobs)
@@ -164,7 +105,7 @@ def main(  # long, with a line for each option
         _show(result)
 
 
-def _assessed(
+def _assess(
     table: Table, coordinates: pd.DataFrame, k: int | None, seed: int | None, jobs: int | None
 ) -> Quality:
     from ..quality import assess
@@ -220,9 +161,9 @@ def _document(result: _Result) -> dict[str, Any]:
 def _show(result: _Result) -> None:
     table, quality = result.table, result.quality
     scaled = "not scaled" if table.scaling == "none" else f"scaling {table.scaling}"
-    rows, features = count(len(table.row_names), "row"), count(len(table.feature_names), "feature")
+    rows, features = plural(len(table.row_names), "row"), plural(len(table.feature_names), "feature")
     typer.echo(f"{table.name}: {rows}, {features}, {scaled}")
-    typer.echo(f"{printable(result.embedding)}: {count(result.coordinates.shape[1], 'coordinate')}")
+    typer.echo(f"{printable(result.embedding)}: {plural(result.coordinates.shape[1], 'coordinate')}")
     typer.echo(f"{quality.method}, in {result.seconds:.3g} s\n")
     show_table(*_rows(quality.measures))
     lines = [*_ties(quality), *quality.notes]
@@ -285,16 +226,16 @@ def _ties(quality: Quality) -> list[str]:
 
 def _figure(result: _Result, jobs: int | None) -> Any:
     from ..plot import quality_sheet
-    from ..plot.surface import plain_text
+    from ..plot.axes import plain_text
     from ..quality import coranking_matrix
-    from ..quality.measures import drawn_curves
+    from ..quality.measures import plotted_curves
 
     quality, rows = result.quality, result.quality.rows
     X, Z = result.table.X[rows], result.coordinates.to_numpy()[rows]
     with computing("quality"):
         matrix = coranking_matrix(X, Z, metric=result.table.metric, n_jobs=jobs)
     n_shown = quality.n - 2  # all is well with all others, by definition
-    drawn = {kind.legend.split(":")[0]: kind.name for kind in drawn_curves()}
+    drawn = {kind.legend.split(":")[0]: kind.name for kind in plotted_curves()}
     curves = {title: getattr(quality.curves, name)[:n_shown] for title, name in drawn.items()}
     widths = {title: quality.half_widths[name] for title, name in drawn.items() if not quality.exact}
     return quality_sheet(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,59 +10,33 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._core.errors import printable
-from .clock import command_began
-from .shared.bar import MethodLines, one_bar
-from .shared.computation import computing, prompt_interrupt
-from .shared.failure import FAILURE
+from .._core.errors import InvalidInputError, plural, printable, require, require_one_of
 from .shared.options import (
     AsJson,
     Budget,
-    Codes,
-    Dates,
-    Drop,
-    Features,
     Force,
-    Header,
-    Index,
     Jobs,
-    Keep,
-    Labels,
-    Levels,
     Memory,
-    Metric,
-    Missing,
     MostRows,
-    Nominal,
     Quiet,
-    Rank,
     RawText,
-    RowsAs,
-    Samples,
-    Scaling,
-    Separator,
-    SkipLines,
     Source,
-    Tails,
-    Target,
-    Weights,
     out_option,
     output_path,
-    require_metric,
-    seconds_in,
-    weights_in,
+    parse_bytes,
+    parse_seconds,
 )
 from .shared.output import MAPS, PAGES, Output, inputs_of, is_page, require_outputs, require_replaceable
-from .shared.report_checks import method_names, require_room, require_table
+from .shared.process import FAILURE, command_start, computing, prompt_interrupt
 from .shared.report_document import Told, document, facts_of
-from .shared.summary import count
-from .shared.terminal import reporting, show_json
+from .shared.table_options import TABLE_DEFAULTS, TableOptions, Target, with_table_options
+from .shared.terminal import MethodLines, one_bar, reporting, show_json
 
 if TYPE_CHECKING:
     from .._core.values import Table
     from ..comparison import Run
-    from ..comparison.budget.pace import Limit
-    from ..comparison.comparing import Comparison
+    from ..comparison.budget.cost_model import TimeLimit
+    from ..comparison.method_comparison import Comparison
 
 _PAGE = "report.html"
 MAP_FILES = (*MAPS, ".json")
@@ -122,10 +97,11 @@ class _Asked:
     folder: Path | None
     jobs: int | None
     most_rows: int | None
-    limit: Limit | None
+    limit: TimeLimit | None
 
 
-def main(  # long, with a line for each option
+@with_table_options
+def main(
     source: Source,
     target: Target = None,
     methods: Names = None,
@@ -136,26 +112,7 @@ def main(  # long, with a line for each option
     maps: Maps = None,
     raw_text: RawText = False,
     folder: Folder = None,
-    features: Features = None,
-    label: Labels = None,
-    drop: Drop = None,
-    keep: Keep = None,
-    index: Index = None,
-    nominal: Nominal = "onehot",
-    missing: Missing = "raise",
-    dates: Dates = "number",
-    scaling: Scaling = "auto",
-    metric: Metric = "auto",
-    weights: Weights = None,
-    rows_as: RowsAs = "auto",
-    tails: Tails = "auto",
-    rank: Rank = None,
-    separator: Separator = None,
-    header: Header = None,
-    skip_lines: SkipLines = None,
-    levels: Levels = None,
-    codes: Codes = "missing",
-    samples: Samples = None,
+    table_options: TableOptions = TABLE_DEFAULTS,
     most_rows: MostRows = None,
     budget: Budget = None,
     seed: Seed = 0,
@@ -181,8 +138,8 @@ def main(  # long, with a line for each option
       isentropic report stones.parquet --most-rows 20000 --budget 5m --memory 4G
       isentropic report flats.csv --maps maps.parquet
     """
-    require_metric(metric, missing)
-    began, seconds = command_began(), seconds_in("--budget", budget)
+    table_options.require_distances()
+    began, seconds = command_start(), parse_seconds("--budget", budget)
     chosen = method_names(methods, preset)
     limit = None if seconds is None else _limit(began, seconds)
     asked = _Asked(chosen, preset or "standard", seed, folder, jobs, most_rows, limit)
@@ -190,30 +147,16 @@ def main(  # long, with a line for each option
     require_outputs(outputs, inputs_of(source, target), force=force)
     with reporting(bars=False, memory=memory) as warned:
         from .._core.runtime import config_context
-        from ..report.payload.drawn_rows import require_color
-        from ..tables import load
+        from ..report.payload.page_rows import require_color
 
         with prompt_interrupt():
-            table = load(
-                source, target, features=features or (), labels=label or (), drop=drop or (),
-                keep=keep or (), index=index, nominal=nominal,
-                missing=missing, dates=dates, scaling=scaling, metric=metric,
-                weights=weights_in(weights), rows=rows_as, tails=tails,
-                rank=rank, separator=separator, header=header, skip_lines=skip_lines,
-                levels=levels or (), codes=codes, n_samples=samples,
-            )  # fmt: skip
+            table = table_options.load(source)
         require_table(table)
         require_color("--color", table, color)
         require_room(table, memory)
         given = {
-            "target": target, "methods": methods, "preset": preset, "color": color, "features": features,
-            "label": label, "drop": drop,
-            "keep": keep, "index": index, "nominal": nominal, "missing": missing, "dates": dates,
-            "scaling": scaling, "metric": metric, "weights": weights, "rows-as": rows_as, "tails": tails,
-            "rank": rank, "separator": separator, "header": header,
-            "skip-lines": skip_lines, "levels": levels, "codes": codes,
-            "samples": samples, "most-rows": most_rows,
-            "budget": budget, "seed": seed,
+            "target": target, "methods": methods, "preset": preset, "color": color,
+            **table_options.by_option(), "most-rows": most_rows, "budget": budget, "seed": seed,
         }  # fmt: skip
         page, by_preset = outputs[0].path, methods is None
         told = Told(source, page, maps, folder, given, asked.preset, by_preset, seed, raw_text)
@@ -236,32 +179,34 @@ def _finish(
 ) -> None:
     """Judge, write the page, say the verdict."""
     from .._core.files import atomic_write, written_together
-    from ..comparison import drawing, save_maps
-    from ..comparison.budget.strata import taken
-    from ..comparison.drawings import shown_groups
+    from ..comparison import collect_page_data, save_maps
+    from ..comparison.budget.stratified_sample import select_rows
+    from ..comparison.page_data import shown_groups
+    from ..comparison.presentation import seconds
     from ..comparison.verdict.answers import about_table
-    from ..comparison.verdict.judging import answered
+    from ..comparison.verdict.judging import with_answers
     from ..report import page
-    from ..report.collect.scores import seconds
 
     runs, judged = found.runs, found.verdict
     assert judged is not None  # there is a Run, at least
-    different = table if found.distinct is None else taken(table, found.distinct)  # identical rows once
-    compared = table if found.rows is None else taken(table, found.rows)
+    different = table if found.distinct is None else select_rows(table, found.distinct)  # identical rows once
+    compared = table if found.rows is None else select_rows(table, found.rows)
     facts = facts_of(table, found, told, time.perf_counter() - began, resumed, warned)
     local = found.in_distinct_rows()
-    tested = shown_groups(compared, local.runs, judged, whole=local.whole, everything=different)
-    judged = answered(judged, tested, about_table(compared))
-    drawn = drawing(compared, local.runs, judged, whole=local.whole, everything=different, tested=tested)
+    tested = shown_groups(compared, local.runs, judged, full_run=local.full_run, full_table=different)
+    judged = with_answers(judged, tested, about_table(compared))
+    drawn = collect_page_data(
+        compared, local.runs, judged, full_run=local.full_run, full_table=different, group_test=tested
+    )
     text = page(compared, local.runs, judged, drawn, facts, color=color, copies=found.copies)
     maps = told.maps if judged.shown is not None else None  # without a map there is nothing to write
     with written_together():
         with atomic_write(told.out) as file:
             file.write(text.encode(errors="backslashreplace"))  # a name of a row may hold half a character
         if maps is not None:
-            of_all = found.whole is not None and not found.whole.failed
+            of_all = found.full_run is not None and not found.full_run.failed
             of_rows = compared if found.sampled else table
-            written = (table, [found.whole]) if of_all else (of_rows, runs, judged)
+            written = (table, [found.full_run]) if of_all else (of_rows, runs, judged)
             save_maps(maps, *written, raw_text=told.raw_text)
     if as_json:
         show_json(document(table, found, judged, drawn, facts, told))
@@ -270,7 +215,7 @@ def _finish(
             typer.echo(line)
         how = f"preset {told.preset}: {facts['preset_text']}" if told.by_preset else facts["preset_text"]
         passed = seconds(time.perf_counter() - began)
-        typer.echo(f"Compared {count(len(runs), 'method')} in {passed} ({how}).")
+        typer.echo(f"Compared {plural(len(runs), 'method')} in {passed} ({how}).")
         files = " and ".join(str(path) for path in (told.out, maps) if path is not None)
         kept = f"; results in {told.folder}" if told.folder is not None else ""
         typer.echo(printable(f"wrote {files}{kept}"))
@@ -281,7 +226,7 @@ def _finish(
 def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, int]:
     """What was found, and how many of the Runs were read back."""
     from ..comparison import PRESETS
-    from ..comparison.comparing import compared
+    from ..comparison.method_comparison import run_comparison
 
     read_back: list[bool] = []
     lines = MethodLines(shown=shown)
@@ -291,7 +236,7 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
         lines.add(run, back)
 
     with one_bar(shown=shown), computing("the comparison"):
-        found = compared(
+        found = run_comparison(
             table.X,
             table.classes,  # a target of numbers has none
             asked.methods,
@@ -309,10 +254,10 @@ def _compared(table: Table, asked: _Asked, *, shown: bool) -> tuple[Comparison, 
     return found, sum(read_back)
 
 
-def _limit(began: float, seconds: float) -> Limit:
-    from ..comparison.budget.pace import Limit
+def _limit(began: float, seconds: float) -> TimeLimit:
+    from ..comparison.budget.cost_model import TimeLimit
 
-    return Limit(began, seconds, page=True)
+    return TimeLimit(began, seconds, page=True)
 
 
 # ---- what is written ----------------------------------------------------------------------------
@@ -324,3 +269,72 @@ def _outputs(out: Path | None, maps: Path | None, folder: Path | None) -> list[O
     found = [Output("--out", out or Path(_PAGE), PAGES, extra, _LEAST_PAGE, is_ours)]
     found += [] if maps is None else [Output("--maps", maps, MAP_FILES)]
     return found + ([] if folder is None else [Output("--folder", folder, is_folder=True)])
+
+
+# ---- what is refused before anything is compared -------------------------------------------------
+
+_FEWEST_ROWS, _FEWEST_FEATURES = 4, 2
+_LEAST_ROOM = 160 * 2**20  # bytes: compiled code, one method, the page
+_COPIES = 6  # of the table: scaled, sampled, neighbours, drawn
+
+
+def method_names(methods: str | None, preset: str | None) -> tuple[str, ...] | None:
+    """Names of methods that exist; None for those of the preset."""
+    if preset is not None:
+        from ..comparison import PRESETS
+
+        require_one_of("--preset", preset, PRESETS)
+    if methods is None:
+        return None
+    from .. import registry
+
+    names = [name.strip() for name in methods.split(",") if name.strip()]
+    require(bool(names), "--methods", "names with commas between", methods, "For instance: pca,isomap.")
+    for name in names:
+        require_one_of("--methods", name, registry.METHODS)
+    return tuple(names)
+
+
+def require_table(table: Table) -> None:
+    """Refuse a table that has no map, and a target that names rows."""
+    n, m = table.X.shape
+    hint = "Fewer rows have nothing to compare."
+    require(n >= _FEWEST_ROWS, "SOURCE", f"a table of at least {_FEWEST_ROWS} rows", n, hint)
+    hint = "One column needs no map: sort by it."
+    require(m >= _FEWEST_FEATURES, "SOURCE", f"a table of at least {_FEWEST_FEATURES} features", m, hint)
+    from ..distances import are_all_equal
+
+    hint = "All columns are constant: there is nothing to compare."
+    require(not are_all_equal(table.X), "SOURCE", "a table whose rows differ", f"{n} equal rows", hint)
+    if table.y is not None and _names_rows(table):
+        name = getattr(table.preparation, "target", None) or "target"
+        raise InvalidInputError(
+            f"--target must be a column of classes or of a quantity, got {name!r}, which names rows: nearly "
+            f"every one of {n} has a value of its own. Say --index instead of --target."
+        )
+
+
+def _names_rows(table: Table) -> bool:
+    """Whether a target is an identifier: words, nearly all different, or the numbers from a to a + n - 1."""
+    import numpy as np
+
+    n, y = len(table.X), table.y
+    if table.class_names:
+        return n >= 10 and 2 * len(table.class_names) > n
+    assert y is not None
+    y = y[~np.isnan(y)]
+    whole = bool((y == np.floor(y)).all())
+    return n >= 10 and whole and len(np.unique(y)) == n and float(np.ptp(y)) == n - 1
+
+
+def require_room(table: Table, memory: str | None) -> None:
+    """Refuse a limit of memory that no report of this table could keep."""
+    from .._core.runtime import held_memory
+
+    size = parse_bytes("--memory", memory)
+    if size is None:
+        return
+    held = held_memory()
+    least = math.ceil((held + _LEAST_ROOM + _COPIES * table.X.nbytes) / 2**20)
+    hint = f"The libraries and the table take {math.ceil(held / 2**20)}M already."
+    require(size >= least * 2**20, "--memory", f"at least {least}M for this table", memory, hint)

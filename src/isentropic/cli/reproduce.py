@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -27,7 +28,7 @@ from .shared.output import require_outputs
 from .shared.terminal import reporting, show_json, show_table
 
 if TYPE_CHECKING:
-    from ..experiments.catalogue import Source
+    from ..experiments.sources import Source
 
 _PAGE = "reproduce.html"
 
@@ -57,6 +58,7 @@ def main(
 ) -> None:
     """Run published tables again: printed, ours, and honest side by side, with the reason where they differ.
 
+    The tables come with isentropic-papers (pip install isentropic-papers), or a package of your own.
     Each result is kept when it is done, and read back by the next command that needs it: stop with Ctrl-C
     and go on later, or start the same command twice to share the work. A data set that is not there is a
     row with its reason. With --minutes the page is of what is done by then, and says what was not run.
@@ -69,31 +71,35 @@ def main(
       isentropic reproduce survey --data datasets --minutes 60 --out survey.html
       isentropic reproduce all --data datasets --out all.html
     """
+    from ..experiments.sources import require_plugin, sources, tables_of
+
+    require_plugin()
     set_data_folder(data)
     if what == "list":
-        _show_sources(as_json)
+        with reporting(bars=False, memory=memory):
+            _show_sources(sources(), as_json)
         return
     page = out or Path(_PAGE)
     asked = Asked("", "", page, folder or page.parent / RESULTS, jobs, quick, minutes, force=force,
                   is_named=out is not None)  # fmt: skip
     require_outputs(asked.outputs, data_files(), force=force)
     with reporting(bars=False, memory=memory):
-        from ..experiments.catalogue import SOURCES, tables_of
         from ..experiments.values import HONEST, PUBLISHED, ROUNDED
 
+        known = sources()
         both = honest_only and published_only
         require(not both, "--honest-only and --published-only", "given one at a time", "both")
         only = HONEST if honest_only else PUBLISHED if published_only else None
-        tables = tables_of(what)
+        tables = tables_of(what, known)
         tasks = [task for table in tables for task in table.tasks(quick)]
         kinds = {PUBLISHED: (PUBLISHED, ROUNDED)}.get(only or "", (only,))
         tasks = [task for task in tasks if only is None or task.protocol in kinds]
         hint = f"Leave --{only}-only out." if only else "Its quick form is empty: leave --quick out."
         require(bool(tasks), "WHAT", "a table that has something to run", what, hint)
         name = what.partition(":")[0]
-        title = SOURCES[name].title if name in SOURCES else "All published tables"
+        title = known[name].title if name in known else "All published tables"
         asked = replace(asked, title=title, command=_command(what, quick, only, data, page))
-        run_and_write(tables, tasks, asked, quiet=quiet, as_json=as_json)
+        run_and_write(tables, tasks, asked, sources=known, quiet=quiet, as_json=as_json)
 
 
 def _command(what: str, quick: bool, only: str | None, data: Path | None, out: Path) -> str:
@@ -104,23 +110,20 @@ def _command(what: str, quick: bool, only: str | None, data: Path | None, out: P
     return printable(" ".join([*words, "--out", quote(str(out))]))
 
 
-def _show_sources(as_json: bool) -> None:
-    from ..experiments.catalogue import SOURCES
-
-    found = [_described(source) for source in SOURCES.values()]
+def _show_sources(known: Mapping[str, Source], as_json: bool) -> None:
+    found = [_described(source) for source in known.values()]
     if as_json:
         show_json(found)
         return
     rows = [
-        tuple(", ".join(value) or "not part of this version" if isinstance(value, list) else str(value)
-              for value in one.values())
+        tuple(", ".join(value) if isinstance(value, list) else str(value) for value in one.values())
         for one in found
     ]  # fmt: skip
     show_table(("source", "title", "tables", "printed numbers", "tasks", "tasks, quick"), rows)
 
 
 def _described(source: Source) -> dict[str, object]:
-    tables = source.tables() if source.is_here else ()
+    tables = source.tables()
     return {
         "source": source.name,
         "title": source.title,

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import time
 
-from .shared.computation import computing, prompt_interrupt
 from .shared.models import Model, read_model
-from .shared.options import (
-    AsJson,
-    Header,
-    Memory,
-    NewMissing,
-    Out,
-    Quiet,
-    RawText,
-    Separator,
-    SkipLines,
-    Source,
-)
+from .shared.options import AsJson, Memory, NewMissing, Out, Quiet, RawText, Source
 from .shared.output import Files, coordinates_frame, inputs_of, map_outputs, require_outputs, write_map
+from .shared.process import computing, prompt_interrupt
 from .shared.summary import Summary, show_summary
+from .shared.table_options import Header, Separator, SkipLines
 from .shared.terminal import reporting
 
 

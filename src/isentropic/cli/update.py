@@ -9,26 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .._core.errors import InvalidInputError, printable, require
-from .shared.computation import computing, prompt_interrupt
+from .._core.errors import InvalidInputError, plural, printable, require
 from .shared.models import Model, Rows, SavedModel, read_model
-from .shared.options import (
-    AsJson,
-    Header,
-    Memory,
-    NewMissing,
-    Out,
-    Quiet,
-    RawText,
-    Separator,
-    SkipLines,
-    Source,
-    output_path,
-)
+from .shared.options import AsJson, Memory, NewMissing, Out, Quiet, RawText, Source, output_path
 from .shared.output import Files, inputs_of, map_outputs, named_frame, require_outputs, write_map
-from .shared.summary import Summary, count, document_of
+from .shared.process import computing, prompt_interrupt
+from .shared.reference_outputs import make_reference_outputs, outputs_for
+from .shared.summary import Summary, document_of
+from .shared.table_options import Header, Separator, SkipLines
 from .shared.terminal import reporting, show_json
-from .shared.witness import placed_by, witness_of
 
 if TYPE_CHECKING:
     from .._core.values import Table
@@ -107,7 +96,7 @@ def main(
         with written_together():
             write_map(frame, columns, out, saved.method, raw_text=raw_text)
             if save is not None:
-                _grown(saved, table, Rows(names, labels)).write(save)
+                _grown_model(saved, table, Rows(names, labels)).write(save)
     facts = {
         "update": found.kind,
         "steps": found.steps,
@@ -146,12 +135,12 @@ def _all_rows(saved: SavedModel, table: Table, model: Path) -> tuple[tuple[str, 
         )
     known = saved.rows or Rows()
     names = known.names or tuple(map(str, range(n)))
-    added = table.row_names if index is not None else _counted_on(names, len(table.row_names))
+    added = table.row_names if index is not None else _next_row_numbers(names, len(table.row_names))
     _require_new(names, added)
     return (*names, *added), _labels(known.labels, table, n)
 
 
-def _counted_on(names: Sequence[str], count: int) -> tuple[str, ...]:
+def _next_row_numbers(names: Sequence[str], count: int) -> tuple[str, ...]:
     """Numbers for rows without names, after those that rows have already."""
     last = max((int(name) for name in names if name.isdecimal()), default=-1)
     first = max(last + 1, len(names))
@@ -178,25 +167,25 @@ def _labels(known: Sequence[Any] | None, table: Table, n: int) -> tuple[Any, ...
     return (*(known or [None] * n), *(added or [None] * len(table.row_names)))
 
 
-def _grown(saved: SavedModel, table: Table, rows: Rows) -> SavedModel:
+def _grown_model(saved: SavedModel, table: Table, rows: Rows) -> SavedModel:
     """The model of all rows, and where it places those by which another machine checks it."""
-    old = saved.witness
+    old = saved.reference_outputs
     X = table.X if old is None else old.rows
-    witness = witness_of(saved.estimator, X) if old is None else placed_by(saved.estimator, X)
-    return replace(saved, rows=rows, witness=witness)
+    new = make_reference_outputs(saved.estimator, X) if old is None else outputs_for(saved.estimator, X)
+    return replace(saved, rows=rows, reference_outputs=new)
 
 
 def _lines(summary: Summary, found: Appended) -> list[str]:
     how = {
         "exact": "the map of all rows, turned onto the old one",
-        "refined": f"new rows placed, then {count(found.steps, 'step')} of all",
+        "refined": f"new rows placed, then {plural(found.steps, 'step')} of all",
         "placed": "new rows placed, old ones as they were",
     }[found.kind]
     total = len(found.moved.distances) + found.n_new
     median, worst = (f"{round(100 * share, 2):g}%" for share in (found.moved.median, found.moved.worst))
     files = ", ".join(map(str, summary.files.by_option().values()))
     return [
-        f"{summary.table.name}: {count(found.n_new, 'new row')}, {total:,} in the map",
+        f"{summary.table.name}: {plural(found.n_new, 'new row')}, {total:,} in the map",
         f"{summary.method}: {how}, in {summary.seconds:.3g} s",
         f"old rows moved by {median} of the map's width in the median, {worst} at most",
         printable(f"wrote {files}"),

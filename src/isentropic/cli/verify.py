@@ -8,11 +8,11 @@ from typing import Any
 import typer
 
 from .._core.errors import InvalidInputError, IsentropicError, IsentropicWarning
-from .shared.computation import computing, prompt_interrupt
 from .shared.models import Model, read_model
 from .shared.options import AsJson, Memory, Quiet
+from .shared.process import computing, prompt_interrupt
+from .shared.reference_outputs import ReferenceOutputs, transform_rows
 from .shared.terminal import reporting, show_json
-from .shared.witness import Witness, places_of
 
 _ROUNDING = 1e-6  # of the map's width: what is below may be that of another machine
 _NO_FINGERPRINT = (
@@ -35,7 +35,7 @@ def main(model: Model, memory: Memory = None, quiet: Quiet = False, as_json: AsJ
         with prompt_interrupt():
             saved = read_model(model)
         name = saved.method
-        if saved.witness is None:
+        if saved.reference_outputs is None:
             raise InvalidInputError(
                 f"{model} must hold rows to compare with, but was saved without them: {name} may place no "
                 "new rows. Save it again with 'isentropic embed --save'."
@@ -43,7 +43,7 @@ def main(model: Model, memory: Memory = None, quiet: Quiet = False, as_json: AsJ
         if not saved.has_fingerprint:
             warnings.warn(_NO_FINGERPRINT, IsentropicWarning, stacklevel=2)
         with computing(name):
-            found = _compared(saved.estimator, saved.witness)
+            found = _compare(saved.estimator, saved.reference_outputs)
     if as_json:
         show_json({"model": str(model), "method": name, **found, "warnings": warned})
     elif found["equal"] and not quiet:
@@ -54,19 +54,19 @@ def main(model: Model, memory: Memory = None, quiet: Quiet = False, as_json: AsJ
         raise IsentropicError(_difference(name, found))
 
 
-def _compared(estimator: Any, saved: Witness) -> dict[str, Any]:
+def _compare(estimator: Any, saved: ReferenceOutputs) -> dict[str, Any]:
     import numpy as np
 
-    rows, places = saved.rows, saved.places
-    here = places_of(estimator, rows)
+    rows, saved_at = saved.rows, saved.coordinates
+    here = transform_rows(estimator, rows)
     width = float(np.ptp(estimator.embedding_, axis=0).max()) or 1.0
-    differing = int((here != places).any(axis=1).sum())
+    differing = int((here != saved_at).any(axis=1).sum())
     return {
         "rows": len(rows),
         "equal": differing == 0,
         "differing": differing,
-        "largest": float(np.abs(here - places).max()),
-        "of_width": float(np.abs(here - places).max()) / width,
+        "largest": float(np.abs(here - saved_at).max()),
+        "of_width": float(np.abs(here - saved_at).max()) / width,
     }
 
 

@@ -1,16 +1,14 @@
-"""Methods side by side on one table: fitted, timed, scored, and which of their maps to trust."""
+"""Comparison of methods on one table: fit, time and score each, and recommend a map."""
 
-from .comparing import compare
-from .drawings import Drawing, Mark, Picture, drawing
 from .evaluation.label_tests import label_permutation_test
-from .evaluation.label_values import LabelTest
-from .evaluation.row_trust import RowTrust
-from .evaluation.runs import Run, Trial
+from .evaluation.row_diagnostics import RowDiagnostics
+from .evaluation.runs import LabelTest, Run, Trial
 from .explain.dimension import Dimensions, intrinsic_dimension
-from .explain.explaining import explain
-from .explain.explanations import Difference, Explanation
-from .exporting import data_map, maps_frame, save_maps
+from .explain.explanation import Difference, Explanation, explain
+from .export import data_map, maps_frame, save_maps
 from .groups import Group, Groups, GroupTest, find_groups, test_groups
+from .method_comparison import compare
+from .page_data import Mark, PageData, Picture, collect_page_data
 from .presets import PRESETS, Preset
 from .verdict import Caveat, Grade, GroupAnswer, Rating, Verdict, verdict
 
@@ -31,7 +29,7 @@ __all__ = [
     "Picture",
     "Preset",
     "Rating",
-    "RowTrust",
+    "RowDiagnostics",
     "Run",
     "Trial",
     "Verdict",

@@ -1,4 +1,4 @@
-"""What is compared when the analyst does not say: presets, and a small grid for each method.
+"""Presets of a comparison: methods, parameter grids and seeds.
 
 A preset holds what the registry's lines say of themselves: a new method is in the thorough one, and in a
 smaller one only if its line says so.
@@ -34,7 +34,7 @@ TWINS = frozenset({"classical-mds"})  # whose map of Euclidean distances is that
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Which methods, how many sets of parameters of each, how many seeds where a method draws."""
+    """Methods, number of parameter sets and number of seeds of a comparison."""
 
     name: str
     text: str
@@ -44,21 +44,21 @@ class Preset:
     n_seeds: int
     n_permutations: int  # of rows, for what chance gives
     n_label_permutations: int  # for each method that learns from classes
-    n_walks: int  # rows from which the map is walked, to see whether it jumps
+    n_walks: int  # rows that are tested for jumps of the map
     tuned_rows: int | None = None  # on which parameters are chosen, of more rows; None: on all
     scored_rows: int | None = None  # that are compared with all others, of more; None: as assess() draws
-    every_walk: bool = False  # whether all maps are walked, or only the one that is shown
+    every_walk: bool = False  # whether all maps are tested for jumps, or only the shown one
     costly: bool = True  # whether methods that take as long as all others are compared on many rows
     light: bool = False  # whether many rows are scored in part, and mapped by the LIGHTER parameters
 
     def for_rows(self, n_rows: int) -> Preset:
-        """As it is for so many compared rows."""
+        """The preset for so many compared rows."""
         if not self.light or n_rows <= MEDIUM or self.scored_rows is not None:
             return self
         return replace(self, scored_rows=QUICK_SCORED_ROWS)
 
     def too_costly(self, methods: Iterable[str], n_rows: int) -> tuple[str, ...]:
-        """Those that would take more time than is left to the others.
+        """Methods that would take more time than all others together.
 
         >>> PRESETS["standard"].too_costly(["pca", "multiscale-t-sne"], 5_000)
         ('multiscale-t-sne',)
@@ -66,21 +66,21 @@ class Preset:
         return () if self.costly else tuple(name for name in methods if n_rows > COSTLY.get(name, n_rows))
 
     def params_of(self, method: str, n_rows: int) -> Mapping[str, Any]:
-        """Parameters that it changes for so many rows."""
+        """Parameters that the preset changes for so many rows."""
         return LIGHTER.get(method, {}) if self.light and n_rows > MEDIUM else {}
 
     @property
-    def of_sample(self) -> Preset:
+    def for_sample(self) -> Preset:
         """For a sample of a large table."""
         return replace(self, tuned_rows=TUNED_ROWS)
 
     @property
-    def of_mixed(self) -> Preset:
+    def for_mixed(self) -> Preset:
         """For many rows by Gower's metric, whose distances take a loop over the columns."""
         return replace(self, tuned_rows=TUNED_ROWS, scored_rows=MIXED_SCORED_ROWS)
 
     @property
-    def of_all(self) -> Preset:
+    def for_full_table(self) -> Preset:
         """For all rows of a large table, once a method and its parameters are chosen."""
         return replace(self, tune=False, n_seeds=1, scored_rows=SCORED_ROWS)
 

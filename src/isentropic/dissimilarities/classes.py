@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 from .._core.errors import IsentropicWarning, require, require_number
 from .._core.runtime import one_blas_thread, require_memory, row_blocks
 from .._core.state import Array, Double, State, StateError, Value
+from ..neighbors import class_votes
 
 _LARGEST_EXPONENT = 300.0  # whose exponential, squared and summed over many, is still a number
 _NUMBERS_AT_ONCE = 2**20  # in the differences of a block of rows and the class means
@@ -191,7 +192,7 @@ def votes(near: np.ndarray, n_classes: int) -> np.ndarray:
     >>> votes(np.array([[0, 1, 1, 1]]), 3).tolist()
     [[0.25, 0.75, 0.0]]
     """
-    return (near[:, :, None] == np.arange(n_classes)).mean(axis=1)
+    return class_votes(near, n_classes) / near.shape[1]
 
 
 def posterior(X: np.ndarray, gaussians: ClassGaussians | WideGaussians) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from .blocks import distances_between, distances_to, rows_per_block
 from .condensed import condensed_distances, later_distances, store_distances
-from .directions import has_directions, unit_directions
+from .cosine_distances import has_directions, unit_directions
 from .duplicates import Distinct, are_all_equal, distinct_rows, hashes_of, same_rows
 from .gower import GowerUnits, gower_of, in_units, is_gower, warn_of_strangers, weights_of
 from .metrics import (

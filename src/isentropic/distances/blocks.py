@@ -10,7 +10,7 @@ from .._core.errors import require
 from .._core.sparse_rows import SparseRows
 from ..kernels._jit import threads
 from ..kernels.distances.euclidean import euclidean_rows
-from .directions import DIRECTIONS, between_directions
+from .cosine_distances import DIRECTIONS, between_directions
 from .gower import GowerRows, is_gower
 from .metrics import CITY_BLOCK, EUCLIDEAN, LARGEST, Metric, metric_name
 from .sparse import SparseDirections

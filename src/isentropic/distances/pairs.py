@@ -21,7 +21,7 @@ from .._core.values import DistanceRows, Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.distances.euclidean import euclidean_pairs
 from .blocks import rows_per_block, sound_distances
-from .directions import DIRECTIONS, Directions
+from .cosine_distances import DIRECTIONS, Directions
 from .gower import GowerRows, is_gower
 from .metrics import CITY_BLOCK, EUCLIDEAN, Metric
 from .sparse import SparseDirections

@@ -16,7 +16,7 @@ from ..kernels._jit import threads
 from ..kernels.distances.euclidean import GROUP, TILE, tiled_distances
 from ..linalg import rows_in_unit, unit_exponent
 from .blocks import distances_between
-from .directions import DIRECTIONS
+from .cosine_distances import DIRECTIONS
 from .gower import GowerRows, in_units, is_gower
 from .metrics import (
     BY_DIFFERENCES,

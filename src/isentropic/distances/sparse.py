@@ -12,7 +12,7 @@ from .._core.sparse_rows import SPARSE_METRIC, SparseRows
 from .._core.values import Floats, Integers
 from ..kernels._jit import threads
 from ..kernels.distances.sparse_directions import sparse_norms, sparse_pairs, sparse_rows, sparse_units
-from .directions import UNDIRECTED
+from .cosine_distances import UNDIRECTED
 from .metrics import Metric, metric_name
 
 _NONE, _ONE = UNDIRECTED[SPARSE_METRIC]  # an empty row is at distance 1 from all but other empty ones

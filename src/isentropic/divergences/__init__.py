@@ -3,7 +3,7 @@
 from .compared_patches import Patches
 from .forms import FullForm, Gaussians, LowRankForm
 from .formulas import EDGE_DIVERGENCES
-from .gaussian import (
+from .gaussian_divergences import (
     bhattacharyya_coefficient,
     bhattacharyya_distance,
     cauchy_schwarz_divergence,

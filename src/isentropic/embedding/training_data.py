@@ -64,11 +64,11 @@ class TrainingData(Part):
 
     @property
     def table(self) -> Any:
-        """The rows or, during a fit, the precomputed distances."""
+        """The rows or, during a fit, the precomputed distances; rows that are not kept are here as well."""
         return vars(self).get("_table", self.X)
 
     def release(self) -> None:
-        """Let go of precomputed distances after a fit."""
+        """Let go of precomputed distances, or of rows that are not kept, after a fit."""
         vars(self).pop("_table", None)
 
     def merge_duplicates(self, Z: np.ndarray) -> np.ndarray:
@@ -171,15 +171,18 @@ def training_metric(model: Any) -> Any:
 # ---- the first line of a fit -------------------------------------------------------------------
 
 
-def training_data(estimator: Any, X: Any, *, metric: Any = None, names: bool = False) -> TrainingData:
+def training_data(
+    estimator: Any, X: Any, *, metric: Any = None, names: bool = False, keep_rows: bool = True
+) -> TrainingData:
     """Check parameters and rows; the rows are copied if the caller could write into them.
 
     ``metric`` is that of the parameter, or Euclidean where there is none. ``names`` of the rows are kept for
-    a later fit that goes on from this map.
+    a later fit that goes on from this map. A map that is a function of any row needs none of them: without
+    ``keep_rows`` they are not copied, and ``table`` has them during the fit alone.
     """
     checked_parameters(estimator)
     vars(estimator).pop("classes_", None)  # of an earlier fit
-    return _data_of(estimator, X, metric, names)
+    return _data_of(estimator, X, metric, names, keep_rows)
 
 
 def labelled_training_data(
@@ -203,11 +206,13 @@ def labelled_training_data(
     return _with_labels(data, codes)
 
 
-def fully_labelled_training_data(estimator: Any, X: Any, y: Any, *, metric: Any = None) -> TrainingData:
+def fully_labelled_training_data(
+    estimator: Any, X: Any, y: Any, *, metric: Any = None, keep_rows: bool = True
+) -> TrainingData:
     """As :func:`labelled_training_data` for a method that needs the class of every row."""
     _require_labels(estimator, y)
     checked_parameters(estimator)
-    data, name = _data_of(estimator, X, metric, False), type(estimator).__name__
+    data, name = _data_of(estimator, X, metric, False, keep_rows), type(estimator).__name__
     y = as_labels(y)
     hint = f"Leave these rows out, or take a method that places them: {name} needs all classes."
     codes = class_codes(y, data.n, hint_for_missing=hint)
@@ -223,7 +228,7 @@ def _require_labels(estimator: Any, y: Any) -> None:
     require(y is not None, "y", f"given, because {name} learns from it", y, hint)
 
 
-def _data_of(estimator: Any, X: Any, metric: Any, keep_names: bool) -> TrainingData:
+def _data_of(estimator: Any, X: Any, metric: Any, keep_names: bool, keep_rows: bool = True) -> TrainingData:
     metric = getattr(estimator, "metric", "euclidean") if metric is None else metric
     rows = checked_rows(estimator, X, metric=metric_of_rows(metric))
     units = vars(estimator).pop("_units", None)
@@ -234,12 +239,16 @@ def _data_of(estimator: Any, X: Any, metric: Any, keep_names: bool) -> TrainingD
             data = TrainingData(len(rows), None, metric, names=names, hashes=hashes_of(rows))
         vars(data)["_table"] = rows
         return data
+    if not keep_rows:
+        data = TrainingData(len(rows), None, metric, units, names=names)
+        vars(data)["_table"] = rows
+        return data
     return TrainingData(len(rows), rows.copy() if _is_shared(rows, X) else rows, metric, units, names=names)
 
 
 def _with_labels(data: TrainingData, labels: np.ndarray) -> TrainingData:
     found = TrainingData(data.n, data.X, data.metric, data.units, labels, data.names, data.hashes)
-    if data.precomputed:
+    if data.X is None:
         vars(found)["_table"] = data.table
     return found
 

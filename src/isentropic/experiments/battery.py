@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from .._core.errors import require, require_count, require_one_of
 from .._core.values import Floats, Integers
-from ..quality.labels import cohen_kappa
+from ..quality.class_measures import cohen_kappa
 from ..tables.class_labels import class_codes
 
 EIGHT = ("KNN", "SVM", "NB", "DT", "QDA", "MLP", "GPC", "RFC")

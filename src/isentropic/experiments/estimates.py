@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..comparison.budget.time_left import Levels, duration, in_words, span_left
+from ..comparison.budget.progress import Levels, duration, estimate_time_left, time_left_text
 from .values import Outcome, Task
 
-__all__ = ["duration", "in_words", "time_left"]
+__all__ = ["duration", "time_left_text", "time_left"]
 
 
 def time_left(
@@ -15,11 +15,11 @@ def time_left(
 ) -> tuple[float, float] | None:
     """Seconds, from and to; None before anything can be said.
 
-    By :func:`isentropic.comparison.budget.time_left.span_left`; the levels of a task are its data and its
-    method.
+    By :func:`isentropic.comparison.budget.progress.estimate_time_left`; the levels of a task are its data
+    and its method.
     """
     seen = [(_levels(task), outcome.seconds) for task, outcome in done.items() if not outcome.reason]
-    span = span_left(seen, [_levels(task) for task in left])
+    span = estimate_time_left(seen, [_levels(task) for task in left])
     return None if span is None else (span[0] / n_jobs, span[1] / n_jobs)
 
 

@@ -20,7 +20,7 @@ from ..comparison.presets import grid_of
 from ..methods.linear.random_projection import RandomProjection
 from ..tables import load
 from ..tables.readers.layout import Layout
-from ..tables.sources import read_source
+from ..tables.table_sources import read_source
 from .protocols import Protocol, Scores, honest_scores, permuted_null
 from .values import Refused
 

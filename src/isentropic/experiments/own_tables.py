@@ -12,11 +12,10 @@ from typing import Any
 
 from .._core.errors import FileFormatError, IsentropicError, IsentropicWarning, require
 from .._core.files import path_of
-from ..tables.readers.files import LOOSE, SUFFIXES, kind_of_file, table_name
+from ..tables.readers.table_files import LOOSE, SUFFIXES, kind_of_file, table_name
+from .findings.rankings import FEWEST_BLOCKS, FEWEST_METHODS, complete
 from .honest_work import RAW, has_numbers, usual_target
-from .printed import measured
-from .rankings import FEWEST_BLOCKS, FEWEST_METHODS, complete
-from .values import HONEST, PERMUTED, Cell, Outcome, PublishedTable, Task
+from .values import HONEST, PERMUTED, Cell, Outcome, PublishedTable, Task, measured
 
 OWN = "experiment"
 R2 = "R²"  # of k-NN, where the target is a number

@@ -20,7 +20,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from .._core.errors import require, require_count, require_number, require_one_of
 from .._core.values import Floats, Integers
 from ..comparison.evaluation.fitting import Split
-from ..quality.labels import silhouette
+from ..quality.class_measures import silhouette
 from ..selection import as_grid, select
 from ..tables.class_labels import class_codes
 from .battery import EIGHT, agreement, classifier

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 
-from .._core.runtime import Progress, config_context, get_config, worker_threads
-from .estimates import in_words, time_left
+from .._core.runtime import ProgressCallback, config_context, get_config, worker_threads
+from .estimates import time_left, time_left_text
 from .store import ABSENT, OutcomeStore, source_mark
 from .values import Outcome, Task
 from .working import Worker, attempt
@@ -25,7 +25,7 @@ def run(
     tasks: Iterable[Task],
     store: OutcomeStore | None = None,
     n_jobs: int | None = 1,
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     seconds: float | None = None,
 ) -> dict[Task, Outcome]:
     """Do every task that the store does not hold; outcomes of all, in the order given.
@@ -80,7 +80,7 @@ def _absence(task: Task) -> str:
 
 
 def _reporter(
-    wanted: Sequence[Task], n_jobs: int, progress: Progress | None
+    wanted: Sequence[Task], n_jobs: int, progress: ProgressCallback | None
 ) -> Callable[[Mapping[Task, Outcome]], None]:
     """Tells what is found so far, at most once in a second: an estimate takes a pass over all tasks."""
     last = -_OFTEN
@@ -92,7 +92,7 @@ def _reporter(
             return
         last = now
         left = [task for task in wanted if task not in found]
-        progress(in_words(time_left(found, left, n_jobs)), len(found), len(wanted))
+        progress(time_left_text(time_left(found, left, n_jobs)), len(found), len(wanted))
 
     return report
 

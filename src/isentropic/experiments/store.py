@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 
 from .. import __version__
 from .._core.files import path_of
 from .._core.json_checks import is_number, is_text, named, require_fields
-from .._core.kept import KEY_DIGITS, KeptFiles, code_mark
+from .._core.result_cache import KEY_DIGITS, ResultCache, code_fingerprint
 from .values import Outcome, Task
 
 try:
@@ -40,12 +40,12 @@ class OutcomeStore:
     """
 
     folder: Path
-    _files: KeptFiles
+    _files: ResultCache
 
     @classmethod
     def at(cls, folder: str | Path) -> OutcomeStore:
         """Make the folder, and refuse now one that takes no files; claims of the dead are removed."""
-        files = KeptFiles.at(folder)
+        files = ResultCache.at(folder)
         place = path_of(folder)
         for path in place.glob(f".*-{'[0-9a-f]' * KEY_DIGITS}.claim"):
             if _is_claim(path):
@@ -54,13 +54,13 @@ class OutcomeStore:
 
     def read(self, task: Task) -> Outcome | None:
         """What was kept of a task; None, with a warning, where the file is not as it was written."""
-        return self._files.kept(_name(task), key_of(task), lambda text: _outcome_of(text, task))
+        return self._files.get(_name(task), key_of(task), lambda text: _outcome_of(text, task))
 
     def write(self, task: Task, outcome: Outcome) -> None:
         """Keep it: a reader, or the next start, sees all of it or nothing."""
         fields = {"task": json.loads(task.words()), "measures": dict(outcome.measures)}
         fields |= {"seconds": outcome.seconds, "reason": outcome.reason}
-        self._files.keep(_name(task), key_of(task), json.dumps(fields, allow_nan=False))
+        self._files.put(_name(task), key_of(task), json.dumps(fields, allow_nan=False))
 
     @contextmanager
     def claimed(self, task: Task) -> Iterator[bool]:
@@ -173,24 +173,30 @@ def _digest(path: str, changed: int, size: int) -> str:
 @cache
 def work_mark(work: str) -> str:
     """Of the code behind a work: all of ours below the experiments, its own module, and what that imports."""
-    found = hashlib.sha256(code_mark(*_ABOVE).encode())
-    for path in sorted(_modules(work.partition(":")[0])):
-        found.update(path.name.encode() + path.read_bytes())
+    found = hashlib.sha256(code_fingerprint(*_ABOVE).encode())
+    for content in sorted(
+        path.name.encode() + path.read_bytes() for path in _modules(work.partition(":")[0])
+    ):
+        found.update(content)
     return found.hexdigest()
 
 
 def _modules(module: str) -> set[Path]:
-    """Files of a module and, of our experiments, of those that it imports, at its top or within functions."""
+    """Files of a module and of those that it imports, at its top or within functions.
+
+    Of our own they are followed within the experiments, as the mark has all others already, and of any other
+    package within that.
+    """
+    here, own = __package__, module.partition(".")[0]
+    within = (f"{here}.",) if own == here.partition(".")[0] else (f"{here}.", f"{own}.")
     known: dict[str, Path] = {}
     left = [module]
     while left:
         name = left.pop()
         path = None if name in known else _path_of(name)
-        if path is None:
-            continue
-        known[name] = path
-        if name.startswith(f"{__package__}."):
-            left += [f"{__package__}.{sibling}" for sibling in _siblings(path)]
+        if path is not None:
+            known[name] = path
+            left += _imported(name, path, within)
     return set(known.values())
 
 
@@ -202,10 +208,16 @@ def _path_of(module: str) -> Path | None:
     return None
 
 
-def _siblings(path: Path) -> Iterator[str]:
+def _imported(module: str, path: Path, within: tuple[str, ...]) -> Iterator[str]:
+    """Modules that a file imports, by their full names; those of other packages are left out."""
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.level == 1:
-            if node.module is None:
-                yield from (alias.name for alias in node.names)
-            else:
-                yield node.module
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if f"{alias.name}.".startswith(within))
+        elif isinstance(node, ast.ImportFrom):
+            name = resolve_name("." * node.level + (node.module or ""), package)
+            if f"{name}.".startswith(within):
+                yield name
+                origin = _path_of(name)
+                if origin is not None and origin.name == "__init__.py":  # a name in it may be a module
+                    yield from (f"{name}.{alias.name}" for alias in node.names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,3 +97,36 @@ class PublishedTable:
     note: str = ""
     facts: Callable[[Mapping[Task, Outcome]], tuple[str, ...]] | None = None
     honest: str = "on rows that were not seen"  # what the honest column is of, in words
+    interval: str = "the 95% interval of the mean"  # what stands in brackets behind it, in words
+    leads: bool = False  # whether its facts come first of all
+    order: Callable[[Sequence[Any]], list[str]] | None = None  # of its methods, from its CellResults
+
+
+# ---- from outcomes to numbers --------------------------------------------------------------------
+
+
+def merged(outcomes: Mapping[Task, Outcome], protocol: str) -> dict[tuple[str, str], dict[str, float]]:
+    """All measures by data and method: several tasks may each have a part of them."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for task, outcome in outcomes.items():
+        if task.protocol == protocol:
+            found.setdefault((task.dataset, task.method), {}).update(outcome.measures)
+    return found
+
+
+def measured(
+    cells: Iterable[Cell], reading: Mapping[str, str] | None = None
+) -> Callable[[Mapping[Task, Outcome], str], dict[Cell, float]]:
+    """A reader of outcomes: the measure of a cell's name, of the tasks of its data and method.
+
+    ``reading`` says under which name a measure is kept, where it is another one.
+    """
+    cells, names = tuple(cells), dict(reading or {})
+
+    def ours(outcomes: Mapping[Task, Outcome], protocol: str) -> dict[Cell, float]:
+        found = merged(outcomes, protocol)
+        named = {cell: names.get(cell.measure, cell.measure) for cell in cells}
+        rows = {cell: found.get((cell.dataset, cell.method), {}) for cell in cells}
+        return {cell: rows[cell][name] for cell, name in named.items() if name in rows[cell]}
+
+    return ours

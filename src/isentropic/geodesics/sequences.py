@@ -10,7 +10,7 @@ from ..kernels._jit import threads
 from ..kernels.paths.halved_paths import halved_paths, wave_orders
 from ..kernels.paths.paths import LANES
 from ..linalg import laid_out
-from .paths import _Numbered
+from .shortest_paths import _Numbered
 
 _BLOCKS = 24  # of sources: the more, the more is known from earlier ones; the fewer, the more run at once
 

@@ -26,6 +26,7 @@ from typing import Any
 
 import llvmlite
 import numba
+from numba.core import funcdesc
 from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
@@ -77,25 +78,24 @@ def choice(number: int) -> tuple[bool, ...]:
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    _name_by_file(function)
     compiled = numba.njit(fastmath=_FLAGS, **options)(function)
     if hasattr(compiled, "enable_caching"):  # not with the JIT off
         compiled._cache = KernelCache(function)
     return compiled
 
 
-def _name_by_file(function: Callable[..., Any]) -> None:
-    """Name a kernel of ours by its file, whatever folder that is in: moving a file then changes no bits.
+def _symbol(module: str | None, name: str) -> str:
+    """How numba names a function in machine code: of ours, as if its module stood in no folder of kernels.
 
-    numba begins the symbols of a function with its module, and the optimiser orders sums by the symbols. It
-    also imports that module where a kernel is read from the cache, so the name must be known there.
+    What LLVM makes of a function depends, in last bits, on the names of those that it calls. So a kernel that
+    moves to another folder gives the numbers that it gave.
     """
-    folder, _, file = function.__module__.rpartition(".")
-    if folder.startswith(f"{__package__}."):
-        name = f"{__package__}.{file}"
-        if not (_FOLDER / file).is_dir():  # a folder is a module of that name itself
-            sys.modules.setdefault(name, sys.modules[function.__module__])
-        function.__module__ = name
+    folder, _, own = (module or "").rpartition(".")
+    return _numbas_symbol(f"{__package__}.{own}" if folder.startswith(f"{__package__}.") else module, name)
+
+
+_numbas_symbol = funcdesc.qualifying_prefix
+funcdesc.qualifying_prefix = _symbol
 
 
 # ---- keeping what was compiled -----------------------------------------------------------------

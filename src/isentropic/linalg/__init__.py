@@ -1,13 +1,12 @@
 """Extreme eigenpairs without forming what need not be formed, and one rule for signs."""
 
 from .additive import additive_constant, positive_scaling
-from .blocks import sum_of_blocks
-from .bottom import bottom_eigenpairs
-from .eigen import eigenpairs_by_rank, generalized_eigenpairs, top_eigenpairs
-from .filtered import leading_eigenvectors
+from .bottom import bottom_eigenpairs, bottom_squared_eigenpairs
+from .diffusion import leading_eigenpairs, leading_eigenvectors, least_eigenvalue
+from .eigen import eigenpairs_by_rank, fixed_signs, generalized_eigenpairs, top_eigenpairs
+from .graph_matrices import normalized_adjacency, sum_of_blocks
 from .krylov import block_eigenpairs
-from .laplacians import normalized_adjacency
-from .procrustes import aligned, around_mean, procrustes_correlation
+from .procrustes import aligned, around_mean, procrustes_correlation, rotation
 from .scaling import (
     Scaling,
     classical_scaling,
@@ -17,10 +16,7 @@ from .scaling import (
     unexplained,
     warm_scaling,
 )
-from .signs import fixed_signs
-from .squares import bottom_squared_eigenpairs
 from .units import ROOM, rows_in_unit, unit_exponent
-from .walks import leading_eigenpairs, least_eigenvalue
 
 # What is checked at its door, for users; the other names are for our own modules, which have checked.
 __all__ = [

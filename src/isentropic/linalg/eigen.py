@@ -1,4 +1,4 @@
-"""Extreme eigenpairs of symmetric operators, largest or smallest, signs fixed."""
+"""Extreme eigenpairs of symmetric operators, largest or smallest, and the rule that fixes their signs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from .._core.arguments import as_numbers
 from .._core.errors import InvalidInputError, message, require, require_count
 from .._core.runtime import one_blas_thread, require_memory
-from .signs import fixed_signs
 
 # Where the iteration ends early it starts again from a random vector; older versions of scipy fix its seed.
 SEED = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
@@ -126,3 +125,21 @@ def generalized_eigenpairs(A, B, count: int, *, largest: bool = False) -> tuple[
         ) from error
     order = np.argsort(-values if largest else values, kind="stable")
     return values[order], fixed_signs(vectors[:, order])
+
+
+# ---- signs ---------------------------------------------------------------------------------------
+
+_TIE = 1e-9  # entries this close to the largest count as equal, so that rounding does not choose the sign
+
+
+def fixed_signs(vectors: np.ndarray) -> np.ndarray:
+    """Flip columns so that the entry of largest magnitude (the first, if several) is positive.
+
+    >>> import numpy as np
+    >>> fixed_signs(np.array([[0.6, -0.1], [-0.8, 0.9]])).tolist()
+    [[-0.6, -0.1], [0.8, 0.9]]
+    """
+    magnitude = np.abs(vectors)
+    first = np.argmax(magnitude >= (1 - _TIE) * magnitude.max(axis=0), axis=0)
+    leading = vectors[first, np.arange(vectors.shape[1])]
+    return vectors * np.where(leading < 0, -1.0, 1.0)

@@ -24,8 +24,18 @@ def aligned(Z: np.ndarray, onto: np.ndarray, rows: np.ndarray | slice | None = N
     chosen = Z if rows is None else Z[rows]
     require(chosen.shape == onto.shape, "onto", f"a map of shape {chosen.shape}", f"shape {onto.shape}")
     middle, there = _mean(chosen), _mean(onto)
-    left, _, right = np.linalg.svd(_in_unit(chosen - middle).T @ _in_unit(onto - there))
-    return (Z - middle) @ (left @ right) + there
+    return (Z - middle) @ rotation(_in_unit(chosen - middle), _in_unit(onto - there)) + there
+
+
+def rotation(Z: np.ndarray, onto: np.ndarray) -> np.ndarray:
+    """The rotation or mirroring R of the least ``|Z R - onto|``: ``U V'`` of ``Z' onto = U S V'``, centred.
+
+    >>> import numpy as np
+    >>> rotation(np.array([[1.0, 0.0], [0.0, 2.0]]), np.array([[0.0, 1.0], [2.0, 0.0]])).round(9).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    left, _, right = np.linalg.svd(Z.T @ onto)
+    return left @ right
 
 
 def procrustes_correlation(Z: np.ndarray, other: np.ndarray) -> float:

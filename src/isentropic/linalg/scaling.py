@@ -30,9 +30,8 @@ from ..kernels.distances.condensed import (
 )
 from ..kernels.distances.condensed_blocks import COLUMNS, squared_times_block
 from ..kernels.rows.placement import project_squared
-from .eigen import DENSE, top_eigenpairs
+from .eigen import DENSE, fixed_signs, top_eigenpairs
 from .krylov import NotSettled, block_eigenpairs
-from .signs import fixed_signs
 
 WORTH_THREADS = 1000  # rows: below that, waking threads costs more than a product
 _GUARDS = 6  # vectors of a block beside the wanted ones: they take the error where values are close

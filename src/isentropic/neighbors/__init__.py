@@ -19,6 +19,7 @@ from .graphs import (
 from .index import RowIndex, lists_in_rows
 from .replaced import replaced_among, replaced_neighbors
 from .search import (
+    class_votes,
     clipped_neighbors,
     nearest_among,
     nearest_neighbors,

@@ -20,8 +20,8 @@ from ..distances import (
 )
 from ..kernels._jit import threads
 from ..kernels.neighbors.nearest import expanded_lists, measured_lists, searched_lists
-from .descent import descended
 from .index import RowIndex, members_of
+from .nn_descent import descended
 
 _RECALL_ROWS = 200
 _FEW = 500  # so many distinct rows are searched exactly

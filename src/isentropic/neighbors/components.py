@@ -18,7 +18,7 @@ from .._core.errors import (
 )
 from .._core.values import Inflate, NeighborGraph
 from ..distances import Metric
-from .bridges import shortest_bridges
+from .connecting_edges import shortest_bridges
 
 POLICIES = ("bridge", "largest", "raise", "inflate")
 

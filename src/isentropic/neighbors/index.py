@@ -13,7 +13,7 @@ from ..distances import EUCLIDEAN, Distinct, Metric, distances_to, distinct_rows
 from ..kernels._jit import threads
 from ..kernels.neighbors.long_lists import sorted_euclidean, sorted_in_rows
 from ..kernels.neighbors.nearest import listed_members, nearest_in_rows, nearest_refined
-from .boxes import BoxTree, is_better_by_boxes, is_quick_by_boxes
+from .box_tree import BoxTree, is_better_by_boxes, is_quick_by_boxes
 
 _TREE_FEATURES = 15  # beyond that many features a tree visits most of its leaves
 _LONG, _LONG_SHARE = 128, 1 / 8  # of a list, and of all rows: beyond both it is faster to sort all rows

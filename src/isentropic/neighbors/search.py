@@ -16,8 +16,8 @@ from .._core.sparse_rows import SparseRows
 from .._core.values import Knn, Neighbors
 from ..distances import Metric, measurable_rows, metric_name
 from .approximate import approximate_neighbors
-from .descent import can_descend
 from .index import RowIndex, is_long, prefers_boxes
+from .nn_descent import can_descend
 
 _EDGE_BYTES = 60  # of a directed edge, from the lists to the symmetric graph
 _SPARSER = "Take a smaller radius or percentile, or a number of neighbours."
@@ -102,3 +102,16 @@ def nearest_among(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ``k`` rows of ``data`` nearest to each query, exactly; ``selves[i]`` is no neighbour of query i."""
     return RowIndex(data, metric).nearest(queries, k, selves=selves, n_jobs=n_jobs)
+
+
+def class_votes(near: np.ndarray, n_classes: int) -> np.ndarray:
+    """How many of a row's neighbours are of each class, (b, c); ``near`` (b, k) are their classes.
+
+    ``argmax`` is the k-NN vote, with ties for the class that sorts first, as in scikit-learn.
+
+    >>> class_votes(np.array([[0, 1, 1, 1]]), 3).tolist()
+    [[1, 3, 0]]
+    """
+    votes = np.zeros((len(near), n_classes), np.int64)
+    np.add.at(votes, (np.arange(len(near))[:, None], near), 1)
+    return votes

@@ -8,14 +8,14 @@
 """
 
 from .biplots import biplot
-from .curves import quality_curves
-from .damage import distortion, quality_sheet
-from .densities import coranking, shepard
-from .labels import label_null
-from .lattices import component_planes, lattice
-from .maps import scatter
-from .paths import path_curves
-from .ranks import critical_difference_diagram
+from .critical_difference import critical_difference_diagram
+from .density_plots import coranking, shepard
+from .distortion_map import distortion, quality_sheet
+from .label_permutation import label_null
+from .lattice_plot import component_planes, lattice
+from .neighborhood_path import path_curves
+from .quality_curve import quality_curves
+from .scatter_plot import scatter
 
 __all__ = [
     "biplot", "component_planes", "coranking", "critical_difference_diagram", "distortion", "label_null",

@@ -9,9 +9,9 @@ import numpy as np
 
 from .._core.arguments import as_numbers
 from .._core.errors import require, require_count
-from . import palette
-from .maps import scatter
-from .surface import plain_text
+from ..plot import palette
+from .axes import plain_text
+from .scatter_plot import scatter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,10 +6,9 @@ colours come again with another marker. Numbers use cividis.
 
 from __future__ import annotations
 
-COLORS = (
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9",
-    "#D55E00", "#4D4D4D", "#F0E442", "#7B2FD0", "#6B2D0B",
-)  # fmt: skip
+from ..comparison.presentation import CLASS_COLORS
+
+COLORS = (*CLASS_COLORS, "#7B2FD0", "#6B2D0B")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 CONTINUOUS = "cividis"
 INK = "#333333"

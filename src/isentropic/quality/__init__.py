@@ -1,28 +1,37 @@
-"""How far a map can be trusted: ranks, curves, correlations, stress, topology, labels."""
+"""Quality measures of maps: ranks, curves, correlations, stress, topology, classes."""
 
 from ..distances import distance_rows
 from .assessment import assess
-from .labels import kappa, knn_accuracy, silhouette
+from .class_measures import kappa, knn_accuracy, silhouette
 from .maps.chance import Baseline, baseline
-from .maps.map_agreement import MapAgreement, map_agreement
+from .maps.map_agreement import (
+    MapAgreement,
+    Movement,
+    SharedNeighbors,
+    aligned_distance,
+    map_agreement,
+    shared_neighbors,
+)
 from .maps.map_differences import QualityComparison, compare_quality
-from .maps.movement import Movement, aligned_distance
-from .maps.shared_neighbors import SharedNeighbors, shared_neighbors
 from .measures import Measure
-from .pairs.correlations import kendall_tau, pearson_r, spearman_rho
-from .pairs.stress import (
+from .pairs.distance_measures import (
     ShepardPairs,
+    kendall_tau,
     kruskal_stress,
     neighborhood_stress,
+    pearson_r,
     residual_variance,
     sammon_stress,
     shepard_pairs,
+    spearman_rho,
 )
-from .ranks.coranking import CorankingMatrix, coranking_matrix
-from .ranks.curves import Curves
+from .quality_result import Quality, Ties
+from .ranks.rank_curves import Curves
 from .ranks.rank_measures import (
+    CorankingMatrix,
     NearNeighbors,
     continuity,
+    coranking_matrix,
     false_neighbors,
     lcmc,
     mrre,
@@ -36,7 +45,6 @@ from .ranks.topology import RetainedStructure, konig_measure, retained_structure
 from .rows.jumps import MapJumps, map_jumps
 from .rows.row_tests import RowTests, row_tests
 from .rows.selections import SelectionCheck, check_selection, corrected_selection
-from .values import Quality, Ties
 
 __all__ = [
     # everything at once

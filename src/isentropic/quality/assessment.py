@@ -1,4 +1,9 @@
-"""``assess``: every measure of a map in one call."""
+"""``assess``: every quality measure of a map at once, from one pass over the pairs of rows.
+
+Measures beside those of ranks have the form (X, Z, sampled_rows, options) -> measures, with
+``sampled_rows`` of None for all rows. Measures that the rows leave undefined raise an error whose text says
+why, and which brings along those that are defined.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +12,29 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from .._core.arguments import unmasked
-from .._core.errors import InvalidInputError, require, require_one_of
+from .._core.errors import InvalidInputError, UndefinedMeasureError, message, require, require_one_of
 from .._core.runtime import config_context, generator
-from .._core.values import DistanceRows, Integers
+from .._core.values import DistanceRows, Floats, Integers
 from ..distances import Metric, all_equal
+from .class_measures import label_measures
 from .inputs import both_sides
-from .measures import MEASURES, Measure, kinds
-from .ranks.curves import Curves, kept_share, rank_weight, row_values
-from .ranks.rank_sums import OrderReading, RankSums, TieSums, tie_sums
-from .rows.contributions import distance_measures
+from .measures import CORRELATED, MEASURES, STRESSES, Measure, kinds
+from .pairs.pairwise import are_undefined, finite_measures, pair_groups
+from .quality_result import Quality, Ties, local_area
+from .ranks.rank_curves import Curves, rank_weight, retained_share, row_values
+from .ranks.rank_sums import OrderReading, RankSums, TieSums, thin_rows, tie_sums
+from .ranks.topology import (
+    konig_measures,
+    order_terms,
+    product_measures,
+    rank_error_measures,
+    stress_measures,
+)
 from .sampling import (
     Sample,
     checked_neighbors,
@@ -29,7 +43,6 @@ from .sampling import (
     sampled_rank_sums,
     summary_errors,
 )
-from .values import Quality, Ties, local_area
 
 # What adds measures to those of ranks: what the table of measures names as their source. Each is called as
 # contribute(X, Z, sampled_rows, y=, n_neighbors=, orders=, random_state=, n_jobs=) with two DistanceRows, the
@@ -124,13 +137,13 @@ def assess(
         if measures == "ranks":
             return quality
         rows = None if found.exact else found.rows
-        added, notes = _contributed(
+        added, notes = _contribute(
             given, mapped, rows, y=y, n_neighbors=ks[0], orders=found.orders, random_state=seed, n_jobs=n_jobs
         )
     return replace(quality, measures={**quality.measures, **added}, notes=(*quality.notes, *notes))
 
 
-def _contributed(
+def _contribute(
     X: DistanceRows, Z: DistanceRows, rows: Integers | None, **options: Any
 ) -> tuple[dict[str, Measure], list[str]]:
     found: dict[str, Measure] = {}
@@ -180,7 +193,7 @@ def _points(quality: Quality) -> dict[str, Measure]:
         f"{name}({k})": measure
         for k in quality.n_neighbors
         for name, measure in quality.at(k).items()
-        if MEASURES[name].listed
+        if MEASURES[name].is_reported
     }
 
 
@@ -205,11 +218,101 @@ def _summaries(found: RankSums, curves: Curves) -> dict[str, Measure]:
 
 def _ties(found: RankSums, ks: tuple[int, ...], tied: TieSums) -> Ties:
     weights = len(found.rows) * rank_weight(found.n, np.array(ks))[:, None]
-    kept = kept_share(tied.extremes, weights).tolist()
+    retained = retained_share(tied.extremes, weights).tolist()
     share = tied.shared / (len(found.rows) * (found.n - 1))
     return Ties(
         share_X=float(share[0]),
         share_Z=float(share[1]),
-        trustworthiness=tuple((worst, best) for best, worst, _, _ in kept),
-        continuity=tuple((worst, best) for _, _, best, worst in kept),
+        trustworthiness=tuple((worst, best) for best, worst, _, _ in retained),
+        continuity=tuple((worst, best) for _, _, best, worst in retained),
     )
+
+
+# ---- measures by what they read ------------------------------------------------------------------
+
+
+_NEED_DISTANCE = ("neighborhood_stress", "scaled_neighborhood_stress", "topological_product")
+
+
+def distance_measures(
+    X: DistanceRows,
+    Z: DistanceRows,
+    sampled_rows: Integers | None = None,
+    *,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    **_: Any,
+) -> dict[str, Measure]:
+    """Tau, rho, r and residual variance, then the stresses; of sampled pairs where rows are sampled.
+
+    Where memory is short, correlations alone are of sampled pairs.
+    """
+    groups = pair_groups(
+        [kind.name for kind in kinds(*CORRELATED)],
+        [kind.name for kind in kinds(*STRESSES)],
+        X,
+        Z,
+        draw=sampled_rows is not None,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    found: dict[str, Measure] = {}
+    reasons = []
+    for of_group in groups:
+        try:
+            found.update(of_group())
+        except UndefinedMeasureError as error:
+            found.update(cast(dict[str, Measure], error.defined))
+            reasons.append(str(error))
+    if reasons:
+        raise UndefinedMeasureError("\n".join(reasons), found)
+    return found
+
+
+def topology_measures(
+    X: DistanceRows,
+    Z: DistanceRows,
+    sampled_rows: Integers | None = None,
+    *,
+    n_neighbors: int = 10,
+    orders: Floats | None = None,
+    n_jobs: int | None = None,
+    **_: Any,
+) -> dict[str, Measure]:
+    """Stress of neighbourhoods, topological product, König's measure, error of Retained-Structure.
+
+    From ``orders``, where a pass over all rows has read them. Of sampled rows, at most 1,000 are read.
+    """
+    sampled, reading = sampled_rows is not None, OrderReading(n_neighbors)
+    rows = None if sampled_rows is None else thin_rows(sampled_rows)
+    terms = order_terms(X, Z, rows, reading=reading, n_jobs=n_jobs) if orders is None else orders
+    found = {
+        **stress_measures(terms, X, Z, sampled, f"{n_neighbors} neighbours"),
+        **product_measures(terms, X.n, sampled),
+        **konig_measures(terms, X.n, sampled, reading),
+        **rank_error_measures(terms, X.n, sampled),
+    }
+    undefined = [name for name in _NEED_DISTANCE if name not in found]
+    found, reasons = finite_measures(found)
+    if undefined:
+        must_be = f"rows of which some neighbours differ, or {are_undefined(undefined)}"
+        reasons.append(message("X and Z", must_be, "rows equal to their neighbours"))
+    if reasons:
+        raise UndefinedMeasureError("\n".join(reasons), found)
+    return found
+
+
+def class_measures(
+    X: DistanceRows,
+    Z: DistanceRows,
+    sampled_rows: Integers | None = None,
+    *,
+    y: Any = None,
+    n_neighbors: int = 10,
+    n_jobs: int | None = None,
+    **_: Any,
+) -> dict[str, Measure]:
+    """Silhouette, accuracy and kappa of the map; nothing without classes."""
+    if y is None:
+        return {}
+    return label_measures(Z, y, sampled_rows, n_neighbors=n_neighbors, n_jobs=n_jobs)

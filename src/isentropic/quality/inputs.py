@@ -1,4 +1,4 @@
-"""The two sides that quality compares: the distances given, and those in the map."""
+"""Inputs of quality measures: distances in the data, and distances on the map."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""95% intervals of what is estimated from drawn pairs or drawn rows."""
+"""95% intervals of estimates from sampled pairs or rows (t, Wilson)."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def mean_interval(
     """95% interval of the mean over ``n_rows`` rows, from the values of rows drawn without replacement."""
     from scipy.stats import t
 
-    drawn = len(row_values)
-    left_out = math.sqrt(max(1.0 - drawn / n_rows, 0.0))  # all rows drawn: nothing is left to chance
-    half = float(t.ppf(0.975, drawn - 1) * row_values.std(ddof=1) / math.sqrt(drawn) * left_out)
+    n_sampled = len(row_values)
+    correction = math.sqrt(max(1.0 - n_sampled / n_rows, 0.0))  # all rows drawn: nothing is left to chance
+    half = float(t.ppf(0.975, n_sampled - 1) * row_values.std(ddof=1) / math.sqrt(n_sampled) * correction)
     mean = float(row_values.mean())
     return max(least, mean - half), min(greatest, mean + half)
 
@@ -56,9 +56,9 @@ def wilson(share: float, count: float) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def share_interval(share: float, drawn: int, n_rows: int) -> tuple[float, float]:
+def share_interval(share: float, n_sampled: int, n_rows: int) -> tuple[float, float]:
     """The same of rows drawn without replacement, which count for more the more of all they are."""
-    return (share, share) if drawn == n_rows else wilson(share, drawn / (1 - drawn / n_rows))
+    return (share, share) if n_sampled == n_rows else wilson(share, n_sampled / (1 - n_sampled / n_rows))
 
 
 def mean_measure(row_values: Floats, n_rows: int, sampled: bool, measure: Measure) -> Measure:

@@ -67,24 +67,24 @@ class Measure:
 OF_RANKS = ("curve", "local area", "area")
 CORRELATED, STRESSES = ("pair order", "pair moments"), ("pair stress",)
 OF_PAIRS = (*CORRELATED, *STRESSES)
-_TOPOLOGY = "isentropic.quality.rows.contributions:topology_measures"
-OF_CLASSES = "isentropic.quality.rows.contributions:class_measures"
+_TOPOLOGY = "isentropic.quality.assessment:topology_measures"
+OF_CLASSES = "isentropic.quality.assessment:class_measures"
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureKind:
+class MeasureSpec:
     """A line of the table: what a measure is called, what it says, how it is read, where it comes from."""
 
     name: str  # a point of a curve adds its k, as in "lcmc(10)"
-    words: str  # for a reader; {k} stands for the smallest chosen k
+    description: str  # for a reader; {k} stands for the smallest chosen k
     source: str
     range: tuple[float, float] = (0.0, 1.0)
     best: float = 1.0
     better: Better = "higher"
     at_k: Callable[[int, int], tuple[float, float, float]] | None = None
     # of n rows at k: the least and the greatest value, and the best, where these depend on them
-    listed: bool = True  # among the measures of assess; a curve that is not is found in Quality.at
-    judged: bool = False  # a comparison holds it against chance, other rows and other seeds
+    is_reported: bool = True  # among the measures of assess; a curve that is not is found in Quality.at
+    in_verdict: bool = False  # a comparison holds it against chance, other rows and other seeds
     column: tuple[int, str] | None = None  # place and heading in the page's table of scores
     legend: str = ""  # of a curve that is drawn for every k
     aim: str = ""  # what parameters that are chosen by it are good for; empty: none are
@@ -106,7 +106,7 @@ class MeasureKind:
         return [f"{self.name}({k})" for k in ks] if self.source == "curve" else [self.name]
 
 
-def kinds(*sources: str) -> list[MeasureKind]:
+def kinds(*sources: str) -> list[MeasureSpec]:
     """The lines of these sources, or all, in the order of the table.
 
     >>> [kind.name for kind in kinds("pair order")]
@@ -115,14 +115,14 @@ def kinds(*sources: str) -> list[MeasureKind]:
     return [kind for kind in MEASURES.values() if not sources or kind.source in sources]
 
 
-def drawn_curves() -> list[MeasureKind]:
+def plotted_curves() -> list[MeasureSpec]:
     """The curves that are drawn for every k, and held against chance."""
     return [kind for kind in kinds("curve") if kind.legend]
 
 
-def judged(*sources: str) -> list[MeasureKind]:
+def verdict_measures(*sources: str) -> list[MeasureSpec]:
     """What a comparison holds against chance, other rows and other seeds."""
-    return [kind for kind in kinds(*sources) if kind.judged]
+    return [kind for kind in kinds(*sources) if kind.in_verdict]
 
 
 def _fewest_shared(n: int, k: int) -> float:
@@ -159,78 +159,79 @@ _SIGNED, _BELOW_1, _LOSS = (-1.0, 1.0), (-math.inf, 1.0), (0.0, math.inf)
 
 # fmt: off
 _LINES = (
-    MeasureKind("near_neighbors", "Share of the {k} nearest points on the map that are close in the data "
+    MeasureSpec("near_neighbors", "Share of the {k} nearest points on the map that are close in the data "
         "too, from 0, chance, to 1, all. Close: at most 1.5 times as far as the {k} nearest rows on average, "
-        "and in the nearest fifth of the rows.",
-        "curve", _BELOW_1, at_k=_range_of_near, judged=True, column=(1, "near({k})"),
+        "and in the nearest fifth of the rows or among the 2 x {k} nearest.",
+        "curve", _BELOW_1, at_k=_range_of_near, in_verdict=True, column=(1, "near({k})"),
         legend="near neighbours: close in the data too", aim="neighbours that are close in the data"),
-    MeasureKind("near_share", "Share of the k nearest points on the map that are close in the data too.",
-        "curve", at_k=_range_of_near_share, listed=False),
-    MeasureKind("near_chance", "Share of all rows that are close: what random neighbours on the map would "
+    MeasureSpec("near_share", "Share of the k nearest points on the map that are close in the data too.",
+        "curve", at_k=_range_of_near_share, is_reported=False),
+    MeasureSpec("near_chance", "Share of all rows that are close: what random neighbours on the map would "
         "have.",
-        "curve", best=0.0, better="lower", at_k=_range_of_near_chance, listed=False),
-    MeasureKind("trustworthiness",
+        "curve", best=0.0, better="lower", at_k=_range_of_near_chance, is_reported=False),
+    MeasureSpec("trustworthiness",
         "Trustworthiness: 1 where no stranger is among the {k} nearest in the map.",
-        "curve", judged=True, column=(3, "T({k})"), legend="trustworthiness: few false neighbours",
+        "curve", in_verdict=True, column=(3, "T({k})"), legend="trustworthiness: few false neighbours",
         aim="no false neighbours"),
-    MeasureKind("continuity", "Continuity: 1 where none of the {k} nearest in the data is torn away.",
-        "curve", judged=True, column=(4, "C({k})"), legend="continuity: few tears", aim="no torn neighbours"),
-    MeasureKind("q_nx", "Share of the k nearest that are the same on both sides.",
-        "curve", at_k=_range_of_q, listed=False),
-    MeasureKind("lcmc", "Local continuity meta-criterion: the share of neighbours kept, less that by chance.",
+    MeasureSpec("continuity", "Continuity: 1 where none of the {k} nearest in the data is torn away.",
+        "curve", in_verdict=True, column=(4, "C({k})"), legend="continuity: few tears",
+        aim="no torn neighbours"),
+    MeasureSpec("q_nx", "Share of the k nearest that are the same on both sides.",
+        "curve", at_k=_range_of_q, is_reported=False),
+    MeasureSpec("lcmc", "Local continuity meta-criterion: the share of neighbours kept, less that by chance.",
         "curve", _SIGNED, at_k=_range_of_lcmc),
-    MeasureKind("r_nx", "Share of the {k} nearest rows that are kept, from 0, chance, to 1, all. Maps that "
+    MeasureSpec("r_nx", "Share of the {k} nearest rows that are kept, from 0, chance, to 1, all. Maps that "
         "keep neighbourhoods are ranked by it.",
-        "curve", _SIGNED, at_k=_range_of_r, judged=True, column=(2, "R_NX({k})"),
+        "curve", _SIGNED, at_k=_range_of_r, in_verdict=True, column=(2, "R_NX({k})"),
         legend="R_NX: neighbours kept beyond chance"),
-    MeasureKind("b_nx", "Positive where the map draws strangers near, negative where it tears neighbours.",
+    MeasureSpec("b_nx", "Positive where the map draws strangers near, negative where it tears neighbours.",
         "curve", _SIGNED, 0.0, "nearer"),
-    MeasureKind("mrre_false", "1 less the mean relative error of the ranks of neighbours in the map.",
+    MeasureSpec("mrre_false", "1 less the mean relative error of the ranks of neighbours in the map.",
         "curve", _BELOW_1),
-    MeasureKind("mrre_missing", "1 less the mean relative error of the ranks of neighbours in the data.",
+    MeasureSpec("mrre_missing", "1 less the mean relative error of the ranks of neighbours in the data.",
         "curve", _BELOW_1),
-    MeasureKind("rnx_local", "The same in neighbourhoods of 1 to {k} rows, the small ones weighing most.",
+    MeasureSpec("rnx_local", "The same in neighbourhoods of 1 to {k} rows, the small ones weighing most.",
         "local area", _SIGNED),
-    MeasureKind("rnx_auc",
+    MeasureSpec("rnx_auc",
         "The same for all sizes of neighbourhood: small and large structure in one number.",
-        "area", _SIGNED, judged=True, column=(6, "R_NX area"),
+        "area", _SIGNED, in_verdict=True, column=(6, "R_NX area"),
         aim="neighbourhoods of all sizes, small ones most"),
-    MeasureKind("q_local", "Mean share of neighbours kept in neighbourhoods up to that of the greatest LCMC.",
+    MeasureSpec("q_local", "Mean share of neighbours kept in neighbourhoods up to that of the greatest LCMC.",
         "area"),
-    MeasureKind("q_global", "Mean share of neighbours kept in neighbourhoods from there on.", "area"),
-    MeasureKind("kendall_tau",
+    MeasureSpec("q_global", "Mean share of neighbours kept in neighbourhoods from there on.", "area"),
+    MeasureSpec("kendall_tau",
         "Kendall's tau between distances in the data and in the map: the large picture.",
-        "pair order", _SIGNED, judged=True, column=(5, "tau"), aim="the order of all distances"),
-    MeasureKind("spearman_rho", "Spearman's correlation of the distances on the two sides.",
+        "pair order", _SIGNED, in_verdict=True, column=(5, "tau"), aim="the order of all distances"),
+    MeasureSpec("spearman_rho", "Spearman's correlation of the distances on the two sides.",
         "pair order", _SIGNED),
-    MeasureKind("pearson_r", "Pearson's correlation of the distances on the two sides.",
+    MeasureSpec("pearson_r", "Pearson's correlation of the distances on the two sides.",
         "pair moments", _SIGNED),
-    MeasureKind("residual_variance", "1 less the square of Pearson's correlation of the distances.",
+    MeasureSpec("residual_variance", "1 less the square of Pearson's correlation of the distances.",
         "pair moments", best=0.0, better="lower", aim="distances up to a factor"),
-    MeasureKind("raw_stress", "Root of the sum of squared differences of distances.",
+    MeasureSpec("raw_stress", "Root of the sum of squared differences of distances.",
         "pair stress", _LOSS, 0.0, "lower"),
-    MeasureKind("normalized_stress", "Kruskal stress: the same, relative to the distances in the data.",
+    MeasureSpec("normalized_stress", "Kruskal stress: the same, relative to the distances in the data.",
         "pair stress", _LOSS, 0.0, "lower"),
-    MeasureKind("scaled_stress", "Kruskal stress at the best scale: 0 where all distances match.",
+    MeasureSpec("scaled_stress", "Kruskal stress at the best scale: 0 where all distances match.",
         "pair stress", best=0.0, better="lower", column=(7, "stress")),
-    MeasureKind("sammon_stress", "Sammon's stress, in which short distances weigh more.",
+    MeasureSpec("sammon_stress", "Sammon's stress, in which short distances weigh more.",
         "pair stress", _LOSS, 0.0, "lower"),
-    MeasureKind("neighborhood_stress", "Kruskal stress of the nearest rows only.",
+    MeasureSpec("neighborhood_stress", "Kruskal stress of the nearest rows only.",
         _TOPOLOGY, _LOSS, 0.0, "lower"),
-    MeasureKind("scaled_neighborhood_stress", "The same at the best scale.",
+    MeasureSpec("scaled_neighborhood_stress", "The same at the best scale.",
         _TOPOLOGY, best=0.0, better="lower"),
-    MeasureKind("topological_product", "0 where the order of neighbours is kept, negative where the map has "
+    MeasureSpec("topological_product", "0 where the order of neighbours is kept, negative where the map has "
         "too few coordinates.", _TOPOLOGY, (-math.inf, math.inf), 0.0, "nearer"),
-    MeasureKind("konig_measure", "How many of the nearest rows keep their rank, or nearly so.", _TOPOLOGY),
-    MeasureKind("retained_structure_error", "Sum of the magnitudes of all differences of ranks.",
+    MeasureSpec("konig_measure", "How many of the nearest rows keep their rank, or nearly so.", _TOPOLOGY),
+    MeasureSpec("retained_structure_error", "Sum of the magnitudes of all differences of ranks.",
         _TOPOLOGY, _LOSS, 0.0, "lower"),
-    MeasureKind("silhouette", "How far apart the classes lie in the map, from -1 to 1. Pulling classes "
+    MeasureSpec("silhouette", "How far apart the classes lie in the map, from -1 to 1. Pulling classes "
         "apart that touch in the data raises it too.", OF_CLASSES, _SIGNED, column=(9, "silhouette")),
-    MeasureKind("knn_accuracy", "Share of rows whose class is that of most of their neighbours in the "
+    MeasureSpec("knn_accuracy", "Share of rows whose class is that of most of their neighbours in the "
         "map itself. The map has seen these rows: read the held-out accuracy first.",
         OF_CLASSES, column=(8, "k-NN in map")),
-    MeasureKind("kappa", "Cohen's kappa of the classes and those that the neighbours in the map vote for.",
+    MeasureSpec("kappa", "Cohen's kappa of the classes and those that the neighbours in the map vote for.",
         OF_CLASSES, _SIGNED),
 )
 # fmt: on
-MEASURES: dict[str, MeasureKind] = {kind.name: kind for kind in _LINES}
+MEASURES: dict[str, MeasureSpec] = {kind.name: kind for kind in _LINES}

@@ -1,7 +1,7 @@
-"""Which rows are compared, and how far an estimate from some of them can be off.
+"""Row samples of quality measures, and the 95% half-widths of their estimates.
 
-Rows are drawn at random without replacement, and each is compared with all others. A measure is then the
-mean over the drawn rows of what each contributes, an estimate of that over all rows. Its 95% interval is
+Rows are sampled at random without replacement, and each is compared with all others. A measure is then the
+mean over the sampled rows of what each contributes, an estimate of that over all rows. Its 95% interval is
 the usual one for such a mean: Student's t times the standard error, less by what the finite number of
 rows leaves out. Where few rows contribute most, as with a single tear, it needs some 1,000 rows: of
 200 such intervals one in ten misses the truth rather than one in twenty.
@@ -23,7 +23,7 @@ from .._core.errors import require, require_count
 from .._core.runtime import generator
 from .._core.values import DistanceRows, Floats, Integers
 from .intervals import mean_interval
-from .ranks.curves import Curves, row_values
+from .ranks.rank_curves import Curves, row_values
 from .ranks.rank_sums import OrderReading, RankSums, rank_sums
 
 Sample = int | None | Literal["auto"]
@@ -43,7 +43,7 @@ def checked_neighbors(n_neighbors: Any, n: int) -> tuple[int, ...]:
     [(3,), (7,), (10,), (10, 30, 100)]
     """
     if n_neighbors is None:
-        first = usual_neighbors(n)
+        first = default_neighbors(n)
         return (first, *(k for k in (30, 100) if 2 * k < n))
     given = np.atleast_1d(np.asarray(n_neighbors, dtype=object))
     require(given.ndim == 1 and len(given) > 0, "n_neighbors", "an integer or several", n_neighbors)
@@ -52,7 +52,7 @@ def checked_neighbors(n_neighbors: Any, n: int) -> tuple[int, ...]:
     return tuple(sorted({require_count("n_neighbors", k, must_be, most=n - 1, hint=hint) for k in given}))
 
 
-def usual_neighbors(n: int) -> int:
+def default_neighbors(n: int) -> int:
     """Neighbours that a row of n is asked for: 10, and of fewer than 31 rows a third of the others."""
     return max(1, min(10, (n - 1) // 3))
 
@@ -66,8 +66,8 @@ def checked_sample(sample: Any, n: int) -> Sample:
     return require_count("sample", sample, must_be, least=2, most=n)
 
 
-def drawn_rows(sample: Any, n: int, most: int, random: np.random.RandomState) -> Integers:
-    """Row numbers: ``"auto"`` draws ``most`` of more rows than that."""
+def sampled_rows(sample: Any, n: int, most: int, random: np.random.RandomState) -> Integers:
+    """Row numbers of a sample: ``"auto"`` takes ``most`` of more rows than that."""
     count = checked_sample(sample, n)
     count = min(most, n) if count == "auto" else count or n
     return np.sort(random.permutation(n)[:count])
@@ -98,16 +98,16 @@ def sampled_rank_sums(
     sample = checked_sample(sample, n)
     if sample is None or sample == n or (sample == "auto" and n <= EXACT_ROWS):
         return rank_sums(X, Z, ks, reading=reading, n_jobs=n_jobs)
-    drawn = generator(random_state).permutation(n)
+    order = generator(random_state).permutation(n)
     first = FIRST_ROWS if sample == "auto" else sample
     grid = interval_grid(n, ks)
-    found = rank_sums(X, Z, grid, drawn[:first], n_jobs=n_jobs)
+    found = rank_sums(X, Z, grid, order[:first], n_jobs=n_jobs)
     if sample != "auto":
         return found
     enough = min(n, _rows_needed(found, ks))
     if enough <= first:
         return found
-    return found.joined(rank_sums(X, Z, grid, drawn[first:enough], n_jobs=n_jobs))
+    return found.joined(rank_sums(X, Z, grid, order[first:enough], n_jobs=n_jobs))
 
 
 def _rows_needed(found: RankSums, ks: tuple[int, ...]) -> int:

@@ -1,4 +1,4 @@
-"""Runs as pages for people. Pure: nothing is fitted, searched or drawn at random here, no file written.
+"""Reports as HTML pages. Nothing is fitted, searched or sampled here, and no file is written.
 
 :func:`page` turns a comparison into one HTML file, :func:`tables_page` tables that were run again.
 """

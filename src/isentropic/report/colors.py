@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-_OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
-_YELLOW = "#F0E442"
+from ..comparison.presentation import CLASS_COLORS
 
-CLASSES = {"light": (*_OKABE_ITO, "#4D4D4D", _YELLOW), "dark": (*_OKABE_ITO, "#D9D9D9", _YELLOW)}
+CLASSES = {"light": CLASS_COLORS, "dark": (*CLASS_COLORS[:6], "#D9D9D9", CLASS_COLORS[7])}
 SHAPES = ("disc", "ring", "cross", "square")
 MOST_CLASSES = len(SHAPES) * len(CLASSES["light"])  # the smallest of more are drawn as one
 

@@ -1,4 +1,4 @@
-"""``tables_page``: tables that were run again, or one's own, on one page that needs no network."""
+"""``tables_page``: reproduced tables, or one's own, as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from collections.abc import Container, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ..experiments.chapters import Chapter
+from ..comparison.presentation import decimal_range, p_value, seconds, table_decimal
+from ..experiments.findings.chapters import Chapter
+from ..experiments.findings.printed_p import PrintedP
+from ..experiments.findings.rankings import Ranking, against, first_of
+from ..experiments.findings.results import CellResult, TableResult
 from ..experiments.own_tables import OWN
-from ..experiments.printed_p import PrintedP
 from ..experiments.rank_layout import RankLayout, rank_layout
-from ..experiments.rankings import Ranking, against, first_of
-from ..experiments.results import CellResult, TableResult
-from ..experiments.sentences import number, number_span, p_value
-from ..experiments.survey_facts import lines_of
 from ..experiments.values import HONEST, PERMUTED, PUBLISHED, RANDOM, ROUNDED, Task
-from .collect.scores import seconds
 from .rendering import asset, template
 
 _FACTS = ("command", "versions", "seconds", "date", "quick", "folder")
@@ -36,7 +34,6 @@ _PROTOCOLS = {
     RANDOM: "of random projections",
     ROUNDED: "of what rounding does",
 }
-_INTERVALS = {"004": "the range of three seeds", "survey": "between the worst and the best order of ties"}
 _MOST_DIAGRAM = 40  # methods that a diagram can name
 
 
@@ -58,15 +55,15 @@ def tables_page(title: str, chapters: Sequence[Chapter], facts: Mapping[str, Any
 
 def _chapter(chapter: Chapter, place: int) -> dict[str, Any]:
     tables = [_table(result) | {"id": f"table-{place}-{i}"} for i, result in enumerate(chapter.results, 1)]
-    told: dict[str, str] = {}
+    leads: dict[str, str] = {}
     for table in tables:  # a note that several tables share stands with the first of them
         lead, _, rest = table["note"].partition("\n")
-        table["note"] = "" if lead in told else rest
-        told.setdefault(lead, table["name"])
+        table["note"] = "" if lead in leads else rest
+        leads.setdefault(lead, table["name"])
     return {
         "name": chapter.name,
         "title": chapter.title,
-        "leads": [lead for lead in told if lead],  # the first paragraph of each note: what survives
+        "leads": [lead for lead in leads if lead],  # the first paragraph of each note: what survives
         "sentences": chapter.sentences,
         "reached": chapter.reached,
         "tables": tables,
@@ -83,7 +80,7 @@ def _table(result: TableResult) -> dict[str, Any]:
     cells = [one for one in result.cells if _has_number(one)]
     shown = [column for column in _COLUMNS if any(_value(one, column) is not None for one in cells)]
     reasons = list(dict.fromkeys(one.reason for one in cells if one.reason))
-    methods = lines_of(result, cells)
+    methods = (result.table.order or _as_listed)(cells)
     blocks = list(dict.fromkeys((one.cell.dataset, one.cell.measure) for one in cells))
     there = {(one.cell.measure, name) for one in cells for name in shown if _value(one, name) is not None}
     at = {
@@ -114,18 +111,22 @@ def _table(result: TableResult) -> dict[str, Any]:
     }
 
 
+def _as_listed(cells: Sequence[CellResult]) -> list[str]:
+    return list(dict.fromkeys(one.cell.method for one in cells))
+
+
 def _honest(result: TableResult) -> str:
     """The honest column in words, with what stands in its brackets."""
-    told = f"honest, {result.table.honest}"
+    label = f"honest, {result.table.honest}"
     if not any(one.low is not None for one in result.cells):
-        return told
-    return f"{told} (in brackets {_INTERVALS.get(result.table.source, 'the 95% interval of the mean')})"
+        return label
+    return f"{label} (in brackets {result.table.interval})"
 
 
 def _left(tasks: Sequence[Task]) -> str:
     """How many pieces of work were not run, by protocol, in words."""
     counts = Counter(task.protocol for task in tasks)
-    return ", ".join(f"{counts[name]:,} {words}" for name, words in _PROTOCOLS.items() if counts[name])
+    return ", ".join(f"{counts[name]:,} {label}" for name, label in _PROTOCOLS.items() if counts[name])
 
 
 def _has_number(one: CellResult) -> bool:
@@ -158,11 +159,11 @@ def _cell(
     lines = []
     for column in shown:
         value = _value(one, column)
-        text = "" if value is None else number(value, digits)
+        text = "" if value is None else table_decimal(value, digits)
         if column == "honest" and value is not None and one.low is not None and one.high is not None:
-            text += f" ({number_span(one.low, one.high, digits)})"
+            text += f" ({decimal_range(one.low, one.high, digits)})"
         if column == "least" and value is not None and one.most is not None:
-            text = "" if text == number(one.most, digits) else number_span(value, one.most, digits)
+            text = "" if text == table_decimal(one.most, digits) else decimal_range(value, one.most, digits)
         if text or (column in ("ours", "honest") and ran and (one.cell.measure, column) in there):
             lines.append({"column": column, "text": text})
     empty = [{"column": "none", "text": ""}] if one.reason else []  # a dash, to bear the number of its reason
@@ -185,7 +186,7 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
         {
             "name": mark.name,
             "rank": f"{mark.rank:.2f}",
-            "mean": number(ranking.means[test.methods.index(mark.name)]),
+            "mean": table_decimal(ranking.means[test.methods.index(mark.name)]),
             "against": [] if mark.name == first else _against(ranking, mark.name),
         }
         for mark in layout.marks
@@ -197,7 +198,7 @@ def _ranking(ranking: Ranking) -> dict[str, Any]:
         "first": first,
         "friedman": p_value(test.friedman_p),
         "iman_davenport": p_value(test.iman_davenport_p),
-        "agreement": number(test.agreement, 2),
+        "agreement": table_decimal(test.agreement, 2),
         "difference": f"{ranking.difference:.2f}",
         "rope": f"{ranking.rope:g}",
         "rows": rows,
@@ -211,8 +212,8 @@ def _against(ranking: Ranking, name: str) -> list[str]:
     return [
         *map(p_value, (one.p_uncorrected, one.p_nemenyi, one.p_conover, one.p_wilcoxon_holm)),
         f"{one.won}–{one.tied}–{one.lost}",
-        number(one.rank_biserial, 2),
-        " / ".join(number(chance, 2) for chance in (one.better, one.level, one.worse)),
+        table_decimal(one.rank_biserial, 2),
+        " / ".join(table_decimal(chance, 2) for chance in (one.better, one.level, one.worse)),
     ]
 
 
@@ -254,9 +255,9 @@ def diagram(layout: RankLayout) -> str:
         parts.append(
             f'<polyline class="lead" points="{x(mark.place)},{axis} {x(mark.place)},{y} {side},{y}"/>'
         )
-        words = escape(text)
+        label = escape(text)
         parts.append(
-            f'<text class="name" x="{side + shift}" y="{y + 4}" text-anchor="{anchor}">{words}</text>'
+            f'<text class="name" x="{side + shift}" y="{y + 4}" text-anchor="{anchor}">{label}</text>'
         )
     box = f'viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}"'
     return f'<svg class="ranks" {box} role="img" aria-label="Mean ranks">{"".join(parts)}</svg>'

@@ -1,4 +1,4 @@
-"""``page``: everything about a comparison on one page of HTML that needs neither network nor server."""
+"""``page``: a comparison as one self-contained HTML page, without network or server."""
 
 from __future__ import annotations
 
@@ -15,34 +15,41 @@ from .._core.arguments import require_kind
 from .._core.errors import require
 from .._core.extras import require_extra
 from .._core.values import Integers, Table
-from ..comparison import Drawing, Group, Mark, Run, Verdict
-from ..comparison.drawings import WholeMap, plane
+from ..comparison import Mark, PageData, Run, Verdict
 from ..comparison.evaluation.runs import parameters, require_runs
-from ..comparison.lenses import Lens
+from ..comparison.page_data import DistanceOverlay, FullMap, plane_coordinates
+from ..comparison.presentation import decimal, seconds
+from ..comparison.verdict import text
+from ..comparison.verdict.judging import relation_of_columns
+from ..quality import check_selection
 from ..registry import METHODS
 from .collect import first_screen
-from .collect.arrangement import shelves
-from .collect.class_scores import accuracy_columns, classifiers, groups, null_strips
-from .collect.scores import columns, every_measure, first_k, number, seconds
+from .collect.first_screen import map_sections
+from .collect.scores import (
+    accuracy_columns,
+    classifiers,
+    columns,
+    every_measure,
+    first_k,
+    groups,
+    null_strips,
+)
 from .colors import palette
-from .payload.arrays import packed, packed_points, rounded
 from .payload.diagrams import curves, diagrams, legends, parameter_curve
-from .payload.drawn_rows import described_rows
-from .payload.given_columns import coded_columns, packed_columns
-from .payload.row_scores import kinds, near_counts, row_scores
-from .payload.whole_maps import whole_map
+from .payload.packed_arrays import pack, pack_points, round_numbers
+from .payload.page_columns import code_columns, pack_columns
+from .payload.page_rows import describe_rows, full_map, kinds, near_counts, row_scores
 
 _SCRIPTS = (
     "slices.js", "sheets.js", "charts.js", "labels.js", "maps.js", "coloring.js", "page.js",
     # further panels: page.js says what they may use
-    "explaining.js", "selecting.js", "groups.js", "rows.js", "lens.js", "pair.js", "saving.js",
+    "explaining.js", "selecting.js", "groups.js", "rows.js", "overlay.js", "pair.js", "saving.js",
     "start.js",
 )  # fmt: skip
 _FACTS = (
     "command", "versions", "seconds", "date", "preset", "preset_text", "seed", "n_seeds", "dimensions",
     "warnings", "how_to_misread", "resumed", "rows", "notes", "columns",
 )  # fmt: skip
-_RELATED = 0.01  # p of the columns: closer together than in every one of 99 shuffled tables
 _MOST_RINGS = 200  # scattered rows that are marked one by one
 
 
@@ -50,7 +57,7 @@ def page(
     table: Table,
     runs: Sequence[Run],
     verdict: Verdict,
-    drawing: Drawing,
+    page_data: PageData,
     facts: Mapping[str, Any],
     *,
     color: str | None = None,
@@ -69,8 +76,8 @@ def page(
         One for each method; failed ones become rows of the table with their reason.
     verdict
         What ``isentropic.comparison.verdict`` says of these runs.
-    drawing
-        What ``isentropic.comparison.drawing`` finds of them: which rows to draw, their neighbours, pictures.
+    page_data
+        What ``isentropic.comparison.collect_page_data`` finds of them: rows to draw, neighbours, diagrams.
     facts
         How it was done: command, versions, seconds, date, preset, seed, dimensions, notes; and ``columns``,
         for each column of the source its name, role, why, kind, missing, change, share of the distance and
@@ -87,18 +94,18 @@ def page(
         copies is None or len(copies) == len(table.X), "copies", f"of {len(table.X):,} rows", copies,
         hint="Give one count for each row of the table.",
     )  # fmt: skip
-    require_kind("drawing", drawing, Drawing, "Give comparison.drawing(table, runs, verdict).")
+    require_kind("page_data", page_data, PageData, "Give comparison.collect_page_data(table, runs, verdict).")
     facts = {**dict.fromkeys(_FACTS), **facts}
-    payload = _payload(table, runs, verdict, drawing, facts, color, copies)
+    payload = _payload(table, runs, verdict, page_data, facts, color, copies)
     scripts = "\n".join(asset(name) for name in _SCRIPTS)
     return template("page.html").render(
         table=table, runs=runs, methods=METHODS, verdict=verdict, shown=verdict.shown, facts=facts,
-        **_answer(table, runs, verdict, facts, payload), **_drawn(runs, verdict, drawing, payload),
+        **_answer(table, runs, verdict, facts, payload), **_page_maps(runs, verdict, page_data, payload),
         # scores
         columns=columns(runs, accuracy_columns(runs) if table.class_names else None),
         groups=groups(runs), nulls=[null_strips(run) for run in runs],
         classifiers=classifiers(runs) if table.class_names else [], measures=every_measure(runs),
-        number=number, seconds=seconds, related=_RELATED, **_about(runs),
+        number=decimal, seconds=seconds, **_about(runs),
         # what makes it a page
         data=_json(payload), style=asset("page.css") + asset("panels.css"), script=scripts,
         script_hash=_hash(scripts),
@@ -113,24 +120,25 @@ def _answer(
     return {
         "points": screen.point_sentence(table, facts, has_copies=payload["copies"] is not None),
         "names": screen.titles(runs, verdict), "ratings": screen.ratings_of(runs, verdict),
-        "grades": screen.grades, "bar": screen.bar, "levels": screen.LEVELS,
-        "group_levels": screen.GROUP_LEVELS, "dots": screen.tradeoff(runs, verdict), "plot": screen.PLOT,
+        "grades": screen.grades, "bar": screen.bar, "levels": text.GRADE_LABELS,
+        "group_levels": text.GROUP_LABELS, "groups_title": text.GROUPS, "test_labels": text.TEST_LABELS,
+        "dots": screen.tradeoff(runs, verdict), "plot": screen.PLOT,
         "group_names": payload["groups"] if verdict.groups.level == "yes" else [],
     }  # fmt: skip
 
 
-def _drawn(
-    runs: Sequence[Run], verdict: Verdict, drawing: Drawing, payload: dict[str, Any]
+def _page_maps(
+    runs: Sequence[Run], verdict: Verdict, page_data: PageData, payload: dict[str, Any]
 ) -> dict[str, Any]:
     """What the maps show, and how much of the table the page holds."""
-    rows, given, whole = payload["rows"], payload["given"]["columns"], payload["whole"]
+    rows, given, full = payload["rows"], payload["given"]["columns"], payload["full"]
     return {
-        "n_drawn": len(drawing.rows), "n_diagram": drawing.n_pictured, "n_maps": len(payload["maps"]),
-        "grid": _grid(len(payload["maps"])), "shelves": shelves(runs, verdict), "whole": whole,
+        "n_drawn": len(page_data.rows), "n_diagram": page_data.n_pictured, "n_maps": len(payload["maps"]),
+        "grid": _grid(len(payload["maps"])), "map_sections": map_sections(runs, verdict), "full": full,
         "regions": payload["regions"], "n_given": payload["given"]["n_all"],
         "n_columns": len(rows["columns"]), "n_left_out": rows["n_left_out"],
         "n_neighbors": rows["neighbors"]["k"], "recall": rows["neighbors"]["recall"],
-        "n_stored_rows": len(drawing.rows) if whole is None else whole["n_drawn"],
+        "n_stored_rows": len(page_data.rows) if full is None else full["n_drawn"],
         "n_stored_columns": len(given) + (rows["classes"] is not None),
     }  # fmt: skip
 
@@ -140,7 +148,7 @@ def _about(runs: Sequence[Run]) -> dict[str, Any]:
     return {
         "sampled": any(run.quality is not None and not run.quality.exact for run in runs),
         "seeded": any(run.repeats for run in runs),
-        "relation": next((run.relation for run in runs if run.relation is not None), None),
+        "relation": relation_of_columns(runs),
     }
 
 
@@ -156,35 +164,35 @@ def _payload(
     table: Table,
     runs: Sequence[Run],
     verdict: Verdict,
-    drawing: Drawing,
+    page_data: PageData,
     facts: Mapping[str, Any],
     color: str | None,
     copies: Integers | None,
 ) -> dict[str, Any]:
-    rows = drawing.rows
-    whole = drawing.whole
+    rows = page_data.rows
+    full = page_data.full_map
     at_top = None if verdict.shown is None else runs[verdict.shown]
-    marked = rows if whole is None else whole.rows
-    at_top = at_top if whole is None else whole.run
-    maps = _maps(table, runs, verdict, drawing)
-    given, n_all = coded_columns(table, rows)
+    marked = rows if full is None else full.rows
+    at_top = at_top if full is None else full.run
+    maps = _maps(table, runs, verdict, page_data)
+    given, n_all = code_columns(table, rows)
     return {
-        "rows": described_rows(table, rows, drawing.neighbors, color, given),
-        "given": packed_columns(given, n_all), "shares": _shares(facts), "maps": maps,
+        "rows": describe_rows(table, rows, page_data.neighbors, color, given),
+        "given": pack_columns(given, n_all), "shares": _shares(facts), "maps": maps,
         "shown": verdict.shown, "k": first_k(runs), "palette": palette(), "curves": legends(),
-        "regions": [_region(at_top, mark, marked, whole) for mark in drawing.marks],
-        "whole": None if whole is None else whole_map(whole, len(runs), table, maps, given),
-        "table": table.name, "lens": _lens(drawing.lens), "copies": _copies(copies, rows),
-        "groups": [_group(group) for group in drawing.groups or () if verdict.groups.level != "no"],
+        "regions": [_region(at_top, mark, marked, full) for mark in page_data.marks],
+        "full": None if full is None else full_map(full, len(runs), table, maps, given),
+        "table": table.name, "overlay": _overlay(page_data.overlay), "copies": _copies(copies, rows),
+        "groups": _groups(page_data) if verdict.groups.level != "no" else [],
         "group_answer": verdict.groups.sentence,
         "named_groups": verdict.recommended is not None and verdict.groups.level != "no",
-        "kinds": kinds(maps, rows, at_top, drawing.agreed),
+        "kinds": kinds(maps, rows, at_top, page_data.agreed),
     }  # fmt: skip
 
 
-def _maps(table: Table, runs: Sequence[Run], verdict: Verdict, drawing: Drawing) -> list[dict[str, Any]]:
+def _maps(table: Table, runs: Sequence[Run], verdict: Verdict, page_data: PageData) -> list[dict[str, Any]]:
     """Points, curves, pictures and scores of single rows, of every run that gave a map."""
-    names, rows = first_screen.titles(runs, verdict), drawing.rows
+    names, rows = first_screen.titles(runs, verdict), page_data.rows
     measured = [
         (i, run, run.embedding, run.quality)
         for i, run in enumerate(runs)
@@ -194,8 +202,8 @@ def _maps(table: Table, runs: Sequence[Run], verdict: Verdict, drawing: Drawing)
     return [
         {
             "run": i, "name": names[i], "parameters": parameters(run),
-            **packed_points(plane(embedding)[rows]), "dimensions": embedding.shape[1],
-            "curves": curves(quality), **diagrams(drawing.pictures[i]), "trials": parameter_curve(run),
+            **pack_points(plane_coordinates(embedding)[rows]), "dimensions": embedding.shape[1],
+            "curves": curves(quality), **diagrams(page_data.pictures[i]), "trials": parameter_curve(run),
             **scores, **near_counts(run, len(table.X), rows),
         }
         for (i, run, embedding, quality), scores in zip(measured, scored, strict=True)
@@ -203,7 +211,7 @@ def _maps(table: Table, runs: Sequence[Run], verdict: Verdict, drawing: Drawing)
 
 
 def _shares(facts: Mapping[str, Any]) -> dict[str, float]:
-    """Of the distance between rows, by column, where they are known."""
+    """Share of each column in the distance between rows, where it is known."""
     return {one["name"]: one["share"] for one in facts["columns"] or () if one.get("share") is not None}
 
 
@@ -211,41 +219,46 @@ def _copies(copies: Integers | None, rows: Integers) -> str | None:
     """How many rows each point stands for; None where each stands for one."""
     if copies is None or not (copies[rows] > 1).any():
         return None
-    return packed(copies[rows], "u4")
+    return pack(copies[rows], "u4")
 
 
-def _region(run: Run | None, mark: Mark | None, rows: Integers, whole: WholeMap | None) -> dict[str, Any]:
-    """Where one of the worst facts is, in the map at the top, and which drawn rows it is about."""
+def _region(run: Run | None, mark: Mark | None, rows: Integers, full: FullMap | None) -> dict[str, Any]:
+    """Outline of the rows of one caveat on the shown map."""
     if mark is None or run is None or run.embedding is None:
         return {"rows": "", "n": 0, "outline": [], "kept": 0.0, "worst": False, "ringed": False}
-    drawn = rows if whole is None else np.concatenate([whole.rows, whole.others])
-    points, n = plane(run.embedding)[drawn], len(mark.rows)
-    # the coordinates of the page, as packed_points has them
+    shown_rows = rows if full is None else np.concatenate([full.rows, full.others])
+    points, n = plane_coordinates(run.embedding)[shown_rows], len(mark.rows)
+    # the coordinates of the page, as pack_points has them
     scale = float(np.ptp(points, axis=0).max()) or 1.0
     outline = (mark.region.outline - np.tile(points.min(axis=0), 2)) / scale
     return {
-        "rows": packed(np.flatnonzero(np.isin(rows, mark.rows)), "u4"), "n": n, "worst": mark.worst,
-        "outline": rounded(outline.ravel(), 4), "kept": mark.region.damaged_inside / n,
+        "rows": pack(np.flatnonzero(np.isin(rows, mark.rows)), "u4"), "n": n, "worst": mark.worst,
+        "outline": round_numbers(outline.ravel(), 4), "kept": mark.region.damaged_inside / n,
         "ringed": not len(outline) and not mark.worst and n <= _MOST_RINGS,
     }  # fmt: skip
 
 
-def _lens(lens: Lens | None) -> dict[str, Any] | None:
+def _overlay(overlay: DistanceOverlay | None) -> dict[str, Any] | None:
     """Distances in the data between the drawn rows, in steps."""
-    if lens is None or lens.top == 0.0:
+    if overlay is None or overlay.top == 0.0:
         return None
     return {
-        "metric": lens.metric, "top": lens.top, "codes": packed(lens.codes, "u1"),
-        "landmarks": None if lens.landmarks is None else len(lens.landmarks),
+        "metric": overlay.metric, "top": overlay.top, "codes": pack(overlay.codes, "u1"),
+        "landmarks": None if overlay.landmarks is None else len(overlay.landmarks),
     }  # fmt: skip
 
 
-def _group(group: Group) -> dict[str, Any]:
-    """One of the groups found in the map at the top, by the drawn rows that it has."""
-    return {
-        "name": group.name, "rows": packed(group.rows, "u4"), "n": len(group.rows),
-        "stability": group.stability, "lines": list(group.lines),
-    }  # fmt: skip
+def _groups(page_data: PageData) -> list[dict[str, Any]]:
+    """Groups of the shown map, by their rows on the page, with the share of true neighbors inside."""
+    found = []
+    for group in page_data.groups or ():
+        check = check_selection(page_data.neighbors, group.rows)
+        found.append({
+            "name": group.name, "rows": pack(group.rows, "u4"), "n": len(group.rows),
+            "stability": group.stability, "lines": list(group.lines),
+            "inside": round(check.kept, 4), "chance": round(check.chance, 4),
+        })  # fmt: skip
+    return found
 
 
 # ---- text of the page --------------------------------------------------------------------------

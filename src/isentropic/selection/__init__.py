@@ -1,8 +1,7 @@
-"""Parameters chosen by the quality of the map, without labels."""
+"""Parameter selection by the quality of the map, without labels."""
 
-from .choosing import select
 from .criteria import CRITERIA, Criterion
-from .grids import as_grid, geometric, neighbor_grid
+from .parameter_search import as_grid, geometric, neighbor_grid, select
 from .values import Selection, Trial
 
 __all__ = [

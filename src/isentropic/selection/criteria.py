@@ -1,4 +1,4 @@
-"""By what parameters are chosen: measures of the map against the data; no labels."""
+"""Criteria of parameter selection: measures of the map against the data, without labels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import quality
 from .._core.errors import require_count, require_one_of
 from .._core.values import DistanceRows, Floats
 from ..quality.inputs import both_sides
-from ..quality.measures import OF_PAIRS, OF_RANKS, MeasureKind, kinds
+from ..quality.measures import OF_PAIRS, OF_RANKS, MeasureSpec, kinds
 from ..quality.pairs.pairwise import pair_measures
 
 MOST_ROWS = 1_000  # "auto" compares with all others: enough to tell parameters apart
@@ -27,7 +27,7 @@ class Criterion:
     score: Callable[[DistanceRows, Floats, int, int | None, int | None], float]
 
 
-def _of_ranks(kind: MeasureKind) -> Callable[..., float]:
+def _of_ranks(kind: MeasureSpec) -> Callable[..., float]:
     def score(X: DistanceRows, Z: Floats, k: int, sample: int | None, n_jobs: int | None) -> float:
         found = quality.assess(X, Z, n_neighbors=k, sample=sample, measures="ranks", n_jobs=n_jobs)
         return found.measures[kind.names((k,))[0]].value
@@ -35,17 +35,19 @@ def _of_ranks(kind: MeasureKind) -> Callable[..., float]:
     return score
 
 
-def _of_pairs(kind: MeasureKind) -> Callable[..., float]:
+def _of_pairs(kind: MeasureSpec) -> Callable[..., float]:
     def score(X: DistanceRows, Z: Floats, k: int, sample: int | None, n_jobs: int | None) -> float:
-        drawn = sample is not None and kind.source == "pair order"  # sums over all pairs take little time
-        n_pairs = min(sample * 1_000, X.n * (X.n - 1) // 2) if drawn and sample is not None else None
+        samples_pairs = (
+            sample is not None and kind.source == "pair order"
+        )  # sums over all pairs take little time
+        n_pairs = min(sample * 1_000, X.n * (X.n - 1) // 2) if samples_pairs and sample is not None else None
         sides = both_sides(X, Z, n_jobs=n_jobs)
         return pair_measures([kind.name], *sides, n_pairs=n_pairs, n_jobs=n_jobs)[kind.name].value
 
     return score
 
 
-def _criterion(kind: MeasureKind) -> Criterion:
+def _criterion(kind: MeasureSpec) -> Criterion:
     assert kind.better != "nearer"
     score = _of_pairs(kind) if kind.source in OF_PAIRS else _of_ranks(kind)
     return Criterion(kind.name, kind.better, kind.aim, score)

@@ -1,4 +1,4 @@
-"""What a selection tried and found: the whole curve, as frozen values."""
+"""``Trial`` and ``Selection``: what a parameter search tried and chose."""
 
 from __future__ import annotations
 

@@ -8,6 +8,6 @@ from __future__ import annotations
 from .loading import load
 from .prepare.columns import Column
 from .prepare.preparation import Preparation
-from .sources import Entry, catalogue
+from .table_sources import Entry, catalogue
 
 __all__ = ["Column", "Entry", "Preparation", "catalogue", "load"]

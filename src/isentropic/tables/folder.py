@@ -13,14 +13,14 @@ import pandas as pd
 
 from .._core.errors import FileFormatError
 from .._core.files import path_of
-from .notices import listed
-from .prepare.targets import in_order
+from .notices import listing
 from .raw import RawTable
+from .readers.arrays import read_pairs
 from .readers.delimited import read_delimited
-from .readers.files import DELIMITERS, kind_of_file
-from .readers.idx import read_pairs
 from .readers.layout import Layout
 from .readers.streams import require_file
+from .readers.table_files import DELIMITERS, kind_of_file
+from .targets import in_order
 
 SETTING = "ISENTROPIC_DATA"
 _TARGET = "target"
@@ -137,7 +137,7 @@ def read_set(entry: FolderSet) -> RawTable:
     absent = [column for column in (*entry.nominal, _TARGET) if column not in frame.columns]
     if absent:
         raise FileFormatError(
-            f"{path} must have the columns of the manifest, got none called {listed(absent)}."
+            f"{path} must have the columns of the manifest, got none called {listing(absent)}."
         )
     declared = {column: _categories(frame[column], levels, path) for column, levels in entry.nominal.items()}
     declared[_TARGET] = _categories(frame[_TARGET], None, path)
@@ -162,7 +162,7 @@ def _categories(column: pd.Series, levels: Any, path: Path) -> pd.Categorical:
     strays = set(column.dropna().unique()) - set(levels)
     if strays:
         raise FileFormatError(
-            f"{path} must hold the levels of the manifest in {column.name!r}, got {listed(sorted(strays))}. "
+            f"{path} must hold the levels of the manifest in {column.name!r}, got {listing(sorted(strays))}. "
             "Correct the manifest."
         )
     return pd.Categorical(column, categories=list(levels))

@@ -1,4 +1,4 @@
-"""Tables ready to be embedded: a source in, a frozen :class:`Table` out."""
+"""``load``: a source as a table of numbers, ready to be embedded."""
 
 from __future__ import annotations
 
@@ -9,32 +9,30 @@ from typing import Any
 
 import numpy as np
 
-from .._core.errors import require_one_of
+from .._core.errors import require, require_one_of
 from .._core.sparse_rows import SPARSE_METRIC
 from .._core.values import Floats, Table
-from .checks import require_no_second_choice, require_no_shape, require_source
-from .notices import listed, notice
+from .notices import listing, notice
 from .prepare.balance import require_weights
+from .prepare.column_scaling import ROWS, SCALINGS, fit_scale, weighted_scale
 from .prepare.dates import DATES
-from .prepare.distance_matrix import distances_table, recognised_distances
+from .prepare.distance_matrix import distances_table, recognize_distances
 from .prepare.encoding import Encoded, encode_columns
-from .prepare.factors import fit_factors
+from .prepare.factor_imputation import fit_factors
 from .prepare.meaning import CODES, interpret, require_levels, with_meanings
+from .prepare.metric_choice import Choices
 from .prepare.missing import complete_rows
-from .prepare.mixed import Choices
 from .prepare.preparation import MISSING, NOMINAL, Preparation, feature_names
-from .prepare.roles import Roles, assigned, fitted_parts, split
-from .prepare.row_profiles import ROWS
-from .prepare.scaling import SCALINGS, fit_scale, weighted_scale
-from .prepare.sparse_tables import sparse_table, stays_sparse
-from .prepare.summaries import fitted_summaries, new_summaries, with_shares
+from .prepare.roles import Roles, assign_roles, split, split_like_fitted
+from .prepare.summaries import new_summaries, summarize_fitted, with_shares
 from .prepare.suspects import name_suspects
 from .prepare.tails import TAILS
-from .prepare.targets import class_names, notice_of_minus_one, with_new_classes
 from .raw import RawTable
 from .readers.layout import Layout
-from .sources import read_source
-from .sparse import reduced, sparse_source
+from .sparse_source import reduce_rows, sparse_source
+from .sparse_tables import sparse_table, stays_sparse
+from .table_sources import read_source
+from .targets import class_names, notice_of_minus_one, with_new_classes
 
 
 def load(
@@ -210,7 +208,7 @@ def load(
         return sparse_table(*sparse, roles, preparation)
     else:
         fitted = None if preparation is None else preparation.reduction
-        raw = reduced(*sparse, rank, fitted, by_cosine=metric == SPARSE_METRIC)
+        raw = reduce_rows(*sparse, rank, fitted, by_cosine=metric == SPARSE_METRIC)
     if preparation is None:
         choices = Choices(metric, nominal, missing, dates, scaling, weights, rows, tails)
         return _fit(raw, roles, choices, nominal_columns, codes)
@@ -220,16 +218,16 @@ def load(
 
 def _fit(raw: RawTable, asked_roles: Roles, asked: Choices, levels: tuple[str, ...], codes: str) -> Table:
     """Decide how the columns become numbers, and make them so."""
-    roles = asked_roles.resolved(raw)
-    distances = recognised_distances(raw, roles, asked.metric)
+    roles = asked_roles.resolve(raw)
+    distances = recognize_distances(raw, roles, asked.metric)
     if distances is not None:
         return distances_table(raw, roles, distances)
     require_levels(raw, levels)
     others = {*roles.drop, *(() if roles.index is None else (roles.index,))}
     raw, meanings = interpret(raw, roles.target or raw.target, others, levels, codes)
-    found = assigned(raw, asked_roles)
+    found = assign_roles(raw, asked_roles)
     parts = split(raw, found)
-    chosen, columns = asked.settled(parts.features, one_unit=raw.one_unit)
+    chosen, columns = asked.resolve(parts.features, one_unit=raw.one_unit)
     columns = with_meanings(columns, meanings)
     classes = () if parts.target is None else class_names(parts.target)
     notice_of_minus_one(parts.target, classes)
@@ -238,7 +236,7 @@ def _fit(raw: RawTable, asked_roles: Roles, asked: Choices, levels: tuple[str, .
     holes = encoded.missing_counts()
     if not raw.one_unit:
         name_suspects(encoded)
-    chosen, encoded = chosen.shaped(encoded, one_unit=raw.one_unit)
+    chosen, encoded = chosen.for_shape(encoded, one_unit=raw.one_unit)
     nominal, missing, scaling = chosen.nominal, chosen.missing, chosen.scaling
     asked_weights = require_weights(chosen.weights, [column.name for column in columns], raw.name)
     if missing == "median":
@@ -273,13 +271,13 @@ def _fit(raw: RawTable, asked_roles: Roles, asked: Choices, levels: tuple[str, .
         preparation = replace(preparation, factors=fit_factors(rows.X, encoded.firsts, raw.name))
     if chosen.metric == "gower":
         preparation = preparation.balanced(rows.X)
-    summaries = fitted_summaries(found, parts, preparation, holes)
+    summaries = summarize_fitted(found, parts, preparation, holes)
     return with_shares(rows.table(raw.name, replace(preparation, summaries=summaries), missing, summaries))
 
 
 def _apply(raw: RawTable, roles: Roles, preparation: Preparation, missing: str) -> Table:
     """Make the columns numbers as they were made before."""
-    parts = fitted_parts(raw, roles, preparation)
+    parts = split_like_fitted(raw, roles, preparation)
     classes: tuple[str, ...] = ()
     if parts.target is not None:
         is_fitted = parts.target_name == preparation.target
@@ -309,4 +307,43 @@ def _name_constants(X: Floats, encoded: Encoded, scaling: str) -> None:
     constant = np.logical_and.reduceat(np.nanmin(X, axis=0) == np.nanmax(X, axis=0), encoded.firsts)
     names = [column.name for column, flag in zip(encoded.columns, constant, strict=True) if flag]
     if names:
-        notice(f"constant columns tell no row from another and become 0: {listed(names)}.")
+        notice(f"constant columns tell no row from another and become 0: {listing(names)}.")
+
+
+# ---- checks --------------------------------------------------------------------------------------
+
+
+def require_source(is_sparse: bool, rank: int | None, roles: Roles, preparation: Preparation | None) -> None:
+    """Raise where a source is sparse and the fitted one was not, or the other way round."""
+    if preparation is not None:
+        was = preparation.reduction is not None or preparation.sparse_columns is not None
+        words = ("dense", "sparse")
+        must_be = f"{words[was]}, as the fitted table"
+        require(is_sparse == was, "source", must_be, words[is_sparse])
+        require(not was or rank is None, "rank", "left to the preparation", rank, "Give one or the other.")
+    hint = "It reduces sparse ones."
+    require(is_sparse or rank is None, "rank", "None for a table that is not sparse", rank, hint)
+    hint = "Give y to fit(X, y)."
+    require(not is_sparse or roles.target is None, "target", "None for a sparse table", roles.target, hint)
+
+
+def require_no_second_choice(
+    preparation: Preparation, roles: Roles, nominal: str, dates: str, scaling: str, metric: str
+) -> None:
+    """Raise where an option says what the preparation of another table says."""
+    is_one = isinstance(preparation, Preparation)
+    require(is_one, "preparation", "a Preparation", preparation, "Give table.preparation.")
+    for name, is_left in (
+        *((name, not getattr(roles, name)) for name in ("features", "labels", "drop", "keep")),
+        ("nominal", nominal == "onehot"),
+        ("dates", dates == "number"),
+        ("scaling", scaling == "auto"),
+        ("metric", metric in ("euclidean", "auto", preparation.metric)),
+    ):
+        require(is_left, name, "left to the preparation", "both", "Give one or the other.")
+
+
+def require_no_shape(weights: Mapping[str, float] | None, rows: str, tails: str) -> None:
+    """The same for options that shape columns and rows."""
+    for name, is_left in (("weights", weights is None), ("rows", rows == "auto"), ("tails", tails == "auto")):
+        require(is_left, name, "left to the preparation", "both", "Give one or the other.")

@@ -1,4 +1,4 @@
-"""The words of errors and warnings about tables: short lists of names, warnings that point at the caller."""
+"""Messages about tables: short lists of names, warnings that point at the caller."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 
 from .._core.errors import InvalidInputError, TableWarning, nearest
+from .._core.errors import plural as plural  # beside the other words of notices
 
 _LONGEST = 80  # letters of a name that a message repeats
 _MOST = 8  # names that a message lists before it counts the rest
@@ -20,13 +21,13 @@ def notice(text: str) -> None:
     warnings.warn(text, TableWarning, stacklevel=level)
 
 
-def listed(names: Iterable[object]) -> str:
+def listing(names: Iterable[object]) -> str:
     """``'a', 'b' and 3 more``."""
     words = list(names)
     return _joined([repr(_short(str(name))) for name in words[:_MOST]], len(words))
 
 
-def counted(counts: Mapping[str, int]) -> str:
+def count_text(counts: Mapping[str, int]) -> str:
     """``'a' 10, 'b' 2 and 3 more``, the most frequent first."""
     order = sorted(counts, key=lambda name: -counts[name])
     return _joined([f"{_short(name)!r} {counts[name]}" for name in order[:_MOST]], len(order))
@@ -41,15 +42,10 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
 
 
-def plural(n: int, noun: str) -> str:
-    """``1 row``, ``2 rows``."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
 def no_such_column(what: str, table: str, got: str, columns: Iterable[str]) -> InvalidInputError:
     """The error for a column that is not there; it offers the nearest names."""
     known = list(columns)
     return InvalidInputError(
         f"{what} must be a column of {table}, got {_short(got)!r}. {nearest(got, known)}The columns are "
-        f"{listed(known)}."
+        f"{listing(known)}."
     )

@@ -13,7 +13,7 @@ import pandas as pd
 from pandas.api.types import is_object_dtype
 
 from .._core.errors import InvalidInputError
-from .notices import listed
+from .notices import listing
 
 HALF = re.compile("[\ud800-\udfff]")
 _MOST_COLUMNS = 200_000  # of a text file
@@ -37,7 +37,7 @@ class RawTable:
     declared: bool = False  # the source says which columns are features: none is taken for names of rows
 
 
-def checked(raw: RawTable) -> RawTable:
+def require_readable(raw: RawTable) -> RawTable:
     """The table with text for column names; raises unless they differ and there is a row."""
     names = [str(name) for name in raw.frame.columns]
     require_whole(names, f"the names of the columns of {raw.name}")
@@ -80,6 +80,6 @@ def require_distinct(names: list[str], table: str) -> None:
     if len(set(names)) < len(names):
         unique, counts = np.unique(np.array(names, dtype=object), return_counts=True)
         raise InvalidInputError(
-            f"{table} must have column names that differ, got {listed(unique[counts > 1])} more than once. "
+            f"{table} must have column names that differ, got {listing(unique[counts > 1])} more than once. "
             "Rename them. If the first row of a file holds data and no names, choose header=False."
         )

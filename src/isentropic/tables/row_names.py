@@ -1,4 +1,4 @@
-"""Rows told apart by name: the index of a table, as text."""
+"""Row names: the index of a table, as text."""
 
 from __future__ import annotations
 

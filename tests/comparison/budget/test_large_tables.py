@@ -6,10 +6,10 @@ from sklearn.base import BaseEstimator
 
 from isentropic import Run, compare, datasets, quality, registry
 from isentropic._core.errors import InvalidInputError, MemoryBudgetError
-from isentropic.comparison import drawing, presets, verdict
-from isentropic.comparison.budget.strata import strata_of, stratified_rows, taken
-from isentropic.comparison.comparing import compared
-from isentropic.comparison.evaluation.fitting import placed_map
+from isentropic.comparison import collect_page_data, presets, verdict
+from isentropic.comparison.budget.stratified_sample import select_rows, strata_of, stratified_rows
+from isentropic.comparison.evaluation.fitting import fit_and_map
+from isentropic.comparison.method_comparison import run_comparison
 
 FITTED = []  # rows of each fit of the stub
 
@@ -36,7 +36,7 @@ def large(monkeypatch):
     """Tables of more than 120 rows are large, and compared on 60."""
     FITTED.clear()
     for name, value in {"LARGE": 120, "SAMPLE_ROWS": 60}.items():
-        monkeypatch.setattr(f"isentropic.comparison.budget.work.{name}", value)
+        monkeypatch.setattr(f"isentropic.comparison.budget.comparison_plan.{name}", value)
     monkeypatch.setattr(presets, "TUNED_ROWS", 40)
     monkeypatch.setattr(presets, "SCORED_ROWS", 50)
 
@@ -79,9 +79,9 @@ def test_tables_that_are_not_large_are_compared_whole(large, X):
 
 def test_the_verdict_says_which_rows(large, X):
     judged = verdict(compare(X, methods=["pca", "classical-mds"], tune=False))
-    said = "Compared on 60 of 200 rows; the recommended map was then fitted on all rows."
-    assert judged.sampled == said
-    assert said in judged.lines
+    messages = "Compared on 60 of 200 rows; the recommended map was then fitted on all rows."
+    assert judged.sampled == messages
+    assert messages in judged.lines
     assert judged.recommended in (0, 1)
     assert len(judged.ratings) == 2  # the map of all rows is not compared with those of the sample
     assert not any("gave no map" in line for line in judged.lines)
@@ -104,8 +104,8 @@ def test_rows_beyond_what_a_method_is_made_for_are_placed(large, X, monkeypatch)
     assert whole.n_placed == 140
     np.testing.assert_array_equal(whole.embedding, X[:, :2])
     assert max(FITTED) == 60
-    said = verdict([*runs, whole]).sampled
-    assert said.endswith("fitted on them, and the other 140 rows were mapped into it, each by itself.")
+    messages = verdict([*runs, whole]).sampled
+    assert messages.endswith("fitted on them, and the other 140 rows were mapped into it, each by itself.")
 
 
 def test_rows_that_do_not_fit_the_memory_are_placed(large, X):
@@ -118,7 +118,7 @@ def test_placed_rows_are_those_of_transform(X):
     from isentropic import Isomap
 
     rows = np.arange(0, 200, 3)
-    Z = placed_map(Isomap(n_neighbors=6), X, None, rows)
+    Z = fit_and_map(Isomap(n_neighbors=6), X, None, rows)
     model = Isomap(n_neighbors=6).fit(X[rows])
     np.testing.assert_array_equal(Z[rows], model.embedding_)
     np.testing.assert_array_equal(Z[[1]], model.transform(X[[1]]))
@@ -139,8 +139,8 @@ def test_methods_of_a_preset_that_are_made_for_fewer_rows_are_one_line(large, X,
         "few", f"{__name__}:Columns", "", "none", "O(n); O(n)", "(2000)", max_rows=50, preset="quick"
     )
     monkeypatch.setattr(registry, "METHODS", {**lines, "few": few})
-    monkeypatch.setattr("isentropic.comparison.budget.work.METHODS", registry.METHODS)
-    found = compared(X, None, None, presets.PRESETS["quick"])
+    monkeypatch.setattr("isentropic.comparison.budget.comparison_plan.METHODS", registry.METHODS)
+    found = run_comparison(X, None, None, presets.PRESETS["quick"])
     assert [run.method for run in found.runs] == ["pca", "umap"]
     assert found.notes == ("Not compared, as they are made for fewer rows: few.",)
 
@@ -192,14 +192,14 @@ def test_without_classes_tenths_are_drawn_evenly(rng):
 
 def test_the_map_of_all_rows_is_drawn_with_all_of_them(large):
     wine = datasets.load("builtin:wine")
-    found = compared(wine.X, wine.y, ["pca"], presets.PRESETS["quick"], most_rows=60)
-    table, judged = taken(wine, found.rows), verdict(found.listed)
-    drawn = drawing(table, found.runs, judged, whole=found.whole, everything=wine)
-    np.testing.assert_array_equal(drawn.whole.rows, found.rows)
+    found = run_comparison(wine.X, wine.y, ["pca"], presets.PRESETS["quick"], most_rows=60)
+    table, judged = select_rows(wine, found.rows), verdict(found.all_runs)
+    drawn = collect_page_data(table, found.runs, judged, full_run=found.full_run, full_table=wine)
+    np.testing.assert_array_equal(drawn.full_map.rows, found.rows)
     np.testing.assert_array_equal(
-        np.sort(np.concatenate([drawn.whole.rows, drawn.whole.others])), np.arange(178)
+        np.sort(np.concatenate([drawn.full_map.rows, drawn.full_map.others])), np.arange(178)
     )
-    np.testing.assert_array_equal(drawn.whole.other_classes, wine.y[drawn.whole.others])
+    np.testing.assert_array_equal(drawn.full_map.other_classes, wine.y[drawn.full_map.others])
     assert table.row_names == tuple(wine.row_names[row] for row in found.rows)
     for fact, mark in zip(judged.caveats, drawn.marks, strict=True):
-        assert mark is None or set(mark.rows) <= set(found.whole.quality.rows.tolist()), fact
+        assert mark is None or set(mark.rows) <= set(found.full_run.quality.rows.tolist()), fact

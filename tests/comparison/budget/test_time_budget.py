@@ -11,19 +11,24 @@ from isentropic import compare
 from isentropic._core.errors import DeadlineError, InvalidInputError, TimeBudgetWarning
 from isentropic._core.runtime import config_context, require_memory, row_blocks
 from isentropic.comparison import PRESETS
-from isentropic.comparison.budget import planning
-from isentropic.comparison.budget.pace import Limit, measured_in
-from isentropic.comparison.budget.planning import Estimate, exponent, in_time, planned, rows_in_time
-from isentropic.comparison.budget.steps import Steps
-from isentropic.comparison.budget.timed import _seen
-from isentropic.comparison.budget.whole_in_time import of_all_in_time
-from isentropic.comparison.budget.whole_jobs import WholeJob
-from isentropic.comparison.comparing import compared
+from isentropic.comparison.budget import cost_model
+from isentropic.comparison.budget.cost_model import (
+    Estimate,
+    TimeLimit,
+    cost_exponent,
+    measuring_seconds,
+    order_by_cost,
+    plan_method,
+    rows_in_time,
+)
+from isentropic.comparison.budget.progress import Progress
+from isentropic.comparison.budget.time_budget import FullEvaluation, _updated_cost, evaluate_full_in_time
+from isentropic.comparison.evaluation.candidates import as_candidates
 from isentropic.comparison.evaluation.data import Data
 from isentropic.comparison.evaluation.runs import Run
-from isentropic.comparison.evaluation.tasks import as_tasks
+from isentropic.comparison.method_comparison import run_comparison
 from isentropic.comparison.presets import SAMPLE_ROWS
-from isentropic.comparison.store import Store
+from isentropic.comparison.run_cache import RunCache
 from isentropic.selection import select
 
 
@@ -90,9 +95,13 @@ def test_a_method_whose_time_is_over_is_a_row_with_the_reason(X):
 
 def test_what_does_not_fit_is_left_out_in_one_line(X, monkeypatch):
     known = {"fast": Estimate(1e-6, 1, 1.0), "dear": Estimate(1e6, 1, 1.0)}
-    monkeypatch.setattr("isentropic.comparison.budget.timed._estimates", lambda *given: known)
-    found = compared(
-        X, None, {"dear": Slow(), "fast": Slow()}, PRESETS["quick"], limit=Limit(time.perf_counter(), 3600)
+    monkeypatch.setattr("isentropic.comparison.budget.time_budget._estimate_costs", lambda *given: known)
+    found = run_comparison(
+        X,
+        None,
+        {"dear": Slow(), "fast": Slow()},
+        PRESETS["quick"],
+        limit=TimeLimit(time.perf_counter(), 3600),
     )
     assert [run.method for run in found.runs] == ["fast"]
     assert found.notes == ("Left out for time: dear.",)
@@ -100,13 +109,13 @@ def test_what_does_not_fit_is_left_out_in_one_line(X, monkeypatch):
 
 def test_the_bar_comes_to_its_end_without_those_left_out(X, monkeypatch, tmp_path):
     known = {"fast": Estimate(1e-6, 1, 1.0), "dear": Estimate(1e6, 1, 1.0)}
-    monkeypatch.setattr("isentropic.comparison.budget.timed._estimates", lambda *given: known)
+    monkeypatch.setattr("isentropic.comparison.budget.time_budget._estimate_costs", lambda *given: known)
     methods = {"dear": Slow(), "long": Slow(), "fast": Slow(), "pca": {}}
     compare(X, methods={"pca": {}}, folder=tmp_path, preset="quick")  # to be read back
     seen = []
     with config_context(progress=lambda what, done, total: seen.append((done, total))):
-        found = compared(
-            X, None, methods, PRESETS["quick"], limit=Limit(time.perf_counter(), 3600), folder=tmp_path
+        found = run_comparison(
+            X, None, methods, PRESETS["quick"], limit=TimeLimit(time.perf_counter(), 3600), folder=tmp_path
         )
     assert found.notes == ("Left out for time: dear, long.",)
     assert {total for _, total in seen} == {seen[-1][0]}
@@ -117,7 +126,7 @@ def test_the_bar_comes_to_its_end_without_those_left_out(X, monkeypatch, tmp_pat
 def test_methods_refused_for_memory_are_named_in_one_line(X, tune):
     preset = replace(PRESETS["quick"], tune=tune, budget=3)
     limited = {"large": Large(), "fast": Slow(), "larger": Large(rows=10)}
-    found = compared(X, None, limited, preset)
+    found = run_comparison(X, None, limited, preset)
     assert [run.failed for run in found.runs] == [True, False, True]
     assert found.runs[0].reason.startswith("left out for memory. ")
     assert "large needs 1024 TiB of memory, the budget is" in found.runs[0].reason
@@ -126,9 +135,9 @@ def test_methods_refused_for_memory_are_named_in_one_line(X, tune):
 
 
 def test_there_is_one_map_at_least(X):
-    limit = Limit(time.perf_counter(), 1e-3)
+    limit = TimeLimit(time.perf_counter(), 1e-3)
     with pytest.warns(TimeBudgetWarning, match="time of 0.001 s cannot be kept.*one method takes about"):
-        found = compared(X, None, {"dear": Slow(), "dearer": Slow()}, PRESETS["standard"], limit=limit)
+        found = run_comparison(X, None, {"dear": Slow(), "dearer": Slow()}, PRESETS["standard"], limit=limit)
     (run,) = found.runs
     assert run.method == "dear"
     assert not run.failed
@@ -153,36 +162,36 @@ def test_enough_time_changes_nothing(X, tmp_path):
 
 
 def test_estimates_grow_between_what_is_measured_and_what_the_registry_says():
-    found = Estimate.measured(lambda n: 1e-3 * n, 10_000, 2.0, twice=True)
+    found = Estimate.from_timings(lambda n: 1e-3 * n, 10_000, 2.0, twice=True)
     assert found.power == pytest.approx(1.5)
     assert found.of(800) == pytest.approx(0.8)
     assert found.of(8_000) == pytest.approx(0.8 * 10**1.5)
     assert found.of(100) == pytest.approx(0.8)  # never less than what was measured
-    once = Estimate.measured(lambda n: 1.0, 10_000, 2.0, twice=False)
+    once = Estimate.from_timings(lambda n: 1.0, 10_000, 2.0, twice=False)
     assert once.of(2_000) == pytest.approx(10**1.5)
 
 
 def test_settings_and_seeds_give_way_before_the_method_does(monkeypatch):
-    monkeypatch.setattr(planning.time, "perf_counter", lambda: 0.0)
-    (task,) = as_tasks(["umap"])
+    monkeypatch.setattr(cost_model.time, "perf_counter", lambda: 0.0)
+    (task,) = as_candidates(["umap"])
     preset = PRESETS["standard"]
     one = Estimate(1.0, 1_000, 1.0)  # 3 seeds and 5 settings are 8 seconds, 1.5 times that 12
-    seen = [planned(task, preset, 1_000, one, 0.0, ends, last=True) for ends in (13.0, 10.0, 2.0, 1.0)]
+    seen = [plan_method(task, preset, 1_000, one, 0.0, ends, last=True) for ends in (13.0, 10.0, 2.0, 1.0)]
     assert [plan and (plan.preset.tune, plan.preset.n_seeds, plan.fewer) for plan in seen] == [
         (True, 3, False),
         (True, 1, True),
         (False, 1, True),
         None,
     ]
-    assert planned(task, preset, 1_000, one, 0.0, 100.0, last=False).ends == 50.0
+    assert plan_method(task, preset, 1_000, one, 0.0, 100.0, last=False).ends == 50.0
     # by a pace of 0.1 the measures take 1 s, which with the fit is more than 2 s
-    assert planned(task, preset, 1_000, one, 0.1, 2.0, last=True) is None
+    assert plan_method(task, preset, 1_000, one, 0.1, 2.0, last=True) is None
 
 
 def test_each_family_has_its_turn_before_a_second_of_one_comes():
     seconds = {"pca": 1, "classical-mds": 2, "metric-mds": 3, "umap": 4, "mine": 5, "t-sne": 6, "sdd": 7}
     known = {label: Estimate(float(s), 1, 0.0) for label, s in seconds.items()}
-    assert in_time(known, 100) == ["pca", "classical-mds", "umap", "mine", "sdd", "metric-mds", "t-sne"]
+    assert order_by_cost(known, 100) == ["pca", "classical-mds", "umap", "mine", "sdd", "metric-mds", "t-sne"]
 
 
 def test_rows_follow_the_time():
@@ -191,30 +200,30 @@ def test_rows_follow_the_time():
     assert (found[0], found[-1]) == (500, SAMPLE_ROWS)
     assert rows_in_time(50_000, 10, 5_000, 0.2, most=3_000) == 3_000
     assert rows_in_time(300, 10, 1, 5.0) == 300
-    four = 4 * measured_in(2_000, 0.2) / 0.35
+    four = 4 * measuring_seconds(2_000, 0.2) / 0.35
     assert rows_in_time(50_000, 10, four * 1.001, 0.2) == rows_in_time(50_000, 4, four * 1.001, 0.2) == 2_000
-    assert exponent(as_tasks({"mine": Slow()})[0]) == 2.0
+    assert cost_exponent(as_candidates({"mine": Slow()})[0]) == 2.0
 
 
 def test_the_page_has_its_time_and_so_has_what_came_before(monkeypatch):
-    monkeypatch.setattr(planning.time, "perf_counter", lambda: 110.0)
-    assert Limit(100.0, 60.0).ends(0.1) == 160.0
-    assert Limit(100.0, 60.0, page=True).ends(0.1) == 157.0  # a twentieth
-    assert Limit(100.0, 60.0, page=True).ends(1.0) == 145.0  # what a page takes at this pace
-    assert Limit(100.0, 60.0, page=True).can_be_kept(0.1, 500)
-    said = (
+    monkeypatch.setattr(cost_model.time, "perf_counter", lambda: 110.0)
+    assert TimeLimit(100.0, 60.0).ends(0.1) == 160.0
+    assert TimeLimit(100.0, 60.0, page=True).ends(0.1) == 157.0  # a twentieth
+    assert TimeLimit(100.0, 60.0, page=True).ends(1.0) == 145.0  # what a page takes at this pace
+    assert TimeLimit(100.0, 60.0, page=True).is_feasible(0.1, 500)
+    message = (
         "time of 12 s cannot be kept: 10.0 s have passed, and one method and the page take about 2.4 s more"
     )
-    with pytest.warns(TimeBudgetWarning, match=f"{said}. Here and now the least is about 14 s."):
-        assert not Limit(100.0, 12.0, page=True).can_be_kept(0.1, 500)
+    with pytest.warns(TimeBudgetWarning, match=f"{message}. Here and now the least is about 14 s."):
+        assert not TimeLimit(100.0, 12.0, page=True).is_feasible(0.1, 500)
 
 
 def test_a_machine_that_becomes_busy_is_seen():
     run = Run("pca", {}, None, seconds=1.0, memory_mib=None, embedding=np.zeros((1_000, 2)))
-    expected = measured_in(1_000, 0.1)
-    assert _seen(run, 1_000, 1.0 + 2 * expected, 0.1) == pytest.approx(0.2)
-    assert _seen(run, 1_000, 1.0 + 99 * expected, 0.1) == pytest.approx(0.4)
-    assert _seen(replace(run, embedding=None, reason="stopped"), 1_000, 50.0, 0.1) == 0.1
+    expected = measuring_seconds(1_000, 0.1)
+    assert _updated_cost(run, 1_000, 1.0 + 2 * expected, 0.1) == pytest.approx(0.2)
+    assert _updated_cost(run, 1_000, 1.0 + 99 * expected, 0.1) == pytest.approx(0.4)
+    assert _updated_cost(replace(run, embedding=None, reason="stopped"), 1_000, 50.0, 0.1) == 0.1
 
 
 class Clock:
@@ -264,17 +273,25 @@ def test_all_rows_are_fitted_or_placed_in_the_time_that_is_left(
     clock = Costly.clock
     clock.now = 0.0
     monkeypatch.setattr("time.perf_counter", clock)
-    monkeypatch.setattr("isentropic.comparison.budget.whole_in_time.exponent", lambda task: 1.0)
-    limit, rows = Limit(0.0, 1e9), 100
+    monkeypatch.setattr("isentropic.comparison.budget.time_budget.cost_exponent", lambda task: 1.0)
+    limit, rows = TimeLimit(0.0, 1e9), 100
     methods = {"costly": Costly(fitting, placing)}
-    found = compared(X, None, methods, replace(PRESETS["quick"], n_walks=1), limit=limit, most_rows=rows)
+    found = run_comparison(
+        X, None, methods, replace(PRESETS["quick"], n_walks=1), limit=limit, most_rows=rows
+    )
     like, taken = found.runs[0], found.rows
     assert not like.failed
-    job = WholeJob(
-        as_tasks(methods)[0], Data.of(X, None, 0), PRESETS["quick"].of_all, "rnx_auc", 0, 1, Steps(None, 9)
+    job = FullEvaluation(
+        as_candidates(methods)[0],
+        Data.of(X, None, 0),
+        PRESETS["quick"].for_full_table,
+        "rnx_auc",
+        0,
+        1,
+        Progress(None, 9),
     )
     began = clock.now
-    run, _ = of_all_in_time(job, like, taken, Store.at(None, 0), began + seconds)
+    run, _ = evaluate_full_in_time(job, like, taken, RunCache.at(None, 0), began + seconds)
     if placed is None:
         assert run.reason.startswith("stopped after")
     else:

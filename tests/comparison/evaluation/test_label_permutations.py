@@ -12,9 +12,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from isentropic import LDA, PCA, LabelTest, config_context, datasets, label_permutation_test
 from isentropic._core.errors import FileFormatError, InvalidInputError, StoredRunWarning
-from isentropic.comparison.evaluation import fitting, label_scores
+from isentropic.comparison.evaluation import fitting, label_tests
 from isentropic.comparison.evaluation.fitting import Split
-from isentropic.comparison.evaluation.label_scores import LabelTrial
+from isentropic.comparison.evaluation.label_tests import LabelTrial
 
 IRIS = datasets.load("builtin:iris")
 FITS = []
@@ -237,7 +237,7 @@ def test_rows_without_a_class_take_no_part(missing, protocol):
 
 
 def test_processes_give_the_same_bits(monkeypatch):
-    monkeypatch.setattr(label_scores, "_WORTH_WORKERS", 0.0)
+    monkeypatch.setattr(label_tests, "_WORTH_WORKERS", 0.0)
     one, two = (
         label_permutation_test(LDA(), IRIS.X, IRIS.y, n_permutations=5, n_jobs=n_jobs) for n_jobs in (1, 2)
     )

@@ -11,9 +11,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from isentropic import LDA, Run, compare, config_context, datasets
 from isentropic.comparison import verdict
-from isentropic.comparison.evaluation import classifiers, labelled
-from isentropic.comparison.evaluation.classifiers import raw_accuracies
-from isentropic.comparison.evaluation.data import Data
+from isentropic.comparison.evaluation import data as classifiers
+from isentropic.comparison.evaluation import label_tests
+from isentropic.comparison.evaluation.data import Data, classifier_accuracies
 from isentropic.comparison.evaluation.fitting import Split
 
 IRIS = datasets.load("builtin:iris")
@@ -85,7 +85,7 @@ def test_the_standard_preset_permutes_nineteen_times():
 
 
 def test_of_many_rows_some_are_drawn_for_the_test(monkeypatch):
-    monkeypatch.setattr(labelled, "MOST_TESTED", 60)
+    monkeypatch.setattr(label_tests, "MOST_TESTED", 60)
     (run,) = compare(IRIS.X, IRIS.y, ["lda"], **QUICK)
     assert run.label_test.n_fitted == 42
     assert run.label_test.n_scored == 18
@@ -171,7 +171,7 @@ def test_a_half_labelled_table_is_measured_by_its_labelled_rows():
 def test_classifiers_on_the_table_agree_with_scikit_learn():
     split = Split.of(IRIS.y, 0)
     train, test = split.train, split.test
-    found = raw_accuracies(IRIS.X, IRIS.y, split)
+    found = classifier_accuracies(IRIS.X, IRIS.y, split)
     for name, model in (
         ("k-NN", KNeighborsClassifier(10)),
         ("QDA", QuadraticDiscriminantAnalysis()),
@@ -184,15 +184,15 @@ def test_classifiers_on_the_table_agree_with_scikit_learn():
 def test_constant_columns_small_classes_and_missing_ones_have_classifiers_too(rng):
     X, y = rng.normal(size=(60, 5)), np.repeat([0, 1, 7], [30, 29, 1])
     X[:, 2] = 1.0
-    assert set(raw_accuracies(X, y, Split.of(y, 0))) == {"k-NN", "QDA", "LDA"}
+    assert set(classifier_accuracies(X, y, Split.of(y, 0))) == {"k-NN", "QDA", "LDA"}
 
 
 def test_a_classifier_that_would_take_too_long_is_left_out(monkeypatch):
     split = Split.of(IRIS.y, 0)
     monkeypatch.setattr(classifiers, "_MOST_CELLS", 1)
-    assert set(raw_accuracies(IRIS.X, IRIS.y, split)) == {"k-NN", "LDA"}
+    assert set(classifier_accuracies(IRIS.X, IRIS.y, split)) == {"k-NN", "LDA"}
     monkeypatch.setattr(classifiers, "_MOST_WORK", 1)
-    assert set(raw_accuracies(IRIS.X, IRIS.y, split)) == {"k-NN"}
+    assert set(classifier_accuracies(IRIS.X, IRIS.y, split)) == {"k-NN"}
 
 
 # ---- verdicts ----------------------------------------------------------------------------------

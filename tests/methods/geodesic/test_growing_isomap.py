@@ -123,7 +123,7 @@ def test_what_one_call_interrupted_the_next_one_does_anew(monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(isentropic.geodesics.growing.Repair, "rows", interrupt)
+        patch.setattr(isentropic.geodesics.growing_graph.Repair, "rows", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.partial_fit(X[301:302])
     assert model.transform(X[300:301]).tolist() == model.embedding_[300:].tolist()

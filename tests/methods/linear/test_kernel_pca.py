@@ -35,7 +35,7 @@ def test_fitted_and_new_rows_are_where_scikit_learn_has_them(options):
 @KINDS
 def test_given_kernels_make_the_same_map(options, tmp_path):
     ours = KernelPCA(**options).fit(IRIS)
-    K, new = (ours._product.between(X, IRIS, 1) for X in (IRIS, NEW))
+    K, new = (ours._map.product.between(X, IRIS, 1) for X in (IRIS, NEW))
     given = KernelPCA(kernel="precomputed").fit(K)
     assert_allclose(given.embedding_, ours.embedding_, atol=1e-9 * laws.width(ours.embedding_))
     assert_allclose(given.transform(new), ours.transform(NEW), atol=1e-9 * laws.width(ours.embedding_))
@@ -60,7 +60,7 @@ def test_each_kernel_is_its_formula(rng):
 def test_the_width_is_half_the_inverse_of_the_mean_squared_distance():
     D = cdist(IRIS, IRIS)
     mean = (D**2).sum() / (len(D) * (len(D) - 1))
-    assert KernelPCA().fit(IRIS)._product.gamma == pytest.approx(1 / (2 * mean))
+    assert KernelPCA().fit(IRIS)._map.product.gamma == pytest.approx(1 / (2 * mean))
 
 
 def test_the_linear_kernel_is_pca_at_any_offset():
@@ -95,8 +95,8 @@ def test_what_no_inner_product_has_is_zero_and_said_to_be(rng):
 @KINDS
 def test_landmarks_make_the_map_of_the_kernel_of_nystroem(options):
     fitted = KernelPCA(3, n_landmarks=30, **options).fit(IRIS)
-    K = fitted._product.between(np.vstack([IRIS, NEW]), IRIS[fitted.landmarks_], 1)
-    W = fitted._product.between(IRIS[fitted.landmarks_], IRIS[fitted.landmarks_], 1)
+    K = fitted._map.product.between(np.vstack([IRIS, NEW]), IRIS[fitted.landmarks_], 1)
+    W = fitted._map.product.between(IRIS[fitted.landmarks_], IRIS[fitted.landmarks_], 1)
     approximate = K @ np.linalg.pinv(W, rcond=1e-10, hermitian=True) @ K[:150].T
     centring = np.eye(150) - 1 / 150
     values, vectors = np.linalg.eigh(centring @ approximate[:150] @ centring)

@@ -10,7 +10,8 @@ from sklearn.manifold import LocallyLinearEmbedding
 from assertions import assert_same_up_to_sign
 from isentropic import LLE, DisconnectedGraphWarning, IsentropicWarning, datasets, neighbor_graph
 from isentropic._core.errors import DisconnectedGraphError, InvalidInputError
-from isentropic.embedding.maps.spectral import separating
+from isentropic.linalg.spectrum import separating
+from isentropic.methods.local.neighborhoods import Neighborhoods
 
 ROLL = datasets.load("builtin:swiss-roll", n_samples=300).X
 
@@ -113,3 +114,13 @@ def test_more_coordinates_than_rows_tell_apart_are_zero(rng):
 def test_bad_parameters_are_refused(estimator, message):
     with pytest.raises(InvalidInputError, match=message):
         estimator.fit(ROLL[:50])
+
+
+def test_ends_of_bridges_are_in_each_others_lists():
+    near = np.array([[1], [0], [3], [2], [5], [4]])
+    lists = Neighborhoods(np.arange(6), near, np.array([[1, 2], [3, 4], [1, 4]]))
+    found = {
+        int(i): row.tolist() for rows, near in lists.by_size(3) for i, row in zip(rows, near, strict=True)
+    }
+    assert found == {0: [1], 1: [0, 2, 4], 2: [3, 1], 3: [2, 4], 4: [5, 1, 3], 5: [4]}
+    assert_array_equal(np.concatenate([rows for rows, _ in lists.by_size(3)]).sum(), 15)

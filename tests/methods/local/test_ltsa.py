@@ -95,7 +95,7 @@ def test_parts_are_joined_or_placed_or_refused(rng):
     ):
         fitted = LTSA(8).fit(X)
     assert fitted.n_separating_ == 1
-    assert fitted._patches.shape == (120, 9)  # without the bridge
+    assert fitted._map.patches.shape == (120, 9)  # without the bridge
     with pytest.warns(DisconnectedGraphWarning, match="the largest is fitted, the other 60 rows are placed"):
         largest = LTSA(8, on_disconnected="largest").fit(X)
     alone = LTSA(8).fit(X[:60])

@@ -14,8 +14,8 @@ import laws
 from isentropic import MVU, IsentropicWarning, Isomap
 from isentropic._core.errors import DisconnectedGraphError, DisconnectedGraphWarning, InvalidInputError
 from isentropic._core.runtime import one_blas_thread
-from isentropic.methods.local.local import neighbor_lists, reconstruction_weights
 from isentropic.methods.local.mvu import _squared_lengths
+from isentropic.methods.local.neighborhoods import find_neighborhoods, reconstruction_weights
 from isentropic.methods.local.unfolding import landmark_basis, patch_pairs
 from isentropic.objectives import Unfolding
 
@@ -95,7 +95,7 @@ def trace(fitted):
 
 
 def test_pairs_are_those_of_all_patches():
-    assert_array_equal(patch_pairs(neighbor_lists(ROLL, 4)), naive_pairs(ROLL, 4))
+    assert_array_equal(patch_pairs(find_neighborhoods(ROLL, 4)), naive_pairs(ROLL, 4))
 
 
 @pytest.mark.usefixtures("one_thread")
@@ -169,7 +169,7 @@ def test_a_bent_line_is_straight_and_its_second_coordinate_zero():
 
 
 def test_the_basis_minimises_what_rows_differ_from_their_sums():
-    lists = neighbor_lists(ROLL, 5)
+    lists = find_neighborhoods(ROLL, 5)
     W, landmarks = reconstruction_weights(ROLL, lists, 1e-3), np.arange(0, 50, 7)
     Q = landmark_basis(W, landmarks)
     assert_array_equal(Q[landmarks], np.eye(len(landmarks)))

@@ -10,7 +10,12 @@ from isentropic._core.errors import InvalidInputError
 from isentropic.distances import taken
 from isentropic.quality import assess, baseline, compare_quality, distance_rows
 from isentropic.quality.maps import chance, map_differences
-from isentropic.quality.maps.map_differences import _half_width, _parts, left_out, spread
+from isentropic.quality.maps.map_differences import (
+    _half_width,
+    _parts,
+    jackknife_half_width,
+    jackknife_measures,
+)
 from naive import distances, naive_rank_matrix, naive_rank_measures
 
 
@@ -159,7 +164,7 @@ def test_sampled_rows_and_bad_input_of_two_maps(pair):
 
 def test_values_without_a_group_are_those_of_the_other_rows(pair):
     X, Z = pair
-    found = left_out(X, Z, n_neighbors=(5, 30), random_state=3)
+    found = jackknife_measures(X, Z, n_neighbors=(5, 30), random_state=3)
     order = np.random.RandomState(3).permutation(len(X))
     for group in (0, 7, 19):
         kept = np.sort(order[np.arange(len(X)) % 20 != group])
@@ -171,7 +176,7 @@ def test_values_without_a_group_are_those_of_the_other_rows(pair):
 
 def test_tau_of_some_rows_varies_as_that_of_all_would(rng):
     X = rng.normal(size=(1600, 4))
-    some = spread(left_out(X, X[:, :2], n_neighbors=10)["kendall_tau"])
+    some = jackknife_half_width(jackknife_measures(X, X[:, :2], n_neighbors=10)["kendall_tau"])
     many = [kendalltau(pdist(part), pdist(part[:, :2])).statistic for part in rng.normal(size=(40, 400, 4))]
     assert 0.5 < some / (1.96 * np.std(many) / 2) < 2  # four times the rows, half of the deviation
 

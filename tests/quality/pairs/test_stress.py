@@ -9,16 +9,16 @@ from sklearn.decomposition import PCA
 from assertions import assert_grammar
 from isentropic._core.errors import InvalidInputError
 from isentropic._core.values import DistanceRows
+from isentropic.quality.assessment import distance_measures, topology_measures
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.pairs.stress import (
+from isentropic.quality.pairs.distance_measures import (
     kruskal_stress,
     neighborhood_stress,
     residual_variance,
     sammon_stress,
     shepard_pairs,
 )
-from isentropic.quality.ranks.neighborhoods import drawn_places
-from isentropic.quality.rows.contributions import distance_measures, topology_measures
+from isentropic.quality.ranks.topology import sampled_places
 from naive import (
     condensed,
     distances,
@@ -140,7 +140,7 @@ def test_random_rows_join_the_neighbours_once(X, Z):
     D, DZ = distances(X), distances(Z)
     order = naive_neighbors(D, 39)[0]
     lists = []
-    for near, places in zip(order, drawn_places(40, 39, 4, 30, np.random.RandomState(0)), strict=True):
+    for near, places in zip(order, sampled_places(40, 39, 4, 30, np.random.RandomState(0)), strict=True):
         drawn = places[places >= 0]
         assert len(set(drawn.tolist())) == len(drawn) > 11
         assert drawn.min() >= 4

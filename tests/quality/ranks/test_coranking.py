@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from isentropic._core.errors import InvalidInputError
 from isentropic.quality import assess, coranking_matrix
-from isentropic.quality.ranks import coranking
+from isentropic.quality.ranks import rank_measures
 from naive import distances, naive_coranking, naive_rank_matrix
 
 
@@ -37,8 +37,8 @@ def test_bins_are_sums_of_cells(pair):
 
 
 def test_many_rows_are_binned_by_themselves(pair, monkeypatch):
-    monkeypatch.setattr(coranking, "EXACT_ROWS", 20)
-    monkeypatch.setattr(coranking, "BINS", 6)
+    monkeypatch.setattr(rank_measures, "EXACT_ROWS", 20)
+    monkeypatch.setattr(rank_measures, "BINS", 6)
     assert coranking_matrix(*pair).counts.shape == (6, 6)
     assert coranking_matrix(*pair, bins=None).counts.shape == (22, 22)
 

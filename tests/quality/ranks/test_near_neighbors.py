@@ -24,8 +24,8 @@ from isentropic.quality import (
     near_neighbor_share,
 )
 from isentropic.quality.inputs import both_sides
-from isentropic.quality.maps.map_differences import left_out
-from isentropic.quality.ranks.curves import Curves, row_values
+from isentropic.quality.maps.map_differences import jackknife_measures
+from isentropic.quality.ranks.rank_curves import Curves, row_values
 from isentropic.quality.ranks.rank_sums import rank_sums
 from isentropic.quality.sampling import half_width
 from naive import distances
@@ -217,7 +217,7 @@ def test_maps_are_compared_by_it(rng):
     assert by_chance.p_values["near_neighbors(10)"] == 0.05
     assert abs(by_chance.measures["near_neighbors(10)"].mean()) < 0.02
     assert by_chance.chance["near_neighbors"].shape == (19, 198)
-    without = left_out(X, X[:, :2], n_neighbors=10)["near_neighbors(10)"]
+    without = jackknife_measures(X, X[:, :2], n_neighbors=10)["near_neighbors(10)"]
     assert len(without) == 20
     assert abs(without.mean() - found.second["near_neighbors(10)"]) < 0.02
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
 from isentropic.quality.ranks import rank_correlations
-from isentropic.quality.ranks.rank_correlations import compared, compared_rows, ranked
+from isentropic.quality.ranks.rank_correlations import compare_ranks, compare_row_ranks, rank_values
 from naive import naive_kendall_tau, naive_order_counts, naive_spearman_rho
 
 numbers = st.one_of(st.integers(0, 6).map(float), st.floats(0, 1e300))
@@ -24,7 +24,7 @@ def small_parts(monkeypatch):
 
 
 def comparison(a, b, n_jobs=1):
-    return compared(np.array(a, float), ranked(np.array(b, float), n_jobs=n_jobs), n_jobs=n_jobs)
+    return compare_ranks(np.array(a, float), rank_values(np.array(b, float), n_jobs=n_jobs), n_jobs=n_jobs)
 
 
 def check(a, b):
@@ -50,7 +50,7 @@ def test_many_buckets(small_parts):
 @given(pairs_of_lists)
 def test_short_lists_are_compared_alike(pairs):
     a, b = np.array(pairs).T.copy()
-    assert compared_rows(np.vstack([a, b]), np.vstack([b, a]), n_jobs=1) == [
+    assert compare_row_ranks(np.vstack([a, b]), np.vstack([b, a]), n_jobs=1) == [
         comparison(a, b),
         comparison(b, a),
     ]
@@ -102,8 +102,8 @@ def test_the_estimate_of_memory_holds(rng):
 
     a, b = rng.uniform(size=(2, 2**20))
     tracemalloc.start()
-    ranks = ranked(b)
-    compared(a, ranks)
+    ranks = rank_values(b)
+    compare_ranks(a, ranks)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # the list itself is not traced: 8 bytes an entry

@@ -80,7 +80,7 @@ def test_ties_of_sampled_rows(rng):
 def test_some_of_many_sampled_rows_stand_for_all(rng, monkeypatch):
     X = rng.integers(0, 4, size=(80, 3)).astype(float)
     whole = assess(X, X[:, :2], n_neighbors=5, sample=60, measures="ranks")
-    monkeypatch.setattr(rank_sums.thinned, "__defaults__", (20,))
+    monkeypatch.setattr(rank_sums.thin_rows, "__defaults__", (20,))
     part = assess(X, X[:, :2], n_neighbors=5, sample=60, measures="ranks")
     assert part.ties != whole.ties
     assert part.ties.share_Z == pytest.approx(whole.ties.share_Z, abs=0.05)

@@ -7,9 +7,9 @@ from numpy.testing import assert_array_equal
 from isentropic import config_context
 from isentropic._core.errors import InvalidInputError, MemoryBudgetError, UndefinedMeasureError
 from isentropic._core.values import DistanceRows
+from isentropic.quality.assessment import topology_measures
 from isentropic.quality.inputs import both_sides
 from isentropic.quality.ranks.topology import konig_measure, retained_structure, topological_product
-from isentropic.quality.rows.contributions import topology_measures
 from naive import (
     distances,
     naive_konig_measure,

@@ -36,10 +36,10 @@ class Embedding:
         return self.written_names if is_raw else self.row_names
 
 
-def coordinates_of(table: Table, path: Path, called: str = "EMBEDDING") -> pd.DataFrame:
+def read_coordinates(table: Table, path: Path, called: str = "EMBEDDING") -> pd.DataFrame:
     """The coordinates in a file, in the order of the table's rows; ``called`` is its name in errors."""
     preparation = table.preparation
-    return matched(read_embedding(path, preparation.target, preparation.index, called), table, called)
+    return match_rows(read_embedding(path, preparation.target, preparation.index, called), table, called)
 
 
 def read_embedding(
@@ -51,13 +51,13 @@ def read_embedding(
     """
     import numpy as np
 
-    from ...tables.raw import checked
-    from ...tables.readers.files import DELIMITERS, kind_of_file, read_file
-    from ...tables.writers.formulas import escape_formula, unescape_formula
+    from ...tables.raw import require_readable
+    from ...tables.readers.table_files import DELIMITERS, kind_of_file, read_file
+    from ...tables.writers.map_files import escape_formula, unescape_formula
 
     require_suffix(called, path, TABLES)
     named = index or "row"
-    frame = checked(read_file(path, None, frozenset({named, escape_formula(named)}))).frame
+    frame = require_readable(read_file(path, None, frozenset({named, escape_formula(named)}))).frame
     plain = [unescape_formula(name) for name in frame.columns]
     frame = frame.set_axis(plain, axis=1) if len(set(plain)) == len(plain) else frame
     columns = list(frame.columns)
@@ -83,7 +83,7 @@ def read_embedding(
 def _written_names(path: Path, column: pd.Series) -> tuple[str, ...]:
     """Names of rows to the letter, where text leaves a choice: NA, spaces, 007."""
     from ...tables.readers.delimited import first_fields
-    from ...tables.readers.files import DELIMITERS, kind_of_file
+    from ...tables.readers.table_files import DELIMITERS, kind_of_file
 
     kind = kind_of_file(path)
     fields = first_fields(path, DELIMITERS[kind]) if kind in DELIMITERS else []
@@ -117,7 +117,7 @@ def _numbers(frame: pd.DataFrame, numeric: Sequence[str]) -> list[str]:
     return [name for name in numeric if name != first or bool((frame[name] % 1 != 0).any())]
 
 
-def matched(embedding: Embedding, table: Table, called: str = "EMBEDDING") -> pd.DataFrame:
+def match_rows(embedding: Embedding, table: Table, called: str = "EMBEDDING") -> pd.DataFrame:
     """The coordinates in the order of the table's rows, by name where both have names."""
     coordinates, names, n = embedding.coordinates, embedding.names_in(table), len(table.row_names)
     must_be = f"a map of the {n} rows of DATA"

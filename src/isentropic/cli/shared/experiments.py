@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..._core.errors import printable
-from .bar import one_bar
-from .computation import computing, ending
+from ..._core.errors import plural, printable
 from .options import input_path, out_option, output_path
 from .output import PAGES, Output, is_of_earlier_run, is_page, require_replaceable, require_suffix
-from .summary import count
-from .terminal import show_json
+from .process import computing, end_on_sigterm
+from .terminal import one_bar, show_json
 
 if TYPE_CHECKING:
-    from ...experiments.chapters import Chapter
-    from ...experiments.rankings import Ranking
+    from ...experiments.findings.chapters import Chapter
+    from ...experiments.findings.rankings import Ranking
+    from ...experiments.sources import Source
     from ...experiments.values import Outcome, PublishedTable, Task
 
 RESULTS = "isentropic-results"  # the folder beside the page
@@ -78,14 +77,14 @@ class Asked:
 
     @property
     def numbers(self) -> Output:
-        from ...experiments.results import COLUMNS
+        from ...experiments.findings.results import COLUMNS
 
         path = self.out.with_suffix(".csv")
         return Output("the file of numbers beside --out", path, is_ours=_starts_with(COLUMNS))
 
     @property
     def ranks(self) -> Output:
-        from ...experiments.rankings import RANK_COLUMNS
+        from ...experiments.findings.rankings import RANK_COLUMNS
 
         path = self.out.with_name(f"{self.out.stem}-ranks.csv")
         return Output("the file of ranks beside --out", path, is_ours=_starts_with(RANK_COLUMNS))
@@ -118,19 +117,30 @@ def data_files() -> list[Path]:
 
 
 def run_and_write(
-    tables: Sequence[PublishedTable], tasks: Sequence[Task], asked: Asked, *, quiet: bool, as_json: bool
+    tables: Sequence[PublishedTable],
+    tasks: Sequence[Task],
+    asked: Asked,
+    *,
+    sources: Mapping[str, Source] | None = None,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
-    """Do what is not done yet, write the page and the numbers, say what survives."""
-    from ...experiments.chapters import chapters_of
+    """Do what is not done yet, write the page and the numbers, say what survives.
+
+    ``sources`` say what is theirs of the tables: titles, aims, p-values.
+    """
+    from ...experiments.findings.chapters import chapters_of
     from ...experiments.running import run
     from ...experiments.store import OutcomeStore
 
     store = OutcomeStore.at(asked.folder)
-    with ending(), one_bar(shown=not quiet), computing("the experiment"):
+    with end_on_sigterm(), one_bar(shown=not quiet), computing("the experiment"):
         seconds = None if asked.minutes is None else 60.0 * asked.minutes
         outcomes = run(tasks, store, asked.jobs, seconds=seconds)
     left = [task for task in tasks if task not in outcomes]
-    chapters = chapters_of(tables, outcomes, quick=bool(asked.quick), left=left, rope=asked.rope)
+    chapters = chapters_of(
+        tables, outcomes, sources=sources, quick=bool(asked.quick), left=left, rope=asked.rope
+    )
     _write(chapters, outcomes, asked)
     if as_json:
         show_json(_document(chapters, outcomes, asked))
@@ -141,15 +151,15 @@ def run_and_write(
         files = [asked.numbers.path]
         files += [asked.ranks.path] if any(chapter.rankings for chapter in chapters) else []
         told = f"{asked.out}{', ' if len(files) > 1 else ' and '}{' and '.join(map(str, files))}"
-        typer.echo(printable(f"wrote {told}; {count(len(outcomes), 'result')} in {asked.folder}"))
+        typer.echo(printable(f"wrote {told}; {plural(len(outcomes), 'result')} in {asked.folder}"))
 
 
 def _write(chapters: Sequence[Chapter], outcomes: dict[Task, Outcome], asked: Asked) -> None:
     from datetime import UTC, datetime
 
     from ..._core.files import atomic_write, written_together
-    from ...experiments.rankings import RANK_COLUMNS, rank_rows
-    from ...experiments.results import COLUMNS, as_rows
+    from ...experiments.findings.rankings import RANK_COLUMNS, rank_rows
+    from ...experiments.findings.results import COLUMNS, as_rows
     from ...report import tables_page
     from .report_document import versions
 
@@ -183,8 +193,7 @@ def _write_csv(
     from itertools import chain
 
     from ..._core.files import atomic_write
-    from ...tables.writers.formulas import escape_formula
-    from ...tables.writers.written import quoting_of
+    from ...tables.writers.map_files import escape_formula, quoting_of
 
     cells = rows if raw_text else [[escape_formula(cell) for cell in row] for row in rows]
     text = io.StringIO()

@@ -12,7 +12,7 @@ import typer
 
 from ..._core.errors import FileFormatError, InvalidInputError, require
 from .options import input_path
-from .witness import Witness, read_witness
+from .reference_outputs import ReferenceOutputs, read_reference_outputs
 
 if TYPE_CHECKING:
     from ..._core.values import Table
@@ -52,7 +52,7 @@ class SavedModel:
     method: str
     preparation: Preparation
     rows: Rows | None  # None for a file of a version that kept none
-    witness: Witness | None = None  # rows, and where the model was seen to place them
+    reference_outputs: ReferenceOutputs | None = None  # rows, and where the model was seen to place them
     has_fingerprint: bool = True  # the file says which preparation the map belongs to; those of 0.1.0 do not
 
     def require_rule(self, missing: str) -> None:
@@ -69,8 +69,8 @@ class SavedModel:
         extra["preparation_sha256"] = _fingerprint(prepared, self.estimator)
         if self.rows is not None:
             extra["rows"] = self.rows.to_json()
-        if self.witness is not None:
-            extra["witness"] = self.witness.to_json()
+        if self.reference_outputs is not None:
+            extra["reference_outputs"] = self.reference_outputs.to_json()
         save(self.estimator, path, extra=extra)
 
 
@@ -87,7 +87,9 @@ def read_model(path: Path) -> SavedModel:
     preparation = _preparation(path, extra, estimator)
     rows = _rows(path, extra, len(estimator.embedding_))
     known = "preparation_sha256" in extra
-    return SavedModel(estimator, method, preparation, rows, read_witness(extra, estimator, path), known)
+    return SavedModel(
+        estimator, method, preparation, rows, read_reference_outputs(extra, estimator, path), known
+    )
 
 
 def _fingerprint(prepared: dict[str, Any], estimator: Any) -> str:

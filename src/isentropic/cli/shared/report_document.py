@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from ... import __version__
 from ..._core.errors import printable
+from .table_options import TABLE_DEFAULTS
 
 if TYPE_CHECKING:
     from ..._core.values import Integers, Table
-    from ...comparison import Drawing, LabelTest, Preset, RowTrust, Run, Verdict
-    from ...comparison.comparing import Comparison
+    from ...comparison import LabelTest, PageData, Preset, RowDiagnostics, Run, Verdict
+    from ...comparison.method_comparison import Comparison
     from ...quality import SharedNeighbors
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "numba")
-_DEFAULTS = {
-    "nominal": "onehot", "missing": "raise", "dates": "number", "scaling": "auto", "metric": "auto",
-    "rows-as": "auto", "tails": "auto", "codes": "missing",
-    "seed": 0,
-}  # fmt: skip
+_DEFAULTS = {**TABLE_DEFAULTS.by_option(), "seed": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +112,10 @@ def versions() -> dict[str, str]:
 
 
 def document(
-    table: Table, compared: Comparison, judged: Verdict, drawn: Drawing, facts: Mapping[str, Any], told: Told
+    table: Table, compared: Comparison, judged: Verdict, drawn: PageData, facts: Mapping[str, Any], told: Told
 ) -> dict[str, Any]:
     """Everything but the maps, which the page and the folder hold."""
-    runs, whole = compared.runs, compared.whole
+    runs, full_run = compared.runs, compared.full_run
     return {
         "table": table.name,
         **facts,
@@ -137,7 +134,7 @@ def document(
         "groups": _of_groups(drawn, compared.rows),
         "agreed": None if drawn.agreed is None else _of_agreed(drawn.agreed),
         "runs": [_of_run(run) for run in runs],
-        "whole": None if whole is None else _of_run(whole),
+        "whole": None if full_run is None else _of_run(full_run),
     }
 
 
@@ -145,7 +142,7 @@ def _name(runs: Sequence[Run], position: int | None) -> str | None:
     return None if position is None else runs[position].method
 
 
-def _of_groups(drawn: Drawing, sample: Integers | None) -> list[dict[str, Any]]:
+def _of_groups(drawn: PageData, sample: Integers | None) -> list[dict[str, Any]]:
     """The groups found in the shown map; their rows count those of the table."""
     if drawn.groups is None:
         return []
@@ -164,7 +161,7 @@ def _of_agreed(agreed: SharedNeighbors) -> dict[str, Any]:
     }
 
 
-def _of_rows(trust: RowTrust) -> dict[str, Any]:
+def _of_rows(trust: RowDiagnostics) -> dict[str, Any]:
     """In numbers; row by row they are in the folder."""
     unsteady = trust.unsteady
     return {
@@ -199,7 +196,7 @@ def _of_run(run: Run) -> dict[str, Any]:
         "saw_classes": run.saw_classes,
         "label_test": None if run.label_test is None else _of_test(run.label_test),
         "relation": run.relation,
-        "row_trust": None if run.row_trust is None else _of_rows(run.row_trust),
+        "row_diagnostics": None if run.row_diagnostics is None else _of_rows(run.row_diagnostics),
         "measures": {name: {"value": m.value, "low": m.low, "high": m.high} for name, m in measures.items()},
         "warnings": list(run.warnings),
         "n_placed": run.n_placed,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..._core.errors import printable
+from ..._core.errors import plural, printable
 from .output import Files
 from .terminal import show_json
 
@@ -93,18 +93,13 @@ def _lines(summary: Summary) -> list[str]:
     chosen = ", ".join(f"{name}={value}" for name, value in summary.parameters.items())
     method = f"{summary.method} ({chosen})" if chosen else summary.method
     files = ", ".join(map(str, summary.files.by_option().values()))
-    rows, features = count(len(table.row_names), "row"), count(len(table.feature_names), "feature")
+    rows, features = plural(len(table.row_names), "row"), plural(len(table.feature_names), "feature")
     lines = [
         f"{table.name}: {rows}, {features}, {scaled}",
-        f"{method}: {count(summary.coordinates, 'coordinate')} in {summary.seconds:.3g} s",
+        f"{method}: {plural(summary.coordinates, 'coordinate')} in {summary.seconds:.3g} s",
     ]
     lines += [f"{name.replace('_', ' ')}: {_number_line(value)}" for name, value in summary.facts.items()]
     return [*lines, printable(f"wrote {files}")]
-
-
-def count(number: int, noun: str) -> str:
-    """``1 row``, ``2 rows``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _number_line(value: Any) -> str:

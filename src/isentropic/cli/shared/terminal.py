@@ -1,8 +1,9 @@
-"""What the reader sees while a command works: bars and warnings on stderr, tables on stdout."""
+"""What the reader sees while a command works: progress and warnings on stderr, tables on stdout."""
 
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,12 +11,15 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from ..._core.errors import IsentropicWarning
-from .failure import debugging, shown
-from .options import bytes_in, in_options
+from ..._core.errors import IsentropicWarning, plural, printable
+from .options import parse_bytes
+from .process import debugging, terminal_text
+from .table_options import in_options
 
 if TYPE_CHECKING:
-    from rich.progress import Progress, TaskID
+    from rich.progress import Progress, ProgressColumn, TaskID
+
+    from ...comparison import Run
 
 
 @contextmanager
@@ -37,13 +41,13 @@ def reporting(*, bars: bool, memory: str | None) -> Iterator[list[str]]:
         line: str | None = None,
     ) -> None:
         ours = issubclass(category, IsentropicWarning)
-        text = shown(in_options(str(message)) if ours else f"{category.__name__}: {message}")
+        text = terminal_text(in_options(str(message)) if ours else f"{category.__name__}: {message}")
         if text not in said:
             said.append(text)
             typer.echo(f"Warning: {text}", err=True)
 
-    drawn = _Bars() if bars and sys.stderr.isatty() else None
-    size = bytes_in("--memory", memory)
+    drawn = _StageBars() if bars and sys.stderr.isatty() else None
+    size = parse_bytes("--memory", memory)
     limit = {} if size is None else {"memory_limit": size}
     with warnings.catch_warnings(), config_context(progress=drawn, **limit):
         warnings.simplefilter("always" if debugging() else "ignore")
@@ -56,7 +60,7 @@ def reporting(*, bars: bool, memory: str | None) -> Iterator[list[str]]:
                 drawn.stop()
 
 
-class _Bars:
+class _StageBars:
     """One bar for each stage, gone when the work is done; rich is imported at the first report."""
 
     def __init__(self) -> None:
@@ -77,19 +81,20 @@ class _Bars:
 
     def _started(self) -> Progress:
         if self._progress is None:
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-            self._progress = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TaskProgressColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._progress.start()
+            columns = (BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+            self._progress = _start_progress(TextColumn("{task.description}"), *columns)
         return self._progress
+
+
+def _start_progress(*columns: ProgressColumn) -> Progress:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    progress.start()
+    return progress
 
 
 def show_json(content: Any) -> None:
@@ -119,3 +124,75 @@ def _show_rich_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> N
     for row in rows:
         table.add_row(*row)
     Console(highlight=False, markup=False).print(table)
+
+
+# ---- progress of a long comparison ---------------------------------------------------------------
+
+
+@contextmanager
+def one_bar(*, shown: bool) -> Iterator[None]:
+    """Within the block, progress is one line on a terminal and nothing in a pipe."""
+    from ..._core.runtime import config_context
+
+    bar = _SingleBar() if shown and sys.stderr.isatty() else None
+    with config_context(progress=bar):
+        try:
+            yield
+        finally:
+            if bar is not None:
+                bar.stop()
+
+
+class MethodLines:
+    """One line on stderr for each method as it is done, where no bar can be shown; nothing if not ``shown``.
+
+    ``umap: done in 3.1 s (2 of 4)``
+    """
+
+    def __init__(self, *, shown: bool) -> None:
+        self.shown = shown and not sys.stderr.isatty()
+        self._total = self._done = 0
+        self._since = time.perf_counter()
+
+    def begin(self, methods: Sequence[str]) -> None:
+        self._total, self._since = len(methods), time.perf_counter()
+        self.say(f"comparing {plural(len(methods), 'method')}: {', '.join(methods)}")
+
+    def add(self, run: Run, read_back: bool) -> None:
+        """A method is done; one beyond those that were to be compared is the map of all rows."""
+        from ...comparison.presentation import seconds
+
+        now = time.perf_counter()
+        took = seconds(now - self._since)
+        self._done, self._since = self._done + 1, now
+        if run.failed:
+            how = f"failed after {took}: {run.reason}"
+        else:
+            how = "read back" if read_back else f"done in {took}"
+        of = f"{self._done} of {self._total}" if self._done <= self._total else "all rows"
+        self.say(f"{run.method}: {how} ({of})")
+
+    def say(self, text: str) -> None:
+        if self.shown:
+            typer.echo(printable(text), err=True)
+
+
+class _SingleBar:
+    """Says what is being done; rich is imported at the first report."""
+
+    def __init__(self) -> None:
+        self._progress: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if self._progress is None or self._task is None:
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+
+            columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            self._progress = _start_progress(*columns, TextColumn("{task.description}", markup=False))
+            self._task = self._progress.add_task(what, total=total)
+        self._progress.update(self._task, description=what, completed=done, total=total)
+
+    def stop(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()

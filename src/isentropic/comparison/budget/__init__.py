@@ -1,1 +1,1 @@
-"""How long a comparison may take: pace, plan, rows that are fitted, what is left."""
+"""Plan and time budget of a comparison: cost model, samples, progress, the fit of all rows."""

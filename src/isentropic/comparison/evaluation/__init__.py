@@ -1,1 +1,1 @@
-"""A method fitted and scored: tasks, jobs, runs, tests of labels and of rows."""
+"""Evaluation of one method: candidates, fits, runs, tests of labels and of rows."""

@@ -1,36 +1,38 @@
-"""The table that methods are compared on, and what every one of them is measured against."""
+"""The table that methods are compared on, and what every map is measured against."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from ..._core.arguments import as_numbers
 from ..._core.errors import InvalidInputError, IsentropicError, message, require
 from ..._core.sparse_rows import is_sparse
 from ..._core.values import Floats, Integers
+from ...dissimilarities import class_gaussians, posterior
 from ...distances import EUCLIDEAN, Metric, in_units, is_gower, metric_name, rows_of
 from ...tables.class_labels import as_labels, compared_classes, unlabelled_as_nan
-from ..explain.structure import column_relation
-from ..store import fingerprint
-from .classifiers import raw_accuracies
-from .fitting import Accuracy, Split
+from ..explain.column_relation import column_relation
+from ..run_cache import fingerprint
+from .fitting import Accuracy, Split, accuracy_between, accuracy_interval
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Data:
-    """The table, and what every method is measured against."""
+    """The compared table: rows, classes, held-out split, classifiers, metric."""
 
     X: Floats
     y: Any  # as given, for methods that learn from it
     classes: Integers | None  # -1 where a row has none
     split: Split | None
     classifiers: Mapping[str, Accuracy]  # on the held-out rows of the table itself, by name
-    mark: str
+    key: str
     relation: tuple[float, float, float] | None  # of its columns: strength, p and density
     metric: Metric = "euclidean"  # of the rows
 
@@ -40,7 +42,7 @@ class Data:
 
     @property
     def rows(self) -> Floats:
-        """The rows as the metric measures them."""
+        """The rows in the units of the metric."""
         return in_units(self.X, self.metric)
 
     @classmethod
@@ -78,22 +80,58 @@ class Data:
             with suppress(IsentropicError):  # a target of numbers has no classes
                 classes = compared_classes(y, len(X))[1]
                 y = unlabelled_as_nan(y, classes)
-        mark = fingerprint(X, y)
+        key = fingerprint(X, y)
         if metric not in EUCLIDEAN:
-            mark = f"{mark} by {metric_name(metric) if callable(metric) else metric!r}"
+            key = f"{key} by {metric_name(metric) if callable(metric) else metric!r}"
         if not measured:
-            return cls(X, y, classes, None, {}, mark, None, metric)
+            return cls(X, y, classes, None, {}, key, None, metric)
         if classes is not None and metric != "precomputed":  # of which no rows can be held out
             split = Split.of(classes, seed)
         if classes is not None and split is not None:
-            classifiers = raw_accuracies(in_units(X, metric), classes, split, metric)
+            classifiers = classifier_accuracies(in_units(X, metric), classes, split, metric)
         found = column_relation(X if with_copies is None else with_copies, seed, metric)
         relation = None if found is None else (found.strength, found.p_value, found.density)
-        return cls(X, y, classes, split, classifiers, mark, relation, metric)
+        return cls(X, y, classes, split, classifiers, key, relation, metric)
 
-    def taken(self, rows: Integers | None) -> tuple[Floats, Any]:
-        """The table and what is to be learnt of some rows; None: of all."""
+    def select_rows(self, rows: Integers | None) -> tuple[Floats, Any]:
+        """X and y of some rows; None for all."""
         if rows is None:
             return self.X, self.y
         X = rows_of(self.X, rows, self.metric)
         return np.ascontiguousarray(X), None if self.y is None else self.y[rows]
+
+
+# ---- classifiers on the table itself -------------------------------------------------------------
+
+
+_MOST_WORK = 1e11  # products of numbers, beyond which a classifier is left out
+_MOST_CELLS = 2e7  # of all covariances
+
+
+def classifier_accuracies(
+    X: Floats, classes: Integers, split: Split, metric: Metric = "euclidean"
+) -> dict[str, Accuracy]:
+    """Accuracy of k-NN, QDA and LDA on the held-out rows of the table, each with Wilson's 95% interval.
+
+    QDA is that of Gaussians whose covariances are shrunk towards the pooled one, so that small classes and
+    constant columns have one too. One that would take too long, or has no solution, is left out, and so are
+    those of Gaussians where the metric is another than the Euclidean.
+    ``O(n m min(n, m))`` and, for QDA, ``O(n m r + c r^3)`` with ``r = min(n, m)``.
+    """
+    train, test = split.train, split.test
+    found = {"k-NN": accuracy_between(X[train], classes[train], X[test], classes[test], metric=metric)}
+    if metric not in EUCLIDEAN:
+        return found
+    names, codes = np.unique(classes[train], return_inverse=True)
+    (n, m), c = X.shape, len(names)
+    with suppress(np.linalg.LinAlgError, ValueError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if c > 1 and c * m**2 <= _MOST_CELLS and n * c * m**2 <= _MOST_WORK:
+            voted = posterior(X[test], class_gaussians(X[train], codes)).argmax(axis=1)
+            found["QDA"] = accuracy_interval(names[voted], classes[test])
+    with suppress(np.linalg.LinAlgError, ValueError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if c > 1 and n * m * min(n, m) <= _MOST_WORK:
+            model = LinearDiscriminantAnalysis().fit(X[train], classes[train])
+            found["LDA"] = accuracy_interval(model.predict(X[test]), classes[test])
+    return found

@@ -1,4 +1,4 @@
-"""One fit, watched: its seconds, its memory, its warnings; and how well its map tells classes apart."""
+"""Timed fits: seconds, memory and warnings of one fit; held-out splits and k-NN accuracy of its map."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..._core.errors import InvalidInputError
 from ..._core.runtime import held_memory, row_blocks
 from ..._core.values import Floats, Integers
 from ...distances import Metric
-from ...neighbors import nearest_among
+from ...neighbors import class_votes, nearest_among
 from ...quality.intervals import wilson
-from ...selection.choosing import embedding_of
+from ...selection.parameter_search import embedding_of
 
 HELD_OUT = 0.3  # share of the rows on which accuracy is measured
 _ENOUGH = 200  # rows held out, in several splits of a small table
 _MOST_SPLITS = 10
-_PLACED = 2_000  # rows at a time
+_MAPPED_AT_ONCE = 2_000  # rows at a time
 _SMALL = 500  # rows, for which one thread takes less time than several
 _NOISE = (DeprecationWarning, PendingDeprecationWarning, FutureWarning, ImportWarning, ResourceWarning)
 
@@ -35,17 +35,17 @@ Accuracy = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """A map and what it took."""
+    """A map, with the seconds, memory and warnings of its fit."""
 
     embedding: Floats
     seconds: float
     memory_mib: float | None
     warnings: tuple[str, ...]
-    place: Callable[[Floats], Any] | None = None  # new rows, where the method can
+    transform: Callable[[Floats], Any] | None = None  # new rows, where the method can
 
 
-def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:
-    """Call ``mapped`` for a map of ``n_rows`` rows; raises for one that is none."""
+def time_fit(mapped: Callable[[], Any], n_rows: int) -> Fit:
+    """Call ``mapped`` for a map of ``n_rows`` rows and time it; raise unless it is a finite map."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         before = _peak_from_now()
@@ -59,17 +59,17 @@ def fitted(mapped: Callable[[], Any], n_rows: int) -> Fit:
     lost = int(np.count_nonzero(~np.isfinite(Z)))
     if lost:
         raise InvalidInputError(f"The map must be finite, got {lost} coordinates that are not.")
-    said = [str(entry.message) for entry in caught if not issubclass(entry.category, _NOISE)]
-    return Fit(np.ascontiguousarray(Z), seconds, memory, tuple(dict.fromkeys(said)))
+    messages = [str(entry.message) for entry in caught if not issubclass(entry.category, _NOISE)]
+    return Fit(np.ascontiguousarray(Z), seconds, memory, tuple(dict.fromkeys(messages)))
 
 
-def placed_map(estimator: Any, X: Floats, y: Any, rows: Integers) -> Floats:
-    """The map of all of X: ``rows`` are fitted, and the others placed by ``transform``, each by itself."""
-    known = as_numbers("The map", embedding_of(estimator, X[rows], None if y is None else y[rows]))
+def fit_and_map(estimator: Any, X: Floats, y: Any, rows: Integers) -> Floats:
+    """Fit some rows of X and map the others by ``transform``, each by itself."""
+    training = as_numbers("The map", embedding_of(estimator, X[rows], None if y is None else y[rows]))
     others = np.setdiff1d(np.arange(len(X)), rows)
-    Z = np.empty((len(X), known.shape[1]))
-    Z[rows] = known
-    for part in row_blocks(len(others), "rows placed", size=_PLACED):
+    Z = np.empty((len(X), training.shape[1]))
+    Z[rows] = training
+    for part in row_blocks(len(others), "rows placed", size=_MAPPED_AT_ONCE):
         Z[others[part]] = estimator.transform(X[others[part]])
     return Z
 
@@ -78,7 +78,7 @@ def placed_map(estimator: Any, X: Floats, y: Any, rows: Integers) -> Floats:
 
 
 def _peak_from_now() -> int | None:
-    """Let the peak of this process begin anew; the bytes that it holds now, or None where that cannot be."""
+    """Reset the memory peak of this process; bytes held now, or None where the system cannot."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # Linux
         return held_memory()
@@ -86,7 +86,7 @@ def _peak_from_now() -> int | None:
 
 
 def _memory_since(before: int) -> float | None:
-    """MiB that the process held beyond those at its peak; below 1 MiB is chance."""
+    """MiB that the process held at its peak beyond ``before``; below 1 MiB is noise."""
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
             if line.startswith("VmHWM:"):  # KiB
@@ -99,14 +99,14 @@ def _memory_since(before: int) -> float | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """Rows to learn from, and rows that are held out; classes in equal shares where they allow."""
+    """Training rows and held-out rows, stratified by class where possible."""
 
     train: Integers
     test: Integers
 
     @classmethod
     def of(cls, classes: Integers, seed: int) -> Split | None:
-        """None where there are too few rows or classes to measure anything; -1 is no class."""
+        """One split; None where there are too few rows or classes. -1 is no class."""
         found = cls.several(classes, seed, 1)
         return found[0] if found else None
 
@@ -114,7 +114,7 @@ class Split:
     def several(
         cls, classes: Integers, seed: int, count: int | None = None, share: float = HELD_OUT
     ) -> tuple[Split, ...]:
-        """So many, each drawn anew, the first that of :meth:`of`; by default until 200 rows are held out.
+        """Several random splits, the first as by :meth:`of`; by default until 200 rows are held out.
 
         A class of one row is never held out: nothing could tell it.
         """
@@ -131,60 +131,58 @@ class Split:
         count = min(-(-_ENOUGH // n_test), _MOST_SPLITS) if count is None else count
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # that so many classes might be a quantity
-            drawn = splitter(count, test_size=n_test, random_state=seed).split(able, classes[able])
-            return tuple(cls(np.setdiff1d(named, able[test]), np.sort(able[test])) for _, test in drawn)
+            splits = splitter(count, test_size=n_test, random_state=seed).split(able, classes[able])
+            return tuple(cls(np.setdiff1d(named, able[test]), np.sort(able[test])) for _, test in splits)
 
 
 def held_out_accuracy(
     estimator: Any, X: Floats, classes: Integers, split: Split, *, needs_y: bool
 ) -> Accuracy:
-    """Fit on the training rows alone, place the others by ``transform``, classify them by their neighbours.
+    """Fit the training rows alone, map the others by ``transform``, and classify them by k-NN.
 
     Labels of held-out rows are seen by nothing but the count of hits.
     """
     train, test = split.train, split.test
     model = clone(estimator)
-    known = embedding_of(model, X[train], classes[train] if needs_y else None)
-    return accuracy_between(known, classes[train], model.transform(X[test]), classes[test])
+    training = embedding_of(model, X[train], classes[train] if needs_y else None)
+    return accuracy_between(training, classes[train], model.transform(X[test]), classes[test])
 
 
 def accuracy_between(
-    known: Floats,
-    known_classes: Integers,
-    placed: Floats,
-    placed_classes: Integers,
+    training: Floats,
+    training_classes: Integers,
+    mapped: Floats,
+    mapped_classes: Integers,
     n_neighbors: int = 10,
     metric: Metric = "euclidean",
 ) -> Accuracy:
-    """Share of the placed rows whose class most of their nearest known rows have; Wilson's 95% interval."""
-    voted = voted_classes(known, known_classes, placed, n_neighbors, metric=metric)
-    return shares_right(voted, placed_classes)
+    """k-NN accuracy of mapped rows among training rows, with Wilson's 95% interval."""
+    voted = knn_vote(training, training_classes, mapped, n_neighbors, metric=metric)
+    return accuracy_interval(voted, mapped_classes)
 
 
-def shares_right(found: Integers, true: Integers) -> Accuracy:
-    """Accuracy, and Wilson's 95% interval."""
+def accuracy_interval(found: Integers, true: Integers) -> Accuracy:
+    """Accuracy with Wilson's 95% interval."""
     right = int(np.count_nonzero(found == true)) / len(true)
     return right, *wilson(right, len(true))
 
 
-def voted_classes(
-    known: Floats,
-    known_classes: Integers,
-    placed: Floats,
+def knn_vote(
+    training: Floats,
+    training_classes: Integers,
+    mapped: Floats,
     n_neighbors: int,
     selves: Integers | None = None,
     metric: Metric = "euclidean",
 ) -> Integers:
-    """k-NN: of each placed row the class that most of its nearest known rows have, itself left out.
+    """k-NN vote: the most frequent class among the nearest training rows, the row itself left out.
 
     Ties of the vote go to the first class, as in scikit-learn.
     """
-    sides = (np.ascontiguousarray(placed, float), np.ascontiguousarray(known, float))
-    others = len(known) - (selves is not None)
-    n_jobs = 1 if len(placed) <= _SMALL else None
+    sides = (np.ascontiguousarray(mapped, float), np.ascontiguousarray(training, float))
+    others = len(training) - (selves is not None)
+    n_jobs = 1 if len(mapped) <= _SMALL else None
     k = min(n_neighbors, others)
     nearest, _ = nearest_among(*sides, k, metric=metric, selves=selves, n_jobs=n_jobs)
-    votes = np.zeros((len(placed), int(known_classes.max()) + 1), np.int64)
-    np.add.at(votes, (np.arange(len(placed))[:, None], known_classes[nearest]), 1)
-    winners: Integers = votes.argmax(axis=1)
+    winners: Integers = class_votes(training_classes[nearest], int(training_classes.max()) + 1).argmax(axis=1)
     return winners

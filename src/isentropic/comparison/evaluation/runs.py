@@ -1,10 +1,10 @@
-"""``Run``: one method on one table, and everything that a report says of it. Plain data, to and from JSON."""
+"""``Run`` and ``LabelTest``: the results of one method on one table, to and from JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,107 @@ from ..._core.json_checks import (
     require_fields,
     several,
 )
-from ..._core.kept import SEAL
+from ..._core.result_cache import CHECKSUM_FIELD
 from ..._core.values import Floats, Integers, Table
 from ...quality import Quality
 from ...selection import Trial
-from .label_values import LabelTest, is_label_test
-from .row_trust import RowTrust, is_row_trust
+from .row_diagnostics import RowDiagnostics, is_row_diagnostics
+
+_TEST_FORMAT = "isentropic.label-test/1"
+_MARGIN = 3.0  # deviations of the null, beside its greatest value: few permutations leave much to luck
+_TEST_FIELDS = {
+    "protocol": is_text,
+    "score": is_text,
+    "observed": is_number,
+    "null": several(is_number),
+    "seen": is_number,
+    "seen_null": several(is_number),
+    "n_fitted": is_count,
+    "n_scored": is_count,
+    "n_splits": is_count,
+    "random_state": is_count,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LabelTest:
+    """A score of the classes in a map, and the same score with permuted labels, the method fitted anew.
+
+    ``seen`` scores the rows that the map learnt from, each by its nearest others: what a reader of the
+    picture sees. Where ``seen_null`` is high, the method separates any labels: the picture proves nothing.
+    """
+
+    protocol: str  # "honest" or "published"
+    score: str  # "accuracy" or "kappa", of k-NN
+    observed: float  # with the labels as they are
+    null: tuple[float, ...]  # with permuted ones
+    seen: float
+    seen_null: tuple[float, ...]
+    n_fitted: int  # rows, in each split
+    n_scored: int
+    n_splits: int
+    random_state: int
+
+    @property
+    def p(self) -> float:
+        """Share of labellings, the true one among them, that score at least as well."""
+        return (1 + sum(value >= self.observed for value in self.null)) / (1 + len(self.null))
+
+    @property
+    def mean(self) -> float:
+        """Mean of the null: chance, under the honest protocol."""
+        return float(np.mean(self.null))
+
+    @property
+    def highest(self) -> float:
+        """Greatest score of the null."""
+        return max(self.null)
+
+    @property
+    def reached(self) -> bool:
+        """Whether permuted labels score as well, so that the score is an effect of the labels.
+
+        One of the null reaches it, or ``observed <= m + 3 s`` with m the mean of the null and s its standard
+        deviation: by luck the greatest of 19 is reached once in twenty, this, if they are normal,
+        once in 200.
+        """
+        spread = float(np.std(self.null, ddof=1)) if len(self.null) > 1 else 0.0
+        return self.observed <= max(self.highest, self.mean + _MARGIN * spread)
+
+    def to_json(self) -> str:
+        """As JSON text; every number survives."""
+        return json.dumps({"format": _TEST_FORMAT, **self.to_fields()}, allow_nan=False)
+
+    def to_fields(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "null": list(self.null), "seen_null": list(self.seen_null)}
+
+    @classmethod
+    def from_json(cls, text: str) -> LabelTest:
+        """The inverse of :meth:`to_json`; raises for incomplete text or a field of another type."""
+        try:
+            data = json.loads(text)
+            if not isinstance(data, dict) or data.pop("format", None) != _TEST_FORMAT:
+                raise ValueError(f"its format is not {_FORMAT}")
+            return cls.from_fields(data)
+        except (ValueError, RecursionError) as error:
+            raise FileFormatError(
+                f"text must be JSON of format {_FORMAT}, but {error}. Write it by to_json()."
+            ) from error
+
+    @classmethod
+    def from_fields(cls, data: dict[str, Any]) -> LabelTest:
+        """From plain data; raises ValueError where they do not fit."""
+        require_fields(data, _TEST_FIELDS)
+        if not data["null"] or len(data["null"]) != len(data["seen_null"]):
+            raise ValueError("its two nulls must have as many entries, one at least")
+        return cls(**{**data, "null": tuple(data["null"]), "seen_null": tuple(data["seen_null"])})
+
+
+def is_label_test(value: Any) -> bool:
+    """Whether plain data can become a :class:`LabelTest`."""
+    return record(**_TEST_FIELDS)(value) and 0 < len(value["null"]) == len(value["seen_null"])
+
 
 FOR_MEMORY = "left out for memory."  # how the reason begins of a method that was refused for it
 _FORMAT = "isentropic.run/1"
@@ -54,7 +149,7 @@ _FIELDS = {
     "relation": maybe(several(is_number, 3)),
     "saw_classes": is_flag,
     "label_test": maybe(is_label_test),
-    "row_trust": maybe(is_row_trust),
+    "row_diagnostics": maybe(is_row_diagnostics),
     "rows": maybe(several(is_count)),
     "n_placed": is_count,
     "copies": maybe(several(is_count)),
@@ -63,7 +158,7 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """What came of one method: its map, what it took, and how far the map can be trusted.
+    """Result of one method: its map, time and memory, and how far the map can be trusted.
 
     A failed run has a ``reason``, and neither ``embedding`` nor ``quality``.
     """
@@ -72,12 +167,12 @@ class Run:
     params: Mapping[str, Any]  # those that differ from the defaults of the method, the chosen ones included
     seed: int | None  # None where the method draws nothing
     seconds: float  # of the fit that gave the map, the selection not counted
-    memory_mib: float | None  # what that fit added to the peak of the process, where it can be told
+    memory_mib: float | None  # what that fit added to the peak of the process, where it can be measured
     embedding: Floats | None = None  # (n, d)
     quality: Quality | None = None
     reason: str = ""  # why it failed
     criterion: str = ""  # by which the parameters were chosen; empty where nothing was
-    trials: tuple[Trial, ...] = ()  # the whole curve of the selection
+    trials: tuple[Trial, ...] = ()  # the full curve of the selection
     repeats: tuple[Mapping[str, float], ...] = ()  # measures of the same method from other seeds, by name
     baseline: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     # (mean, 97.5% quantile) of measures under permutation of the rows of the map: what chance gives
@@ -96,15 +191,15 @@ class Run:
     # dense the rows lie as with unrelated ones; None: not measured
     saw_classes: bool = False  # whether the method learnt from them
     label_test: LabelTest | None = None  # of a method that did: the accuracy with permuted labels
-    row_trust: RowTrust | None = None  # what speaks against the places of single rows
+    row_diagnostics: RowDiagnostics | None = None  # how reliable the places of single rows are
     rows: Integers | None = None  # (n,) of a sample: which rows of the table the map is of; None: of all
-    n_placed: int = 0  # of them, that were not fitted but placed by transform
+    n_placed: int = 0  # of them, that were not fitted but mapped by transform
     copies: Integers | None = None
     # (n,) how many identical rows of the table each row of the map stands for; None: no row is repeated
 
     @property
     def data_accuracy(self) -> tuple[float, float, float] | None:
-        """Of k-NN in the data themselves: what there is to keep."""
+        """k-NN accuracy in the data themselves: what a map can retain."""
         return self.classifiers.get("k-NN")
 
     @property
@@ -112,7 +207,7 @@ class Run:
         return self.embedding is None
 
     def to_json(self) -> str:
-        """All of it as text; every number survives."""
+        """As JSON text; every number survives."""
         data = {
             "format": _FORMAT,
             "method": self.method,
@@ -143,7 +238,7 @@ class Run:
             "relation": None if self.relation is None else list(self.relation),
             "saw_classes": self.saw_classes,
             "label_test": None if self.label_test is None else self.label_test.to_fields(),
-            "row_trust": None if self.row_trust is None else self.row_trust.to_fields(),
+            "row_diagnostics": None if self.row_diagnostics is None else self.row_diagnostics.to_fields(),
             "rows": None if self.rows is None else self.rows.tolist(),
             "n_placed": self.n_placed,
             "copies": None if self.copies is None else self.copies.tolist(),
@@ -152,14 +247,16 @@ class Run:
 
     @classmethod
     def from_json(cls, text: str) -> Run:
-        """The inverse of :meth:`to_json`; raises where text is not whole or a field of another type."""
+        """The inverse of :meth:`to_json`; raises for incomplete text or a field of another type."""
         try:
             data = json.loads(text)
             if not isinstance(data, dict) or data.pop("format", None) != _FORMAT:
                 raise ValueError(f"its format is not {_FORMAT}")
-            data.pop(SEAL, None)  # of the folder that keeps it
+            if "row_trust" in data:  # the name until 0.1
+                data["row_diagnostics"] = data.pop("row_trust")
+            data.pop(CHECKSUM_FIELD, None)  # of the folder that keeps it
             require_fields(data, _FIELDS)
-            run = cls._of_fields(data)
+            run = cls._from_fields(data)
             run._require_sound()
         except (ValueError, RecursionError, FileFormatError) as error:
             raise FileFormatError(
@@ -168,9 +265,9 @@ class Run:
         return run
 
     @classmethod
-    def _of_fields(cls, data: Mapping[str, Any]) -> Run:
+    def _from_fields(cls, data: Mapping[str, Any]) -> Run:
         embedding, quality, shares = data["embedding"], data["quality"], data["false_share"]
-        test, trust = data["label_test"], data["row_trust"]
+        test, trust = data["label_test"], data["row_diagnostics"]
         return cls(
             **{
                 **data,
@@ -185,8 +282,8 @@ class Run:
                 "classifiers": {name: tuple(values) for name, values in data["classifiers"].items()},
                 "without": {name: tuple(values) for name, values in data["without"].items()},
                 "relation": _tuple(data["relation"]),
-                "label_test": None if test is None else LabelTest.of_fields(test),
-                "row_trust": None if trust is None else RowTrust.of_fields(trust),
+                "label_test": None if test is None else LabelTest.from_fields(test),
+                "row_diagnostics": None if trust is None else RowDiagnostics.from_fields(trust),
                 **{name: _whole_numbers(data[name]) for name in ("rows", "copies")},
             }
         )
@@ -205,8 +302,8 @@ class Run:
                 raise ValueError(f"its map of {quality.n} rows names {len(numbers)} of the table")
         if shares is not None and shares.shape != quality.rows.shape:
             raise ValueError(f"it has {len(shares)} shares for {len(quality.rows)} rows")
-        if self.row_trust is not None:
-            self.row_trust.require_sound(quality)
+        if self.row_diagnostics is not None:
+            self.row_diagnostics.require_sound(quality)
 
 
 def require_runs(table: Any, runs: Any) -> None:
@@ -222,7 +319,7 @@ def require_all_runs(runs: Any) -> None:
 
 
 def run_names(runs: Sequence[Run]) -> list[str]:
-    """The method of each run, and what tells it from other runs of the same method."""
+    """The method of each run, with parameters where a method occurs twice."""
     methods = [run.method for run in runs]
     return [
         run.method if methods.count(run.method) == 1 else f"{run.method} ({parameters(run)})" for run in runs

@@ -1,1 +1,1 @@
-"""What a selection, a region or a direction of the data has in common."""
+"""Explanations: columns of a selection, regions of damage, relation of columns, intrinsic dimension."""

@@ -1,4 +1,4 @@
-"""How many numbers say where a row is: the intrinsic dimension of data, by two estimators."""
+"""Intrinsic dimension: maximum likelihood (Levina and Bickel), two nearest neighbors (Facco et al.)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...distances import Metric, distance_rows, measurable_rows
 from ...neighbors import nearest_among
 
 _ROWS = 5_000  # whose neighbours are read, of more rows
-_KEPT = 0.9  # share of the ratios that the two-neighbour fit reads: the largest ones are outliers
+_RETAINED = 0.9  # share of the ratios that the two-neighbour fit reads: the largest ones are outliers
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,8 @@ def _maximum_likelihood(distances: Floats) -> float | None:
 
 def _two_nearest(distances: Floats) -> float | None:
     logs = np.sort(np.log(distances[:, 1] / distances[:, 0]))
-    kept = max(2, int(_KEPT * len(logs)))
-    survival = -np.log1p(-np.arange(1, kept + 1) / len(logs))
-    logs = logs[:kept]
+    n_retained = max(2, int(_RETAINED * len(logs)))
+    survival = -np.log1p(-np.arange(1, n_retained + 1) / len(logs))
+    logs = logs[:n_retained]
     square = float(logs @ logs)
     return float(logs @ survival) / square if square > 0 else None

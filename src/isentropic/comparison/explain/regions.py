@@ -1,4 +1,4 @@
-"""Where in a map the damaged rows crowd: a region with an outline that can be drawn and counted."""
+"""Regions of a map where damaged rows are dense, with an outline."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Region:
 
 
 def damaged_region(points: Floats, damaged: np.ndarray) -> Region:
-    """The places where damaged rows crowd, or no place where they are scattered as by chance.
+    """The region where damaged rows are dense; empty where they are scattered as by chance.
 
     Rows are counted on a grid and blurred. A place belongs to the region where the share of damaged rows is
     twice that of the whole map (or one half), and half of what is usual around a damaged row. Patches with
@@ -43,13 +43,13 @@ def damaged_region(points: Floats, damaged: np.ndarray) -> Region:
     cell = float((points.max(axis=0) - low).max()) / _CELLS or 1.0
     at = np.floor((points - low) / cell).astype(int) + _MARGIN
     every = _density(at, tuple(at.max(axis=0) + _MARGIN + 1))
-    surplus, inside = _crowded(at, every, damaged)
+    surplus, inside = _crowded_region(at, every, damaged)
     gathered = int((inside & damaged).sum())
     random = np.random.default_rng(0)
     by_chance = 0
     for _ in range(_SHUFFLES if gathered < damaged.sum() < len(damaged) else 0):
         flags = random.permutation(damaged)
-        by_chance = max(by_chance, int((_crowded(at, every, flags)[1] & flags).sum()))
+        by_chance = max(by_chance, int((_crowded_region(at, every, flags)[1] & flags).sum()))
     if gathered <= max(by_chance, _GATHERED * damaged.sum()):
         return Region(np.empty((0, 4)), 0, 0, int(damaged.sum()))
     outline = (_contour(surplus) + 0.5 - _MARGIN) * cell + np.tile(low, 2)
@@ -61,7 +61,7 @@ def _density(at: np.ndarray, shape: tuple[int, ...]) -> Floats:
     return gaussian_filter(counts.reshape(shape).astype(float), _BLUR, mode="constant")
 
 
-def _crowded(at: np.ndarray, every: Floats, damaged: np.ndarray) -> tuple[Floats, np.ndarray]:
+def _crowded_region(at: np.ndarray, every: Floats, damaged: np.ndarray) -> tuple[Floats, np.ndarray]:
     """A field that is positive in the region, so that its contour at 0 is the outline; the rows inside."""
     wrong = _density(at[damaged], every.shape)
     places, here = tuple(at.T), tuple(at[damaged].T)

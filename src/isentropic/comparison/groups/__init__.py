@@ -1,7 +1,6 @@
-"""Are there groups? Clusters of a map, whether halves of the rows show them again, and what to call them."""
+"""Groups of rows: density clusters of a map, their reproducibility, and their names."""
 
-from .hills import find_groups
-from .testing import test_groups
-from .values import Group, Groups, GroupTest
+from .density_groups import Group, Groups, GroupTest, find_groups
+from .reproducible_groups import test_groups
 
 __all__ = ["Group", "GroupTest", "Groups", "find_groups", "test_groups"]

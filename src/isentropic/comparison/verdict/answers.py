@@ -1,4 +1,4 @@
-"""The third question, are there groups, and what the table itself says of a map."""
+"""Answers about groups, and about columns that dominate the distances of a table."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class GroupAnswer:
             return cls("not tested", text.groups_not_tested("" if test is None else test.reason))
         if test.answer == "none":
             return cls("no", text.groups(0))
-        makers: dict[tuple[str, ...], list[str]] = {}
+        groups_by_columns: dict[tuple[str, ...], list[str]] = {}
         for group in test.groups:
             if group.made_by:
-                makers.setdefault(group.made_by, []).append(group.name)
+                groups_by_columns.setdefault(group.made_by, []).append(group.name)
         if all(group.made_by for group in test.groups):
-            return cls("no", text.groups_of_columns(list(dict.fromkeys(sum(makers, ())))))
+            return cls("no", text.groups_of_columns(list(dict.fromkeys(sum(groups_by_columns, ())))))
         names = tuple(group.name for group in test.groups)
-        made_by = tuple((columns, tuple(made)) for columns, made in makers.items())
+        made_by = tuple((columns, tuple(made)) for columns, made in groups_by_columns.items())
         return cls("yes", text.groups(len(names)), names, made_by)
 
 

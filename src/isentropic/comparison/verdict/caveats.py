@@ -1,4 +1,4 @@
-"""What to be careful about in one map: at most three sentences, worst first, with the rows they are about."""
+"""Caveats of one map: at most three sentences, the worst first, with the rows they are about."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Caveat:
 
 
 def caveats(run: Run) -> tuple[Caveat, ...]:
-    """The worst of what can be said of a map; nothing of a run that failed."""
-    return () if run.failed or run.quality is None else _worst(_found(run))
+    """The worst caveats of a map; none for a run that failed."""
+    return () if run.failed or run.quality is None else _worst(_find(run))
 
 
 def with_groups(found: Iterable[Caveat], groups: GroupAnswer) -> tuple[Caveat, ...]:
-    """The worst of these and of what is to be said of the groups."""
+    """The worst of these caveats and of those about groups."""
     made = [
         Caveat(text.made_by(names, columns), severity=_MADE_BY, kind="made by")
         for columns, names in groups.made_by
@@ -49,29 +49,29 @@ def _worst(found: Iterable[Caveat]) -> tuple[Caveat, ...]:
     return tuple(sorted(found, key=lambda caveat: -caveat.severity)[:MOST])
 
 
-def _found(run: Run) -> Iterator[Caveat]:
+def _find(run: Run) -> Iterator[Caveat]:
     quality = run.quality
     assert quality is not None
     k, n = quality.n_neighbors[0], quality.n
     if n < FEW_ROWS:
         yield Caveat(text.few_rows(n), severity=1.0, kind="few rows")
     least = int(np.ceil(DOUBTFUL * k))
-    if near_chance(quality) < DOUBTFUL:  # else random rows have as many near neighbors, and none is doubtful
+    if near_chance(quality) < DOUBTFUL:  # else nearly all distances are equal, and no row has nearest ones
         few = quality.near_neighbors[:, 0] * k < least - 1e-9
         yield from _about_rows(run, few, "doubtful", lambda share: text.doubtful(share, least, k))
-    # a row's score times this is the mean number of rows between it and its neighbors on the map
-    most = (2 * n - 3 * k - 1) / 2
-    yield from _about_rows(run, quality.tears[:, 0] * most > _FAR * n, "torn", text.torn)
+        # a row's score times this is the mean number of rows between it and its neighbors on the map
+        most = (2 * n - 3 * k - 1) / 2
+        yield from _about_rows(run, quality.tears[:, 0] * most > _FAR * n, "torn", text.torn)
     yield from _about_seeds(run, k)
 
 
 def _about_rows(
-    run: Run, bad: npt.NDArray[np.bool_], kind: str, said: Callable[[float], str]
+    run: Run, bad: npt.NDArray[np.bool_], kind: str, sentence: Callable[[float], str]
 ) -> Iterator[Caveat]:
     assert run.quality is not None
     share = float(np.mean(bad))
     if share >= _FEWEST:
-        yield Caveat(said(share), tuple(int(row) for row in run.quality.rows[bad]), share, kind)
+        yield Caveat(sentence(share), tuple(int(row) for row in run.quality.rows[bad]), share, kind)
 
 
 def _about_seeds(run: Run, k: int) -> Iterator[Caveat]:
@@ -82,5 +82,5 @@ def _about_seeds(run: Run, k: int) -> Iterator[Caveat]:
     chance = near_chance(run.quality)
     counts = [k * (chance + (1 - chance) * value) for value in (run.quality.measures[name].value, *scores)]
     if max(counts) - min(counts) >= _SEEDS_DIFFER:
-        said = text.seeds(int(min(counts)), int(max(counts)), len(counts), k)
-        yield Caveat(said, severity=(max(counts) - min(counts)) / k, kind="seeds")
+        sentence = text.seeds(int(min(counts)), int(max(counts)), len(counts), k)
+        yield Caveat(sentence, severity=(max(counts) - min(counts)) / k, kind="seeds")

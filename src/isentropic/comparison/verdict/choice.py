@@ -1,8 +1,8 @@
-"""Which map is recommended: the most useful one, the simpler of two that are the same in practice.
+"""Choice of the recommended map: the most useful one, the simpler of two that are the same in practice.
 
 How useful a map is: ``u = -ln(1.05 - N) - ln(1.05 - D)`` with N and D the scores of the two questions, from 0
 (chance) to 1. What is lost counts by its ratio: losing 5% instead of 10% is worth about as much as losing 40%
-instead of 80%. So a map that retains nearly all neighbors wins where it exists, and one with good distances
+instead of 62%. So a map that retains nearly all neighbors wins where it exists, and one with good distances
 wins where all maps lose some neighbors; readers of real tables choose so. The measure is continuous: no
 threshold makes the choice jump to another map.
 """
@@ -20,7 +20,7 @@ FAMILIAR = ("pca", "classical-mds", "metric-mds", "t-sne", "umap", "isomap", "pa
 
 
 def usefulness(rating: Rating) -> float:
-    """By which maps are compared."""
+    """Usefulness of a map, by which maps are ranked."""
     return _retained(rating.score("neighbors")) + _retained(rating.score("distances"))
 
 
@@ -28,8 +28,8 @@ def _retained(score: float) -> float:
     return -math.log(1.0 + FLOOR - min(1.0, max(0.0, score)))
 
 
-def best_first(ratings: Sequence[Rating], shown: int | None = None) -> list[Rating]:
-    """All maps: the one that is shown, then those that may be used, the most useful first."""
+def rank_maps(ratings: Sequence[Rating], shown: int | None = None) -> list[Rating]:
+    """Maps in order: the shown one, then usable ones by usefulness."""
     in_question = {rating.run for rating in candidates(ratings)}
 
     def place(rating: Rating) -> tuple[float, ...]:
@@ -47,14 +47,14 @@ def best_first(ratings: Sequence[Rating], shown: int | None = None) -> list[Rati
 
 
 def candidates(ratings: Sequence[Rating]) -> list[Rating]:
-    """The maps in question: usable ones; those that saw the classes only where there is no other."""
+    """Usable maps; those that saw the classes only where there is no other."""
     usable = [rating for rating in ratings if rating.usable]
     blind = [rating for rating in usable if not rating.labels]
     return blind or usable
 
 
-def chosen(ratings: Sequence[Rating]) -> Rating | None:
-    """The map that is recommended; None where none may be used."""
+def recommend(ratings: Sequence[Rating]) -> Rating | None:
+    """The recommended map; None where none may be used."""
     maps = candidates(ratings)
     if not maps:
         return None

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ...quality import Quality
-from ...quality.maps.map_differences import spread
+from ...quality.maps.map_differences import jackknife_half_width
 from ..evaluation.runs import Run
 from . import text
 from .thresholds import FEW_ROWS, Level, at_least, distances_level, neighbors_level
@@ -68,16 +68,18 @@ def rate(run: Run, position: int) -> Rating:
     """Grade one map by itself. ``O(1)`` beside what its run holds."""
     title, labels = text.title_of(run.method), labels_of(run)
     if run.failed or run.quality is None:
-        said = text.failed(title, run.reason)
-        return Rating(run.method, title, position, None, None, said, False, True, labels=labels)
+        sentence = text.failed(title, run.reason)
+        return Rating(run.method, title, position, None, None, sentence, False, True, labels=labels)
     worthless = is_worthless(run)
     neighbors, distances = neighbors_grade(run, worthless), distances_grade(run)
     levels = [grade.level for grade in (neighbors, distances) if grade is not None]
     usable = any(at_least(level, "fair") for level in levels) and not worthless and labels in ("", "real")
-    said = text.rating(title, neighbors, distances, worthless)
+    sentence = text.rating(title, neighbors, distances, worthless)
     if labels:
-        said = f"{said} {text.saw_classes(labels, run.label_test)}"
-    return Rating(run.method, title, position, neighbors, distances, said, usable, False, worthless, labels)
+        sentence = f"{sentence} {text.saw_classes(labels, run.label_test)}"
+    return Rating(
+        run.method, title, position, neighbors, distances, sentence, usable, False, worthless, labels
+    )
 
 
 def neighbors_grade(run: Run, worthless: bool = False) -> Grade:
@@ -155,7 +157,7 @@ def _interval(run: Run, name: str) -> tuple[float | None, float | None]:
         return measure.low, measure.high
     if not run.without.get(name):
         return None, None
-    half = spread(run.without[name])
+    half = jackknife_half_width(run.without[name])
     return measure.value - half, measure.value + half
 
 

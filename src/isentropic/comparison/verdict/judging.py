@@ -15,8 +15,7 @@ from ..evaluation.runs import Run, require_all_runs
 from . import text
 from .answers import GroupAnswer, TestedGroups
 from .caveats import Caveat, caveats, with_groups
-from .choice import best_first, candidates, chosen, is_exact, same_in_practice
-from .class_maps import about_classes
+from .choice import candidates, is_exact, rank_maps, recommend, same_in_practice
 from .grades import Rating, rate
 from .thresholds import ALIKE, DENSITY, RELATED, RELATION, at_least
 
@@ -49,8 +48,7 @@ class Verdict:
             return ()
         rating = self.ratings[self.shown]
         graded = [grade for grade in (rating.neighbors, rating.distances) if grade is not None]
-        said = [f"{grade.title}: {text.GRADE_WORDS[grade.level]}. {grade.sentence}" for grade in graded]
-        return (*said, f"{text.GROUPS}: {self.groups.sentence}")
+        return (*map(text.graded, graded), text.groups_answer(self.groups.sentence))
 
     @property
     def effects(self) -> tuple[str, ...]:
@@ -65,7 +63,7 @@ class Verdict:
     @property
     def lines(self) -> tuple[str, ...]:
         """The first screen as text: use, grades, what it shows, caveats, how it was chosen."""
-        careful = [f"Be careful: {caveat.text}" for caveat in self.caveats]
+        careful = [text.careful(caveat.text) for caveat in self.caveats]
         rows = [self.sampled] if self.sampled else []
         return (self.headline, *self.grades, *self.shows, *careful, *self.choice, *rows, *self.classes)
 
@@ -94,8 +92,8 @@ def verdict(runs: Sequence[Run], groups: TestedGroups | None = None, shows: Sequ
     runs, full = split_full(runs)
     ratings = tuple(rate(run, position) for position, run in enumerate(runs))
     case = _obstacle(runs, ratings)
-    recommended = None if case else chosen(ratings)
-    order = best_first(ratings)
+    recommended = None if case else recommend(ratings)
+    order = rank_maps(ratings)
     shown = recommended or (order[0] if order else None)
     judged = _about_full(runs, shown, full)
     found = Verdict(
@@ -111,11 +109,11 @@ def verdict(runs: Sequence[Run], groups: TestedGroups | None = None, shows: Sequ
         classes=about_classes(runs, ratings),
         sampled=_sampled(runs, full, recommended),
     )
-    return answered(_with_headline(found, runs, recommended, shown, case, judged), groups, shows)
+    return with_answers(_with_headline(found, runs, recommended, shown, case, judged), groups, shows)
 
 
-def answered(found: Verdict, groups: TestedGroups | None, shows: Sequence[str] = ()) -> Verdict:
-    """The same verdict with the answer of a test of groups, and with what the table says of its maps."""
+def with_answers(found: Verdict, groups: TestedGroups | None, shows: Sequence[str] = ()) -> Verdict:
+    """The verdict with the answer of a group test, and with sentences on the table."""
     answer = GroupAnswer.of(groups)
     caution = found.caution
     if found.recommended is not None:
@@ -132,7 +130,7 @@ def answered(found: Verdict, groups: TestedGroups | None, shows: Sequence[str] =
 
 
 def split_full(runs: Sequence[Run]) -> tuple[Sequence[Run], Run | None]:
-    """The runs that are compared, and the one of all rows, which stands last where they are of a sample."""
+    """The compared runs, and the run of all rows, which stands last where the others are of a sample."""
     if len(runs) > 1 and runs[-1].rows is None and runs[0].rows is not None:
         return runs[:-1], runs[-1]
     return runs, None
@@ -204,6 +202,12 @@ def _unrelated(runs: Sequence[Run]) -> str:
     return "unrelated" if p > RELATED else "hardly related" if weak else ""
 
 
+def relation_of_columns(runs: Sequence[Run]) -> str:
+    """Whether the columns are related, in a sentence; "" where that was not measured."""
+    related = next((run.relation for run in runs if run.relation is not None), None)
+    return "" if related is None else text.column_relation(_unrelated(runs), related[1], related[2])
+
+
 def p_of_columns(runs: Sequence[Run]) -> float | None:
     """By what chance unrelated columns look as related as those of the table; None: not measured."""
     return next((run.relation[1] for run in runs if run.relation is not None), None)
@@ -256,3 +260,26 @@ def _sampled(runs: Sequence[Run], full: Run | None, recommended: Rating | None) 
     if full.failed or full.embedding is None:
         return text.sampled_without_map(n_compared, text.title_of(full.method), full.reason)
     return text.sampled(n_compared, len(full.embedding), full.n_placed)
+
+
+# ---- maps that saw the classes -------------------------------------------------------------------
+
+
+def about_classes(runs: Sequence[Run], ratings: Sequence[Rating]) -> tuple[str, ...]:
+    """Sentences: which map tells the classes apart, beside classifiers; what is an effect of the labels."""
+    found = []
+    real = [rating for rating in ratings if rating.labels == "real" and not rating.failed]
+    if real:
+        best = max(real, key=lambda rating: (_observed(runs[rating.run]), -rating.run))
+        run = runs[best.run]
+        assert run.label_test is not None
+        beside = [(name, value[0]) for name, value in run.classifiers.items()]
+        found.append(text.best_of_classes(best.title, len(real), run.label_test, beside))
+    for labels, sentence in (("effect", text.effects_of_labels), ("untested", text.untested_labels)):
+        titles = [rating.title for rating in ratings if rating.labels == labels and not rating.failed]
+        found += [sentence(titles)] if titles else []
+    return tuple(found)
+
+
+def _observed(run: Run) -> float:
+    return 0.0 if run.label_test is None else run.label_test.observed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..evaluation.label_values import LabelTest
+from ..evaluation.runs import LabelTest
 from .thresholds import Level, at_least
 
 if TYPE_CHECKING:
@@ -14,13 +14,23 @@ if TYPE_CHECKING:
 NEIGHBORS = "Which rows are alike"
 DISTANCES = "How far apart things are"
 GROUPS = "Are there groups"
-GRADE_WORDS: dict[Level, str] = {
+GRADE_NAMES: dict[Level, str] = {
     "good": "good",
     "fair": "fair",
     "poor": "poor",
     "chance": "no better than chance",
     "unknown": "not measured",
 }
+# as labels of the page
+GRADE_LABELS: dict[Level, str] = {
+    "good": "Good",
+    "fair": "Fair",
+    "poor": "Poor",
+    "chance": "No better than chance",
+    "unknown": "Not known",
+}
+GROUP_LABELS = {"yes": "Yes", "no": "No", "not tested": "Not tested"}
+TEST_LABELS = {"effect": "An effect of the labels.", "untested": "Labels not tested."}
 # usual names; rare ones are expanded in words
 TITLES = {
     "pca": "PCA",
@@ -102,13 +112,40 @@ def rating(title: str, neighbors: Grade, distances: Grade | None, worthless: boo
     """One map in one sentence."""
     if worthless:
         return f"{title} is no better than the same points in random places."
-    said = f"{title}: neighbours {GRADE_WORDS[neighbors.level]}"
-    return f"{said}, distances {GRADE_WORDS['unknown' if distances is None else distances.level]}."
+    sentence = f"{title}: neighbours {GRADE_NAMES[neighbors.level]}"
+    return f"{sentence}, distances {GRADE_NAMES['unknown' if distances is None else distances.level]}."
 
 
 def failed(title: str, reason: str) -> str:
     """A method that gave no map."""
     return f"{title} gave no map: {reason}"
+
+
+def graded(grade: Grade) -> str:
+    """A question with its answer, as a line of text."""
+    return f"{grade.title}: {GRADE_NAMES[grade.level]}. {grade.sentence}"
+
+
+def groups_answer(sentence: str) -> str:
+    """
+    >>> groups_answer("Not tested.")
+    'Are there groups: Not tested.'
+    """
+    return f"{GROUPS}: {sentence}"
+
+
+def careful(caveat: str) -> str:
+    """
+    >>> careful("With 12 rows, treat every grade as rough.")
+    'Be careful: With 12 rows, treat every grade as rough.'
+    """
+    return f"Be careful: {caveat}"
+
+
+def tradeoff(title: str, neighbors: Grade, distances: Grade) -> str:
+    """What a dot of the trade-off picture says: both grades of a map."""
+    near, far = (GRADE_LABELS[grade.level].lower() for grade in (neighbors, distances))
+    return f"{title}: which rows are alike {near}, distances {far}"
 
 
 # ---- headlines -----------------------------------------------------------------------------------
@@ -150,6 +187,19 @@ def no_recommendation(case: str, shown: str | None) -> tuple[str, str]:
         "little": "No flat map shows which rows are alike in this table.",
     }[case]
     return why, "" if shown is None else f"{shown} is shown because no map is better."
+
+
+def column_relation(case: str, p: float, density: float) -> str:
+    """Whether the columns are related, for the record of the report."""
+    told = f"shuffled by itself (p = {p:.2f})"
+    if case == "unrelated":
+        return f"Rows lie no closer together than with each column {told}: the columns are unrelated."
+    if case == "hardly related":
+        return (
+            f"Rows lie hardly closer together than with each column {told}: {density:.1f} times as dense. "
+            "The columns are hardly related."
+        )
+    return f"Rows lie {density:,.1f} times as dense as with each column {told}: there is something to show."
 
 
 def next_step(case: str, p: float | None) -> str:
@@ -199,7 +249,7 @@ def groups_of_columns(columns: Sequence[str]) -> str:
 
 
 def _the_columns(names: Sequence[str]) -> str:
-    return f"the column{'' if len(names) == 1 else 's'} {listed(names)}"
+    return f"the column{'' if len(names) == 1 else 's'} {listing(names)}"
 
 
 def group_names(names: Sequence[str]) -> str:
@@ -213,9 +263,11 @@ def group_names(names: Sequence[str]) -> str:
 
 def groups_not_tested(reason: str) -> str:
     """
-    >>> groups_not_tested("")
-    'Not tested.'
+    >>> groups_not_tested(""), groups_not_tested("Not tested below 30 rows.")
+    ('Not tested.', 'Not tested below 30 rows.')
     """
+    if reason.startswith("Not tested"):
+        return reason
     return f"Not tested{': ' + reason if reason else ''}".rstrip(".") + "."
 
 
@@ -225,7 +277,7 @@ def groups_not_tested(reason: str) -> str:
 def columns_share(share: float, names: Sequence[str], n_columns: int) -> str:
     """Few columns that make most of the difference between rows."""
     return (
-        f"{share:.0%} of the difference between rows comes from {listed(names)}, of {n_columns} columns. "
+        f"{share:.0%} of the difference between rows comes from {listing(names)}, of {n_columns} columns. "
         f"Without: --drop {','.join(names)}."
     )
 
@@ -238,9 +290,9 @@ def common_factor(share: float) -> str:
     )
 
 
-def listed(names: Sequence[str]) -> str:
+def listing(names: Sequence[str]) -> str:
     """
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(list("abcdef"))
+    >>> listing(["a"]), listing(["a", "b", "c"]), listing(list("abcdef"))
     ('a', 'a, b and c', 'a, b, c and 3 more')
     """
     if len(names) > 4:
@@ -278,7 +330,7 @@ def few_rows(n: int) -> str:
 
 def made_by(groups: Sequence[str], columns: Sequence[str]) -> str:
     """Groups that few columns alone make."""
-    which = f"Group {groups[0]} is" if len(groups) == 1 else f"Groups {listed(groups)} are"
+    which = f"Group {groups[0]} is" if len(groups) == 1 else f"Groups {listing(groups)} are"
     return f"{which} made by {_the_columns(columns)} alone."
 
 
@@ -300,8 +352,8 @@ def why_chosen(title: str, n_maps: int, equal: Sequence[str]) -> str:
     if equal:
         verb = "is" if len(equal) == 1 else "are"
         return (
-            f"{listed(equal)} {verb} as useful in practice; {title} is preferred as the simpler or the more "
-            f"familiar of the {len(equal) + 1}."
+            f"All in all, {listing(equal)} {verb} about as useful; {title} is preferred as the simpler or "
+            f"the more familiar of the {len(equal) + 1}."
         )
     if n_maps == 1:
         return "It is the only map that was compared."

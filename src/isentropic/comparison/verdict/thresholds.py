@@ -1,4 +1,4 @@
-"""Limits of the grades, and what makes two maps differ in practice. ``benchmarks/`` has how they were chosen.
+"""Thresholds of the grades, and what makes two maps differ in practice; ``benchmarks/`` measures them.
 
 A map answers two questions, each on the scale that its sentence shows:
 

@@ -13,7 +13,7 @@ from ..distances.euclidean import TILE, measure_rows
 from ..radix import order_row, sorting_space
 
 _ROUNDING = 1.0 + 1e-9  # distances that differ by less are equal, whatever the unit
-_PARTS = 5  # a near row is in the nearest fifth: of many dimensions nearly all rows are nearly as far
+_PARTS = 5  # a near row is in the nearest fifth or the 2k nearest: in many dimensions all are nearly as far
 _FLUSH = 256  # rows after which small sums move to large ones: enough up to 2^23 rows
 
 # Columns of what the two orders of a row say. The last ones are sums over listed rows, with the distances
@@ -79,15 +79,15 @@ def _fill_terms(given, mapped, ks, inverse, out):
 def _add_near(d, order, given, mapped, ks, radius, near_X, near_Z, out):
     """Rows that are near in the data, and those of them among the k nearest in the map, as k grows by one.
 
-    The bound ``max(min(radius mean(d_1, ..., d_k), d_(m / 5)), d_k)`` never falls, so that whatever is near
-    stays near.
+    The bound ``max(min(radius mean(d_1, ..., d_k), d_max(m / 5, 2k)), d_k)`` never falls, so that whatever is
+    near stays near.
     """
     m, reach, near, c, p = len(order), 0, 0, 0, 0  # reach: how many rows are near
     total = 0.0
-    widest = d[order[max(1, m // _PARTS) - 1]]
     while reach < m:
         farthest = d[order[p]]
         total += farthest
+        widest = d[order[min(m, max(m // _PARTS, 2 * (p + 1))) - 1]]
         bound = max(min(radius * total / (p + 1), widest), farthest) * _ROUNDING
         before, found = reach, 0
         while reach < m and d[order[reach]] <= bound:
@@ -217,10 +217,10 @@ def compare_rows(D_X, D_Z, own, ks, radius, n_workers, sums, terms, states, read
     ``sums[w, side, :, p]`` grows by, over the neighbours of rank p in X (side 0) or in Z (side 1): how
     many have a higher rank on the other side, how many a lower one, and by how much in total, up and
     down; then by how many rows become near as k grows to p + 1, of all (side 0) and of the k nearest in Z
-    (side 1). Near is whoever is in X in the nearest fifth and at most ``radius`` times as far as the k
-    nearest there on average, or no farther than the last of these. ``terms[s, c]`` is set to, of row s at
-    ``ks[c]``: the sum of ``rank - k`` in X beyond k over the neighbours in Z, the same with X and Z
-    exchanged, the number of shared
+    (side 1). Near is whoever is in X in the nearest fifth, or among the 2k nearest, and at most ``radius``
+    times as far as the k nearest there on average, or no farther than the last of these. ``terms[s, c]`` is
+    set to, of row s at ``ks[c]``: the sum of ``rank - k`` in X beyond k over the neighbours in Z, the same
+    with X and Z exchanged, the number of shared
     neighbours, of those the ones nearer in Z less the ones farther, the sums of ``|rank - rank'| / rank``
     over neighbours in Z, and in X, and the number of near rows, among the neighbours in Z and among all.
     ``states[s]``: -1 if a distance is negative or not finite, else 1, 2, 3: X, Z, both may be tied.

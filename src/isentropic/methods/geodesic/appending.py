@@ -14,6 +14,7 @@ from ...distances import is_gower, metric_name
 from ...embedding.input_rows import checked_rows, require_dense_rows
 from ...embedding.maps.geodesic import GeodesicMap
 from ...geodesics import GrowingPaths, PairSequence, grown_rows
+from ...linalg import rotation
 from ...neighbors import appended_lists, listed_graph, lists_of_graph, use_approximate
 from .scaling import ScaledPaths, is_in_parts, warm_map
 
@@ -131,8 +132,7 @@ def turned(paths: Any, Z: np.ndarray, old: np.ndarray) -> tuple[Any, np.ndarray]
     """A map turned and mirrored so that the old rows stay where they were as far as they can (Procrustes)."""
     if old.shape[1] != Z.shape[1]:
         return paths, Z  # other components than before: there is nothing to turn onto
-    left, _, right = np.linalg.svd(Z[: len(old)].T @ old)
-    turn = left @ right
+    turn = rotation(Z[: len(old)], old)
     scaling = replace(
         paths.scaling, embedding=paths.scaling.embedding @ turn, projection=paths.scaling.projection @ turn
     )

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
+from typing import Annotated
 
 import numpy as np
 from sklearn.decomposition import fastica
 from sklearn.exceptions import ConvergenceWarning
 
-from .independent import IndependentEmbedder
+from ..._core.parameters import Count
+from ..._core.specs import Array, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
+from ...linalg.centred import CentredRows
+from .independent import WhiteRows, ordered_components, warn_unfinished
 
 _STILL = 1e-8  # change of the directions at which the iteration ends
 
 
-class FastICA(IndependentEmbedder):
+class FastICA(SupportsInverse, Embedder):
     """Coordinates as independent, that is as far from normal, as linear ones can be: a fixed-point iteration.
 
     The leading d principal coordinates are made white and then turned, so that ``E[log cosh z_j]`` is
@@ -61,22 +72,54 @@ class FastICA(IndependentEmbedder):
     True
     """
 
-    def __init__(self, n_components=2, *, max_iter=1000, n_jobs=None):
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    mixing_: Annotated[np.ndarray, Array("m", "d")]
+    explained_variance_ratio_: Annotated[np.ndarray, Array("d")]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
+
+    def __init__(
+        self,
+        n_components: NComponents = 2,
+        *,
+        max_iter: Annotated[int, Count()] = 1000,
+        n_jobs: NJobs = None,
+    ):
         self.n_components = n_components
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def _unmixing(self, white: np.ndarray, start: np.ndarray) -> np.ndarray:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            _, W, _, self.n_iter_ = fastica(
-                white, whiten=False, fun="logcosh", w_init=start, max_iter=self.max_iter, tol=_STILL,
-                return_n_iter=True, compute_sources=True,
-            )  # fmt: skip
-        change = _change(white, W)
-        if self.n_iter_ >= self.max_iter and change > _STILL:
-            self._warn_unfinished(change)
-        return W
+    def fit(self, X, y=None):
+        """Whiten, unmix, order by what the components contribute to the variance, place every row.
+
+        ``y`` is not used.
+        """
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        require_features(d, data.table)
+        centred = CentredRows.of(data.table)
+        white = WhiteRows.of(centred, d)
+        unmixing, n_iter = white.unmixed(partial(fixed_point, max_iter=int(self.max_iter)))
+        components, shares = ordered_components(centred, white, unmixing, d)
+        new_rows = LinearMap.along(data, centred.mean, components)
+        return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows,
+                             components_=new_rows.components, mean_=new_rows.mean,
+                             mixing_=np.linalg.pinv(new_rows.components), explained_variance_ratio_=shares,
+                             n_iter_=n_iter)  # fmt: skip
+
+
+def fixed_point(white: np.ndarray, start: np.ndarray, max_iter: int) -> tuple[np.ndarray, int]:
+    """W for white rows by Hyvärinen's iteration, and its rounds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        _, W, _, n_iter = fastica(
+            white, whiten=False, fun="logcosh", w_init=start, max_iter=max_iter, tol=_STILL,
+            return_n_iter=True, compute_sources=True,
+        )  # fmt: skip
+    change = _change(white, W)
+    if n_iter >= max_iter and change > _STILL:
+        warn_unfinished(n_iter, change)
+    return W, n_iter
 
 
 def _change(white: np.ndarray, W: np.ndarray) -> float:

@@ -1,67 +1,70 @@
 """Independent component analysis: whiten the principal subspace, then turn it. Methods differ in the turning.
 
-A method of this family says in ``_unmixing`` how white rows are unmixed.
+``z = W K (x - mean)``: K makes the leading principal coordinates white, W independent; the variance is 1.
 """
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..._core.errors import IsentropicWarning, require_count
-from ..._core.state import Array, State, Whole
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.linear import LinearEmbedder, padded, require_features
+from ..._core.errors import IsentropicWarning, warn
+from ...embedding.maps.linear import padded
 from ...linalg import fixed_signs
 from ...linalg.centred import CentredRows, short_products
 
+# W (r, r) for white rows (n, r), from an orthogonal start; and how many rounds it took
+Unmix = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, int]]
 
-class IndependentEmbedder(LinearEmbedder):
-    """``z = W K (x - mean)``: K makes the leading principal coordinates white, W independent; variance 1."""
 
-    _state = State(mixing_=Array("m", "d"), explained_variance_ratio_=Array("d"), n_iter_=Whole(0))
+@dataclass(frozen=True, slots=True)
+class WhiteRows:
+    """The leading principal coordinates of rows, each of variance 1."""
 
-    def fit(self, X, y=None):
-        """Whiten, unmix, order by what the components contribute to the variance, place every row.
+    rows: np.ndarray  # (n, r), r at most the rank
+    whitening: np.ndarray  # K: (r, m)
+    axes: np.ndarray  # (r, m)
+    values: np.ndarray  # (r,): singular values
 
-        ``y`` is not used.
-        """
-        X = checked_rows(self, X)
-        n_components = checked_components(self.n_components)
-        require_count("max_iter", self.max_iter)
-        require_features(n_components, X)
-        centred = CentredRows.of(X)
+    @classmethod
+    def of(cls, centred: CentredRows, n_components: int) -> WhiteRows:
         values, axes = (part[:n_components] for part in centred.axes())
-        whitening = np.sqrt(len(X)) * axes / values[:, None]
+        whitening = np.sqrt(len(centred.rows)) * axes / values[:, None]
         white = fixed_signs(centred.rows @ whitening.T)
         # Signs by the rows, not the features: a start that turns with the rows leads to the same components.
         signs = np.where((white * (centred.rows @ whitening.T)).sum(axis=0) < 0, -1.0, 1.0)
-        axes, whitening = axes * signs[:, None], whitening * signs[:, None]
-        self.n_iter_, unmixing = 0, np.eye(len(axes))
-        if len(axes) > 1:
-            with short_products(white.size * len(axes)):
-                unmixing = self._unmixing(white, fixed_start(len(axes)))
-        coordinates = white @ unmixing.T
-        unmixing /= np.sqrt((coordinates**2).mean(axis=0))[:, None]
-        mixing = axes.T * values / np.sqrt(len(X)) @ np.linalg.pinv(unmixing)  # (m, r)
-        order = np.argsort(-(mixing**2).sum(axis=0), kind="stable")
-        components = padded(unmixing[order] @ whitening, n_components, f"X has a rank of {len(axes)}")
-        total = (centred.rows**2).sum() / len(X)
-        shares = (mixing[:, order] ** 2).sum(axis=0) / (total or 1.0)
-        self.explained_variance_ratio_ = np.pad(shares, (0, n_components - len(axes)))
-        self._project(X, centred.mean, components / centred.unit)
-        self.mixing_ = np.linalg.pinv(self.components_)
-        return self
+        return cls(white, whitening * signs[:, None], axes * signs[:, None], values)
 
-    def _unmixing(self, white: np.ndarray, start: np.ndarray) -> np.ndarray:
-        """W (r, r) for white rows (n, r), from an orthogonal start; ``n_iter_`` is set."""
-        raise NotImplementedError
+    def unmixed(self, unmix: Unmix) -> tuple[np.ndarray, int]:
+        """W for components of variance 1, and the rounds; a single coordinate is not mixed."""
+        found, n_iter = np.eye(len(self.axes)), 0
+        if len(self.axes) > 1:
+            with short_products(self.rows.size * len(self.axes)):
+                found, n_iter = unmix(self.rows, fixed_start(len(self.axes)))
+        components = self.rows @ found.T
+        return found / np.sqrt((components**2).mean(axis=0))[:, None], n_iter
 
-    def _warn_unfinished(self, change: float) -> None:
-        text = f"No independent components after {self.n_iter_} rounds: they still change by {change:.2g}."
-        hint = "Normal data have none; for others raise max_iter, or take fewer components."
-        warnings.warn(f"{text} {hint}", IsentropicWarning, stacklevel=5)
+
+def ordered_components(
+    centred: CentredRows, white: WhiteRows, unmixing: np.ndarray, n_components: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """``W K`` (d, m) and the share of the variance that each component contributes, largest first."""
+    n, rank = len(centred.rows), len(white.axes)
+    mixing = white.axes.T * white.values / np.sqrt(n) @ np.linalg.pinv(unmixing)  # (m, r)
+    order = np.argsort(-(mixing**2).sum(axis=0), kind="stable")
+    components = padded(unmixing[order] @ white.whitening, n_components, f"X has a rank of {rank}")
+    total = (centred.rows**2).sum() / n
+    shares = (mixing[:, order] ** 2).sum(axis=0) / (total or 1.0)
+    return components / centred.unit, np.pad(shares, (0, n_components - rank))
+
+
+def warn_unfinished(n_iter: int, change: float) -> None:
+    """Tell that the last round still changed the components."""
+    text = f"No independent components after {n_iter} rounds: they still change by {change:.2g}."
+    hint = "Normal data have none; for others raise max_iter, or take fewer components."
+    warn(f"{text} {hint}", IsentropicWarning)
 
 
 def fixed_start(count: int) -> np.ndarray:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Annotated
+
 import numpy as np
 
-from .independent import IndependentEmbedder
+from ..._core.parameters import Count
+from ..._core.specs import Array, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
+from ...linalg.centred import CentredRows
+from .independent import WhiteRows, ordered_components, warn_unfinished
 
 _STILL = 1e-8  # largest entry of the relative gradient at which the iteration ends
 _LEAST_CURVATURE = 0.01
 _HALVINGS = 30
 
 
-class InfomaxICA(IndependentEmbedder):
+class InfomaxICA(SupportsInverse, Embedder):
     """Coordinates as independent as linear ones can be: maximum likelihood, or information passed on.
 
     After whitening, ``max log |det W| + mean log p(W x)``. The density of a component is heavy- or
@@ -61,30 +73,63 @@ class InfomaxICA(IndependentEmbedder):
     True
     """
 
-    def __init__(self, n_components=2, *, max_iter=500, n_jobs=None):
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    mixing_: Annotated[np.ndarray, Array("m", "d")]
+    explained_variance_ratio_: Annotated[np.ndarray, Array("d")]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
+
+    def __init__(
+        self,
+        n_components: NComponents = 2,
+        *,
+        max_iter: Annotated[int, Count()] = 500,
+        n_jobs: NJobs = None,
+    ):
         self.n_components = n_components
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def _unmixing(self, white: np.ndarray, start: np.ndarray) -> np.ndarray:
-        """Quasi-Newton; the tails are chosen anew for the first half of the steps only, so that it ends."""
-        W, tails = start, tails_of(white @ start.T)
-        for step in range(self.max_iter):
-            self.n_iter_ = step + 1
-            Y = white @ W.T
-            if 2 * step < self.max_iter:
-                tails = tails_of(Y)
-            gradient = relative_gradient(Y, tails)
-            largest = float(np.abs(gradient).max())
-            if largest <= _STILL:
-                return W
-            moved = _descended(white, W, quasi_newton_step(Y, tails, gradient), tails)
-            if moved is None:
-                break
-            W = moved
-        if largest > np.sqrt(_STILL):  # below that it is rounding that stops the search
-            self._warn_unfinished(largest)
-        return W
+    def fit(self, X, y=None):
+        """Whiten, unmix, order by what the components contribute to the variance, place every row.
+
+        ``y`` is not used.
+        """
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        require_features(d, data.table)
+        centred = CentredRows.of(data.table)
+        white = WhiteRows.of(centred, d)
+        unmixing, n_iter = white.unmixed(partial(most_likely, max_iter=int(self.max_iter)))
+        components, shares = ordered_components(centred, white, unmixing, d)
+        new_rows = LinearMap.along(data, centred.mean, components)
+        return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows,
+                             components_=new_rows.components, mean_=new_rows.mean,
+                             mixing_=np.linalg.pinv(new_rows.components), explained_variance_ratio_=shares,
+                             n_iter_=n_iter)  # fmt: skip
+
+
+def most_likely(white: np.ndarray, start: np.ndarray, max_iter: int) -> tuple[np.ndarray, int]:
+    """W for white rows by quasi-Newton steps, and how many.
+
+    The tails are chosen anew for the first half of the steps only, so that it ends.
+    """
+    W, tails = start, tails_of(white @ start.T)
+    for step in range(max_iter):
+        Y = white @ W.T
+        if 2 * step < max_iter:
+            tails = tails_of(Y)
+        gradient = relative_gradient(Y, tails)
+        largest = float(np.abs(gradient).max())
+        if largest <= _STILL:
+            return W, step + 1
+        moved = _descended(white, W, quasi_newton_step(Y, tails, gradient), tails)
+        if moved is None:
+            break
+        W = moved
+    if largest > np.sqrt(_STILL):  # below that it is rounding that stops the search
+        warn_unfinished(step + 1, largest)
+    return W, step + 1
 
 
 def tails_of(Y: np.ndarray) -> np.ndarray:

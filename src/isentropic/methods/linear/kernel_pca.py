@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, Any
 
 import numpy as np
 
-from ..._core.errors import IsentropicWarning, NegativeEigenvalueWarning, require
+from ..._core.errors import IsentropicWarning, NegativeEigenvalueWarning, require, warn
 from ..._core.runtime import one_blas_thread, require_memory, row_blocks
-from ..._core.state import Absent, Array, State, StateError, Value
+from ..._core.specs import Array, Maybe
+from ..._core.state import Sub
 from ...affinities import InnerProduct
-from ...distances import LARGEST, rows_per_block
-from ...embedding.input_rows import checked_components, checked_rows
+from ...distances import rows_per_block
+from ...embedding.embedder import Embedder
 from ...embedding.landmarks import checked_landmarks, chosen_landmarks
-from ...embedding.placement import Placer
+from ...embedding.maps.kernel import KernelMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.rows.placement import project_centred
 from ...linalg import fixed_signs, top_eigenpairs
@@ -22,7 +27,7 @@ _ZERO = 1e-12  # of the largest eigenvalue
 _LEAST = 1e-10  # of the largest of the kernels between landmarks: below, their features are rounding
 
 
-class KernelPCA(Placer):
+class KernelPCA(Embedder):
     """PCA in the space that a kernel is the inner product of.
 
     The leading eigenvectors v of ``H K H``, K the kernel between all rows and H = I - 11'/n, each times the
@@ -78,26 +83,21 @@ class KernelPCA(Placer):
     (150, 2)
     """
 
-    _state = State(
-        eigenvalues_=Array("d"),
-        _product=Value(InnerProduct, columns="columns"),
-        landmarks_=Absent(Array("r", dtype=np.int64, below="n")),
-        _fit_X=Array("r", "columns", within=LARGEST, empty=True),  # the landmarks, or all rows
-        _means=Array("r"),
-        _projection=Array("r", "d"),
-    )
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    landmarks_: Annotated[np.ndarray | None, Maybe(Array("r", dtype=np.int64, below="n"))]
+    _map: Annotated[KernelMap, Sub(KernelMap)]
 
     def __init__(
         self,
-        n_components=2,
+        n_components: NComponents = 2,
         *,
-        kernel="rbf",
-        gamma="auto",
-        degree=3,
-        coef0=1.0,
-        n_landmarks=None,
-        random_state=None,
-        n_jobs=None,
+        kernel: str = "rbf",
+        gamma: Any = "auto",
+        degree: int = 3,
+        coef0: float = 1.0,
+        n_landmarks: Any = None,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -113,109 +113,101 @@ class KernelPCA(Placer):
 
         ``y`` is not used.
         """
-        X = checked_rows(self, X)
-        n_components = self._n_features_out = checked_components(self.n_components)
-        landmarks = checked_landmarks(self.n_landmarks, n_components, len(X))
-        self._product = InnerProduct.of(X, self.kernel, self.gamma, self.degree, self.coef0)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        landmarks = checked_landmarks(self.n_landmarks, d, data.n)
+        product = InnerProduct.of(data.table, self.kernel, self.gamma, self.degree, self.coef0)
         if landmarks is None:
-            self.landmarks_ = None
-            self._fit_all(X, n_components)
-            return self
-        must_be = "None where kernels are given, which are there already"
-        require(self.kernel != "precomputed", "n_landmarks", must_be, self.n_landmarks)
-        self.landmarks_ = chosen_landmarks(X, landmarks.n, landmarks.rule, random_state=self.random_state,
-                                           n_jobs=self.n_jobs)  # fmt: skip
-        self._fit_X = X[self.landmarks_]
-        with one_blas_thread():  # several take the cores from the kernels
-            self._fit_landmarks(X, n_components)
-        return self
-
-    def _fit_all(self, X: np.ndarray, n_components: int) -> None:
-        n, given = len(X), self.kernel == "precomputed"
-        require_memory(8 * n * n, f"All kernels of {n:,} rows", "Take landmarks: n_landmarks=1000.")
-        K = self._product.between(X, X, self.n_jobs)
-        if given:
-            _require_kernel(K)
-        self._means = K.mean(axis=0)
-        values, vectors = top_eigenpairs(self._centred_times(K), n, min(n_components, n))
-        positive = self._told_positive(values, n_components)
-        self._projection = np.zeros((n, n_components))
-        roots = np.sqrt(self.eigenvalues_[positive])
-        self._projection[:, positive] = vectors[:, positive[: vectors.shape[1]]] / roots
-        self._projection -= self._projection.mean(axis=0)
-        self._fit_X = X[:, :0].copy() if given else X.copy()
-        with threads(self.n_jobs):
-            self.embedding_ = project_centred(K, self._means, self._projection)
-
-    def _fit_landmarks(self, X: np.ndarray, n_components: int) -> None:
-        """PCA of features ``K_l W^-1/2`` (Nyström): their products are the kernels between landmarks."""
-        n, count = len(X), len(self._fit_X)
-        require_memory(24 * count**2, f"Kernels of {count:,} landmarks", "Take fewer of them.")
-        W = self._product.between(self._fit_X, self._fit_X, self.n_jobs)
-        sizes, axes = np.linalg.eigh((W + W.T) / 2)
-        wide = sizes > _LEAST * sizes[-1]
-        features = axes[:, wide] / np.sqrt(sizes[wide])
-        near = W.mean(axis=0)  # taken off first, so that little is lost where all kernels are alike
-        sums, products = np.zeros(count), np.zeros((features.shape[1],) * 2)
-        for block in row_blocks(n, "kernels", size=rows_per_block(count)):
-            gaps = self._product.between(X[block], self._fit_X, self.n_jobs) - near
-            sums += gaps.sum(axis=0)
-            products += (gaps @ features).T @ (gaps @ features)
-        self._means = near + sums / n
-        mean = sums / n @ features
-        found, vectors = np.linalg.eigh(products - n * np.outer(mean, mean))
-        values, vectors = found[::-1][:n_components], vectors[:, ::-1][:, :n_components]
-        positive = self._told_positive(values, n_components)
-        self._projection = np.zeros((count, n_components))
-        self._projection[:, positive] = features @ vectors[:, positive[: len(values)]]
-        Z = self._place(X)
-        signs = np.where((fixed_signs(Z) * Z).sum(axis=0) < 0, -1.0, 1.0)
-        self._projection, self.embedding_ = self._projection * signs, Z * signs
-
-    @staticmethod
-    def _centred_times(K: np.ndarray):
-        def times(x: np.ndarray) -> np.ndarray:
-            product = K @ (x - x.mean())
-            return product - product.mean()
-
-        return times
-
-    def _told_positive(self, values: np.ndarray, n_components: int) -> np.ndarray:
-        """Keep the eigenvalues; which are positive, and a warning of others."""
-        values = self.eigenvalues_ = np.concatenate([values, np.zeros(n_components - len(values))])
-        rounding = _ZERO * float(np.abs(values).max())
-        positive, d = values > rounding, len(values)
-        negative = values[values < -rounding]
-        if len(negative):
-            listed = ", ".join(f"{value:.4g}" for value in negative)
-            text = f"Eigenvalues {listed} are negative: the kernel is no inner product in {d} dimensions"
-            warnings.warn(f"{text}, and those coordinates are zero.", NegativeEigenvalueWarning, stacklevel=3)
-        elif not positive.all():
-            lost = f"the last {d - positive.sum()} of {d} coordinates are zero"
-            text = f"The kernel has a rank of {positive.sum()} around its mean: {lost}."
-            warnings.warn(text, IsentropicWarning, stacklevel=3)
-        return positive
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        Z = np.empty((len(X), self._n_features_out))
-        for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._means))):
-            K = self._product.between(X[block], self._fit_X, self.n_jobs)
-            with threads(self.n_jobs):
-                Z[block] = project_centred(K, self._means, self._projection)
-        return Z
-
-    def _require_sound(self) -> None:
-        if getattr(self, "landmarks_", None) is None and len(self._means) != len(self.embedding_):
-            raise StateError("_means", "must be one for each row, where these are no landmarks")
-        given = self._product.kind == "precomputed"
-        columns, features = self._fit_X.shape[1], len(self._means) if given else self.n_features_in_
-        if columns != (0 if given else features) or features != self.n_features_in_:
-            raise StateError("_fit_X", f"must have the features of new rows, got {columns}")
+            values, new_rows, Z = axes_of_all(data, product, d, n_jobs)
+        else:
+            must_be = "None where kernels are given, which are there already"
+            require(self.kernel != "precomputed", "n_landmarks", must_be, self.n_landmarks)
+            chosen = chosen_landmarks(data.table, landmarks.n, landmarks.rule, random_state=self.random_state,
+                                      n_jobs=n_jobs)  # fmt: skip
+            with one_blas_thread():  # several take the cores from the kernels
+                values, new_rows, Z = axes_by_landmarks(data, product, chosen, d, n_jobs)
+        return self._set_fit(Z, new_rows, eigenvalues_=values, landmarks_=new_rows.landmarks)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+
+def axes_of_all(
+    data: TrainingData, product: InnerProduct, d: int, n_jobs: int | None
+) -> tuple[np.ndarray, KernelMap, np.ndarray]:
+    """Eigenvalues, the map and the coordinates of all rows, from all kernels."""
+    X, n, given = data.table, data.n, product.kind == "precomputed"
+    require_memory(8 * n * n, f"All kernels of {n:,} rows", "Take landmarks: n_landmarks=1000.")
+    K = product.between(X, X, n_jobs)
+    if given:
+        _require_kernel(K)
+    found, vectors = top_eigenpairs(_centred_times(K), n, min(d, n))
+    values, positive = _told_positive(found, d)
+    projection = np.zeros((n, d))
+    projection[:, positive] = vectors[:, positive[: vectors.shape[1]]] / np.sqrt(values[positive])
+    projection -= projection.mean(axis=0)
+    references = X[:, :0].copy() if given else X.copy()
+    kept = TrainingData(n, None, data.metric)
+    new_rows = KernelMap(kept, X.shape[1], product, references, K.mean(axis=0), projection)
+    with threads(n_jobs):
+        return values, new_rows, project_centred(K, new_rows.means, projection)
+
+
+def axes_by_landmarks(
+    data: TrainingData, product: InnerProduct, landmarks: np.ndarray, d: int, n_jobs: int | None
+) -> tuple[np.ndarray, KernelMap, np.ndarray]:
+    """As :func:`axes_of_all` by PCA of features ``K_l W^-1/2``: their products are the kernels of Nyström."""
+    X, n, count = data.table, data.n, len(landmarks)
+    references = X[landmarks]
+    require_memory(24 * count**2, f"Kernels of {count:,} landmarks", "Take fewer of them.")
+    W = product.between(references, references, n_jobs)
+    sizes, axes = np.linalg.eigh((W + W.T) / 2)
+    wide = sizes > _LEAST * sizes[-1]
+    features = axes[:, wide] / np.sqrt(sizes[wide])
+    near = W.mean(axis=0)  # taken off first, so that little is lost where all kernels are alike
+    sums, products = np.zeros(count), np.zeros((features.shape[1],) * 2)
+    for block in row_blocks(n, "kernels", size=rows_per_block(count)):
+        gaps = product.between(X[block], references, n_jobs) - near
+        sums += gaps.sum(axis=0)
+        products += (gaps @ features).T @ (gaps @ features)
+    mean = sums / n @ features
+    found, vectors = np.linalg.eigh(products - n * np.outer(mean, mean))
+    found, vectors = found[::-1][:d], vectors[:, ::-1][:, :d]
+    values, positive = _told_positive(found, d)
+    projection = np.zeros((count, d))
+    projection[:, positive] = features @ vectors[:, positive[: len(found)]]
+    kept = TrainingData(n, None, data.metric)
+    new_rows = KernelMap(kept, X.shape[1], product, references, near + sums / n, projection, landmarks)
+    Z = new_rows.transform(X, n_jobs)
+    signs = np.where((fixed_signs(Z) * Z).sum(axis=0) < 0, -1.0, 1.0)
+    return values, replace(new_rows, projection=projection * signs), Z * signs
+
+
+def _centred_times(K: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """``H K H`` times a vector."""
+
+    def times(x: np.ndarray) -> np.ndarray:
+        product: np.ndarray = K @ (x - x.mean())
+        return product - product.mean()
+
+    return times
+
+
+def _told_positive(found: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """As many eigenvalues as coordinates, and which are positive; with a warning of others."""
+    values = np.concatenate([found, np.zeros(d - len(found))])
+    rounding = _ZERO * float(np.abs(values).max())
+    positive = values > rounding
+    negative = values[values < -rounding]
+    if len(negative):
+        listed = ", ".join(f"{value:.4g}" for value in negative)
+        text = f"Eigenvalues {listed} are negative: the kernel is no inner product in {d} dimensions"
+        warn(f"{text}, and those coordinates are zero.", NegativeEigenvalueWarning)
+    elif not positive.all():
+        lost = f"the last {d - positive.sum()} of {d} coordinates are zero"
+        warn(f"The kernel has a rank of {positive.sum()} around its mean: {lost}.", IsentropicWarning)
+    return values, positive
 
 
 def _require_kernel(K: np.ndarray) -> None:

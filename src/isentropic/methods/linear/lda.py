@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import numpy as np
 from scipy.linalg import qr, svd
 
 from ..._core.errors import is_real, require
-from ..._core.state import Array, Number, State
-from ...embedding.input_rows import checked_components
-from ...embedding.maps.linear import LinearEmbedder, padded, require_features
+from ..._core.specs import Array, Number
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, padded, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import fully_labelled_training_data
 from ...linalg.centred import RANK, CentredRows
 
 
-class LDA(LinearEmbedder):
+class LDA(SupportsInverse, Embedder):
     """Directions along which classes lie apart, measured by the spread within them (Fisher, Rao).
 
     The leading solutions of ``S_b a = lambda S_w a``, S_b the covariance of the class means and S_w that
@@ -63,52 +70,71 @@ class LDA(LinearEmbedder):
     """
 
     _learns_from_y = True
-    _state = State(explained_variance_ratio_=Array("d"), shrinkage_=Number(0, most=1))
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    explained_variance_ratio_: Annotated[np.ndarray, Array("d")]
+    shrinkage_: Annotated[float, Number(0, most=1)]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
 
-    def __init__(self, n_components=2, *, shrinkage="auto", n_jobs=None):
+    def __init__(self, n_components: NComponents = 2, *, shrinkage: Any = "auto", n_jobs: NJobs = None):
         self.n_components = n_components
         self.shrinkage = shrinkage
         self.n_jobs = n_jobs
 
     def fit(self, X, y):
         """Class means, the spread within classes, the directions of the one in units of the other."""
-        X, classes = self._labelled(X, y)
-        n_components, count = checked_components(self.n_components), len(self.classes_)
-        require_features(n_components, X)
-        is_auto = isinstance(self.shrinkage, str) and self.shrinkage == "auto"
-        in_range = is_auto or (is_real(self.shrinkage) and 0 <= self.shrinkage <= 1)
-        require(in_range, "shrinkage", "'auto' or a number from 0 to 1", self.shrinkage)
+        data = fully_labelled_training_data(self, X, y, keep_rows=False)
+        d, n_jobs, count = self.n_components, self.n_jobs, len(self.classes_)
+        require_features(d, data.table)
+        shrinkage = _checked_shrinkage(self.shrinkage)
         require(count > 1, "y", "at least two classes", count, "PCA needs none.")
-        centred = CentredRows.of(X)
-        directions, variances = self._directions(centred, classes)
-        directions = padded(directions, n_components, f"{count} classes lie in {len(directions)} dimensions")
-        shares = variances[:n_components] / (variances.sum() or 1.0)
-        self.explained_variance_ratio_ = np.pad(shares, (0, n_components - len(shares)))
-        self._project(X, centred.mean, directions / centred.unit)
-        return self
+        centred = CentredRows.of(data.table)
+        found = discriminants(centred, data.labels, shrinkage)
+        directions = padded(found.directions, d, f"{count} classes lie in {len(found.directions)} dimensions")
+        shares = found.variances[:d] / (found.variances.sum() or 1.0)
+        new_rows = LinearMap.along(data, centred.mean, directions / centred.unit)
+        return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows,
+                             components_=new_rows.components, mean_=new_rows.mean,
+                             explained_variance_ratio_=np.pad(shares, (0, d - len(shares))),
+                             shrinkage_=found.shrinkage)  # fmt: skip
 
-    def _directions(self, centred: CentredRows, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """All of them, and the variance between classes along each; found in the span of the rows."""
-        (n, m), axes = centred.rows.shape, centred.axes()[1]
-        rows, sizes = centred.rows @ axes.T, np.bincount(classes)
-        means = np.array([rows[classes == c].mean(axis=0) for c in range(len(sizes))])
-        if not means.any():
-            self.shrinkage_ = 0.0
-            return np.zeros((0, m)), np.zeros(0)
-        rows -= means[classes]
-        spreads, turn = _whole_axes(rows / np.sqrt(max(n - len(sizes), 1)))
-        if isinstance(self.shrinkage, str):
-            singular = spreads[-1] <= RANK * max(spreads[0], np.abs(means).max())
-            self.shrinkage_ = ledoit_wolf(rows, m) if singular else 0.0
-        else:
-            self.shrinkage_ = float(self.shrinkage)
-        target = (spreads**2).sum() / m or (means**2).mean()  # equal rows in each class leave no other unit
-        variances = (1 - self.shrinkage_) * spreads**2 + self.shrinkage_ * target
-        kept = variances > RANK**2 * variances.max()
-        whitened = turn[kept].T / np.sqrt(variances[kept])
-        _, between, found = svd(np.sqrt(sizes / n)[:, None] * means @ whitened, full_matrices=False)
-        count = int(np.count_nonzero(between > RANK * between[0]))
-        return found[:count] @ whitened.T @ axes, between[:count] ** 2
+
+def _checked_shrinkage(shrinkage: Any) -> float | None:
+    """A given share; None for ``"auto"``."""
+    is_auto = isinstance(shrinkage, str) and shrinkage == "auto"
+    in_range = is_auto or (is_real(shrinkage) and 0 <= shrinkage <= 1)
+    require(in_range, "shrinkage", "'auto' or a number from 0 to 1", shrinkage)
+    return None if is_auto else float(shrinkage)
+
+
+@dataclass(frozen=True, slots=True)
+class Discriminants:
+    """All directions that separate classes, best first."""
+
+    directions: np.ndarray  # (r, m)
+    variances: np.ndarray  # (r,) between classes along each
+    shrinkage: float  # of the covariance within classes
+
+
+def discriminants(centred: CentredRows, classes: np.ndarray, shrinkage: float | None) -> Discriminants:
+    """Found in the span of the rows; a shrinkage of None is that of Ledoit and Wolf where one is needed."""
+    (n, m), axes = centred.rows.shape, centred.axes()[1]
+    rows, sizes = centred.rows @ axes.T, np.bincount(classes)
+    means = np.array([rows[classes == c].mean(axis=0) for c in range(len(sizes))])
+    if not means.any():
+        return Discriminants(np.zeros((0, m)), np.zeros(0), 0.0)
+    rows -= means[classes]
+    spreads, turn = _whole_axes(rows / np.sqrt(max(n - len(sizes), 1)))
+    if shrinkage is None:
+        singular = spreads[-1] <= RANK * max(spreads[0], np.abs(means).max())
+        shrinkage = ledoit_wolf(rows, m) if singular else 0.0
+    target = (spreads**2).sum() / m or (means**2).mean()  # equal rows in each class leave no other unit
+    variances = (1 - shrinkage) * spreads**2 + shrinkage * target
+    kept = variances > RANK**2 * variances.max()
+    whitened = turn[kept].T / np.sqrt(variances[kept])
+    _, between, found = svd(np.sqrt(sizes / n)[:, None] * means @ whitened, full_matrices=False)
+    count = int(np.count_nonzero(between > RANK * between[0]))
+    return Discriminants(found[:count] @ whitened.T @ axes, between[:count] ** 2, shrinkage)
 
 
 def _whole_axes(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from math import prod
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.linalg import eigh, svd
 
-from ..._core.errors import require, require_count, require_number
-from ..._core.state import Array, Each, State
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.linear import LinearEmbedder, padded, require_features
+from ..._core.errors import require, require_count
+from ..._core.parameters import Real
+from ..._core.specs import Array, Each
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, padded, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg.centred import RANK, CentredRows
 
 _GROWTH = 1e-6  # of the variance kept, at which the sweeps end
 _MOST_SWEEPS = 100
 
 
-class MultilinearPCA(LinearEmbedder):
+class MultilinearPCA(SupportsInverse, Embedder):
     """PCA along each axis of rows that are flattened arrays, then of the small arrays that remain.
 
     Factors A_1, ..., A_N, one for each axis, keep as much variance of the array products ``x A_1 ... A_N``
@@ -66,9 +72,21 @@ class MultilinearPCA(LinearEmbedder):
     ([(8, 4), (8, 4)], (2, 64))
     """
 
-    _state = State(explained_variance_ratio_=Array("d"), factors_=Each(Array(None, None)))
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    explained_variance_ratio_: Annotated[np.ndarray, Array("d")]
+    factors_: Annotated[tuple[np.ndarray, ...], Each(Array(None, None))]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
 
-    def __init__(self, n_components=2, *, shape=None, ranks=None, variance=0.97, n_jobs=None):
+    def __init__(
+        self,
+        n_components: NComponents = 2,
+        *,
+        shape: Any = None,
+        ranks: Any = None,
+        variance: Annotated[float, Real("a number above 0, at most 1", above=0.0, most=1.0)] = 0.97,
+        n_jobs: NJobs = None,
+    ):
         self.n_components = n_components
         self.shape = shape
         self.ranks = ranks
@@ -77,39 +95,44 @@ class MultilinearPCA(LinearEmbedder):
 
     def fit(self, X, y=None):
         """Factors of the axes, in turn; PCA of the products; one linear map. ``y`` is not used."""
-        X = checked_rows(self, X)
-        n_components = checked_components(self.n_components)
-        require_features(n_components, X)
-        shape, ranks = self._checked_shape(X.shape[1], n_components)
-        centred = CentredRows.of(X)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        n, m = data.table.shape
+        require_features(d, data.table)
+        shape, ranks = _checked_shape(self.shape, self.ranks, m, d)
+        centred = CentredRows.of(data.table)
         arrays = centred.rows.reshape(-1, *shape)
         starts = [_leading(arrays, axis) for axis in range(len(shape))]
         if ranks is None:
-            ranks = _ranks_for([values for values, _ in starts], self.variance, n_components)
-        factors = [vectors[:, :rank] for (_, vectors), rank in zip(starts, ranks, strict=True)]
-        self.factors_ = tuple(np.ascontiguousarray(factor) for factor in swept(arrays, factors))
-        cores = _applied(arrays, [factor.T for factor in self.factors_]).reshape(len(X), -1)
+            ranks = _ranks_for([values for values, _ in starts], float(self.variance), d)
+        first = [vectors[:, :rank] for (_, vectors), rank in zip(starts, ranks, strict=True)]
+        factors = tuple(np.ascontiguousarray(factor) for factor in swept(arrays, first))
+        cores = _applied(arrays, [factor.T for factor in factors]).reshape(n, -1)
         _, values, axes = svd(cores, full_matrices=False)
-        axes = axes[: min(n_components, int(np.count_nonzero(values > RANK * values[0])))]
-        sizes = [factor.shape[1] for factor in self.factors_]
-        found = _applied(axes.reshape(len(axes), *sizes), list(self.factors_)).reshape(len(axes), X.shape[1])
-        components = padded(found, n_components, f"The arrays have a rank of {len(axes)}")
-        self.explained_variance_ratio_ = centred.explained(components)
-        self._project(X, centred.mean, components)
-        return self
+        axes = axes[: min(d, int(np.count_nonzero(values > RANK * values[0])))]
+        sizes = [factor.shape[1] for factor in factors]
+        found = _applied(axes.reshape(len(axes), *sizes), list(factors)).reshape(len(axes), m)
+        components = padded(found, d, f"The arrays have a rank of {len(axes)}")
+        new_rows = LinearMap.along(data, centred.mean, components)
+        return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows,
+                             components_=new_rows.components, mean_=new_rows.mean,
+                             explained_variance_ratio_=centred.explained(components),
+                             factors_=factors)  # fmt: skip
 
-    def _checked_shape(self, m: int, n_components: int) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
-        shape = (m,) if self.shape is None else _whole_numbers("shape", self.shape)
-        require(prod(shape) == m, "shape", f"of {m} numbers, as many as features", f"{shape}: {prod(shape)}")
-        require_number("variance", self.variance, "a number above 0, at most 1", above=0.0, most=1.0)
-        if self.ranks is None:
-            return shape, None
-        ranks = _whole_numbers("ranks", self.ranks)
-        fits = len(ranks) == len(shape) and all(r <= size for r, size in zip(ranks, shape, strict=True))
-        require(fits, "ranks", f"one for each axis of {shape}, and at most its size", ranks)
-        must_be = f"such that {n_components} coordinates remain"
-        require(prod(ranks) >= n_components, "ranks", must_be, f"{ranks}: {prod(ranks)}")
-        return shape, ranks
+
+def _checked_shape(
+    given: Any, given_ranks: Any, m: int, n_components: int
+) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    """Sizes of the axes, and ranks of their factors if any are given."""
+    shape = (m,) if given is None else _whole_numbers("shape", given)
+    require(prod(shape) == m, "shape", f"of {m} numbers, as many as features", f"{shape}: {prod(shape)}")
+    if given_ranks is None:
+        return shape, None
+    ranks = _whole_numbers("ranks", given_ranks)
+    fits = len(ranks) == len(shape) and all(r <= size for r, size in zip(ranks, shape, strict=True))
+    require(fits, "ranks", f"one for each axis of {shape}, and at most its size", ranks)
+    must_be = f"such that {n_components} coordinates remain"
+    require(prod(ranks) >= n_components, "ranks", must_be, f"{ranks}: {prod(ranks)}")
+    return shape, ranks
 
 
 def _whole_numbers(name: str, given) -> tuple[int, ...]:

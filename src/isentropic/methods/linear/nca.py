@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 from scipy.special import softmax
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
-from ..._core.errors import require, require_count
+from ..._core.errors import require
+from ..._core.parameters import Count
 from ..._core.runtime import require_memory, row_blocks
-from ..._core.state import Number, State, Whole
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
 from ...distances import rows_per_block
-from ...embedding.input_rows import checked_components
-from ...embedding.maps.linear import LinearEmbedder, padded, require_features
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, padded, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import fully_labelled_training_data
 from ...linalg.centred import CentredRows
 
 
-class NCA(LinearEmbedder):
+class NCA(SupportsInverse, Embedder):
     """A metric learnt from classes: the linear map in which a row's neighbours have its class.
 
     ``max sum_i sum_j p_ij [y_i = y_j]``, p_ij proportional to ``exp(-|C x_i - C x_j|^2)``: the expected
@@ -64,36 +71,41 @@ class NCA(LinearEmbedder):
     """
 
     _learns_from_y = True
-    _state = State(expected_accuracy_=Number(0, most=1), n_iter_=Whole(0))
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    expected_accuracy_: Annotated[float, Number(0, most=1)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
 
-    def __init__(self, n_components=2, *, max_iter=50, n_jobs=None):
+    def __init__(
+        self, n_components: NComponents = 2, *, max_iter: Annotated[int, Count()] = 50, n_jobs: NJobs = None
+    ):
         self.n_components = n_components
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
     def fit(self, X, y):
         """Principal axes; the map that gradient steps lead to from there; place every row."""
-        X, classes = self._labelled(X, y)
-        n_components, n = checked_components(self.n_components), len(X)
-        require_count("max_iter", self.max_iter)
-        require_features(n_components, X)
-        count = len(self.classes_)
+        data = fully_labelled_training_data(self, X, y, keep_rows=False)
+        n, d, n_jobs, count = data.n, self.n_components, self.n_jobs, len(self.classes_)
+        require_features(d, data.table)
         require(count > 1, "y", "at least two classes", count, "PCA needs none.")
         require_memory(32 * n * n, f"All pairs of {n:,} rows", "Take LDA, or a sample.")
-        centred = CentredRows.of(X)
+        centred = CentredRows.of(data.table)
         axes = centred.axes()[1]
-        start = padded(axes, n_components, f"X has a rank of {len(axes)}")
+        start = padded(axes, d, f"X has a rank of {len(axes)}")
         unit = np.sqrt((centred.rows**2).mean()) or 1.0  # in which the variance of a feature is 1 on average
         rounds = row_blocks(self.max_iter, "descent steps", size=1)
         next(rounds)
         nca = NeighborhoodComponentsAnalysis(
-            n_components, init=start, max_iter=self.max_iter, callback=lambda *_: next(rounds, None)
+            d, init=start, max_iter=self.max_iter, callback=lambda *_: next(rounds, None)
         )
-        nca.fit(centred.rows / unit, classes)
-        self.n_iter_ = int(nca.n_iter_)
-        self._project(X, centred.mean, nca.components_ / unit / centred.unit)
-        self.expected_accuracy_ = expected_accuracy(self.embedding_, classes)
-        return self
+        nca.fit(centred.rows / unit, data.labels)
+        new_rows = LinearMap.along(data, centred.mean, nca.components_ / unit / centred.unit)
+        Z = new_rows.transform(data.table, n_jobs)
+        return self._set_fit(Z, new_rows, components_=new_rows.components, mean_=new_rows.mean,
+                             expected_accuracy_=expected_accuracy(Z, data.labels), n_iter_=int(nca.n_iter_)
+                             )  # fmt: skip
 
 
 def expected_accuracy(Z: np.ndarray, classes: np.ndarray) -> float:

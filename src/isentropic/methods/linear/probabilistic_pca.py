@@ -2,19 +2,69 @@
 
 from __future__ import annotations
 
-import warnings
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from ..._core.errors import IsentropicWarning, require, require_one_of
-from ..._core.state import Array, Number, State
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.linear import LinearEmbedder, padded, require_features
+from ..._core.errors import IsentropicWarning, require, warn
+from ..._core.parameters import Choice
+from ..._core.specs import Array, Number
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, padded, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.part import Part
+from ...embedding.training_data import TrainingData, training_data
 from ...linalg.centred import CentredRows
 from ...linalg.factor_model import LEAST_NOISE, FactorModel, by_em, closed_form, posterior
 
 
-class ProbabilisticPCA(LinearEmbedder):
+@dataclass(frozen=True, eq=False)
+class FactorMap(Part):
+    """The mean of the factors given what is known of a row: linear, where that is all of it."""
+
+    linear: Annotated[LinearMap, Sub(LinearMap)]
+    variances: Annotated[np.ndarray, Array("d", least=0)]  # along the directions, noise included
+    noise: Annotated[float, Number(0)]
+
+    @property
+    def data(self) -> TrainingData:
+        return self.linear.data
+
+    @classmethod
+    def of(cls, data: TrainingData, model: FactorModel, centred: CentredRows, d: int) -> FactorMap:
+        """The model in the units of the table; directions that have no more variance than noise are zero."""
+        noise, square = model.noise, centred.unit**2
+        axes = padded(model.axes, d, f"X has a rank of {len(model.axes)}")
+        variances = np.concatenate([model.variances, np.full(d - len(model.variances), noise)])
+        spread = np.sqrt(np.maximum(variances - noise, 0.0))
+        scales = np.divide(spread, variances, out=np.zeros_like(spread), where=variances > 0)
+        mean = centred.mean + centred.unit * model.mean
+        linear = LinearMap.along(data, mean, axes, scales / centred.unit)
+        return cls(linear, variances * square, float(noise * square))
+
+    def transform(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """A complete row by the linear map, one with holes by the same mean given what is known of it."""
+        holes = np.isnan(X)
+        some = np.flatnonzero(holes.any(axis=1))
+        if not len(some):
+            return self.linear.transform(X, n_jobs)
+        mean, directions = self.linear.mean, self.linear.components.T
+        Z = self.linear.transform(np.where(holes, mean, X), n_jobs)
+        unit = np.sqrt(self.variances.max()) or 1.0
+        spread = np.sqrt(np.maximum(self.variances - self.noise, 0.0)) / unit
+        noise = max(self.noise / unit**2, LEAST_NOISE)
+        Z[some] = posterior((X[some] - mean) / unit, directions * spread, noise, n_jobs).means
+        return Z
+
+    def inverse(self, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """As that of the linear map."""
+        return self.linear.inverse(Z, n_jobs)
+
+
+class ProbabilisticPCA(SupportsInverse, Embedder):
     """PCA as a model with a likelihood: ``x = W z + mean + e``, z normal, e normal noise of one variance.
 
     The coordinates of a row are the mean of z given what is known of it. Of a complete table the model has a
@@ -67,14 +117,21 @@ class ProbabilisticPCA(LinearEmbedder):
     ((178, 2), True)
     """
 
-    _state = State(
-        noise_variance_=Number(0),
-        explained_variance_=Array("d", least=0),
-        explained_variance_ratio_=Array("d", least=0),
-        log_likelihood_=Number(infinite=True),
-    )
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    noise_variance_: Annotated[float, Number(0)]
+    explained_variance_: Annotated[np.ndarray, Array("d", least=0)]
+    explained_variance_ratio_: Annotated[np.ndarray, Array("d", least=0)]
+    log_likelihood_: Annotated[float, Number(infinite=True)]
+    _map: Annotated[FactorMap, Sub(FactorMap)]
 
-    def __init__(self, n_components=2, *, missing="error", n_jobs=None):
+    def __init__(
+        self,
+        n_components: NComponents = 2,
+        *,
+        missing: Annotated[str, Choice("error", "em")] = "error",
+        n_jobs: NJobs = None,
+    ):
         self.n_components = n_components
         self.missing = missing
         self.n_jobs = n_jobs
@@ -84,58 +141,35 @@ class ProbabilisticPCA(LinearEmbedder):
 
         ``y`` is not used.
         """
-        require_one_of("missing", self.missing, ("error", "em"))
-        X = checked_rows(self, X)
-        n_components, m = checked_components(self.n_components), X.shape[1]
-        require_features(n_components, X)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        X, m = data.table, data.table.shape[1]
+        require_features(d, X)
         there = ~np.isnan(X)
         empty = np.flatnonzero(~there.any(axis=0)).tolist()
         require(
             not empty, "X", "known in some row for each feature", f"none in columns {empty}", "Drop them."
         )
-        centred = CentredRows.of(X)
-        complete = bool(there.all())
-        if n_components == m:
-            require(complete, "n_components", f"less than {m} for rows with holes", n_components)
+        centred, complete = CentredRows.of(X), bool(there.all())
+        if d == m:
+            require(complete, "n_components", f"less than {m} for rows with holes", d)
             text = f"{m} directions of {m} features leave no noise: this is PCA, whitened."
-            warnings.warn(text, IsentropicWarning, stacklevel=2)
-        model = closed_form(centred, n_components) if complete else by_em(centred, n_components, self.n_jobs)
-        self._keep(X, model, centred, float(there.sum(axis=1).mean()))
-        return self
-
-    def _keep(self, X: np.ndarray, model: FactorModel, centred: CentredRows, known: float) -> None:
-        """The model in the units of the table; directions that have no more variance than noise are zero."""
-        noise, m = model.noise, X.shape[1]
-        variances, axes = (
-            model.variances,
-            padded(model.axes, self.n_components, f"X has a rank of {len(model.axes)}"),
-        )
-        variances = np.concatenate([variances, np.full(self.n_components - len(variances), noise)])
-        square = centred.unit**2
-        self.noise_variance_ = float(noise * square)
-        self.explained_variance_ = variances * square
-        total = variances.sum() + (m - len(variances)) * noise
-        self.explained_variance_ratio_ = variances / (total or 1.0)
-        self.log_likelihood_ = float(model.log_likelihood - known * np.log(centred.unit))
-        spread = np.sqrt(np.maximum(variances - noise, 0.0))
-        scales = np.divide(spread, variances, out=np.zeros_like(spread), where=variances > 0)
-        self._project(X, centred.mean + centred.unit * model.mean, axes, scales / centred.unit)
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        """A complete row by the linear map, one with holes by the same mean given what is known of it."""
-        holes = np.isnan(X)
-        some = np.flatnonzero(holes.any(axis=1))
-        if not len(some):
-            return super()._place(X)
-        Z = super()._place(np.where(holes, self.mean_, X))
-        unit = np.sqrt(self.explained_variance_.max()) or 1.0
-        spread = np.sqrt(np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)) / unit
-        noise = max(self.noise_variance_ / unit**2, LEAST_NOISE)
-        rows = (X[some] - self.mean_) / unit
-        Z[some] = posterior(rows, self.components_.T * spread, noise, self.n_jobs).means
-        return Z
+            warn(text, IsentropicWarning)
+        model = closed_form(centred, d) if complete else by_em(centred, d, n_jobs)
+        new_rows = FactorMap.of(data, model, centred, d)
+        known = float(there.sum(axis=1).mean()) * np.log(centred.unit)
+        return self._set_fit(new_rows.transform(X, n_jobs), new_rows, components_=new_rows.linear.components,
+                             mean_=new_rows.linear.mean, noise_variance_=new_rows.noise,
+                             explained_variance_=new_rows.variances,
+                             explained_variance_ratio_=_shares(model, d, m),
+                             log_likelihood_=float(model.log_likelihood - known))  # fmt: skip
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "em"
         return tags
+
+
+def _shares(model: FactorModel, d: int, m: int) -> np.ndarray:
+    """The share of the variance of the model along each of d directions, noise included."""
+    variances = np.concatenate([model.variances, np.full(d - len(model.variances), model.noise)])
+    return variances / (variances.sum() + (m - d) * model.noise or 1.0)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 
 from ..._core.runtime import generator
-from ..._core.state import Array, State
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.linear import LinearEmbedder, require_features
+from ..._core.specs import Array
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg.centred import CentredRows
 
 
-class RandomProjection(LinearEmbedder):
+class RandomProjection(SupportsInverse, Embedder):
     """Directions drawn at random, without a look at the data: what any other method must beat.
 
     The entries of C are normal with variance 1/d, so that squared distances are kept on average: Johnson and
@@ -51,20 +57,23 @@ class RandomProjection(LinearEmbedder):
     (178, 2)
     """
 
-    _state = State(explained_variance_ratio_=Array("d"))
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    explained_variance_ratio_: Annotated[np.ndarray, Array("d")]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
 
-    def __init__(self, n_components=2, *, random_state=None, n_jobs=None):
+    def __init__(self, n_components: NComponents = 2, *, random_state: Any = None, n_jobs: NJobs = None):
         self.n_components = n_components
         self.random_state = random_state
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Draw the directions, place every row. ``y`` is not used."""
-        X = checked_rows(self, X)
-        n_components = checked_components(self.n_components)
-        require_features(n_components, X)
-        centred = CentredRows.of(X)
-        drawn = generator(self.random_state).normal(size=(n_components, X.shape[1]))
-        self.explained_variance_ratio_ = centred.explained(drawn)
-        self._project(X, centred.mean, drawn / np.sqrt(n_components))
-        return self
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        require_features(d, data.table)
+        centred = CentredRows.of(data.table)
+        drawn = generator(self.random_state).normal(size=(d, data.table.shape[1]))
+        new_rows = LinearMap.along(data, centred.mean, drawn / np.sqrt(d))
+        return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows,
+                             components_=new_rows.components, mean_=new_rows.mean,
+                             explained_variance_ratio_=centred.explained(drawn))  # fmt: skip

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
+from typing import Annotated
 
 import numpy as np
 from scipy.linalg import qr, svd
 
-from ..._core.errors import IsentropicWarning, require_one_of
-from ..._core.state import Array, State
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.linear import LinearEmbedder, padded, require_features
+from ..._core.errors import IsentropicWarning, warn
+from ..._core.parameters import Choice
+from ..._core.specs import Array
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, padded, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg import fixed_signs
 from ...linalg.centred import RANK, CentredRows, short_products
 
@@ -20,7 +25,7 @@ _EXACT = 1e-7  # share of the table that low rank and outliers may leave over
 _STILL = 1e-12  # step, in the unit of the rows, at which the spatial median has been found
 
 
-class RobustPCA(LinearEmbedder):
+class RobustPCA(SupportsInverse, Embedder):
     """PCA that a few odd rows, or odd values, turn less: two things go by this name.
 
     ``"l1"``: directions of largest absolute deviation, ``max sum_i |W' (x_i - c)|_1`` over orthonormal W,
@@ -71,32 +76,40 @@ class RobustPCA(LinearEmbedder):
     [False, True]
     """
 
-    _state = State(explained_variance_ratio_=Array("d"))
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    explained_variance_ratio_: Annotated[np.ndarray, Array("d")]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
 
-    def __init__(self, n_components=2, *, solver="l1", n_jobs=None):
+    def __init__(
+        self,
+        n_components: NComponents = 2,
+        *,
+        solver: Annotated[str, Choice("l1", "pcp")] = "l1",
+        n_jobs: NJobs = None,
+    ):
         self.n_components = n_components
         self.solver = solver
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Centre; the directions of either criterion; place every row. ``y`` is not used."""
-        require_one_of("solver", self.solver, ("l1", "pcp"))
-        X = checked_rows(self, X)
-        n_components = checked_components(self.n_components)
-        require_features(n_components, X)
-        centred = CentredRows.of(X)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        require_features(d, data.table)
+        centred = CentredRows.of(data.table)
         if self.solver == "l1":
             centre = spatial_median(centred.rows)
-            with short_products(X.size * n_components):
-                found = _l1_directions(centred.rows - centre, n_components)
+            with short_products(data.table.size * d):
+                found = _l1_directions(centred.rows - centre, d)
         else:
             low, _ = low_rank_and_sparse(centred.rows)
             centre = low.mean(axis=0)
             found = _axes(low - centre)[1]
-        components = padded(found, n_components, f"What the directions lie in has a rank of {len(found)}")
-        self.explained_variance_ratio_ = centred.explained(components)
-        self._project(X, centred.mean + centred.unit * centre, components)
-        return self
+        components = padded(found, d, f"What the directions lie in has a rank of {len(found)}")
+        new_rows = LinearMap.along(data, centred.mean + centred.unit * centre, components)
+        return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows,
+                             components_=new_rows.components, mean_=new_rows.mean,
+                             explained_variance_ratio_=centred.explained(components))  # fmt: skip
 
 
 def _axes(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -202,5 +215,5 @@ def low_rank_and_sparse(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         dual = dual + price * lost
         price *= 1.5
     text = f"The split still leaves {np.linalg.norm(lost) / size:.2g} of X over after {_MOST_ROUNDS} rounds."
-    warnings.warn(text, IsentropicWarning, stacklevel=3)
+    warn(text, IsentropicWarning)
     return L, S

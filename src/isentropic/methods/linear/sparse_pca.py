@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
+from typing import Annotated
 
 import numpy as np
 from scipy.linalg import qr
 
-from ..._core.errors import IsentropicWarning, require_number
-from ..._core.state import Array, State
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.linear import LinearEmbedder, padded, require_features
+from ..._core.errors import IsentropicWarning, warn
+from ..._core.parameters import Real
+from ..._core.specs import Array
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, padded, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg.centred import RANK, CentredRows, short_products
 
 _MOST_ROUNDS = 10_000
 _STILL = 1e-9  # step of the unit vector at which a direction has been found
 
 
-class SparsePCA(LinearEmbedder):
+class SparsePCA(SupportsInverse, Embedder):
     """Directions of large variance that few features make up: PCA whose axes can be read.
 
     One after the other, ``max_x sum_j ([|a_j' x| - g]_+)^2`` over unit vectors x, a_j the centred columns
@@ -62,9 +67,19 @@ class SparsePCA(LinearEmbedder):
     True
     """
 
-    _state = State(explained_variance_ratio_=Array("d"), zeros_=Array("d"))
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    explained_variance_ratio_: Annotated[np.ndarray, Array("d")]
+    zeros_: Annotated[np.ndarray, Array("d")]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
 
-    def __init__(self, n_components=2, *, rho=0.25, n_jobs=None):
+    def __init__(
+        self,
+        n_components: NComponents = 2,
+        *,
+        rho: Annotated[float, Real("a number from 0 to below 1", below=1.0)] = 0.25,
+        n_jobs: NJobs = None,
+    ):
         self.n_components = n_components
         self.rho = rho
         self.n_jobs = n_jobs
@@ -74,19 +89,18 @@ class SparsePCA(LinearEmbedder):
 
         ``y`` is not used.
         """
-        rho = require_number("rho", self.rho, "a number from 0 to below 1", below=1.0)
-        X = checked_rows(self, X)
-        n_components = checked_components(self.n_components)
-        require_features(n_components, X)
-        centred = CentredRows.of(X)
-        found = _directions(centred.rows, n_components, rho)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        require_features(d, data.table)
+        centred = CentredRows.of(data.table)
+        found = _directions(centred.rows, d, float(self.rho))
         found = found[np.argsort(-_adjusted(centred.rows, found), kind="stable")]
-        variances = np.pad(_adjusted(centred.rows, found), (0, n_components - len(found)))
-        components = padded(found, n_components, f"X has a rank of {len(found)}")
-        self.explained_variance_ratio_ = variances / ((centred.rows**2).sum() or 1.0)
-        self.zeros_ = (components == 0).mean(axis=1)
-        self._project(X, centred.mean, components)
-        return self
+        variances = np.pad(_adjusted(centred.rows, found), (0, d - len(found)))
+        components = padded(found, d, f"X has a rank of {len(found)}")
+        new_rows = LinearMap.along(data, centred.mean, components)
+        return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows,
+                             components_=new_rows.components, mean_=new_rows.mean,
+                             explained_variance_ratio_=variances / ((centred.rows**2).sum() or 1.0),
+                             zeros_=(components == 0).mean(axis=1))  # fmt: skip
 
 
 def _directions(rows: np.ndarray, count: int, rho: float) -> np.ndarray:
@@ -117,7 +131,7 @@ def power_direction(rows: np.ndarray, rho: float) -> np.ndarray:
             break
     else:
         text = f"A direction still turns after {_MOST_ROUNDS} rounds, by {np.abs(x - before).max():.2g}."
-        warnings.warn(text, IsentropicWarning, stacklevel=4)
+        warn(text, IsentropicWarning)
     return entries / np.sqrt(entries @ entries)
 
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from ..._core.errors import IsentropicWarning, warn
 from ..._core.runtime import one_blas_thread
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
 from ...distances import distinct_rows
+from ...embedding.embedder import Embedder
+from ...embedding.maps.linear import require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg import sum_of_blocks
-from .tangents import TangentEmbedder, Tangents, tangent_blocks
+from .eigenvectors import bottom_coordinates
+from .neighborhoods import OnDisconnected, find_neighborhoods
+from .tangents import TangentMap, Tangents, require_patch_size, tangent_blocks
 
 _DEPENDENT = 1e-7  # of a column: what the ones before it leave of it by rounding
 
 
-class HessianLLE(TangentEmbedder):
+class HessianLLE(Embedder):
     """Coordinates of least curvature: in every patch, second derivatives along its tangents are near 0.
 
     A patch is a row and its k neighbours; U are the d leading left singular vectors of the patch around its
@@ -74,13 +83,35 @@ class HessianLLE(TangentEmbedder):
     True
     """
 
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    _map: Annotated[TangentMap, Sub(TangentMap)]
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
+        *,
+        on_disconnected: OnDisconnected = "bridge",
+        n_jobs: NJobs = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.on_disconnected = on_disconnected
+        self.n_jobs = n_jobs
+
     def fit(self, X, y=None):
         """Patches, their second derivatives, the map in which these are least. ``y`` is not used."""
-        X, lists, d = self._patched(X, least=lambda d: d + d * (d + 1) // 2 + 1)
-        rows = X[lists.fitted]
-        curvature = sum_of_blocks(len(rows), _hessians(tangent_blocks(X, lists, d), len(rows)))
-        self._align(X, lists, csr_array(curvature + _ties(rows, lists.labels)), d)
-        return self
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        k = require_patch_size(self.n_neighbors, d + d * (d + 1) // 2 + 1, d)
+        require_features(d, data.X)
+        lists = find_neighborhoods(data.X, k, self.on_disconnected, n_jobs)
+        rows = data.X[lists.fitted]
+        curvature = sum_of_blocks(len(rows), _hessians(tangent_blocks(data.X, lists, d), len(rows)))
+        Z, results = bottom_coordinates(csr_array(curvature + _ties(rows, lists.labels)), d, lists.labels)
+        new_rows = TangentMap.fit(data, lists, Z, d, n_jobs)
+        return self._set_fit(new_rows.Z, new_rows, **results)
 
 
 def _hessians(

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from ..._core.errors import require_count
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.linear import require_features
+from typing import Annotated
+
+import numpy as np
+
+from ..._core.specs import Array, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg import sum_of_blocks
-from .aligned import AlignedEmbedder
-from .local import neighbor_lists
-from .tangents import tangent_blocks
+from .aligned import aligned_directions
+from .neighborhoods import find_neighborhoods
+from .tangents import require_patch_size, tangent_blocks
 
 
-class LinearLTSA(AlignedEmbedder):
+class LinearLTSA(SupportsInverse, Embedder):
     """Directions that agree with the tangents of every patch: LTSA restricted to linear functions.
 
     ``X' K X a = lambda X' X a`` for the d smallest lambda, X centred, K the sum of ``I - 11'/(k + 1) - UU'``
@@ -63,19 +71,26 @@ class LinearLTSA(AlignedEmbedder):
     True
     """
 
-    def __init__(self, n_neighbors=10, n_components=2, *, n_jobs=None):
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    n_separating_: Annotated[int, Whole(0)]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
+
+    def __init__(self, n_neighbors: int = 10, n_components: NComponents = 2, *, n_jobs: NJobs = None):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Patches, their tangents, the directions that fit all of them. ``y`` is not used."""
-        d = checked_components(self.n_components)
-        must_be = f"an integer of at least {d + 1}, for n_components = {d}"
-        require_count("n_neighbors", self.n_neighbors, must_be, least=d + 1)
-        X = checked_rows(self, X)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        X, k = data.table, require_patch_size(self.n_neighbors, d + 1, d)
         require_features(d, X)
-        lists = neighbor_lists(X, self.n_neighbors, n_jobs=self.n_jobs)
+        lists = find_neighborhoods(X, k, n_jobs=n_jobs)
         blocks = ((patches, tangents.alignments()) for patches, tangents in tangent_blocks(X, lists, d))
-        self._align(X, sum_of_blocks(len(X), blocks), d)
-        return self
+        found = aligned_directions(X, sum_of_blocks(data.n, blocks), d)
+        new_rows = LinearMap.along(data, found.mean, found.components)
+        return self._set_fit(new_rows.transform(X, n_jobs), new_rows, components_=new_rows.components,
+                             mean_=new_rows.mean, eigenvalues_=found.eigenvalues,
+                             n_separating_=found.n_separating)  # fmt: skip

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from ..._core.state import Number, State
-from .local import BarycentricEmbedder, reconstruction_weights
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.maps.barycentric import BarycentricMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
+from .eigenvectors import bottom_coordinates
+from .neighborhoods import (
+    OnDisconnected,
+    Regularization,
+    barycentric_map,
+    find_neighborhoods,
+    reconstruction_weights,
+    require_neighbors,
+)
 
 
-class LLE(BarycentricEmbedder):
+class LLE(Embedder):
     """Every row is a sum of its neighbours, with the same weights in the data and in the map.
 
     Weights w_ij, of sum 1 over the k neighbours of row i, minimise ``|x_i - sum_j w_ij x_j|^2``; the map
@@ -66,14 +82,35 @@ class LLE(BarycentricEmbedder):
     True
     """
 
-    _state = State(squared_weights_=Number(0))
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    squared_weights_: Annotated[float, Number(0)]
+    _map: Annotated[BarycentricMap, Sub(BarycentricMap)]
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
+        *,
+        regularization: Regularization = 1e-3,
+        on_disconnected: OnDisconnected = "bridge",
+        n_jobs: NJobs = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.regularization = regularization
+        self.on_disconnected = on_disconnected
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Neighbours, the weights of each row's, the map with the same weights. ``y`` is not used."""
-        X, lists, d, share = self._listed(X)
-        W = reconstruction_weights(X, lists, share)
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        k, share = require_neighbors(self.n_neighbors, d), float(self.regularization)
+        lists = find_neighborhoods(data.X, k, self.on_disconnected, n_jobs)
+        W = reconstruction_weights(data.X, lists, share)
         apart = csr_array(eye_array(len(lists.fitted)) - W)
-        squared = float((W.data**2).sum() / len(lists.fitted))
-        self._embed(X, lists.fitted, apart, d, squared=True, labels=lists.labels,
-                    squared_weights_=squared, **self._sums(lists, share))  # fmt: skip
-        return self
+        Z, results = bottom_coordinates(apart, d, lists.labels, squared=True)
+        results["squared_weights_"] = float((W.data**2).sum() / len(lists.fitted))
+        new_rows = barycentric_map(data, lists, share, Z, d, n_jobs)
+        return self._set_fit(new_rows.Z, new_rows, **results)

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import numpy as np
+
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.maps.linear import require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg import sum_of_blocks
-from .tangents import TangentEmbedder, tangent_blocks
+from .eigenvectors import bottom_coordinates
+from .neighborhoods import OnDisconnected, find_neighborhoods
+from .tangents import TangentMap, require_patch_size, tangent_blocks
 
 
-class LTSA(TangentEmbedder):
+class LTSA(Embedder):
     """Coordinates that are, in the patch of every row, an affine function of its tangent coordinates.
 
     A patch is a row and its k neighbours; U are the d leading left singular vectors of the patch around its
@@ -59,9 +71,31 @@ class LTSA(TangentEmbedder):
     True
     """
 
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    _map: Annotated[TangentMap, Sub(TangentMap)]
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
+        *,
+        on_disconnected: OnDisconnected = "bridge",
+        n_jobs: NJobs = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.on_disconnected = on_disconnected
+        self.n_jobs = n_jobs
+
     def fit(self, X, y=None):
         """Patches, their tangents, the map in which all of them fit together. ``y`` is not used."""
-        X, lists, d = self._patched(X, least=lambda d: d + 1)
-        blocks = ((patches, tangents.alignments()) for patches, tangents in tangent_blocks(X, lists, d))
-        self._align(X, lists, sum_of_blocks(len(lists.fitted), blocks), d)
-        return self
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        k = require_patch_size(self.n_neighbors, d + 1, d)
+        require_features(d, data.X)
+        lists = find_neighborhoods(data.X, k, self.on_disconnected, n_jobs)
+        blocks = ((patches, tangents.alignments()) for patches, tangents in tangent_blocks(data.X, lists, d))
+        Z, results = bottom_coordinates(sum_of_blocks(len(lists.fitted), blocks), d, lists.labels)
+        new_rows = TangentMap.fit(data, lists, Z, d, n_jobs)
+        return self._set_fit(new_rows.Z, new_rows, **results)

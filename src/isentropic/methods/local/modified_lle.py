@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import numpy as np
 
 from ..._core.runtime import one_blas_thread
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.maps.barycentric import BarycentricMap
+from ...embedding.parameters import NComponents, NJobs
 from ...embedding.side_by_side import rows_of_parts
+from ...embedding.training_data import training_data
 from ...linalg import sum_of_blocks
-from .local import BarycentricEmbedder, NeighborLists
+from .eigenvectors import bottom_coordinates
+from .neighborhoods import (
+    Neighborhoods,
+    OnDisconnected,
+    Regularization,
+    barycentric_map,
+    find_neighborhoods,
+    require_neighbors,
+)
 
 _NOTHING = 1e-12  # length of a vector to reflect at: below it there is nothing to reflect
 
 
-class ModifiedLLE(BarycentricEmbedder):
+class ModifiedLLE(Embedder):
     """Every row is several sums of its neighbours at once, with the same weights in the data and in the map.
 
     Where neighbours are more than directions, many weights give a row nearly as well: those of
@@ -72,20 +87,42 @@ class ModifiedLLE(BarycentricEmbedder):
     True
     """
 
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    _map: Annotated[BarycentricMap, Sub(BarycentricMap)]
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
+        *,
+        regularization: Regularization = 1e-3,
+        on_disconnected: OnDisconnected = "bridge",
+        n_jobs: NJobs = None,
+    ):
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.regularization = regularization
+        self.on_disconnected = on_disconnected
+        self.n_jobs = n_jobs
+
     def fit(self, X, y=None):
         """Neighbours, almost null spaces, several weights for each row, the map with the same weights.
 
         ``y`` is not used.
         """
-        X, lists, d, share = self._listed(X)
-        rows = X[lists.fitted]
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        k, share = require_neighbors(self.n_neighbors, d), float(self.regularization)
+        lists = find_neighborhoods(data.X, k, self.on_disconnected, n_jobs)
+        rows = data.X[lists.fitted]
         blocks = _weight_blocks(rows, lists, _median_shares(rows, lists, d), share)
-        self._embed(X, lists.fitted, sum_of_blocks(len(rows), blocks), d, labels=lists.labels,
-                    **self._sums(lists, share))  # fmt: skip
-        return self
+        Z, results = bottom_coordinates(sum_of_blocks(len(rows), blocks), d, lists.labels)
+        new_rows = barycentric_map(data, lists, share, Z, d, n_jobs)
+        return self._set_fit(new_rows.Z, new_rows, **results)
 
 
-def _spectra(X: np.ndarray, lists: NeighborLists) -> Iterator[tuple[np.ndarray, ...]]:
+def _spectra(X: np.ndarray, lists: Neighborhoods) -> Iterator[tuple[np.ndarray, ...]]:
     """Rows, lists, eigenvalues (largest first, of sum 1 or 0) and vectors of the products of differences."""
     for rows, near in lists.by_size(X.shape[1]):
         gaps = X[rows, None] - X[near]
@@ -105,7 +142,7 @@ def _shares(values: np.ndarray) -> np.ndarray:
     return left / np.where(first > 0, first, 1)
 
 
-def _median_shares(X: np.ndarray, lists: NeighborLists, d: int) -> np.ndarray:
+def _median_shares(X: np.ndarray, lists: Neighborhoods, d: int) -> np.ndarray:
     """Of what the rows' first d eigenvalues leave, over all rows or those of a part by itself."""
     n, k = lists.near.shape
     shares = np.zeros(n)
@@ -119,7 +156,7 @@ def _median_shares(X: np.ndarray, lists: NeighborLists, d: int) -> np.ndarray:
 
 
 def _weight_blocks(
-    X: np.ndarray, lists: NeighborLists, most: np.ndarray, regularization: float
+    X: np.ndarray, lists: Neighborhoods, most: np.ndarray, regularization: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Patches, each row before its neighbours, and ``[-1, W]'[-1, W]`` summed over the weights of the row."""
     for rows, near, values, V in _spectra(X, lists):

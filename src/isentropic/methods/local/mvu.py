@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Annotated, Any
+
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from ..._core.errors import (
-    IsentropicWarning,
-    is_whole,
-    require,
-    require_count,
-    require_number,
-    require_one_of,
-    warn,
-)
-from ..._core.state import Array, Maybe, Number, State, Whole
+from ..._core.errors import IsentropicWarning, is_whole, require, warn
+from ..._core.parameters import Choice, Count, Real
+from ..._core.specs import Array, Maybe, Number, Whole
+from ..._core.state import Sub
 from ...distances import Distinct, distinct_rows
-from ...embedding.input_rows import checked_rows
+from ...embedding.embedder import Embedder
 from ...embedding.landmarks import chosen_landmarks
-from ...embedding.maps.spectral import eigengap, standing_still
+from ...embedding.maps.barycentric import BarycentricMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg import fixed_signs
+from ...linalg.spectrum import eigengap, standing_still
 from ...objectives import Unfolding
 from ...optim import ConstrainedMinimum, augmented_lagrangian
-from .local import BarycentricEmbedder, NeighborLists, neighbor_lists, reconstruction_weights
+from .neighborhoods import (
+    Connected,
+    Neighborhoods,
+    Regularization,
+    barycentric_map,
+    find_neighborhoods,
+    reconstruction_weights,
+    require_neighbors,
+)
 from .unfolding import landmark_basis, pair_graph, patch_pairs, scaled_paths
 
 # Columns of Z beyond the coordinates, and beyond the features: with enough of them a local optimum is also
@@ -33,7 +41,7 @@ _LANDMARKS = 200
 _NOTHING = 1e-14  # of the variance: a coordinate that rounding alone fills
 
 
-class MVU(BarycentricEmbedder):
+class MVU(Embedder):
     """Pulls all rows apart as far as the distances within each neighbourhood allow: a rigid sheet unrolls.
 
     Maximises ``sum_i |z_i|^2`` with ``|z_i - z_j|^2 = |x_i - x_j|^2`` for rows that are neighbours or have a
@@ -104,25 +112,27 @@ class MVU(BarycentricEmbedder):
     True
     """
 
-    _state = State(
-        kept_=Number(0),
-        violation_=Number(0),
-        n_iter_=Whole(0),
-        landmarks_=Maybe(Array("l", dtype=np.int64, below="n")),
-    )
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    kept_: Annotated[float, Number(0)]
+    violation_: Annotated[float, Number(0)]
+    n_iter_: Annotated[int, Whole(0)]
+    landmarks_: Annotated[Any, Maybe(Array("l", dtype=np.int64, below="n"))]
+    _map: Annotated[BarycentricMap, Sub(BarycentricMap)]
 
     def __init__(
         self,
-        n_neighbors=6,
-        n_components=2,
+        n_neighbors: int = 6,
+        n_components: NComponents = 2,
         *,
-        n_landmarks="auto",
-        constraints="equal",
-        regularization=1e-3,
-        tol=5e-3,
-        max_iter=10_000,
-        on_disconnected="bridge",
-        n_jobs=None,
+        n_landmarks: Any = "auto",
+        constraints: Annotated[str, Choice("equal", "at-most")] = "equal",
+        regularization: Regularization = 1e-3,
+        tol: Annotated[float, Real("a positive number", above=0)] = 5e-3,
+        max_iter: Annotated[int, Count()] = 10_000,
+        on_disconnected: Connected = "bridge",
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -139,81 +149,83 @@ class MVU(BarycentricEmbedder):
 
         ``y`` is not used.
         """
-        d, share = self._checked_parameters()
-        X = checked_rows(self, X)
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        X, k, share = data.X, require_neighbors(self.n_neighbors, d), float(self.regularization)
+        _require_landmarks(self.n_landmarks, d)
         distinct = distinct_rows(X)
         own = np.arange(len(X)) if distinct is None else distinct.rows
         if len(own) == 1:
-            return self._at_one_place(X, d, share)
-        lists = neighbor_lists(X[own], self.n_neighbors, self.on_disconnected, self.n_jobs)
+            new_rows = barycentric_map(data, _ONE_ROW, share, np.zeros((1, 0)), d, n_jobs)
+            return self._set_fit(new_rows.Z, new_rows, eigenvalues_=np.zeros(d), **_NOTHING_UNFOLDED)
+        lists = find_neighborhoods(X[own], k, self.on_disconnected, n_jobs)
         rows = own[lists.fitted]
         pairs = patch_pairs(lists)
         unit, squared = _squared_lengths(X[rows], pairs)
-        landmarks, basis = self._landmarks(X[rows], lists, d, share)
+        landmarks, basis = landmark_sums(X[rows], lists, self.n_landmarks, share, n_jobs)
         graph = pair_graph(len(rows), pairs, np.sqrt(squared))
         rank = min(d + _BEYOND_MAP, max(d, X.shape[1]) + _BEYOND_TABLE, len(rows) - 1)
-        start = scaled_paths(graph, rank, landmarks, self.n_jobs)
+        start = scaled_paths(graph, rank, landmarks, n_jobs)
         at_most = self.constraints == "at-most" or basis is not None
         problem = Unfolding(len(rows), pairs, squared, at_most, basis)
         found = augmented_lagrangian(problem, start, tol=self.tol, max_iter=self.max_iter)
-        self._warn_of_violation(found)
+        _warn_of_violation(found, self.tol)
         values, Z = _principal(problem.rows(found.point), d)
-        kept = {
-            **self._sums(lists, share),
-            "eigenvalues_": unit**2 * values[:d],
-            "kept_": float(values[:d].sum() / values.sum()),
-            "eigengap_": eigengap(values[d - 1 : d + 1][::-1], 1),
-            "violation_": found.violation,
-            "n_iter_": found.n_iter,
-            "n_separating_": standing_still(Z[:, Z.any(axis=0)], _pattern(pairs, len(rows))),
-            "landmarks_": None if landmarks is None else rows[landmarks],
-        }
-        self._keep(X, rows, unit * Z, d, **kept)
+        still = standing_still(Z[:, Z.any(axis=0)], _pattern(pairs, len(rows)))
+        new_rows = barycentric_map(data, replace(lists, fitted=rows), share, unit * Z, d, n_jobs)
         if distinct is not None:
-            self.embedding_[rows] = unit * Z
-            self.embedding_ = self.embedding_[_first_of_each(distinct)]
-        return self
+            new_rows = _at_first_of_each(new_rows, rows, unit * Z, distinct)
+        return self._set_fit(
+            new_rows.Z, new_rows, eigenvalues_=unit**2 * values[:d], n_separating_=still,
+            eigengap_=eigengap(values[d - 1 : d + 1][::-1], 1), violation_=found.violation,
+            kept_=float(values[:d].sum() / values.sum()), n_iter_=found.n_iter,
+            landmarks_=None if landmarks is None else rows[landmarks],
+        )  # fmt: skip
 
-    def _checked_parameters(self) -> tuple[int, float]:
-        """The dimension and the regularisation, after all other parameters."""
-        d, share = self._checked_sums(separate=False)  # nothing would hold the parts
-        require_one_of("constraints", self.constraints, ("equal", "at-most"))
-        require_number("tol", self.tol, "a positive number", above=0)
-        require_count("max_iter", self.max_iter)
-        given = self.n_landmarks
-        must_be = f"an integer of at least n_components + 2 = {d + 2}, None or 'auto'"
-        named = given is None or (isinstance(given, str) and given == "auto")
-        require(named or (is_whole(given) and given >= d + 2), "n_landmarks", must_be, given)
-        return d, share
 
-    def _landmarks(
-        self, X: np.ndarray, lists: NeighborLists, d: int, share: float
-    ) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """The landmarks among the fitted rows, and all rows as sums of them; None where every row is one."""
-        n = len(X)
-        count = self.n_landmarks
-        if isinstance(count, str):
-            count = None if n <= _ALL_UP_TO else _LANDMARKS
-        if count is None or count >= n:
-            return None, None
-        landmarks = chosen_landmarks(X, count, n_jobs=self.n_jobs)
-        return landmarks, landmark_basis(reconstruction_weights(X, lists, share), landmarks)
+_ONE_ROW = Neighborhoods(np.zeros(1, np.int64), np.zeros((1, 1), np.int64), np.empty((0, 2), np.int64))
+_NOTHING_UNFOLDED = {"kept_": 1.0, "eigengap_": 0.0, "violation_": 0.0, "n_iter_": 0, "n_separating_": 0,
+                     "landmarks_": None}  # fmt: skip
 
-    def _at_one_place(self, X: np.ndarray, d: int, share: float):
-        """Rows that are all equal: zeros, with a warning."""
-        nothing = {"kept_": 1.0, "eigengap_": 0.0, "violation_": 0.0, "n_iter_": 0, "n_separating_": 0}
-        self._keep(X, np.zeros(1, np.int64), np.zeros((1, 0)), d, eigenvalues_=np.zeros(d), landmarks_=None,
-                   _n_nearest=1, _fit_regularization=share, _labels=None, **nothing)  # fmt: skip
-        return self
 
-    def _warn_of_violation(self, found: ConstrainedMinimum) -> None:
-        if not found.converged:
-            warn(
-                f"A squared distance between neighbours still differs by {found.violation:.2g} of the mean "
-                f"after {found.n_iter} steps (tol={self.tol:g}): the map is nearly unfolded. Take a larger "
-                "max_iter or tol, or fewer neighbours.",
-                IsentropicWarning,
-            )
+def _require_landmarks(n_landmarks: Any, d: int) -> None:
+    must_be = f"an integer of at least n_components + 2 = {d + 2}, None or 'auto'"
+    named = n_landmarks is None or (isinstance(n_landmarks, str) and n_landmarks == "auto")
+    fits = named or (is_whole(n_landmarks) and n_landmarks >= d + 2)
+    require(fits, "n_landmarks", must_be, n_landmarks)
+
+
+def landmark_sums(
+    X: np.ndarray, lists: Neighborhoods, n_landmarks: Any, regularization: float, n_jobs: int | None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Landmarks among the rows, and all rows as sums of them; None where every row is one."""
+    n, count = len(X), n_landmarks
+    if isinstance(count, str):
+        count = None if n <= _ALL_UP_TO else _LANDMARKS
+    if count is None or count >= n:
+        return None, None
+    landmarks = chosen_landmarks(X, count, n_jobs=n_jobs)
+    return landmarks, landmark_basis(reconstruction_weights(X, lists, regularization), landmarks)
+
+
+def _warn_of_violation(found: ConstrainedMinimum, tol: float) -> None:
+    if not found.converged:
+        warn(
+            f"A squared distance between neighbours still differs by {found.violation:.2g} of the mean "
+            f"after {found.n_iter} steps (tol={tol:g}): the map is nearly unfolded. Take a larger "
+            "max_iter or tol, or fewer neighbours.",
+            IsentropicWarning,
+        )
+
+
+def _at_first_of_each(
+    new_rows: BarycentricMap, rows: np.ndarray, Z: np.ndarray, distinct: Distinct
+) -> BarycentricMap:
+    """The map in which equal rows are where the first of them is: those that were unfolded at their ``Z``."""
+    all_rows = new_rows.Z
+    all_rows[rows] = Z
+    first = np.empty(len(distinct.members), np.int64)
+    first[distinct.members] = np.repeat(distinct.rows, np.diff(distinct.indptr))
+    return replace(new_rows, Z=all_rows[first])
 
 
 def _squared_lengths(X: np.ndarray, pairs: np.ndarray) -> tuple[float, np.ndarray]:
@@ -243,10 +255,3 @@ def _pattern(pairs: np.ndarray, n: int) -> csr_array:
     """Ones at the pairs, both ways."""
     both = np.concatenate([pairs, pairs[:, ::-1]])
     return csr_array(coo_array((np.ones(len(both)), (both[:, 0], both[:, 1])), shape=(n, n)))
-
-
-def _first_of_each(distinct: Distinct) -> np.ndarray:
-    """The first row with the values of each row."""
-    first = np.empty(len(distinct.members), np.int64)
-    first[distinct.members] = np.repeat(distinct.rows, np.diff(distinct.indptr))
-    return first

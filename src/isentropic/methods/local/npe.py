@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from ..._core.errors import require_count, require_number
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.linear import require_features
-from .aligned import AlignedEmbedder
-from .local import neighbor_lists, reconstruction_weights
+from ..._core.specs import Array, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap, require_features
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
+from .aligned import aligned_directions
+from .neighborhoods import Regularization, find_neighborhoods, reconstruction_weights, require_neighbors
 
 
-class NPE(AlignedEmbedder):
+class NPE(SupportsInverse, Embedder):
     """Directions along which every row is the sum of its neighbours that it is in the data: LLE made linear.
 
     ``X' (I - W)' (I - W) X a = lambda X' X a`` for the d smallest lambda, X centred, W the weights of
@@ -65,7 +72,20 @@ class NPE(AlignedEmbedder):
     True
     """
 
-    def __init__(self, n_neighbors=10, n_components=2, *, regularization=1e-3, n_jobs=None):
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    n_separating_: Annotated[int, Whole(0)]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
+
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
+        *,
+        regularization: Regularization = 1e-3,
+        n_jobs: NJobs = None,
+    ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.regularization = regularization
@@ -76,13 +96,13 @@ class NPE(AlignedEmbedder):
 
         ``y`` is not used.
         """
-        n_components = checked_components(self.n_components)
-        share = require_number("regularization", self.regularization, "a positive number", above=0)
-        must_be = f"an integer of at least n_components = {n_components}"
-        require_count("n_neighbors", self.n_neighbors, must_be, least=n_components)
-        X = checked_rows(self, X)
-        require_features(n_components, X)
-        lists = neighbor_lists(X, self.n_neighbors, n_jobs=self.n_jobs)
-        apart = csr_array(eye_array(len(X)) - reconstruction_weights(X, lists, share))
-        self._align(X, csr_array(apart.T @ apart), n_components)
-        return self
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        X, k = data.table, require_neighbors(self.n_neighbors, d)
+        require_features(d, X)
+        W = reconstruction_weights(X, find_neighborhoods(X, k, n_jobs=n_jobs), float(self.regularization))
+        apart = csr_array(eye_array(data.n) - W)
+        found = aligned_directions(X, csr_array(apart.T @ apart), d)
+        new_rows = LinearMap.along(data, found.mean, found.components)
+        return self._set_fit(new_rows.transform(X, n_jobs), new_rows, components_=new_rows.components,
+                             mean_=new_rows.mean, eigenvalues_=found.eigenvalues,
+                             n_separating_=found.n_separating)  # fmt: skip

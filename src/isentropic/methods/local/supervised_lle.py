@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 from scipy.sparse import csr_array, eye_array
 
-from ..._core.errors import require_count, require_flag, require_number, require_one_of
-from ..._core.state import Flag, Number, State
-from ...dissimilarities import ClassIndex, checked_dissimilarity
+from ..._core.parameters import Choice, Switch
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
+from ...dissimilarities import ClassIndex
 from ...embedding.classes.class_divergences import dissimilarity_of
-from ...embedding.classes.supervised import ClassLearner
-from ...embedding.input_rows import checked_components
-from ...embedding.maps.spectral import eigengap, padded
+from ...embedding.embedder import Embedder
+from ...embedding.maps.barycentric import BarycentricMap
+from ...embedding.parameters import NComponents, NJobs
 from ...embedding.parts import POLICIES, eigenvectors_of_parts, warn_of_points
+from ...embedding.training_data import labelled_training_data
+from ...linalg.spectrum import eigengap, padded
 from ...neighbors import clipped_neighbors, component_labels, directed_lists, joined_graph, union
-from .local import BarycentricEmbedder, NeighborLists, reconstruction_weights
+from .eigenvectors import bottom_coordinates
+from .neighborhoods import (
+    Neighborhoods,
+    Regularization,
+    barycentric_map,
+    reconstruction_weights,
+    require_neighbors,
+)
 
 
-class SupervisedLLE(ClassLearner, BarycentricEmbedder):
+class SupervisedLLE(Embedder):
     """LLE in which the neighbours of a row are the nearest by a dissimilarity that counts classes.
 
     ``"dis3"`` (SLLE): ``d + mu max d`` between classes; ``Dis3(1.0)`` is 1-SLLE. ``"dis1"`` is enhanced SLLE,
@@ -88,18 +100,23 @@ class SupervisedLLE(ClassLearner, BarycentricEmbedder):
     (75, 2)
     """
 
-    _state = State(crossing_=Number(0, most=1), _fit_convex=Flag())
+    _learns_from_y = True
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    crossing_: Annotated[float, Number(0, most=1)]
+    _map: Annotated[BarycentricMap, Sub(BarycentricMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
         *,
-        dissimilarity="dis3",
-        regularization=1e-3,
-        convex=False,
-        on_disconnected="bridge",
-        n_jobs=None,
+        dissimilarity: Any = "dis3",
+        regularization: Regularization = 1e-3,
+        convex: Annotated[bool, Switch()] = False,
+        on_disconnected: Annotated[str, Choice(*POLICIES)] = "bridge",
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -111,68 +128,50 @@ class SupervisedLLE(ClassLearner, BarycentricEmbedder):
 
     def fit(self, X, y):
         """Neighbours by the dissimilarity, the weights of each row's, the map with the same weights."""
-        d, share = self._checked()
-        X, codes = self._taught(X, y)
-        rows = np.flatnonzero(codes >= 0)
-        lists, parts, crossing = self._listed_by_class(X[rows], codes[rows], rows)
-        W = reconstruction_weights(X, lists, share)
+        data, d, n_jobs = labelled_training_data(self, X, y), self.n_components, self.n_jobs
+        k, share = require_neighbors(self.n_neighbors, d), float(self.regularization)
+        rows, labels = data.X[data.labelled], data.labels[data.labelled]
+        measure = dissimilarity_of(self.dissimilarity, rows, labels, directed=True, n_jobs=n_jobs)
+        near, lengths = ClassIndex(rows, labels).among(clipped_neighbors(k, len(rows) - 1), measure, n_jobs)
+        crossing = float((labels[near] != labels[:, None]).mean())
+        lists, parts = joined_lists(rows, data.labelled, near, lengths, self.on_disconnected, n_jobs)
+        W = reconstruction_weights(data.X, lists, share)
         apart = csr_array(eye_array(len(lists.fitted)) - W)
         operator = csr_array(apart.T @ apart)
-        self._learn(X, codes, self.n_neighbors)
-        found = {"crossing_": crossing, "_fit_convex": bool(self.convex), **self._sums(lists, share)}
         if self.on_disconnected == "points" and parts.max() > 0:
-            self._embed_parts(X, lists.fitted, operator, parts, d, found)
+            Z, results = coordinates_of_points(operator, data.X[lists.fitted], parts, d)
         else:
-            self._embed(X, lists.fitted, operator, d, **found)
-        return self
+            Z, results = bottom_coordinates(operator, d)
+        new_rows = barycentric_map(data, lists, share, Z, d, n_jobs, convex=bool(self.convex))
+        return self._set_fit(new_rows.Z, new_rows, crossing_=crossing, **results)
 
-    def _checked(self) -> tuple[int, float]:
-        """The dimension and the regularisation, after all other parameters."""
-        d = checked_components(self.n_components)
-        checked_dissimilarity(self.dissimilarity)
-        require_flag("convex", self.convex)
-        require_one_of("on_disconnected", self.on_disconnected, POLICIES)
-        must_be = f"an integer of at least n_components = {d}"
-        require_count("n_neighbors", self.n_neighbors, must_be, least=d)
-        return d, require_number("regularization", self.regularization, "a positive number", above=0)
 
-    def _listed_by_class(self, X, classes, rows) -> tuple[NeighborLists, np.ndarray, float]:
-        """Lists of the rows with a class, the part that each is in, and the share of crossing neighbours."""
-        k = clipped_neighbors(self.n_neighbors, len(X) - 1)
-        measure = dissimilarity_of(self.dissimilarity, X, classes, directed=True, n_jobs=self.n_jobs)
-        near, lengths = ClassIndex(X, classes).among(k, measure, self.n_jobs)
-        crossing = float((classes[near] != classes[:, None]).mean())
-        directed = directed_lists(near, lengths)
-        if self.on_disconnected == "points":
-            indptr, indices, _ = union(directed, average=False, n_jobs=self.n_jobs)
-            return (
-                NeighborLists(rows, near, np.empty((0, 2), int)),
-                component_labels(indptr, indices),
-                crossing,
-            )
-        graph = joined_graph(X, directed, "knn", on_disconnected=self.on_disconnected, n_jobs=self.n_jobs)
-        if self.on_disconnected != "largest":
-            return NeighborLists(rows, near, graph.bridges), graph.components, crossing
-        nodes = np.flatnonzero(graph.components == 0)
-        near = np.searchsorted(nodes, near[nodes])  # lists never lead out of a part
-        return NeighborLists(rows[nodes], near, graph.bridges), graph.components[nodes], crossing
+def joined_lists(
+    X: np.ndarray, rows: np.ndarray, near: np.ndarray, lengths: np.ndarray, policy: str, n_jobs: int | None
+) -> tuple[Neighborhoods, np.ndarray]:
+    """Lists of the ``rows`` with a class, ``X``, joined as the policy says, and the part that each is in."""
+    directed = directed_lists(near, lengths)
+    if policy == "points":
+        indptr, indices, _ = union(directed, average=False, n_jobs=n_jobs)
+        return Neighborhoods(rows, near, np.empty((0, 2), int)), component_labels(indptr, indices)
+    graph = joined_graph(X, directed, "knn", on_disconnected=policy, n_jobs=n_jobs)
+    if policy != "largest":
+        return Neighborhoods(rows, near, graph.bridges), graph.components
+    nodes = np.flatnonzero(graph.components == 0)
+    near = np.searchsorted(nodes, near[nodes])  # lists never lead out of a part
+    return Neighborhoods(rows[nodes], near, graph.bridges), graph.components[nodes]
 
-    def _embed_parts(self, X, fitted, operator, parts, n_components: int, found: dict) -> None:
-        """Each part is a point, as the equations have it, in the layout of the means of the parts."""
-        n = len(fitted)
-        count = min(n_components, n - 1)
-        values, vectors = eigenvectors_of_parts(operator, X[fitted], parts, count)
-        warn_of_points(int(parts.max()) + 1, n_components)
-        found |= {
-            "eigenvalues_": padded(values[:count], n_components),
-            "eigengap_": eigengap(values, count),
-            "n_separating_": min(int(parts.max()), count),
-        }
-        self._keep(X, fitted, np.sqrt(n) * vectors, n_components, **found)
 
-    def _weights_of_new(self, X: np.ndarray, near: np.ndarray) -> np.ndarray:
-        weights = super()._weights_of_new(X, near)
-        if not self._fit_convex:
-            return weights
-        weights = np.maximum(weights, 0.0)  # they are of sum 1: some are positive
-        return weights / weights.sum(axis=1, keepdims=True)
+def coordinates_of_points(
+    operator: csr_array, X: np.ndarray, parts: np.ndarray, n_components: int
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Each part is a point, as the equations have it, in the layout of the parts' means; and figures."""
+    n = len(X)
+    count = min(n_components, n - 1)
+    values, vectors = eigenvectors_of_parts(operator, X, parts, count)
+    warn_of_points(int(parts.max()) + 1, n_components)
+    return np.sqrt(n) * vectors, {
+        "eigenvalues_": padded(values[:count], n_components),
+        "eigengap_": eigengap(values, count),
+        "n_separating_": min(int(parts.max()), count),
+    }

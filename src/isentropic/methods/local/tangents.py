@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from ..._core.errors import IsentropicWarning, require_count, warn
 from ..._core.runtime import one_blas_thread, row_blocks
-from ..._core.state import Array, State, StateError
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.linear import require_features
-from ...embedding.maps.spectral import SpectralEmbedder
-from ...embedding.side_by_side import checked_parts
-from .local import NeighborLists, neighbor_lists
+from ..._core.specs import Array
+from ..._core.state import Sub
+from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
+from ...embedding.part import Part
+from ...embedding.training_data import TrainingData
+from .neighborhoods import Neighborhoods
 
 RANK = 1e-6  # of the widest spread of a patch: what is below is rounding, of squares
 _NUMBERS_AT_ONCE = 2**20
@@ -70,7 +70,7 @@ def _leading(rows: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray]:
     return full, wide
 
 
-def tangent_blocks(X: np.ndarray, lists: NeighborLists, d: int) -> Iterator[tuple[np.ndarray, Tangents]]:
+def tangent_blocks(X: np.ndarray, lists: Neighborhoods, d: int) -> Iterator[tuple[np.ndarray, Tangents]]:
     """Patches, each fitted row before its neighbours, with their tangents; a warning about those of less."""
     X, poor = X[lists.fitted], 0
     for rows, near in lists.by_size(X.shape[1]):
@@ -83,53 +83,50 @@ def tangent_blocks(X: np.ndarray, lists: NeighborLists, d: int) -> Iterator[tupl
         warn(f"{what}: they are aligned along those that they have.", IsentropicWarning)
 
 
-class TangentEmbedder(SpectralEmbedder):
-    """A new row is placed by the patch of its nearest fitted row: tangent coordinates, mapped as theirs."""
+def require_patch_size(n_neighbors: Any, least: int, n_components: int) -> int:
+    """The number of neighbors that a patch needs."""
+    must_be = f"an integer of at least {least}, for n_components = {n_components}"
+    return require_count("n_neighbors", n_neighbors, must_be, least=least)
 
-    metric = "euclidean"
-    _state = State(_patches=Array("g", "p", dtype=np.int64, below="n"))
 
-    def __init__(self, n_neighbors=10, n_components=2, *, on_disconnected="bridge", n_jobs=None):
-        self.n_neighbors = n_neighbors
-        self.n_components = n_components
-        self.on_disconnected = on_disconnected
-        self.n_jobs = n_jobs
+@dataclass(frozen=True, eq=False)
+class TangentMap(Part):
+    """A new row is placed by the patch of its nearest row: tangent coordinates, mapped as those of it."""
 
-    def _patched(self, X, least) -> tuple[np.ndarray, NeighborLists, int]:
-        """The table, its lists and the dimension, all checked: ``least(d)`` neighbours are needed."""
-        d = checked_components(self.n_components)
-        checked_parts(self.on_disconnected, separate=True)
-        must_be = f"an integer of at least {least(d)}, for n_components = {d}"
-        require_count("n_neighbors", self.n_neighbors, must_be, least=least(d))
-        X = checked_rows(self, X)
-        require_features(d, X)
-        lists = neighbor_lists(X, self.n_neighbors, self.on_disconnected, self.n_jobs)
-        return X, lists, d
+    query: Annotated[EmbeddedRows, Sub(EmbeddedRows)]
+    patches: Annotated[np.ndarray, Array("g", "p", dtype=np.int64, below="n")]  # of the embedded rows
+    Z: Annotated[np.ndarray, Array("n", "d")]
 
-    def _align(self, X: np.ndarray, lists: NeighborLists, operator: csr_array, d: int) -> None:
-        """The bottom eigenvectors of the operator, and the patches that place new rows."""
+    @classmethod
+    def fit(
+        cls, data: TrainingData, lists: Neighborhoods, Z: np.ndarray, d: int, n_jobs: int | None
+    ) -> TangentMap:
+        """With coordinates for all training rows; ``Z`` are those of the embedded ones."""
+        query = EmbeddedRows(data, lists.fitted)
         patches = lists.fitted[np.column_stack([np.arange(len(lists.near)), lists.near])]
-        self._embed(X, lists.fitted, operator, d, labels=lists.labels, _patches=patches)
+        new_rows = cls(query, patches, initial_coordinates(query, Z, d))
+        found: TangentMap = complete_embedding(new_rows, lists.fitted, n_jobs)
+        return found
 
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        if (np.diff(self._fitted) <= 0).any():
-            raise StateError("_fitted", "must be ascending")
+    @property
+    def data(self) -> TrainingData:
+        """The training data."""
+        return self.query.data
 
-    def _place(self, X: np.ndarray) -> np.ndarray:
+    def transform(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """``y = mean(Y) + Y' U S^-1 t``, t the row's coordinates along the directions of the patch."""
-        centres = np.searchsorted(self._fitted, self._nearest_fitted(X, 1)[:, 0])
-        known, (p, m) = self._known.X, (self._patches.shape[1], X.shape[1])
-        Z = np.empty((len(X), self._n_features_out))
+        centres = self.query.nearest(X, 1, n_jobs)[:, 0]
+        known, (p, m), d = self.data.X, (self.patches.shape[1], X.shape[1]), self.Z.shape[1]
+        Z = np.empty((len(X), d))
         for block in row_blocks(len(X), "places", size=max(1, _NUMBERS_AT_ONCE // (p * max(p, m)))):
-            patches = self._patches[centres[block]]
-            found = Tangents.of(known, patches, self._n_features_out)
+            patches = self.patches[centres[block]]
+            found = Tangents.of(known, patches, d)
             gaps = (X[block] - known[patches[:, 0]]) / found.units[:, None] - found.means
             inverse = np.where(found.spreads > 0, 1 / np.where(found.spreads > 0, found.spreads, 1), 0)
             along = (
                 np.einsum("rpd,rp->rd", found.basis, np.einsum("rpm,rm->rp", found.rows, gaps)) * inverse**2
             )
-            Y = self.embedding_[patches]
+            Y = self.Z[patches]
             Z[block] = Y.mean(axis=1) + np.einsum(
                 "rpc,rp->rc", Y, np.einsum("rpd,rd->rp", found.basis, along)
             )

@@ -14,10 +14,10 @@ from ..._core.runtime import require_memory
 from ..._core.values import NeighborGraph
 from ...geodesics import all_pairs, from_rows
 from ...linalg import classical_scaling
-from .local import NeighborLists
+from .neighborhoods import Neighborhoods
 
 
-def patch_pairs(lists: NeighborLists) -> np.ndarray:
+def patch_pairs(lists: Neighborhoods) -> np.ndarray:
     """Pairs of neighbours, and of rows that are in one list, ``eta + eta' eta`` (e, 2): none twice, in order.
 
     A row and its neighbours keep all distances between them, and so the angles.

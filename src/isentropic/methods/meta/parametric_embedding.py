@@ -27,9 +27,9 @@ from ..._core.state import (
 )
 from ...embedding.faithfulness import table_tau
 from ...embedding.input_rows import checked_components, checked_rows
+from ...embedding.maps.layers import Layers
 from ...embedding.placement import Placer
-from ..neural.networks import Layers
-from ..neural.neural import checked_layers
+from ..neural.lessons import checked_layers
 from ..neural.training import Schedule, drawn_batches, held_and_learnt, train
 
 _EMBEDDER = "parameter-free-sdd"  # whose map is learnt where none is given

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..._core.errors import IsentropicWarning, require, require_count, require_number, warn
-from ..._core.state import Array, Double, Number, State, Whole
-from ..._core.values import DistanceRows, Knn
-from ...affinities import checked_heat, heat_walk, heat_width
+from ..._core.errors import IsentropicWarning, require, warn
+from ..._core.parameters import Count, Real
+from ..._core.specs import Array, Double, Number, Whole
+from ..._core.state import Sub, Value
+from ..._core.values import DistanceRows, Knn, NeighborGraph, NeighborRule
+from ...affinities import heat_walk, heat_width
 from ...distances import Walks
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.spectral import padded
-from ...embedding.side_by_side import checked_parts
+from ...embedding.embedder import Embedder
+from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
+from ...embedding.maps.nystrom import GraphEdges, GraphWalkMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg import leading_eigenpairs, least_eigenvalue
-from .laplacian import LaplacianEmbedder, tell_of_alternating, undone
+from ...linalg.spectrum import padded
+from .laplacian import Heat, OnDisconnected, embedded_graph, graph_rule, spectrum_results, warn_of_alternating
 
 
-class DiffusionMaps(LaplacianEmbedder):
+@dataclass(frozen=True, eq=False)
+class DiffusionMap(GraphWalkMap):
+    """The out-of-sample map of diffusion maps, and what their diffusion distances are made of."""
+
+    alpha: Annotated[float, Double(0)]
+    steps: Annotated[int, Whole(0)]
+
+    def distances(self) -> DistanceRows:
+        """Diffusion distances of the rows in the graph."""
+        walk, degrees, _ = heat_walk(self.edges.graph, self.width, self.alpha)
+        return Walks(walk, degrees, self.steps).source()
+
+
+class DiffusionMaps(Embedder):
     """Distances between rows are how differently random walks from them spread in t steps.
 
     Weights ``W = exp(-d^2 / sigma)`` of the edges and of each row with itself, over ``(q_i q_j)^alpha``, q
@@ -90,24 +109,24 @@ class DiffusionMaps(LaplacianEmbedder):
     True
     """
 
-    _state = State(
-        left_out_=Number(0),
-        _shares=Array("g", above=0),
-        _fit_alpha=Double(0),
-        _steps=Whole(0),
-    )
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    left_out_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    graph_: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    _map: Annotated[DiffusionMap, Sub(DiffusionMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
         *,
-        neighbors=None,
-        sigma="auto",
-        alpha=0.0,
-        t=1,
-        on_disconnected="bridge",
-        n_jobs=None,
+        neighbors: Any = None,
+        sigma: Heat = "auto",
+        alpha: Annotated[float, Real("a number from 0 to 1", most=1.0)] = 0.0,
+        t: Annotated[int, Count("a number of steps, an integer of at least 0", least=0)] = 1,
+        on_disconnected: OnDisconnected = "bridge",
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -123,24 +142,23 @@ class DiffusionMaps(LaplacianEmbedder):
 
         ``y`` is not used.
         """
-        n_components, sigma = checked_components(self.n_components), checked_heat(self.sigma, "sigma")
-        steps = require_count("t", self.t, "a number of steps, an integer of at least 0", least=0)
-        alpha = require_number("alpha", self.alpha, "a number from 0 to 1", most=1.0)
-        checked_parts(self.on_disconnected)
-        X = checked_rows(self, X)
-        graph, fitted, rule = self._graph_of_fitted(X)
-        width = heat_width(graph, sigma)
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        alpha, steps = float(self.alpha), int(self.t)
+        rule = graph_rule(self.n_neighbors, self.neighbors)
+        graph, rows = embedded_graph(data.X, rule, self.on_disconnected, n_jobs)
+        width = heat_width(graph, self.sigma)
         walk, degrees, shares = heat_walk(graph, width, alpha)
-        count = min(n_components, graph.n_rows - 1)
+        count = min(d, graph.n_rows - 1)
         values, vectors = leading_eigenpairs(walk, count, known=np.sqrt(degrees))
-        left_out = _left_out(walk, values[:count], steps)
+        left_out = left_out_share(walk, values[:count], steps)
         psi = vectors * np.sqrt(degrees.sum() / degrees)[:, None]
-        self._keep(
-            X, fitted, psi * values[:count] ** steps, n_components, graph_=graph, _fit_rule=rule,
-            _width=width, _shares=shares, _fit_alpha=alpha, _steps=steps, left_out_=left_out,
-            eigenvalues_=padded(values[:count], n_components), **self._told(1.0 - values, count, size=2.0),
-        )  # fmt: skip
-        return self
+        results = spectrum_results(1.0 - values, count, d, size=2.0)
+        results |= {"eigenvalues_": padded(values[:count], d), "left_out_": left_out}
+        edges = GraphEdges(EmbeddedRows(data, rows), graph, one_more(rule))
+        Z = initial_coordinates(edges, psi * values[:count] ** steps, d)
+        new_rows = DiffusionMap(edges, Z, width, results["eigenvalues_"], shares, alpha, steps)
+        new_rows = complete_embedding(new_rows, rows, n_jobs)
+        return self._set_fit(new_rows.Z, new_rows, graph_=graph, **results)
 
     def diffusion_distances(self) -> DistanceRows:
         """The diffusion distances of the fitted rows, for ``isentropic.quality``: all coordinates, not d.
@@ -148,20 +166,17 @@ class DiffusionMaps(LaplacianEmbedder):
         ``O(n t k)`` time a row, and once ``O(n^2 t k)`` for the lengths of all.
         """
         hint = "Rows in separate parts have no diffusion distance."
-        everyone = len(self._fitted) == len(self.embedding_)
+        everyone = self.graph_.n_rows == len(self.embedding_)
         require(everyone, "on_disconnected", "'bridge' or 'raise'", "largest", hint)
-        walk, degrees, _ = heat_walk(self.graph_, self._width, self._fit_alpha)
-        return Walks(walk, degrees, self._steps).source()
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        # One neighbour more: a row that moves onto a fitted one sees it and its neighbours.
-        rule = self._fit_rule
-        rule = replace(rule, k=rule.k + 1) if isinstance(rule, Knn) else rule
-        means, _ = self._step(X, self.embedding_[self._fitted], rule, self._shares)
-        return means / undone(self.eigenvalues_)
+        return self._map.distances()
 
 
-def _left_out(walk: csr_array, values: np.ndarray, steps: int) -> float:
+def one_more(rule: NeighborRule) -> NeighborRule:
+    """The rule with one neighbor more: a row that moves onto a training row sees it and its neighbors."""
+    return replace(rule, k=rule.k + 1) if isinstance(rule, Knn) else rule
+
+
+def left_out_share(walk: csr_array, values: np.ndarray, steps: int) -> float:
     """What share the map leaves out, and a warning where that is more than it shows."""
     kept = float((values ** (2 * steps)).sum())
     rest = float(walk.shape[0] - 1 - len(values))
@@ -176,5 +191,5 @@ def _left_out(walk: csr_array, values: np.ndarray, steps: int) -> float:
                 "or a smaller sigma.",
                 IsentropicWarning,
             )
-    tell_of_alternating(values)
+    warn_of_alternating(values)
     return rest / (kept + rest) if kept + rest > 0 else 0.0

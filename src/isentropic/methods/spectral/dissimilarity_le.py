@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 
-from ..._core.errors import require_one_of
-from ..._core.state import OneOf, State, Value
-from ..._core.values import Knn
-from ...affinities import bridged_heat, checked_heat, heat_width, step_weights
-from ...dissimilarities import Added, Exponential, Shrunk, checked_dissimilarity
+from ..._core.parameters import Choice
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub, Value
+from ..._core.values import NeighborGraph
+from ...affinities import bridged_heat, heat_width
 from ...embedding.classes.class_divergences import dissimilarity_of
 from ...embedding.classes.class_graphs import class_graph
-from ...embedding.classes.supervised import ClassLearner
-from ...embedding.input_rows import checked_components
-from ...embedding.maps.spectral import padded
+from ...embedding.classes.class_model import ClassModel
+from ...embedding.embedder import Embedder
+from ...embedding.maps.embedded_rows import complete_embedding, initial_coordinates
+from ...embedding.maps.nystrom import NystromMap
+from ...embedding.parameters import NComponents, NJobs, Unlabelled
+from ...embedding.training_data import labelled_training_data
 from ...linalg import leading_eigenpairs, normalized_adjacency
 from ...neighbors import clipped_neighbors
-from .laplacian import LaplacianEmbedder, require_degrees, tell_of_alternating, undone
+from .class_edges import DissimilarEdges
+from .laplacian import Heat, require_degrees, spectrum_results, warn_of_alternating
 
 _POLICIES = ("bridge", "raise")
 
 
-class DissimilarityLE(ClassLearner, LaplacianEmbedder):
+class DissimilarityMap(NystromMap):
+    """The out-of-sample map of Laplacian eigenmaps of a dissimilarity."""
+
+    edges: Annotated[DissimilarEdges, Sub(DissimilarEdges)]
+
+
+class DissimilarityLE(Embedder):
     """Laplacian eigenmaps whose neighbours and weights are by a dissimilarity of rows and classes.
 
     ``L z = lambda D z`` for the d smallest lambda after 0, with the weights ``exp(-D_ij^2 / t)`` of the graph
@@ -82,21 +94,23 @@ class DissimilarityLE(ClassLearner, LaplacianEmbedder):
     (75, 2)
     """
 
-    _state = State(
-        _fit_rule=Value(Knn),
-        _fit_measure=OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c")),
-    )
+    _learns_from_y = True
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    graph_: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    _map: Annotated[DissimilarityMap, Sub(DissimilarityMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
         *,
-        dissimilarity="dis1",
-        t="auto",
-        unlabelled="votes",
-        on_disconnected="bridge",
-        n_jobs=None,
+        dissimilarity: Any = "dis1",
+        t: Heat = "auto",
+        unlabelled: Unlabelled = "votes",
+        on_disconnected: Annotated[str, Choice(*_POLICIES)] = "bridge",
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -108,35 +122,21 @@ class DissimilarityLE(ClassLearner, LaplacianEmbedder):
 
     def fit(self, X, y):
         """Nearest rows by the dissimilarity, weights, the coordinates that change least along its edges."""
-        d, t = checked_components(self.n_components), checked_heat(self.t)
-        checked_dissimilarity(self.dissimilarity)
-        require_one_of("on_disconnected", self.on_disconnected, _POLICIES)
-        X, codes = self._taught(X, y)
-        fitted = np.flatnonzero(codes >= 0)
-        rows, classes = X[fitted], codes[fitted]
+        data, d, n_jobs = labelled_training_data(self, X, y), self.n_components, self.n_jobs
+        rows, labels = data.X[data.labelled], data.labels[data.labelled]
         k = clipped_neighbors(self.n_neighbors, len(rows) - 1)
-        measure = dissimilarity_of(self.dissimilarity, rows, classes, n_jobs=self.n_jobs)
-        policy, jobs = self.on_disconnected, self.n_jobs
-        graph = class_graph(rows, classes, measure, k, on_disconnected=policy, n_jobs=jobs)
-        width = heat_width(graph, t)
+        measure = dissimilarity_of(self.dissimilarity, rows, labels, n_jobs=n_jobs)
+        graph = class_graph(rows, labels, measure, k, on_disconnected=self.on_disconnected, n_jobs=n_jobs)
+        width = heat_width(graph, self.t)
         walk, degrees = normalized_adjacency(bridged_heat(graph, width, shifted=True))
         require_degrees(degrees, graph, self.t)
         count = min(d, len(rows) - 1)
         values, vectors = leading_eigenpairs(walk, count, known=np.sqrt(degrees))
-        tell_of_alternating(values[:count])
-        self._learn(X, codes, k, self.unlabelled)
-        self._keep(
-            X, fitted, vectors * np.sqrt(degrees.sum() / degrees)[:, None], d, graph_=graph,
-            _fit_rule=Knn(k), _width=width, _fit_measure=measure,
-            eigenvalues_=padded(1.0 - values[:count], d), **self._told(1.0 - values, count, size=2.0),
-        )  # fmt: skip
-        return self
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        shares = self._shares(X)
-        k = self._fit_rule.k
-        near, far = self._rows_by_class().nearest(X, k, self._fit_measure, shares, self.n_jobs)
-        weights, _ = step_weights(far, self._width)
-        Z = self.embedding_[self._fitted[near]]
-        means = np.cumsum(weights[:, :, None] * Z, axis=1)[:, -1] / np.cumsum(weights, axis=1)[:, -1:]
-        return means / undone(1.0 - self.eigenvalues_)
+        warn_of_alternating(values[:count])
+        results = spectrum_results(1.0 - values, count, d, size=2.0)
+        classes = ClassModel.fit(data, len(self.classes_), self.unlabelled, k, n_jobs)
+        edges = DissimilarEdges(classes, measure, k)
+        Z = initial_coordinates(edges, vectors * np.sqrt(degrees.sum() / degrees)[:, None], d)
+        new_rows = DissimilarityMap(edges, Z, width, 1.0 - results["eigenvalues_"], None)
+        new_rows = complete_embedding(new_rows, edges.rows, n_jobs)
+        return self._set_fit(new_rows.Z, new_rows, graph_=graph, **results)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 from scipy.linalg import eigh
 
-from ..._core.errors import IsentropicWarning, require_number, require_one_of, warn
-from ..._core.runtime import require_memory, row_blocks
-from ..._core.state import Array, State, StateError, Value, Whole
-from ...affinities import InnerProduct, checked_heat, heat, neighbor_graph
-from ...distances import LARGEST, rows_per_block
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.placement import Placer
+from ..._core.errors import IsentropicWarning, warn
+from ..._core.parameters import Choice, Real
+from ..._core.runtime import require_memory
+from ..._core.specs import Array, StateError, Whole
+from ..._core.state import Sub
+from ...affinities import InnerProduct, heat, neighbor_graph
+from ...embedding.embedder import Embedder
+from ...embedding.maps.kernel import KernelMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.rows.placement import project_centred
 from ...linalg import fixed_signs, normalized_adjacency
-from ...neighbors import as_rule
+from .laplacian import Heat, graph_rule
 from .locality import locality_directions
 
 _KERNELS = ("rbf", "linear", "poly")
@@ -23,7 +28,16 @@ _ZERO = 1e-12  # of the largest eigenvalue of the kernel: rounding
 _MATRICES = 5  # of all pairs of rows that are held at once
 
 
-class KernelLPP(Placer):
+class RowKernelMap(KernelMap):
+    """The out-of-sample map of kernel LPP, whose kernels are of rows, never given."""
+
+    def _require_sound(self) -> None:
+        super()._require_sound()
+        if self.product.kind not in _KERNELS:
+            raise StateError("product.kind", f"must be one of {', '.join(_KERNELS)}")
+
+
+class KernelLPP(Embedder):
     """Functions in the space of a kernel along which neighbours stay close.
 
     ``F' L F c = lambda F' D F c`` for the d smallest lambda, L = D - W the Laplacian of a neighbour graph, F
@@ -87,29 +101,24 @@ class KernelLPP(Placer):
     ((150, 2), 11)
     """
 
-    _state = State(
-        eigenvalues_=Array("d"),
-        rank_=Whole(0),
-        n_separating_=Whole(0),
-        _product=Value(InnerProduct, columns="columns"),
-        _fit_X=Array("n", "columns", within=LARGEST),
-        _means=Array("n"),
-        _projection=Array("n", "d"),
-    )
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    rank_: Annotated[int, Whole(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    _map: Annotated[RowKernelMap, Sub(RowKernelMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
         *,
-        neighbors=None,
-        t="auto",
-        kernel="rbf",
-        gamma="auto",
-        degree=3,
-        coef0=1.0,
-        kept=0.99,
-        n_jobs=None,
+        neighbors: Any = None,
+        t: Heat = "auto",
+        kernel: Annotated[str, Choice(*_KERNELS)] = "rbf",
+        gamma: Any = "auto",
+        degree: int = 3,
+        coef0: float = 1.0,
+        kept: Annotated[float, Real("a share above 0 and at most 1", above=0, most=1.0)] = 0.99,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -127,55 +136,37 @@ class KernelLPP(Placer):
 
         ``y`` is not used.
         """
-        n_components, t = checked_components(self.n_components), checked_heat(self.t)
-        require_one_of("kernel", self.kernel, _KERNELS)
-        kept = require_number("kept", self.kept, "a share above 0 and at most 1", above=0, most=1.0)
-        rule = as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
-        X = checked_rows(self, X)
-        self._product = InnerProduct.of(X, self.kernel, self.gamma, self.degree, self.coef0)
-        needed = _MATRICES * 8 * len(X) ** 2
-        require_memory(needed, f"All kernels of {len(X):,} rows", "Take LPP, or a sample.")
-        adjacency, degrees = normalized_adjacency(heat(neighbor_graph(X, rule, n_jobs=self.n_jobs), t))
-        K = self._product.between(X, X, self.n_jobs)
-        p = degrees / degrees.sum()
-        self._means = K @ p
-        values, axes = _leading(_centred(K, self._means, p), kept)
-        found = locality_directions(axes * np.sqrt(values), adjacency, degrees, n_components)
-        self.eigenvalues_, self.rank_, self.n_separating_ = found.eigenvalues, found.rank, found.n_separating
-        self._tell(len(X))
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        X, n, rule = data.table, data.n, graph_rule(self.n_neighbors, self.neighbors)
+        product = InnerProduct.of(X, self.kernel, self.gamma, self.degree, self.coef0)
+        require_memory(_MATRICES * 8 * n**2, f"All kernels of {n:,} rows", "Take LPP, or a sample.")
+        adjacency, degrees = normalized_adjacency(heat(neighbor_graph(X, rule, n_jobs=n_jobs), self.t))
+        K, p = product.between(X, X, n_jobs), degrees / degrees.sum()
+        means = K @ p
+        values, axes = _leading(_centred(K, means, p), float(self.kept))
+        found = locality_directions(axes * np.sqrt(values), adjacency, degrees, d)
+        _warn_of_rank(found.rank, n, d)
         alpha = (axes / np.sqrt(values)) @ found.components.T
-        self._projection = alpha - np.outer(p, alpha.sum(axis=0))
-        self._fit_X, self._n_features_out = X.copy(), n_components
-        with threads(self.n_jobs):
-            Z = project_centred(K, self._means, self._projection)
-            self._projection *= np.where((fixed_signs(Z) == Z).all(axis=0), 1.0, -1.0)
-            self.embedding_ = project_centred(K, self._means, self._projection)
-        return self
+        projection = alpha - np.outer(p, alpha.sum(axis=0))
+        with threads(n_jobs):
+            Z = project_centred(K, means, projection)
+            projection *= np.where((fixed_signs(Z) == Z).all(axis=0), 1.0, -1.0)
+            Z = project_centred(K, means, projection)
+        kept = TrainingData(n, None, data.metric)
+        new_rows = RowKernelMap(kept, X.shape[1], product, X.copy(), means, projection)
+        return self._set_fit(Z, new_rows, eigenvalues_=found.eigenvalues, rank_=found.rank,
+                             n_separating_=found.n_separating)  # fmt: skip
 
-    def _tell(self, n: int) -> None:
-        """What the rank of the kernel means for the map."""
-        rank, d = self.rank_, self.n_components
-        if rank < d:
-            lost = f"the last {d - rank} of {d} coordinates are zero"
-            warn(f"What is kept of the kernel has a rank of {rank}: {lost}.", IsentropicWarning)
-        if rank >= max(n - 1, 2):
-            what = "the map is that of Laplacian eigenmaps"
-            hint = "Take less of it (kept), or a wider kernel (a smaller gamma)."
-            warn(f"The kernel of {n} rows has a rank of {rank}: {what}. {hint}", IsentropicWarning)
 
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        Z = np.empty((len(X), self._n_features_out))
-        for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._means))):
-            K = self._product.between(X[block], self._fit_X, self.n_jobs)
-            with threads(self.n_jobs):
-                Z[block] = project_centred(K, self._means, self._projection)
-        return Z
-
-    def _require_sound(self) -> None:
-        if self._product.kind not in _KERNELS:
-            raise StateError("_product.kind", f"must be one of {', '.join(_KERNELS)}")
-        if self._fit_X.shape[1] != self.n_features_in_:
-            raise StateError("_fit_X", f"must have the features of new rows, got {self._fit_X.shape[1]}")
+def _warn_of_rank(rank: int, n: int, d: int) -> None:
+    """What the rank of the kernel means for the map."""
+    if rank < d:
+        lost = f"the last {d - rank} of {d} coordinates are zero"
+        warn(f"What is kept of the kernel has a rank of {rank}: {lost}.", IsentropicWarning)
+    if rank >= max(n - 1, 2):
+        what = "the map is that of Laplacian eigenmaps"
+        hint = "Take less of it (kept), or a wider kernel (a smaller gamma)."
+        warn(f"The kernel of {n} rows has a rank of {rank}: {what}. {hint}", IsentropicWarning)
 
 
 def _centred(K: np.ndarray, means: np.ndarray, p: np.ndarray) -> np.ndarray:

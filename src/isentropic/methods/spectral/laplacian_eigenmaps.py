@@ -2,22 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from ..._core.errors import require_one_of
-from ..._core.state import Array, State, Text
-from ...affinities import bridged_heat, checked_heat, heat_width
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.spectral import padded
-from ...embedding.side_by_side import checked_parts
+from ..._core.parameters import Choice
+from ..._core.specs import Array, Number, Text, Whole
+from ..._core.state import Sub, Value
+from ..._core.values import NeighborGraph
+from ...affinities import bridged_heat, heat_width
+from ...embedding.embedder import Embedder
+from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
+from ...embedding.maps.nystrom import GraphEdges, GraphWalkMap, undone
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg import leading_eigenpairs, normalized_adjacency
-from .laplacian import LaplacianEmbedder, require_degrees, tell_of_alternating, undone
+from .laplacian import (
+    Heat,
+    OnDisconnected,
+    embedded_graph,
+    graph_rule,
+    require_degrees,
+    spectrum_results,
+    warn_of_alternating,
+)
 
 LAPLACIANS = ("random-walk", "symmetric", "unnormalised")
 
 
-class LaplacianEigenmaps(LaplacianEmbedder):
+@dataclass(frozen=True, eq=False)
+class LaplacianMap(GraphWalkMap):
+    """The out-of-sample map of Laplacian eigenmaps, for each of the Laplacians."""
+
+    degrees: Annotated[np.ndarray, Array("g", above=0)]
+    eigenvalues: Annotated[np.ndarray, Array("d")]  # of the Laplacian
+    laplacian: Annotated[str, Text(*LAPLACIANS)]
+
+    def transform(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows."""
+        if self.laplacian == "random-walk":
+            return super().transform(X, n_jobs)
+        Z = self.Z[self.edges.rows]
+        if self.laplacian == "symmetric":
+            means, degrees = self.step(X, Z / np.sqrt(self.degrees)[:, None], n_jobs)
+            return np.sqrt(degrees)[:, None] * means / undone(self.walk)
+        means, degrees = self.step(X, Z, n_jobs)
+        # (d - lambda) z = sum_j w_j z_j; of a row so far off that this leads nowhere, the mean
+        left = 1.0 - np.minimum(self.eigenvalues / np.maximum(degrees, np.finfo(float).tiny)[:, None], 1.0)
+        return means / np.where(left >= 0.5, left, 1.0)
+
+
+class LaplacianEigenmaps(Embedder):
     """Coordinates that change least along the edges of the neighbour graph.
 
     ``L z = lambda D z`` for the d smallest lambda after 0, ``L = D - W``, W the weights ``exp(-d^2 / t)`` of
@@ -80,18 +117,22 @@ class LaplacianEigenmaps(LaplacianEmbedder):
     True
     """
 
-    _state = State(_degrees=Array("g", above=0), _fit_laplacian=Text(*LAPLACIANS))
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    graph_: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    _map: Annotated[LaplacianMap, Sub(LaplacianMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
         *,
-        neighbors=None,
-        t="auto",
-        laplacian="random-walk",
-        on_disconnected="bridge",
-        n_jobs=None,
+        neighbors: Any = None,
+        t: Heat = "auto",
+        laplacian: Annotated[str, Choice(*LAPLACIANS)] = "random-walk",
+        on_disconnected: OnDisconnected = "bridge",
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -103,48 +144,38 @@ class LaplacianEigenmaps(LaplacianEmbedder):
 
     def fit(self, X, y=None):
         """Graph, weights, the coordinates that change least along its edges. ``y`` is not used."""
-        n_components, t = checked_components(self.n_components), checked_heat(self.t)
-        require_one_of("laplacian", self.laplacian, LAPLACIANS)
-        checked_parts(self.on_disconnected)
-        X = checked_rows(self, X)
-        graph, fitted, rule = self._graph_of_fitted(X)
-        width = heat_width(graph, t)
+        data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
+        rule = graph_rule(self.n_neighbors, self.neighbors)
+        graph, rows = embedded_graph(data.X, rule, self.on_disconnected, n_jobs)
+        width = heat_width(graph, self.t)
         W = bridged_heat(graph, width, shifted=self.laplacian == "random-walk")
         degrees = np.asarray(W.sum(axis=1)).ravel()
         require_degrees(degrees, graph, self.t)
-        A, known, size = self._operator(W, degrees)
-        count = min(n_components, graph.n_rows - 1)
-        values, vectors = leading_eigenpairs(A, count, known=known)
-        changes = size * (1.0 - values)
+        walk, constant, size = walk_of(W, degrees, self.laplacian)
+        count = min(d, graph.n_rows - 1)
+        values, vectors = leading_eigenpairs(walk, count, known=constant)
         if self.laplacian != "unnormalised":
-            tell_of_alternating(values[:count])
-        self._keep(
-            X, fitted, self._scaled(vectors, degrees), n_components, graph_=graph, _fit_rule=rule,
-            _width=width, _degrees=degrees, _fit_laplacian=self.laplacian,
-            eigenvalues_=padded(changes[:count], n_components), **self._told(changes, count, size=2.0 * size),
-        )  # fmt: skip
-        return self
+            warn_of_alternating(values[:count])
+        results = spectrum_results(size * (1.0 - values), count, d, size=2.0 * size)
+        edges, eigenvalues = GraphEdges(EmbeddedRows(data, rows), graph, rule), results["eigenvalues_"]
+        Z = initial_coordinates(edges, scaled(vectors, degrees, self.laplacian), d)
+        new_rows = LaplacianMap(
+            edges, Z, width, 1.0 - eigenvalues, None, degrees, eigenvalues, self.laplacian
+        )
+        new_rows = complete_embedding(new_rows, rows, n_jobs)
+        return self._set_fit(new_rows.Z, new_rows, graph_=graph, **results)
 
-    def _operator(self, W: csr_array, degrees: np.ndarray) -> tuple[csr_array, np.ndarray, float]:
-        """A walk, its constant eigenvector, and what one less its eigenvalues is in units of."""
-        if self.laplacian != "unnormalised":
-            return normalized_adjacency(W)[0], np.sqrt(degrees), 1.0
-        largest = float(degrees.max())
-        return csr_array(W / largest + diags_array(1.0 - degrees / largest)), np.ones(len(degrees)), largest
 
-    def _scaled(self, vectors: np.ndarray, degrees: np.ndarray) -> np.ndarray:
-        if self.laplacian == "random-walk":
-            return vectors * np.sqrt(degrees.sum() / degrees)[:, None]
-        return vectors * np.sqrt(len(vectors))
+def walk_of(W: csr_array, degrees: np.ndarray, laplacian: str) -> tuple[csr_array, np.ndarray, float]:
+    """A walk, its constant eigenvector, and what one less its eigenvalues is in units of."""
+    if laplacian != "unnormalised":
+        return normalized_adjacency(W)[0], np.sqrt(degrees), 1.0
+    largest = float(degrees.max())
+    return csr_array(W / largest + diags_array(1.0 - degrees / largest)), np.ones(len(degrees)), largest
 
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        Z = self.embedding_[self._fitted]
-        if self._fit_laplacian == "symmetric":
-            means, degrees = self._step(X, Z / np.sqrt(self._degrees)[:, None], self._fit_rule, None)
-            return np.sqrt(degrees)[:, None] * means / undone(1.0 - self.eigenvalues_)
-        means, degrees = self._step(X, Z, self._fit_rule, None)
-        if self._fit_laplacian == "random-walk":
-            return means / undone(1.0 - self.eigenvalues_)
-        # (d - lambda) z = sum_j w_j z_j; of a row so far off that this leads nowhere, the mean
-        left = 1.0 - np.minimum(self.eigenvalues_ / np.maximum(degrees, np.finfo(float).tiny)[:, None], 1.0)
-        return means / np.where(left >= 0.5, left, 1.0)
+
+def scaled(vectors: np.ndarray, degrees: np.ndarray, laplacian: str) -> np.ndarray:
+    """Eigenvectors as coordinates of mean square 1, of the random walk weighted by the degrees."""
+    if laplacian == "random-walk":
+        return vectors * np.sqrt(degrees.sum() / degrees)[:, None]
+    return vectors * np.sqrt(len(vectors))

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.linalg import svd
 from scipy.sparse import csr_array
 
-from ...embedding.maps.spectral import separating
 from ...linalg import eigenpairs_by_rank
 from ...linalg.centred import RANK
+from ...linalg.spectrum import separating
 
 
 class Directions(NamedTuple):

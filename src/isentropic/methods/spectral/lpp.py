@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.linalg import svd
@@ -16,17 +17,21 @@ from ..._core.errors import (
     require_one_of,
     warn,
 )
-from ..._core.state import Array, State, Whole
+from ..._core.specs import Array, Whole
+from ..._core.state import Sub
 from ..._core.values import Can, NeighborRule, Pnn
-from ...affinities import checked_heat, heat, neighbor_graph
-from ...embedding.input_rows import checked_components, checked_rows
-from ...embedding.maps.linear import LinearEmbedder
+from ...affinities import heat, neighbor_graph
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.linear import LinearMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...linalg import normalized_adjacency
-from ...neighbors import as_rule
+from .laplacian import Heat, graph_rule
 from .locality import locality_directions
 
 
-class LPP(LinearEmbedder):
+class LPP(SupportsInverse, Embedder):
     """Directions along which neighbours stay close: Laplacian eigenmaps restricted to linear functions.
 
     ``X' L X a = lambda X' D X a`` for the d smallest lambda, X centred at the mean weighted by the degrees,
@@ -90,9 +95,22 @@ class LPP(LinearEmbedder):
     True
     """
 
-    _state = State(eigenvalues_=Array("d"), n_separating_=Whole(0))
+    components_: Annotated[np.ndarray, Array("d", "m")]
+    mean_: Annotated[np.ndarray, Array("m")]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    n_separating_: Annotated[int, Whole(0)]
+    _map: Annotated[LinearMap, Sub(LinearMap)]
 
-    def __init__(self, n_neighbors=10, n_components=2, *, neighbors=None, t="auto", n_pca=None, n_jobs=None):
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
+        *,
+        neighbors: Any = None,
+        t: Heat = "auto",
+        n_pca: Any = None,
+        n_jobs: NJobs = None,
+    ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.neighbors = neighbors
@@ -105,52 +123,54 @@ class LPP(LinearEmbedder):
 
         ``y`` is not used.
         """
-        n_components, t = checked_components(self.n_components), checked_heat(self.t)
-        rule = self._rule(t)
-        X = checked_rows(self, X)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
+        X, rule = data.table, named_rule(self.n_neighbors, self.neighbors, self.t)
         middle = X.mean(axis=0)
-        axes = self._principal_axes(X - middle)
+        axes = None if self.n_pca is None else principal_axes(X - middle, self.n_pca)
         rows = X if axes is None else (X - middle) @ axes.T
         most, of = rows.shape[1], "features" if axes is None else "principal components"
-        require(n_components <= most, "n_components", f"at most the number of {of} {most}", n_components)
-        adjacency, degrees = normalized_adjacency(heat(neighbor_graph(rows, rule, n_jobs=self.n_jobs), t))
-        found = locality_directions(rows, adjacency, degrees, n_components)
-        self.eigenvalues_, self.n_separating_ = found.eigenvalues, found.n_separating
-        _tell(found.rank, len(X), n_components)
+        require(d <= most, "n_components", f"at most the number of {of} {most}", d)
+        adjacency, degrees = normalized_adjacency(heat(neighbor_graph(rows, rule, n_jobs=n_jobs), self.t))
+        found = locality_directions(rows, adjacency, degrees, d)
+        _warn_of_rank(found.rank, data.n, d)
         centre, components = found.centre, found.components
         if axes is not None:
             centre, components = middle + centre @ axes, components @ axes
-        self._project(X, centre, components)
-        return self
-
-    def _rule(self, t: float | str) -> NeighborRule:
-        """``"can"`` and ``"pnn"`` are of ``n_neighbors``; with a given t those weights fall with the heat."""
-        if isinstance(self.neighbors, str):
-            hint = "Or give Knn, Radius, Percentile, Can or Pnn."
-            require_one_of("neighbors", self.neighbors, ("can", "pnn"), hint)
-            k = require_count("n_neighbors", self.n_neighbors)
-            rule: NeighborRule = Can(k) if self.neighbors == "can" else Pnn(k)
-        else:
-            rule = as_rule(self.n_neighbors if self.neighbors is None else self.neighbors)
-        if isinstance(rule, Pnn) and rule.t is None and not isinstance(t, str):
-            rule = replace(rule, t=float(t))
-        return rule
-
-    def _principal_axes(self, X: np.ndarray) -> np.ndarray | None:
-        """The directions (p, m) of ``n_pca``; None for all of the space."""
-        if self.n_pca is None:
-            return None
-        if is_whole(self.n_pca):
-            count = require_count("n_pca", self.n_pca, most=min(X.shape))
-            return svd(X, full_matrices=False)[2][:count]
-        must_be = "a number of components, a share of the variance in (0, 1), or None"
-        share = require_number("n_pca", self.n_pca, must_be, above=0, below=1)
-        _, spreads, axes = svd(X, full_matrices=False)
-        variances = np.cumsum((spreads / (spreads[0] or 1.0)) ** 2)
-        return axes[: int(np.searchsorted(variances, share * variances[-1])) + 1]
+        new_rows = LinearMap.along(data, centre, components)
+        return self._set_fit(new_rows.transform(X, n_jobs), new_rows, components_=new_rows.components,
+                             mean_=new_rows.mean, eigenvalues_=found.eigenvalues,
+                             n_separating_=found.n_separating)  # fmt: skip
 
 
-def _tell(rank: int, n: int, n_components: int) -> None:
+def named_rule(n_neighbors: Any, neighbors: Any, t: Any) -> NeighborRule:
+    """``"can"`` and ``"pnn"`` are of ``n_neighbors``; with a given t those weights fall with the heat."""
+    if isinstance(neighbors, str):
+        hint = "Or give Knn, Radius, Percentile, Can or Pnn."
+        require_one_of("neighbors", neighbors, ("can", "pnn"), hint)
+        k = require_count("n_neighbors", n_neighbors)
+        rule: NeighborRule = Can(k) if neighbors == "can" else Pnn(k)
+    else:
+        rule = graph_rule(n_neighbors, neighbors)
+    if isinstance(rule, Pnn) and rule.t is None and not isinstance(t, str):
+        rule = replace(rule, t=float(t))
+    return rule
+
+
+def principal_axes(X: np.ndarray, n_pca: Any) -> np.ndarray:
+    """The leading directions (p, m) of centred rows: so many, or those of a share of the variance."""
+    if is_whole(n_pca):
+        count = require_count("n_pca", n_pca, most=min(X.shape))
+        found: np.ndarray = svd(X, full_matrices=False)[2][:count]
+        return found
+    must_be = "a number of components, a share of the variance in (0, 1), or None"
+    share = require_number("n_pca", n_pca, must_be, above=0, below=1)
+    _, spreads, axes = svd(X, full_matrices=False)
+    variances = np.cumsum((spreads / (spreads[0] or 1.0)) ** 2)
+    found = axes[: int(np.searchsorted(variances, share * variances[-1])) + 1]
+    return found
+
+
+def _warn_of_rank(rank: int, n: int, n_components: int) -> None:
     """What the rank of X means for the map."""
     if rank < n_components:
         lost = f"the last {n_components - rank} of {n_components} coordinates are zero"

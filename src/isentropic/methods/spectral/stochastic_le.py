@@ -2,28 +2,69 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, eye_array
 
-from ..._core.errors import require_number, require_one_of
-from ..._core.state import Double, State, Value
+from ..._core.parameters import Choice, Parameter, Real
+from ..._core.specs import Array, Double, Number, Whole
+from ..._core.state import Sub, Value
 from ..._core.values import Knn, NeighborGraph
-from ...affinities import bridging_edges, checked_heat, heat_width
-from ...dissimilarities import mean_between
-from ...embedding.classes.divergence_learner import DivergenceLearner
-from ...embedding.input_rows import checked_components
-from ...embedding.maps.spectral import padded
+from ...affinities import bridging_edges, heat_width
+from ...dissimilarities import checked_scale, mean_between
+from ...divergences import EDGE_DIVERGENCES
+from ...embedding.classes.divergent_classes import DivergentClasses
+from ...embedding.embedder import Embedder
+from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
+from ...embedding.maps.nystrom import GraphEdges, NystromMap
+from ...embedding.parameters import NComponents, NJobs, Unlabelled
 from ...embedding.parts import POLICIES, eigenvectors_of_parts, warn_of_points
+from ...embedding.training_data import labelled_training_data
 from ...linalg import leading_eigenpairs, normalized_adjacency
-from ...neighbors import component_labels, directed_lists, nearest_neighbors, repaired, subgraph, union
-from .laplacian import LaplacianEmbedder, tell_of_alternating, undone
+from ...neighbors import (
+    Entries,
+    component_labels,
+    directed_lists,
+    nearest_neighbors,
+    repaired,
+    subgraph,
+    union,
+)
+from .laplacian import Heat, spectrum_results, warn_of_alternating
 
 _JOINS = np.log(1e12)  # an edge that weighs less than 1e-12 of the heaviest joins nothing
 
 
-class StochasticLE(DivergenceLearner, LaplacianEmbedder):
+class _Scale(Parameter):
+    def _accepted(self, name: str, value: Any) -> Any:
+        checked_scale(value)
+        return value
+
+
+@dataclass(frozen=True, eq=False)
+class DivergentEdges(GraphEdges):
+    """Edges by which new rows enter a neighbor graph, weaker the more their classes diverge."""
+
+    classes: Annotated[DivergentClasses, Sub(DivergentClasses)]
+    factor: Annotated[float, Double(0)]  # of the divergences
+
+    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[Entries, Any]:
+        """Edges of new rows, and expected divergences, which come to the exponents of their weights."""
+        entries, _ = super().of_new(X, n_jobs)
+        return entries, self.factor * self.classes.of_new(X, self.rows[entries.indices], n_jobs)
+
+
+class DivergentMap(NystromMap):
+    """The out-of-sample map of stochastic Laplacian eigenmaps."""
+
+    edges: Annotated[DivergentEdges, Sub(DivergentEdges)]
+
+
+class StochasticLE(Embedder):
     """Laplacian eigenmaps whose weights fall with the distance and with the divergence between classes.
 
     ``L z = lambda D z`` for the d smallest lambda after 0, with the weights
@@ -96,20 +137,27 @@ class StochasticLE(DivergenceLearner, LaplacianEmbedder):
     (89, 2)
     """
 
-    _state = State(_fit_rule=Value(Knn), _class_weight=Double(0, most=1))
+    _learns_from_y = True
+    divergences_: Annotated[np.ndarray, Array("c", "c", least=0)]
+    scale_: Annotated[float, Double(0)]
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    graph_: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    _map: Annotated[DivergentMap, Sub(DivergentMap)]
 
     def __init__(
         self,
-        n_neighbors=10,
-        n_components=2,
+        n_neighbors: int = 10,
+        n_components: NComponents = 2,
         *,
-        alpha=0.5,
-        t="auto",
-        divergence="kl",
-        scale="match",
-        unlabelled="posterior",
-        on_disconnected="bridge",
-        n_jobs=None,
+        alpha: Annotated[float | None, Real("a number in [0, 1] or None", most=1, optional=True)] = 0.5,
+        t: Heat = "auto",
+        divergence: Annotated[str, Choice(*EDGE_DIVERGENCES)] = "kl",
+        scale: Annotated[str | None, _Scale()] = "match",
+        unlabelled: Unlabelled = "posterior",
+        on_disconnected: Annotated[str, Choice(*POLICIES)] = "bridge",
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -123,102 +171,100 @@ class StochasticLE(DivergenceLearner, LaplacianEmbedder):
 
     def fit(self, X, y):
         """Graph, weights by distances and classes, the coordinates that change least along its edges."""
-        d, alpha = self._checked()
-        X, codes = self._taught(X, y)
-        graph = _unrepaired(X, self.n_neighbors, self.n_jobs)
-        self._diverge(X, codes)
-        self.scale_ = self._matched(graph, codes)
-        self._class_weight = 1.0 if alpha is None else 1.0 - alpha
-        share, t = 1.0 if alpha is None else alpha, heat_width(graph, self.t)
-        self._width = t / share if share > 0 else np.inf
-        graph, fitted = self._joined(X, graph)
-        W = self._weighed(graph, fitted)
+        data, d, n_jobs = labelled_training_data(self, X, y), self.n_components, self.n_jobs
+        graph, policy = plain_graph(data.X, self.n_neighbors, n_jobs), self.on_disconnected
+        classes = DivergentClasses.fit(data, len(self.classes_), self.divergence, self.unlabelled,
+                                       self.n_neighbors, n_jobs)  # fmt: skip
+        scale = 1.0 if self.scale is None else matched_scale(graph, data.labels, classes.divergences)
+        share, class_share = (1.0, 1.0) if self.alpha is None else (float(self.alpha), 1.0 - self.alpha)
+        width, factor = heat_width(graph, self.t) / share if share > 0 else np.inf, class_share * scale
+        exponents = partial(edge_exponents, classes=classes, factor=factor, width=width)
+        graph, rows = joined(graph, data.X, exponents, policy, n_jobs)
+        W = exponential_weights(graph, exponents(graph, rows))
         degrees = np.asarray(W.sum(axis=1)).ravel()
-        changes, vectors = self._slowest(X[fitted], graph, W, degrees, min(d, len(fitted) - 1))
-        count = vectors.shape[1]
-        told = self._told(changes, count, size=2.0)
-        self._keep(
-            X, fitted, vectors * np.sqrt(degrees.sum() / degrees)[:, None], d, graph_=graph,
-            _fit_rule=Knn(self.n_neighbors), eigenvalues_=padded(changes[:count], d), **told,
-        )  # fmt: skip
-        return self
-
-    def _checked(self) -> tuple[int, float | None]:
-        """The dimension and alpha, after all other parameters."""
-        d = checked_components(self.n_components)
-        checked_heat(self.t)
-        self._checked_divergence()
-        require_one_of("on_disconnected", self.on_disconnected, POLICIES)
-        if self.alpha is None:
-            return d, None
-        return d, require_number("alpha", self.alpha, "a number in [0, 1] or None", most=1)
-
-    def _matched(self, graph: NeighborGraph, codes: np.ndarray) -> float:
-        """What divergences are multiplied by, so that their mean over edges between classes is 1."""
-        heads, tails = codes[_heads(graph)], codes[graph.indices]
-        apart = (heads != tails) & (heads >= 0) & (tails >= 0)
-        if self.scale is None:
-            return 1.0
-        if apart.any():
-            mean = float(self.divergences_[heads[apart], tails[apart]].mean())
-        else:  # of all pairs: no edge has a divergence, but one of a new row may
-            mean = mean_between(self.divergences_, np.bincount(codes[codes >= 0]))
-        return 1.0 / mean if mean > 0 else 1.0
-
-    def _exponents(self, graph: NeighborGraph, rows: np.ndarray) -> np.ndarray:
-        """What the weight of each edge is the exponential of, less; ``rows`` are those of the graph."""
-        classes = self._between_rows(rows[_heads(graph)], rows[graph.indices])
-        return (graph.weights / np.sqrt(self._width)) ** 2 + self._class_weight * self.scale_ * classes
-
-    def _joined(self, X: np.ndarray, graph: NeighborGraph) -> tuple[NeighborGraph, np.ndarray]:
-        """The graph of the edges that weigh something, repaired as the policy says, and the rows in it."""
-        rows = np.arange(len(X))
-        exponents = self._exponents(graph, rows)
-        graph = _of_edges(graph, exponents - exponents.min() <= _JOINS)
-        if self.on_disconnected == "points":
-            return graph, rows
-        graph = repaired(graph, X, self.on_disconnected, n_jobs=self.n_jobs)
-        if self.on_disconnected == "largest" and graph.n_components > 1:
-            rows = np.flatnonzero(graph.components == 0)
-            graph = subgraph(graph, rows)
-        return graph, rows
-
-    def _weighed(self, graph: NeighborGraph, rows: np.ndarray) -> csr_array:
-        """Weights of the edges; a bridge weighs as the median edge, and a row without edges is its own."""
-        exponents, bridges = self._exponents(graph, rows), bridging_edges(graph)
-        weights = np.exp(exponents[~bridges].min(initial=np.inf) - exponents)
-        if bridges.any():
-            weights[bridges] = np.median(weights[~bridges])
-        W = csr_array((weights, graph.indices, graph.indptr), shape=(graph.n_rows, graph.n_rows))
-        lonely = np.asarray(np.diff(graph.indptr) == 0, float)
-        return csr_array(W + diags_array(lonely)) if lonely.any() else W
-
-    def _slowest(self, X, graph, W, degrees, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Eigenpairs of the Laplacian after the constant; one value more than vectors if there is one."""
-        A = normalized_adjacency(W)[0]
-        if self.on_disconnected == "points" and graph.n_components > 1:
-            warn_of_points(graph.n_components, self.n_components)
-            operator = csr_array(eye_array(len(X)) - A)
-            return eigenvectors_of_parts(operator, X, graph.components, count, degrees)
-        values, vectors = leading_eigenpairs(A, count, known=np.sqrt(degrees))
-        tell_of_alternating(values[:count])
-        return 1.0 - values, vectors
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        def terms(rows: np.ndarray, near: np.ndarray) -> np.ndarray:
-            return self._class_weight * self.scale_ * self._to_rows(self._shares(rows), self._fitted[near])
-
-        means, _ = self._step(X, self.embedding_[self._fitted], self._fit_rule, None, terms)
-        return means / undone(1.0 - self.eigenvalues_)
+        if policy == "points" and graph.n_components > 1:
+            warn_of_points(graph.n_components, d)
+            changes, vectors = slowest_of_parts(W, degrees, data.X[rows], graph.components, d)
+        else:
+            changes, vectors = slowest(W, degrees, d)
+        results = spectrum_results(changes, vectors.shape[1], d, size=2.0)
+        edges = DivergentEdges(EmbeddedRows(data, rows), graph, Knn(self.n_neighbors), classes, factor)
+        Z = initial_coordinates(edges, vectors * np.sqrt(degrees.sum() / degrees)[:, None], d)
+        new_rows = DivergentMap(edges, Z, width, 1.0 - results["eigenvalues_"], None)
+        new_rows = complete_embedding(new_rows, rows, n_jobs)
+        return self._set_fit(new_rows.Z, new_rows, divergences_=classes.divergences, scale_=scale,
+                             graph_=graph, **results)  # fmt: skip
 
 
-def _unrepaired(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> NeighborGraph:
-    """The neighbour graph before anything is known of its parts."""
+def plain_graph(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> NeighborGraph:
+    """The neighbor graph before anything is known of its parts."""
     found = nearest_neighbors(X, Knn(n_neighbors), n_jobs=n_jobs)
     directed = directed_lists(found.indices, found.distances)
     indptr, indices, lengths = union(directed, average=False, n_jobs=n_jobs)
     whole = np.zeros(len(X), np.int32)
     return NeighborGraph(indptr, indices, lengths, "knn", whole, exact=found.exact, recall=found.recall)
+
+
+def matched_scale(graph: NeighborGraph, labels: np.ndarray, divergences: np.ndarray) -> float:
+    """What divergences are multiplied by, so that their mean over edges between classes is 1."""
+    heads, tails = labels[_heads(graph)], labels[graph.indices]
+    apart = (heads != tails) & (heads >= 0) & (tails >= 0)
+    if apart.any():
+        mean = float(divergences[heads[apart], tails[apart]].mean())
+    else:  # of all pairs: no edge has a divergence, but one of a new row may
+        mean = mean_between(divergences, np.bincount(labels[labels >= 0]))
+    return 1.0 / mean if mean > 0 else 1.0
+
+
+def edge_exponents(
+    graph: NeighborGraph, rows: np.ndarray, *, classes: DivergentClasses, factor: float, width: float
+) -> np.ndarray:
+    """What the weight of each edge is the exponential of, less; ``rows`` are those of the graph."""
+    apart = classes.between_rows(rows[_heads(graph)], rows[graph.indices])
+    return (graph.weights / np.sqrt(width)) ** 2 + factor * apart
+
+
+def joined(
+    graph: NeighborGraph, X: np.ndarray, exponents: Callable[..., np.ndarray], policy: str, n_jobs: int | None
+) -> tuple[NeighborGraph, np.ndarray]:
+    """The graph of the edges that weigh something, repaired as the policy says, and the rows in it."""
+    rows = np.arange(len(X))
+    values = exponents(graph, rows)
+    graph = _of_edges(graph, values - values.min() <= _JOINS)
+    if policy == "points":
+        return graph, rows
+    graph = repaired(graph, X, policy, n_jobs=n_jobs)
+    if policy == "largest" and graph.n_components > 1:
+        rows = np.flatnonzero(graph.components == 0)
+        graph = subgraph(graph, rows)
+    return graph, rows
+
+
+def exponential_weights(graph: NeighborGraph, exponents: np.ndarray) -> csr_array:
+    """Weights of the edges; a bridge weighs as the median edge, and a row without edges is its own."""
+    bridges = bridging_edges(graph)
+    weights = np.exp(exponents[~bridges].min(initial=np.inf) - exponents)
+    if bridges.any():
+        weights[bridges] = np.median(weights[~bridges])
+    W = csr_array((weights, graph.indices, graph.indptr), shape=(graph.n_rows, graph.n_rows))
+    lonely = np.asarray(np.diff(graph.indptr) == 0, float)
+    return csr_array(W + diags_array(lonely)) if lonely.any() else W
+
+
+def slowest(W: csr_array, degrees: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenpairs of the Laplacian after the constant; one value more than vectors if there is one."""
+    count = min(n_components, len(degrees) - 1)
+    values, vectors = leading_eigenpairs(normalized_adjacency(W)[0], count, known=np.sqrt(degrees))
+    warn_of_alternating(values[:count])
+    return 1.0 - values, vectors
+
+
+def slowest_of_parts(
+    W: csr_array, degrees: np.ndarray, X: np.ndarray, parts: np.ndarray, n_components: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same of a graph in parts: the null space is the layout of the parts."""
+    operator = csr_array(eye_array(len(X)) - normalized_adjacency(W)[0])
+    return eigenvectors_of_parts(operator, X, parts, min(n_components, len(X) - 1), degrees)
 
 
 def _heads(graph: NeighborGraph) -> np.ndarray:

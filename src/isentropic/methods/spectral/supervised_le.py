@@ -3,29 +3,50 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from ..._core.errors import IsentropicWarning, is_real, require, require_count, require_number, warn
+from ..._core.errors import IsentropicWarning, is_real, require, warn
+from ..._core.parameters import Parameter, Real
 from ..._core.runtime import require_memory, row_blocks
-from ..._core.state import Double, Maybe, Number, OneOf, State, Value, Whole
-from ...dissimilarities import Added, Exponential, Shrunk, checked_dissimilarity, mean_squared_distance
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
+from ...dissimilarities import ClassDistance, mean_squared_distance
 from ...distances import distances_between, rows_per_block
 from ...embedding.classes.class_divergences import dissimilarity_of
-from ...embedding.classes.supervised import ClassLearner
-from ...embedding.input_rows import checked_components
-from ...embedding.maps.spectral import SpectralEmbedder, padded
+from ...embedding.classes.class_model import ClassModel
+from ...embedding.embedder import Embedder
+from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
+from ...embedding.maps.nystrom import NystromMap
+from ...embedding.parameters import NComponents, NJobs, NNeighbors
 from ...embedding.parts import eigenvectors_of_parts
+from ...embedding.training_data import labelled_training_data
 from ...linalg import top_eigenpairs
+from ...linalg.spectrum import padded
+from .class_edges import DissimilarEdges, NearestEdges
 
 _PEAK = 50.0  # times the median: a coordinate that large somewhere sits on a few rows
 _LARGEST_PEAK = 1e12
 
 
-class SupervisedLE(ClassLearner, SpectralEmbedder):
+class _Width(Parameter):
+    def _accepted(self, name: str, value: Any) -> Any:
+        is_auto = isinstance(value, str) and value == "auto"
+        fits = is_auto or (is_real(value) and 0 < value < np.inf)
+        require(fits, name, "'auto' or a positive number in squared units of X", value)
+        return value
+
+
+class SimilarRowsMap(NystromMap):
+    """The out-of-sample map of S-LE: the mean of near rows, by their similarities."""
+
+    edges: Annotated[Any, Sub(NearestEdges, DissimilarEdges)]
+
+
+class SupervisedLE(Embedder):
     """Laplacian eigenmaps that hold near rows of a class together and push near rows of others apart.
 
     Two rows are near where their similarity ``S = exp(-d^2 / beta)`` is above the mean similarity of either.
@@ -91,16 +112,22 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
     (75, 2)
     """
 
-    metric = "euclidean"
-    _state = State(
-        peak_=Number(0),
-        _width=Double(above=0),
-        _n_nearest=Whole(1, below="g + 1"),
-        _fit_measure=Maybe(OneOf(Value(Exponential), Value(Shrunk), Value(Added, c="c"))),
-    )
+    _learns_from_y = True
+    eigenvalues_: Annotated[np.ndarray, Array("d")]
+    eigengap_: Annotated[float, Number(0)]
+    n_separating_: Annotated[int, Whole(0)]
+    peak_: Annotated[float, Number(0)]
+    _map: Annotated[SimilarRowsMap, Sub(SimilarRowsMap)]
 
     def __init__(
-        self, n_neighbors=10, n_components=2, *, beta="auto", gamma=0.05, dissimilarity=None, n_jobs=None
+        self,
+        n_neighbors: NNeighbors = 10,
+        n_components: NComponents = 2,
+        *,
+        beta: Annotated[Any, _Width()] = "auto",
+        gamma: Annotated[float, Real("a number from 0 to below 1", below=1)] = 0.05,
+        dissimilarity: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
@@ -111,80 +138,58 @@ class SupervisedLE(ClassLearner, SpectralEmbedder):
 
     def fit(self, X, y):
         """Near rows, similarities within classes, the Laplacian between them, the coordinates of both."""
-        d, gamma = self._checked()
-        X, codes = self._taught(X, y)
-        fitted = np.flatnonzero(codes >= 0)
-        rows, classes = X[fitted], codes[fitted]
-        S, width, measure = self._similarities(rows, classes)
-        within, between = near_weights(S, classes)
+        data, d, n_jobs = labelled_training_data(self, X, y), self.n_components, self.n_jobs
+        rows, labels, measure = data.X[data.labelled], data.labels[data.labelled], None
+        if self.dissimilarity is not None:
+            measure = dissimilarity_of(self.dissimilarity, rows, labels, n_jobs=n_jobs)
+        S, width = similarities(rows, labels, measure, self.beta, n_jobs)
+        within, between = near_weights(S, labels)
         degrees = within.sum(axis=1)
         count = min(d, len(rows) - 1)
-        if gamma == 0 or not between.any():
+        if self.gamma == 0 or not between.any():
             values, vectors, still = _indicators(rows, within, degrees, count)
         else:
-            (values, vectors), still = _top(within, between, degrees, gamma, count), 0
+            (values, vectors), still = _top(within, between, degrees, float(self.gamma), count), 0
         Z = vectors[:, :count] * np.sqrt(degrees.sum() / degrees)[:, None]
-        self._tell(d)
-        self._learn(X, codes, self.n_neighbors, "neutral" if measure is None else "votes")
-        self._keep(
-            X, fitted, Z, d, eigenvalues_=padded(values[:count], d), n_separating_=still,
-            eigengap_=_gap(values, count), peak_=_told_peak(Z), _width=width,
-            _n_nearest=min(self.n_neighbors, len(rows)), _fit_measure=measure,
-        )  # fmt: skip
-        return self
+        _warn_of_few_classes(len(self.classes_), d)
+        peak, k = _told_peak(Z), min(self.n_neighbors, len(rows))
+        if measure is None:
+            edges = NearestEdges(EmbeddedRows(data, data.labelled), k)
+        else:
+            votes = ClassModel.fit(data, len(self.classes_), "votes", self.n_neighbors, n_jobs)
+            edges = DissimilarEdges(votes, measure, k)
+        new_rows = SimilarRowsMap(edges, initial_coordinates(edges, Z, d), width, np.ones(d), None)
+        new_rows = complete_embedding(new_rows, data.labelled, n_jobs)
+        return self._set_fit(new_rows.Z, new_rows, eigenvalues_=padded(values[:count], d),
+                             eigengap_=_gap(values, count), n_separating_=still, peak_=peak)  # fmt: skip
 
-    def _checked(self) -> tuple[int, float]:
-        """The dimension and gamma, after all other parameters."""
-        require_count("n_neighbors", self.n_neighbors)
-        is_auto = isinstance(self.beta, str) and self.beta == "auto"
-        fits = is_auto or (is_real(self.beta) and 0 < self.beta < np.inf)
-        require(fits, "beta", "'auto' or a positive number in squared units of X", self.beta)
-        if self.dissimilarity is not None:
-            checked_dissimilarity(self.dissimilarity)
-        gamma = require_number("gamma", self.gamma, "a number from 0 to below 1", below=1)
-        return checked_components(self.n_components), gamma
 
-    def _similarities(self, X: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, float, Any]:
-        """S of all pairs, the width of it, and the dissimilarity that it is made of, None for distances."""
-        n, measure = len(X), None
-        require_memory(24 * n * n, f"Similarities of {n:,} rows", "Take StochasticLE, or a sample.")
-        if self.dissimilarity is not None:
-            measure = dissimilarity_of(self.dissimilarity, X, classes, n_jobs=self.n_jobs)
-        D = np.empty((n, n))
-        for block in row_blocks(n, "similarities", size=rows_per_block(n)):
-            D[block] = distances_between(X[block], X, "euclidean", self.n_jobs)
-            if measure is not None:
-                D[block] = measure.between(D[block], classes[block, None], classes)
-        width = self.beta
-        if isinstance(width, str):
-            spread = mean_squared_distance
-            width = spread(X, "euclidean") if measure is None else spread(D, "precomputed", self.n_jobs)
-        D /= math.sqrt(width)
-        return np.exp(-(D**2)), float(width), measure
+def similarities(
+    X: np.ndarray, labels: np.ndarray, measure: ClassDistance | None, beta: Any, n_jobs: int | None
+) -> tuple[np.ndarray, float]:
+    """S of all pairs, by a dissimilarity or (None) by distances, and the width of it."""
+    n = len(X)
+    require_memory(24 * n * n, f"Similarities of {n:,} rows", "Take StochasticLE, or a sample.")
+    D = np.empty((n, n))
+    for block in row_blocks(n, "similarities", size=rows_per_block(n)):
+        D[block] = distances_between(X[block], X, "euclidean", n_jobs)
+        if measure is not None:
+            D[block] = measure.between(D[block], labels[block, None], labels)
+    width = beta
+    if isinstance(width, str):
+        spread = mean_squared_distance
+        width = spread(X, "euclidean") if measure is None else spread(D, "precomputed", n_jobs)
+    D /= math.sqrt(width)
+    return np.exp(-(D**2)), float(width)
 
-    def _tell(self, n_components: int) -> None:
-        count = len(self.classes_)
-        if n_components > count - 1 > 0:
-            warn(
-                f"{count} classes have {count - 1} coordinates that separate them: the last "
-                f"{n_components - count + 1} of {n_components} show what is left. Take fewer components.",
-                IsentropicWarning,
-            )
 
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        near, distances = self._near(X)
-        squared = (distances / np.sqrt(self._width)) ** 2
-        weights = np.exp(squared[:, :1] - squared)  # from the nearest on, so that one has a weight
-        Z = self.embedding_[self._fitted[near]]
-        sums = np.cumsum(weights, axis=1)[:, -1:]
-        return np.cumsum(weights[:, :, None] * Z, axis=1)[:, -1] / sums
-
-    def _near(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The nearest fitted rows, and how far they are, by what the fit went by."""
-        if self._fit_measure is None:
-            return self._rows_fitted().nearest(X, self._n_nearest, n_jobs=self.n_jobs)
-        shares = self._shares(X)
-        return self._rows_by_class().nearest(X, self._n_nearest, self._fit_measure, shares, self.n_jobs)
+def _warn_of_few_classes(count: int, n_components: int) -> None:
+    if n_components > count - 1 > 0:
+        warn(
+            f"{count} classes have {count - 1} coordinates that separate them: the last "
+            f"{n_components - count + 1} of {n_components} show what is left. Take fewer components.",
+            IsentropicWarning,
+        )
 
 
 def near_weights(S: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,1 +1,1 @@
-"""Maps against each other, and against chance."""
+"""Comparison of maps with each other, and with chance."""

@@ -1,4 +1,4 @@
-"""Is a map better than chance? The same measures for maps whose rows were shuffled."""
+"""Baseline of a map: the same measures for maps whose rows were permuted."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..._core.values import DistanceRows, Floats, Integers
 from ...distances import Metric, taken
 from ...distances.sources import Points
 from ..inputs import both_sides
-from ..measures import OF_RANKS, drawn_curves, judged
-from ..ranks.curves import Curves
+from ..measures import OF_RANKS, plotted_curves, verdict_measures
+from ..ranks.rank_curves import Curves
 from ..ranks.rank_sums import rank_sums
-from ..sampling import checked_neighbors, drawn_rows
+from ..sampling import checked_neighbors, sampled_rows
 
 _ROWS = 1_000  # "auto" compares: chance varies little between rows
 _MOST_HELD = 2**22  # distances: 32 MiB
@@ -78,14 +78,14 @@ def baseline(
     given, mapped = both_sides(X, Z, metric=metric, n_jobs=n_jobs)
     ks = checked_neighbors(n_neighbors, given.n)
     random = generator(random_state)
-    rows = drawn_rows(sample, given.n, _ROWS, random)
+    rows = sampled_rows(sample, given.n, _ROWS, random)
     given = _held(given, rows)
     observed = Curves.of(rank_sums(given, mapped, ks, rows, n_jobs=n_jobs))
     shuffled = []
     for _ in range(n_permutations):
         other = taken(mapped, random.permutation(given.n))
         shuffled.append(Curves.of(rank_sums(given, other, ks, rows, n_jobs=n_jobs)))
-    names = [kind.name for kind in drawn_curves()]
+    names = [kind.name for kind in plotted_curves()]
     return Baseline(
         n_neighbors=ks,
         n_rows=len(rows),
@@ -107,7 +107,7 @@ def _held(side: DistanceRows, rows: Integers) -> DistanceRows:
 
 
 def _by_chance(shuffled: list[Curves], ks: tuple[int, ...]) -> dict[str, Floats]:
-    found = [curves.values(judged(*OF_RANKS), ks) for curves in shuffled]
+    found = [curves.values(verdict_measures(*OF_RANKS), ks) for curves in shuffled]
     return {name: np.array([values[name] for values in found]) for name in found[0]}
 
 
@@ -115,7 +115,7 @@ def _p_values(observed: Curves, shuffled: list[Curves], ks: tuple[int, ...]) -> 
     def p_value(measured: float, by_chance: list[float]) -> float:
         return (1 + sum(value >= measured for value in by_chance)) / (1 + len(by_chance))
 
-    held = [*judged("area"), *drawn_curves()]
+    held = [*verdict_measures("area"), *plotted_curves()]
     by_chance = [curves.values(held, ks) for curves in shuffled]
     return {
         name: p_value(measured, [values[name] for values in by_chance])

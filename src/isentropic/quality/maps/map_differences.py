@@ -14,9 +14,9 @@ from ..._core.runtime import generator
 from ..._core.values import DistanceRows, Floats, Integers
 from ...distances import Metric, scaled_distance_rows, taken
 from ..inputs import both_sides
-from ..measures import OF_RANKS, Measure, judged, kinds
-from ..ranks.curves import Curves
-from ..ranks.rank_correlations import compared, ranked
+from ..measures import OF_RANKS, Measure, kinds, verdict_measures
+from ..ranks.rank_correlations import compare_ranks, rank_values
+from ..ranks.rank_curves import Curves
 from ..ranks.rank_sums import RankSums, rank_sums
 from ..sampling import checked_neighbors, checked_sample
 
@@ -109,8 +109,8 @@ def compare_quality(
     sides = (given, one, two)
     first, second = _measured(sides, order[:count], ks, n_jobs)
     without = [
-        _measured([taken(side, kept) for side in sides], rows, ks, n_jobs)
-        for kept, rows in _parts(order, count)
+        _measured([taken(side, retained) for side in sides], rows, ks, n_jobs)
+        for retained, rows in _parts(order, count)
     ]
     differences = {}
     for name in first:
@@ -120,7 +120,7 @@ def compare_quality(
     return QualityComparison(ks, count, first, second, differences)
 
 
-def left_out(
+def jackknife_measures(
     X: Any,
     Z: Any,
     *,
@@ -132,16 +132,16 @@ def left_out(
     """Grouped jackknife: near neighbors, T, C, R_NX at each k, area, tau without 1/20 of the rows, 20 times.
 
     The groups depend on nothing but the number of rows and ``random_state``: values of two maps of the same
-    data can be compared group by group. :func:`spread` turns twenty of them into an interval. Tau is
-    that of at most 400 rows, its deviations shrunk to what all rows would give.
+    data can be compared group by group. :func:`jackknife_half_width` turns twenty of them into an interval.
+    Tau is that of at most 400 rows, its deviations shrunk to what all rows would give.
     ``O(s n m)`` time, twenty times, for s = 1,000 rows, fewer of more than 4,000.
 
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(200, 5))
-    >>> found = left_out(X, X[:, :2], n_neighbors=10)
+    >>> found = jackknife_measures(X, X[:, :2], n_neighbors=10)
     >>> print(*sorted(found), len(found["rnx_auc"]))
     continuity(10) kendall_tau near_neighbors(10) r_nx(10) rnx_auc trustworthiness(10) 20
-    >>> bool(0.01 < spread(found["rnx_auc"]) < 0.05)
+    >>> bool(0.01 < jackknife_half_width(found["rnx_auc"]) < 0.05)
     True
     """
     given, mapped = both_sides(X, Z, metric=metric, fewest=_GROUPS, n_jobs=n_jobs)
@@ -150,16 +150,16 @@ def left_out(
     order = generator(random_state).permutation(given.n)
     count = min(given.n, _ROWS, max(_TAU_ROWS // 2, 4 * _ROWS * _ROWS // given.n))
     found = []
-    for kept, rows in _parts(order, count):
-        sums = rank_sums(taken(given, kept), taken(mapped, kept), ks, rows, n_jobs=n_jobs)
-        found.append(Curves.of(sums).values(judged(*OF_RANKS), ks))
+    for retained, rows in _parts(order, count):
+        sums = rank_sums(taken(given, retained), taken(mapped, retained), ks, rows, n_jobs=n_jobs)
+        found.append(Curves.of(sums).values(verdict_measures(*OF_RANKS), ks))
     values = {name: np.array([one[name] for one in found]) for name in found[0]}
     tau = _tau_without(given, mapped, order[:_TAU_ROWS], n_jobs)
     return {**values, "kendall_tau": tau} if np.isfinite(tau).all() else values
 
 
-def spread(without: Any) -> float:
-    """Half of the 95% interval of a measure, from its values in :func:`left_out`."""
+def jackknife_half_width(without: Any) -> float:
+    """Half of the 95% interval of a measure, from its values in :func:`jackknife_measures`."""
     return _half_width(np.asarray(without, float))
 
 
@@ -168,10 +168,10 @@ def _tau_without(X: DistanceRows, Z: DistanceRows, order: Integers, n_jobs: int 
     D, E = (taken(side, order).rows(everyone) for side in (X, Z))
     found = []
     for left in range(_GROUPS):
-        kept = np.flatnonzero(everyone % _GROUPS != left)
-        above = np.triu_indices(len(kept), 1)
-        first, second = (np.ascontiguousarray(side[np.ix_(kept, kept)][above]) for side in (D, E))
-        found.append(compared(second, ranked(first, n_jobs=n_jobs), n_jobs=n_jobs).kendall_tau)
+        retained = np.flatnonzero(everyone % _GROUPS != left)
+        above = np.triu_indices(len(retained), 1)
+        first, second = (np.ascontiguousarray(side[np.ix_(retained, retained)][above]) for side in (D, E))
+        found.append(compare_ranks(second, rank_values(first, n_jobs=n_jobs), n_jobs=n_jobs).kendall_tau)
     values = np.array(found)
     # A statistic of pairs varies as one over the root of the rows.
     return values.mean() + (values - values.mean()) * math.sqrt(len(order) / X.n)
@@ -181,8 +181,8 @@ def _parts(order: Integers, count: int) -> Iterator[tuple[Integers, Integers]]:
     """The rows without one group after the other, and where the first ``count`` of ``order`` are in them."""
     group = np.arange(len(order)) % _GROUPS
     for left_out in range(min(_GROUPS, len(order))):
-        kept = np.sort(order[group != left_out])
-        yield kept, np.searchsorted(kept, order[:count][group[:count] != left_out])
+        retained = np.sort(order[group != left_out])
+        yield retained, np.searchsorted(retained, order[:count][group[:count] != left_out])
 
 
 def _measured(
@@ -195,9 +195,9 @@ def _measured(
 
 def _values(found: RankSums, ks: tuple[int, ...]) -> dict[str, float]:
     curves = Curves.of(found)
-    points = [kind for kind in kinds("curve") if kind.listed and kind.better == "higher"]
+    points = [kind for kind in kinds("curve") if kind.is_reported and kind.better == "higher"]
     by_k = {name: value for k in ks for name, value in curves.values(points, (k,)).items()}
-    return {**by_k, **curves.values(judged("area"), ks)}
+    return {**by_k, **curves.values(verdict_measures("area"), ks)}
 
 
 def _half_width(without: np.ndarray) -> float:

@@ -109,7 +109,7 @@ def common_shifts(exponents: tuple[int, int]) -> tuple[float, float]:
     return math.ldexp(1.0, exponents[0] - largest), math.ldexp(1.0, exponents[1] - largest)
 
 
-def joined(table: Floats, exponents: tuple[int, int] = (0, 0)) -> PairSums:
+def join_sums(table: Floats, exponents: tuple[int, int] = (0, 0)) -> PairSums:
     """One value from the sums over many rows of pairs (columns as in ``kernels.pairs``)."""
     table = table[table[:, kernels.COUNT] > 0]
     counts = table[:, kernels.COUNT]
@@ -160,7 +160,7 @@ def all_pair_sums(
         if triangle is not None:
             with threads(n_jobs):
                 kernels.store_upper(given, rows[0], first, X.n, triangle)
-    return joined(table, exponents)
+    return join_sums(table, exponents)
 
 
 def _add_sums(

@@ -1,4 +1,4 @@
-"""Measures over the pairs of rows i < j: of all pairs, or of drawn ones with a 95% interval."""
+"""Measures over the pairs of rows i < j: of all pairs, or of a sample with a 95% interval."""
 
 from __future__ import annotations
 
@@ -16,12 +16,19 @@ from ...distances import store_distances
 from ...distances.pairs import ENOUGH, DrawnPairs, drawn_pairs
 from ..intervals import interval
 from ..measures import CORRELATED, MEASURES, Measure
-from ..ranks.rank_correlations import LONGEST, Comparison, bytes_to_compare, compared, compared_rows, ranked
-from .pair_sums import PairSums, all_pair_sums, common_exponents, joined, row_sums
+from ..ranks.rank_correlations import (
+    LONGEST,
+    RankComparison,
+    bytes_to_compare,
+    compare_ranks,
+    compare_row_ranks,
+    rank_values,
+)
+from .pair_sums import PairSums, all_pair_sums, common_exponents, join_sums, row_sums
 
 EXACT_ROWS = 20_000  # "auto" compares all pairs of that many rows: 200 million, in less than a minute
-WIDTH = 0.01  # of the intervals that "auto" asks of drawn pairs, where a measure is within -1 and 1
-_MOST_DRAWN = 2**25
+WIDTH = 0.01  # of the intervals that "auto" asks of sampled pairs, where a measure is within -1 and 1
+_MOST_SAMPLED = 2**25
 
 _WITHIN_1 = (-1.0, 1.0)
 
@@ -48,13 +55,13 @@ def pair_measures(
     if n_pairs is None:
         return _defined(_of_all(names, X, Z, n_jobs))
     while True:
-        drawn = drawn_pairs(X, Z, n_pairs, random_state)
-        found = _defined(_of_drawn(names, drawn, X, Z, n_jobs))
+        sample = drawn_pairs(X, Z, n_pairs, random_state)
+        found = _defined(_of_sampled_pairs(names, sample, X, Z, n_jobs))
         widths = [_width(measure) for measure in found.values() if measure.range == _WITHIN_1]
         excess = max(widths, default=0.0) / WIDTH
-        if not automatic or excess <= 1 or drawn.n_pairs >= _MOST_DRAWN:
+        if not automatic or excess <= 1 or sample.n_pairs >= _MOST_SAMPLED:
             return found
-        n_pairs = min(int(1.2 * excess**2 * drawn.n_pairs), _MOST_DRAWN)
+        n_pairs = min(int(1.2 * excess**2 * sample.n_pairs), _MOST_SAMPLED)
 
 
 def pair_groups(
@@ -69,7 +76,7 @@ def pair_groups(
 ) -> tuple[Callable[[], dict[str, Measure]], Callable[[], dict[str, Measure]]]:
     """The same for two groups that may be undefined each by itself, from one sum over all pairs if it can be.
 
-    If ``draw``, both are of drawn pairs. If not, the stresses are exact, and so are the correlations unless
+    If ``draw``, both are of sampled pairs. If not, the stresses are exact, and so are the correlations unless
     memory is short.
     """
     if draw or not _all_fit(correlations, X.n):
@@ -87,7 +94,7 @@ def pair_groups(
 class _Found:
     """What some pairs say, as far as the measures asked for need it."""
 
-    order: Comparison | None
+    order: RankComparison | None
     sums: PairSums | None
 
     def value(self, name: str) -> float:
@@ -182,46 +189,46 @@ def _compared_pairs(X: DistanceRows, Z: DistanceRows, with_sums: bool, n_jobs: i
     require(n_pairs <= LONGEST, "n_pairs", f"given for more than {most_rows:,} rows", None, hint)
     require_memory(bytes_to_compare(n_pairs), "Comparing the order of all pairs", hint)
     distances = np.empty(n_pairs)  # of Z first, then of X: fresh memory costs time
-    ranks = ranked(store_distances(Z, distances, n_jobs=n_jobs), n_jobs=n_jobs)
+    ranks = rank_values(store_distances(Z, distances, n_jobs=n_jobs), n_jobs=n_jobs)
     if not with_sums:
-        return _Found(compared(store_distances(X, distances, n_jobs=n_jobs), ranks, n_jobs=n_jobs), None)
+        return _Found(compare_ranks(store_distances(X, distances, n_jobs=n_jobs), ranks, n_jobs=n_jobs), None)
     sums = all_pair_sums(X, Z, triangle=distances, n_jobs=n_jobs)
-    return _Found(compared(distances, ranks, n_jobs=n_jobs), sums)
+    return _Found(compare_ranks(distances, ranks, n_jobs=n_jobs), sums)
 
 
-# ---- drawn pairs -------------------------------------------------------------------------------
+# ---- sampled pairs -----------------------------------------------------------------------------
 
 
-def _of_drawn(
-    names: Sequence[str], drawn: DrawnPairs, X: DistanceRows, Z: DistanceRows, n_jobs: int | None
+def _of_sampled_pairs(
+    names: Sequence[str], sample: DrawnPairs, X: DistanceRows, Z: DistanceRows, n_jobs: int | None
 ) -> tuple[dict[str, Measure], _Found]:
-    whole, *batches = _found_in(names, drawn, common_exponents(X, Z), n_jobs)
+    overall, *batches = _found_in(names, sample, common_exponents(X, Z), n_jobs)
     found, n_pairs = {}, X.n * (X.n - 1) // 2
     for name in names:
-        measure = whole.measure(name)
+        measure = overall.measure(name)
         value, values = measure.value, [batch.value(name) for batch in batches]
         if name == "raw_stress":  # the root of a sum over all pairs, not of a mean
-            value *= math.sqrt(n_pairs / drawn.n_pairs)
-            values = [each * math.sqrt(n_pairs / drawn.n_pairs * len(batches)) for each in values]
+            value *= math.sqrt(n_pairs / sample.n_pairs)
+            values = [each * math.sqrt(n_pairs / sample.n_pairs * len(batches)) for each in values]
         low, high = interval(value, values, *measure.range)
-        note = "; ".join(filter(None, (f"from {drawn.n_pairs:,} drawn pairs", measure.note)))
+        note = "; ".join(filter(None, (f"from {sample.n_pairs:,} sampled pairs", measure.note)))
         found[name] = replace(measure, value=value, low=low, high=high, note=note)
-    return found, whole
+    return found, overall
 
 
 def _found_in(
-    names: Sequence[str], drawn: DrawnPairs, exponents: tuple[int, int], n_jobs: int | None
+    names: Sequence[str], sample: DrawnPairs, exponents: tuple[int, int], n_jobs: int | None
 ) -> list[_Found]:
-    """What all drawn pairs say, then what each batch does."""
-    given, mapped = drawn.given, drawn.mapped
-    orders: list[Comparison | None] = [None] * (1 + len(given))
+    """Results of all sampled pairs, then of each batch."""
+    given, mapped = sample.given, sample.mapped
+    orders: list[RankComparison | None] = [None] * (1 + len(given))
     sums: list[PairSums | None] = [None] * (1 + len(given))
     if _by_order(names):
-        whole = compared(given.ravel(), ranked(mapped.ravel(), n_jobs=n_jobs), n_jobs=n_jobs)
-        orders = [whole, *compared_rows(given, mapped, n_jobs=n_jobs)]
+        overall = compare_ranks(given.ravel(), rank_values(mapped.ravel(), n_jobs=n_jobs), n_jobs=n_jobs)
+        orders = [overall, *compare_row_ranks(given, mapped, n_jobs=n_jobs)]
     if _by_sums(names):
         table = row_sums(given, mapped, exponents, n_jobs=n_jobs)
-        sums = [joined(rows, exponents) for rows in (table, *table[:, None])]
+        sums = [join_sums(rows, exponents) for rows in (table, *table[:, None])]
     return [_Found(order, found) for order, found in zip(orders, sums, strict=True)]
 
 

@@ -37,7 +37,7 @@ class RankedList:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RankComparison:
     """What two lists of ``n`` entries have in common by order."""
 
     n: int
@@ -76,11 +76,11 @@ def bytes_to_compare(n_entries: int) -> int:
     return 17 * n_entries + 2**26  # 16 bytes an entry, and counts by bucket and chunk
 
 
-def ranked(values: Floats, *, n_jobs: int | None = None) -> RankedList:
+def rank_values(values: Floats, *, n_jobs: int | None = None) -> RankedList:
     """Ranks of a list of numbers, each at least 0.
 
     >>> import numpy as np
-    >>> ranked(np.array([0.5, 2.0, 0.5, 9.0])).ranks.tolist()
+    >>> rank_values(np.array([0.5, 2.0, 0.5, 9.0])).ranks.tolist()
     [1, 4, 1, 6]
     """
     keys, ranks = values.view(np.int64), np.empty(len(values), np.uint32)
@@ -92,11 +92,11 @@ def ranked(values: Floats, *, n_jobs: int | None = None) -> RankedList:
     return RankedList(ranks, order, int(tied.sum()), float(squares.sum()))
 
 
-def compared(values: Floats, other: RankedList, *, n_jobs: int | None = None) -> Comparison:
+def compare_ranks(values: Floats, other: RankedList, *, n_jobs: int | None = None) -> RankComparison:
     """Compare a list with one that is ranked already; the ranks of that are overwritten.
 
     >>> import numpy as np
-    >>> compared(np.array([1.0, 2.0, 3.0]), ranked(np.array([1.0, 3.0, 2.0]))).discordant
+    >>> compare_ranks(np.array([1.0, 2.0, 3.0]), rank_values(np.array([1.0, 3.0, 2.0]))).discordant
     1
     """
     keys = values.view(np.int64)
@@ -108,12 +108,12 @@ def compared(values: Floats, other: RankedList, *, n_jobs: int | None = None) ->
         discordant = _inversions(order, other.ranks, n_workers)
     own_tied, both_tied = tied.sum(axis=0).tolist()
     square, mixed = squares.sum(axis=0).tolist()
-    return Comparison(
+    return RankComparison(
         len(values), discordant, (own_tied, other.tied, both_tied), (square, other.square, mixed)
     )
 
 
-def compared_rows(values: Floats, others: Floats, *, n_jobs: int | None = None) -> list[Comparison]:
+def compare_row_ranks(values: Floats, others: Floats, *, n_jobs: int | None = None) -> list[RankComparison]:
     """Compare each row of ``values`` with the same row of ``others``: many short lists."""
     n_rows, n = values.shape
     tied, squares = np.zeros((n_rows, 3), np.int64), np.zeros((n_rows, 3))
@@ -122,7 +122,7 @@ def compared_rows(values: Floats, others: Floats, *, n_jobs: int | None = None) 
         long_ranks.align_rows(values.view(np.int64), others.view(np.int64), sequences, tied, squares)
         inversions.row_inversions(sequences, _counter(n), discordant)
     found = zip(discordant.tolist(), tied.tolist(), squares.tolist(), strict=True)
-    return [Comparison(n, count, (a, b, c), (rr, ss, rs)) for count, (a, b, c), (rr, ss, rs) in found]
+    return [RankComparison(n, count, (a, b, c), (rr, ss, rs)) for count, (a, b, c), (rr, ss, rs) in found]
 
 
 # ---- buckets -----------------------------------------------------------------------------------

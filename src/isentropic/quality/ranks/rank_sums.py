@@ -68,7 +68,7 @@ class RankSums:
     these those with r < R less those with R < r, ``sum |R - r| / r`` over r <= k, ``sum |R - r| / R`` over
     R <= k, and the number of near rows, among those with r <= k and among all. Row j is near row i if its
     distance in X is at most ``radius`` times the mean of those of the k nearest and that of the nearest fifth
-    of all rows, or at most that of the k-th.
+    of all rows, or of the 2k nearest, or at most that of the k-th.
     """
 
     n: int
@@ -193,7 +193,7 @@ def tie_sums(
     ks = np.asarray(ks, np.int64)
     own = np.repeat(found.terms[:, np.searchsorted(found.ks, ks), :2], 2, axis=2)  # (s, c, 4)
     tied = np.flatnonzero(found.close > 0)
-    read = tied if found.exact else thinned(tied)
+    read = tied if found.exact else thin_rows(tied)
     shared, moved = np.zeros(2), np.zeros((len(ks), 4))
     for block in row_blocks(len(read), "ties", size=rows_per_block(X.n)):
         rows = found.rows[read[block]]
@@ -211,11 +211,11 @@ def tie_sums(
     return TieSums(stands_for * shared, own.sum(axis=0) + stands_for * moved)
 
 
-def thinned(rows: Integers, most: int = 1_000) -> Integers:
+def thin_rows(rows: Integers, most: int = 1_000) -> Integers:
     """At most so many of the sampled rows, evenly spread, for what is dear and needs less precision.
 
     >>> import numpy as np
-    >>> thinned(np.arange(10, 20), 5).tolist()
+    >>> thin_rows(np.arange(10, 20), 5).tolist()
     [10, 12, 14, 16, 18]
     """
     return rows if len(rows) <= most else rows[np.arange(most) * len(rows) // most]

@@ -1,1 +1,1 @@
-"""Quality row by row: tests of places, jumps, what each row contributes."""
+"""Row diagnostics: tests of places, jumps of a map, checks of selections."""

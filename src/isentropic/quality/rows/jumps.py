@@ -1,4 +1,4 @@
-"""``map_jumps``: does a row that changes a little stay where it is? The continuity of a map, row by row."""
+"""``map_jumps``: continuity of a map, row by row, along paths to a neighbor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..._core.values import Floats, Integers
 from ...distances import finite_rows
 from ...linalg import rows_in_unit
 from ...neighbors import nearest_among
-from ..sampling import drawn_rows
+from ..sampling import sampled_rows
 
 JUMP = 1.5  # times the reach of its neighbours on the map: beyond an even step, that is no wobble
 _ROWS = 1_000  # "auto" moves: of more rows, as many are drawn
@@ -91,7 +91,7 @@ def map_jumps(
     require(len(Z) == n, "Z", f"a map of the same {n} rows", f"shape {Z.shape}")
     k = min(require_count("n_neighbors", n_neighbors), n - 1)
     n_steps = require_count("n_steps", n_steps, least=2)
-    rows = drawn_rows(sample, n, _ROWS, generator(random_state))
+    rows = sampled_rows(sample, n, _ROWS, generator(random_state))
     data, exponent = rows_in_unit(X)[0], rows_in_unit(Z)[1]
     origin, Z = Z[0], _in_unit(Z, Z[0], exponent)
     near = nearest_among(data[rows], data, k, selves=rows, n_jobs=n_jobs)[0]
@@ -110,13 +110,13 @@ def _walk(
     """Places (n_steps - 1, s, d) between the rows and their ends."""
     shares = np.arange(1, n_steps)[:, None, None] / n_steps
     between = X[rows] + shares * (X[ends] - X[rows])
-    placed = np.asarray(place(between.reshape(-1, X.shape[1])), np.float64)
+    mapped = np.asarray(place(between.reshape(-1, X.shape[1])), np.float64)
     count = between.shape[0] * between.shape[1]
     must_be = f"a function that gives {d} coordinates of each row, here ({count}, {d})"
-    require(placed.shape == (count, d), "place", must_be, placed.shape)
-    lost = int((~np.isfinite(placed)).sum())
+    require(mapped.shape == (count, d), "place", must_be, mapped.shape)
+    lost = int((~np.isfinite(mapped)).sum())
     require(lost == 0, "place", "a function that gives finite coordinates", f"{lost} that are not")
-    return placed.reshape(*between.shape[:2], d)
+    return mapped.reshape(*between.shape[:2], d)
 
 
 def _in_unit(places: Floats, origin: Floats, exponent: int) -> Floats:

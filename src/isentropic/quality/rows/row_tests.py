@@ -1,4 +1,4 @@
-"""``row_tests``: is each row of a map placed better than chance would place it? A p-value for every row."""
+"""``row_tests``: a p-value for the place of every row on a map, against random places."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...distances import Metric
 from ...kernels._jit import threads
 from ...kernels.ranks.place_tests import place_tests
 from ..inputs import both_sides
-from ..sampling import EXACT_ROWS, FIRST_ROWS, drawn_rows
+from ..sampling import EXACT_ROWS, FIRST_ROWS, sampled_rows
 from .selections import row_flags
 
 _REFERENCES = 300  # rows to which distances are compared,
@@ -112,8 +112,8 @@ def row_tests(
     n = given.n
     share = require_number("share", share, "above 0, at most 1", above=0.0, most=1.0)
     random = generator(random_state)
-    drawn = random.permutation(n)
-    references, places = drawn[: min(_REFERENCES, n // 2)], drawn[n // 2 :][:_PLACES]
+    order = random.permutation(n)
+    references, places = order[: min(_REFERENCES, n // 2)], order[n // 2 :][:_PLACES]
     tested = _tested(rows, n, random)
     near = min(len(references) - 1, max(_FEWEST // 2 - 1, round(share * (len(references) - 1))))
     ranks = rankdata(_distances(mapped, places, references), axis=1)
@@ -140,7 +140,7 @@ def _near(X: DistanceRows, rows: Integers, references: Integers, near: int) -> t
 
 def _tested(rows: Any, n: int, random: np.random.RandomState) -> Integers:
     if rows is None:
-        return np.arange(n) if n <= EXACT_ROWS else drawn_rows(FIRST_ROWS, n, n, random)
+        return np.arange(n) if n <= EXACT_ROWS else sampled_rows(FIRST_ROWS, n, n, random)
     chosen = np.flatnonzero(row_flags("rows", rows, n))
     require(len(chosen) > 0, "rows", "at least one row", "none")
     return chosen

@@ -92,9 +92,9 @@ class Coloring {
   }
 
   /* Of the rows that only the map of all rows has. */
-  get otherClasses() { const { whole } = this.data; return whole?.others ? this.once("others", () => bytes(whole.others)) : null; }
+  get otherClasses() { const { full } = this.data; return full?.others ? this.once("others", () => bytes(full.others)) : null; }
   otherCodes(place, column) {
-    const codes = this.data.whole?.columns[place];
+    const codes = this.data.full?.columns[place];
     return codes ? this.once(`others${place}`, () => (column.missing === 255 ? bytes : words)(codes)) : null;
   }
 
@@ -130,7 +130,7 @@ class Coloring {
     const neutral = this.data.palette.classes.light.length - 2; // would be taken for the grey of the others
     const found = own.map((code, place) => ({ name: levels[code], count: counts[code], hue: others > 1 && place >= neutral ? place + 1 : place }));
     if (others > 1) found.push({ name: `${others} other levels`, count: total(order.map((code) => counts[code])), hue: "--grey" });
-    if (counts[n] || this.data.whole) found.push({ name: "missing", count: counts[n], hue: "--line" });
+    if (counts[n] || this.data.full) found.push({ name: "missing", count: counts[n], hue: "--line" });
     return { levels: found, places };
   }
 

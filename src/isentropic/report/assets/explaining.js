@@ -281,8 +281,8 @@ function dayText(value) {
 
 function differenceText({ column, level, auc, lift, low, high, inside, outside, dates }) {
   if (lift === null) {
-    const words = dates ? ["later", "earlier"] : ["higher", "lower"], told = dates ? dayText : numberText;
-    return `${column} is ${words[auc > 0.5 ? 0 : 1]}: AUC ${fixed(auc, 2)} (${fixed(low, 2)} to ${fixed(high, 2)}), median ${told(inside)} against ${told(outside)}.`;
+    const terms = dates ? ["later", "earlier"] : ["higher", "lower"], format = dates ? dayText : numberText;
+    return `${column} is ${terms[auc > 0.5 ? 0 : 1]}: AUC ${fixed(auc, 2)} (${fixed(low, 2)} to ${fixed(high, 2)}), median ${format(inside)} against ${format(outside)}.`;
   }
   const times = outside === 0 ? `at least ${fixed(low, 1)} times as frequent` : inside === 0 ? `at most ${fixed(high, 1)} times as frequent`
     : `${fixed(lift, 1)} times as frequent (${fixed(low, 1)} to ${fixed(high, 1)})`;

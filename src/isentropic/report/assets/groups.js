@@ -14,7 +14,8 @@ panels.push((app) => {
     const button = element("button", { type: "button", "aria-pressed": "false" }), item = element("li", i >= MOST_GROUPS ? { hidden: "hidden" } : {});
     button.append(
       element("b", {}, group.name[0].toUpperCase() + group.name.slice(1)), element("span", {}, counted(group.n, "row")),
-      element("small", {}, `${percent(group.stability)} the same in halves of the rows`), element("small", { class: "line" }, group.lines[0] ?? ""));
+      element("small", { title: `${percent(group.inside)} of the nearest rows in the data of its rows are in the group too; by chance ${percent(group.chance)}` },
+        `${percent(group.stability)} the same in halves of the rows`), element("small", { class: "line" }, group.lines[0] ?? ""));
     button.addEventListener("click", () => app.selectRows(rows(group)));
     item.append(button);
     list.append(item);

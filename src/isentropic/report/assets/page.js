@@ -55,7 +55,7 @@ class App extends Coloring {
   }
 
   /* The run at the top of the page: its regions are drawn. */
-  get top() { return this.data.whole ? this.data.whole.run : this.data.shown; }
+  get top() { return this.data.full ? this.data.full.run : this.data.shown; }
   get active() { return this.hovered >= 0 ? this.hovered : this.pinned; }
   on(kind, listener) { this.listeners.set(kind, [...(this.listeners.get(kind) ?? []), listener]); }
   tell(kind, ...what) { for (const listener of this.listeners.get(kind) ?? []) listener(...what); }
@@ -201,8 +201,8 @@ class App extends Coloring {
     if (!map.near) return "";
     const { k } = map.near, count = this.once(`near-counts${map.run}`, () => bytes(map.near.counts))[row];
     if (count === 255) return "";
-    const said = `${count} of the ${k} points beside it ${count === 1 ? "is" : "are"} close in the data.`;
-    return count < DOUBTFUL * k ? `Doubtful: only ${said}` : said;
+    const sentence = `${count} of the ${k} points beside it ${count === 1 ? "is" : "are"} close in the data.`;
+    return count < DOUBTFUL * k ? `Doubtful: only ${sentence}` : sentence;
   }
 
   /* Where it hides no point that matters: beside a small map, in the far corner of a large one. */
@@ -243,7 +243,7 @@ class App extends Coloring {
   /* In slices: the page answers before all of it is drawn. */
   *starting() {
     const byRun = new Map(this.data.maps.map((map) => [map.run, map]));
-    if (this.data.whole) byRun.set(this.data.whole.run, this.data.whole);
+    if (this.data.full) byRun.set(this.data.full.run, this.data.full);
     this.views = [...document.querySelectorAll("figure.map")].map((figure) => new MapView(figure, byRun.get(Number(figure.dataset.run)), this));
     const resized = new ResizeObserver((entries) => { for (const { target } of entries) this.views.find((view) => view.over.parentNode === target)?.resized(); });
     for (const view of this.views) resized.observe(view.over.parentNode);

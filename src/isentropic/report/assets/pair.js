@@ -92,7 +92,7 @@ class Pair {
     this.body = element("div", { "aria-live": "polite" });
     this.section.append(this.body);
     this.before = app.color;
-    app.on("color", (value) => { if (value !== "pair" && value !== "lens") this.before = value; });
+    app.on("color", (value) => { if (value !== "pair" && value !== "overlay") this.before = value; });
     for (const kind of ["select", "color", "draw"]) app.on(kind, () => this.paint());
   }
 
@@ -152,8 +152,8 @@ class Pair {
 
   show() {
     const { app, a, b, k } = this, { mean, correlation, groups } = this.result;
-    const told = element("p", {}, `Of the ${k} nearest on ${letter(a)}, ${(mean * k).toFixed(1)} are among the ${k} nearest on ${letter(b)} (by chance: ${((k * k) / (app.n - 1)).toFixed(1)}). `);
-    told.append(element("span", { class: "quiet" }, `Laid onto ${letter(a)}: Procrustes correlation ${correlation.toFixed(3)}.`));
+    const summary = element("p", {}, `Of the ${k} nearest on ${letter(a)}, ${(mean * k).toFixed(1)} are among the ${k} nearest on ${letter(b)} (by chance: ${((k * k) / (app.n - 1)).toFixed(1)}). `);
+    summary.append(element("span", { class: "quiet" }, `Laid onto ${letter(a)}: Procrustes correlation ${correlation.toFixed(3)}.`));
     const list = element("ol", { "aria-label": "Groups that changed most" });
     for (const { name, rows, share } of groups.slice(0, MOST_CHANGED)) {
       const item = element("li"), button = element("button", { type: "button", title: `${counted(rows.length, "row")}. Click to select them.` });
@@ -170,7 +170,7 @@ class Pair {
     const bar = element("div", { class: "morph" });
     bar.append(element("b", { class: "letter" }, letter(a)), this.slider, element("b", { class: "letter" }, letter(b)), this.button);
     this.time = 0;
-    this.body.replaceChildren(told, this.canvas, bar, ...(groups.length ? [element("h4", {}, "Changed most"), list] : []));
+    this.body.replaceChildren(summary, this.canvas, bar, ...(groups.length ? [element("h4", {}, "Changed most"), list] : []));
     this.paint();
   }
 

@@ -96,9 +96,9 @@ class Saver {
 
   // ---- parts ----
 
-  text(x, y, words, size = 12, more = "") { return `<text x="${x}" y="${y}" font-size="${size}" fill="#1f2024" ${more}>${escaped(words)}</text>`; }
-  title(words, under) { return this.text(SAVE_PAD, 30, words, 17, 'font-weight="600"') + this.text(SAVE_PAD, 48, under, 12, 'fill-opacity="0.65"'); }
-  wide(words, size = 12) { this.context.font = `${size}px ${SAVE_FONT}`; return this.context.measureText(words).width; }
+  text(x, y, label, size = 12, more = "") { return `<text x="${x}" y="${y}" font-size="${size}" fill="#1f2024" ${more}>${escaped(label)}</text>`; }
+  title(label, under) { return this.text(SAVE_PAD, 30, label, 17, 'font-weight="600"') + this.text(SAVE_PAD, 48, under, 12, 'fill-opacity="0.65"'); }
+  wide(label, size = 12) { this.context.font = `${size}px ${SAVE_FONT}`; return this.context.measureText(label).width; }
   hex(table, code) { return `#${[0, 1, 2].map((c) => table[3 * code + c].toString(16).padStart(2, "0")).join("")}`; }
 
   mark(shape, x, y, r, color) {
@@ -114,10 +114,10 @@ class Saver {
     const { app } = this;
     if (!app.way.levels) return this.rampLegend(app.way, top);
     let [x, y, out] = [SAVE_PAD, top + 10, ""];
-    const { colors, shapes } = app.coloring(map), put = (words, symbol) => {
-      const width = (symbol ? 26 : 10) + this.wide(words);
+    const { colors, shapes } = app.coloring(map), put = (label, symbol) => {
+      const width = (symbol ? 26 : 10) + this.wide(label);
       if (x + width > SAVE_WIDTH - SAVE_PAD && x > SAVE_PAD) { x = SAVE_PAD; y += 20; }
-      out += (symbol ? symbol(x + 5, y) : "") + this.text(x + (symbol ? 15 : 0), y + 4, words);
+      out += (symbol ? symbol(x + 5, y) : "") + this.text(x + (symbol ? 15 : 0), y + 4, label);
       x += width;
     };
     for (const title of app.way.legend()) put(title);
@@ -213,10 +213,10 @@ class Saver {
 
   picturePanel(map, kind) {
     const side = 300, gap = 28, top = 66, under = top + side + 18, parts = [];
-    [["coranking", "Ranks: rank in map →"], ["shepard", `Distances: distance in data → ${map.shepard.given}`]].forEach(([name, words], i) => {
+    [["coranking", "Ranks: rank in map →"], ["shepard", `Distances: distance in data → ${map.shepard.given}`]].forEach(([name, label], i) => {
       const x = SAVE_PAD + i * (side + gap), picture = map[name];
       if (kind === "PNG") { const canvas = element("canvas"); drawPicture(canvas, picture, this.app); parts.push({ canvas, x, y: top, width: side, height: side }); }
-      parts.push(`<g transform="translate(${x} ${top})" shape-rendering="crispEdges">${kind === "SVG" ? this.cells(picture, side) : ""}${this.lines(picture, side)}</g>`, this.text(x, under, words));
+      parts.push(`<g transform="translate(${x} ${top})" shape-rendering="crispEdges">${kind === "SVG" ? this.cells(picture, side) : ""}${this.lines(picture, side)}</g>`, this.text(x, under, label));
     });
     return { width: 2 * SAVE_PAD + 2 * side + gap, height: under + 18, parts: [this.title(`${map.name}: ranks and distances`, this.app.data.table), ...parts] };
   }

@@ -41,9 +41,9 @@ class Selecting {
   constructor(app) {
     Object.assign(this, { app, columns: app.given.filter((column) => column.explained), check: null, settled: null, kept: null, undo: null, stop: () => {} });
     this.box = app.section("selection", "Selection");
-    this.said = element("div", { class: "said" });
+    this.answerBox = element("div", { class: "answer-box" });
     this.why = element("div", { class: "why" });
-    this.box.append(this.said, this.why);
+    this.box.append(this.answerBox, this.why);
     app.on("select", () => { this.measure(); this.undo = null; this.say(); this.forgetWhy(); });
     app.on("settle", () => { this.settled = app.selected; this.markAll(); this.ask(); });
     app.on("points", (view, context) => { if (this.check && this.settled === app.selected) this.mark(view, context); });
@@ -92,7 +92,7 @@ class Selecting {
     for (const brief of briefs) brief.replaceChildren(...(check ? this.brief() : []));
     if (!check) {
       const start = app.nSelected ? "Too few rows have neighbours to say more." : "Drag over points in any map: what the rows have in common, and whether they belong together in the data, stands here.";
-      this.said.replaceChildren(element("p", { class: "quiet" }, start), ...this.keptNote());
+      this.answerBox.replaceChildren(element("p", { class: "quiet" }, start), ...this.keptNote());
       return;
     }
     const { size, kept, chance, leftOut, strangers } = check, parts = [];
@@ -107,7 +107,7 @@ class Selecting {
     if (strangers.length) parts.push(this.fact("cross", `${counted(strangers.length, "stranger")} inside: most of their nearest rows are outside.`));
     if (!leftOut.length && !strangers.length) parts.push(element("p", { class: "quiet" }, "Nobody is left out, and nobody is a stranger."));
     parts.push(this.actions());
-    this.said.replaceChildren(...parts, ...this.keptNote());
+    this.answerBox.replaceChildren(...parts, ...this.keptNote());
   }
 
   fact(kind, text) {
@@ -152,10 +152,10 @@ class Selecting {
 
   /* Under the large map, which stands far from the column. */
   brief() {
-    const { check } = this, words = [`${percent(check.kept)} of their true neighbours are inside`];
-    if (check.leftOut.length) words.push(`${check.leftOut.length.toLocaleString("en")} left out`);
-    if (check.strangers.length) words.push(counted(check.strangers.length, "stranger"));
-    const line = [element("span", {}, `${counted(check.size, "row")}: ${words.join(", ")}.`)];
+    const { check } = this, parts = [`${percent(check.kept)} of their true neighbours are inside`];
+    if (check.leftOut.length) parts.push(`${check.leftOut.length.toLocaleString("en")} left out`);
+    if (check.strangers.length) parts.push(counted(check.strangers.length, "stranger"));
+    const line = [element("span", {}, `${counted(check.size, "row")}: ${parts.join(", ")}.`)];
     if (this.wrong && !this.undo) { const correct = this.button("Correct it", () => this.correct()); correct.className = "link"; line.push(correct); }
     line.push(element("a", { href: "#maps" }, "What are they?"));
     return line;

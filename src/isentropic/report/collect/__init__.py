@@ -1,1 +1,1 @@
-"""What the page says of the runs: the first screen, the scores, the order of the maps."""
+"""Content of the page: the first screen, the scores, the order of the maps."""

@@ -1,4 +1,4 @@
-"""The first screen of the page: what a point is, the grades as bars, and the trade-off between all maps."""
+"""The first screen of the page: what a point is, grades as bars, the trade-off of all maps, their order."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from ..._core.values import Table
 from ...comparison import Grade, Rating, Run, Verdict
 from ...comparison.evaluation.runs import parameters
+from ...comparison.verdict import text
+from ...comparison.verdict.choice import rank_maps
+from ...registry import METHODS
+from .scores import groups
 
-LEVELS = {
-    "good": "Good", "fair": "Fair", "poor": "Poor", "chance": "No better than chance", "unknown": "Not known",
-}  # fmt: skip
-GROUP_LEVELS = {"yes": "Yes", "no": "No", "not tested": "Not tested"}
 _FEW_COLUMNS = 5  # that are named in the sentence on what a point is
 _LONGEST_NAME = 24
 # the trade-off picture, in pixels: its plot, and what a letter of a name takes
@@ -33,7 +33,7 @@ class Dot:
     x_range: tuple[float, float] | None
     y_range: tuple[float, float] | None
     shown: bool
-    words: str
+    text: str
     label: tuple[float, float, str] | None  # x, y and text-anchor of the name
 
 
@@ -87,8 +87,10 @@ def point_sentence(table: Table, facts: Mapping[str, Any], *, has_copies: bool =
     if table.metric == "precomputed":
         decide = "The given distances decide the places"
     else:
-        decide = f"{_listed(features, 'columns')} {'decides' if len(features) == 1 else 'decide'} the places"
-    spared = f"; {_listed(unused, 'other columns')} {'was' if len(unused) == 1 else 'were'} not used"
+        decide = (
+            f"{_names_text(features, 'columns')} {'decides' if len(features) == 1 else 'decide'} the places"
+        )
+    spared = f"; {_names_text(unused, 'other columns')} {'was' if len(unused) == 1 else 'were'} not used"
     rows_said = f"{rows:,} different rows" if has_copies else f"{rows:,} rows"
     larger = " Larger points stand for several identical rows." if has_copies else ""
     return f"Each point is one of {rows_said}. {decide}{spared if unused else ''}.{larger}"
@@ -99,9 +101,9 @@ def _feature_columns(table: Table) -> list[str]:
     return list(table.feature_names) if prepared is None else [column.name for column in prepared.columns]
 
 
-def _listed(names: Sequence[str], many: str) -> str:
+def _names_text(names: Sequence[str], many: str) -> str:
     """
-    >>> _listed(["a", "b", "c"], "columns"), _listed(list("abcdefgh"), "columns")
+    >>> _names_text(["a", "b", "c"], "columns"), _names_text(list("abcdefgh"), "columns")
     ('a, b and c', '8 columns')
     """
     if len(names) > _FEW_COLUMNS:
@@ -119,19 +121,16 @@ def tradeoff(runs: Sequence[Run], verdict: Verdict) -> list[Dot]:
     found = [rating for rating in verdict.ratings if rating.neighbors and rating.distances]
     order = sorted(found, key=lambda rating: (rating.run != verdict.shown, rating.run))
     dots = [_dot(rating, names[rating.run], rating.run == verdict.shown) for rating in order]
-    return _labelled(dots)[::-1]  # the map that is shown lies on top
+    return _place_labels(dots)[::-1]  # the map that is shown lies on top
 
 
 def _dot(rating: Rating, name: str, shown: bool) -> Dot:
     near, far = rating.neighbors, rating.distances
     assert near is not None
     assert far is not None
-    words = (
-        f"{name}: which rows are alike {LEVELS[near.level].lower()}, distances {LEVELS[far.level].lower()}"
-    )
     return Dot(
         rating.run, name, _x(far, far.value), _y(near, near.value), _range(far, _x), _range(near, _y), shown,
-        words, None,
+        text.tradeoff(name, near, far), None,
     )  # fmt: skip
 
 
@@ -153,7 +152,7 @@ def _range(grade: Grade, place: Callable[[Grade, float], float]) -> tuple[float,
     return place(grade, grade.low), place(grade, grade.high)
 
 
-def _labelled(dots: Sequence[Dot]) -> list[Dot]:
+def _place_labels(dots: Sequence[Dot]) -> list[Dot]:
     """Names to the right, the left, above or below, where they meet no dot and no other name."""
     taken = [(dot.x - 6, dot.y - 6, dot.x + 6, dot.y + 6) for dot in dots]
     found = []
@@ -179,3 +178,49 @@ def _labelled(dots: Sequence[Dot]) -> list[Dot]:
 
 def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+# ---- order of the maps ---------------------------------------------------------------------------
+
+
+MOST_FIRST = 8  # maps that are shown at once; the others come on request
+
+
+@dataclass(frozen=True, slots=True)
+class MapSection:
+    """Maps that belong together: those shown at once, and the others by family, by position of their runs."""
+
+    title: str
+    note: str
+    first: tuple[int, ...]
+    others: tuple[tuple[str, tuple[int, ...]], ...]  # name of a family, its maps
+
+
+def map_sections(runs: Sequence[Run], verdict: Verdict) -> list[MapSection]:
+    """All maps, the best first; eight are shown at once, or all where only one is left."""
+    order = [rating.run for rating in rank_maps(verdict.ratings, verdict.shown)]
+    n_first = len(order) if len(order) <= MOST_FIRST + 1 else MOST_FIRST
+    first, others = order[:n_first], order[n_first:]
+    return [
+        MapSection(
+            group.title,
+            group.note,
+            tuple(i for i in first if i in group.runs),
+            _by_family(runs, [i for i in others if i in group.runs]),
+        )
+        for group in groups(runs)
+    ]
+
+
+def family_name(run: Run) -> str:
+    """That of its method; none for one that is not in the registry."""
+    method = METHODS.get(run.method)
+    return "" if method is None else method.family
+
+
+def _by_family(runs: Sequence[Run], positions: Sequence[int]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Families in the order of their best maps."""
+    names = dict.fromkeys(family_name(runs[i]) for i in positions)
+    return tuple(
+        (name or "other", tuple(i for i in positions if family_name(runs[i]) == name)) for name in names
+    )

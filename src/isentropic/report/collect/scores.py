@@ -1,4 +1,4 @@
-"""The scores of the runs as a reader wants them: in words, with interval, chance, and the best one known."""
+"""Scores of the runs as table cells: values, 95% intervals, the best of each column; class accuracies."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...comparison import Run
+from ...comparison.presentation import decimal, seconds
 from ...quality import Measure
-from ...quality.maps.map_differences import spread
-from ...quality.measures import OF_CLASSES, MeasureKind, kinds
+from ...quality.maps.map_differences import jackknife_half_width
+from ...quality.measures import OF_CLASSES, MeasureSpec, kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,27 +36,6 @@ class Column:
     measured: bool = False  # differs from run to run, as seconds do
 
 
-def number(value: float, digits: int = 3) -> str:
-    """As people write it: three decimals below 100, separated thousands above."""
-    if abs(value) >= 1e6:
-        return f"{value:.2e}"
-    if abs(value) >= 100:
-        return f"{value:,.0f}"
-    text = f"{value:.{digits}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
-
-
-def seconds(value: float) -> str:
-    """
-    >>> seconds(0.004), seconds(3.21), seconds(200), seconds(239.7)
-    ('0.00 s', '3.2 s', '3 min 20 s', '4 min 0 s')
-    """
-    if value >= 100:
-        minutes, rest = divmod(round(value), 60)
-        return f"{minutes} min {rest} s"
-    return f"{value:.1f} s" if value >= 1 else f"{value:.2f} s"
-
-
 def first_k(runs: Sequence[Run]) -> int:
     """The k at which the page speaks of single rows; 0 where no map was assessed."""
     return next((run.quality.n_neighbors[0] for run in runs if run.quality is not None), 0)
@@ -77,19 +57,19 @@ def columns(runs: Sequence[Run], accuracies: Sequence[Column] | None) -> list[Co
     return found
 
 
-def _in_columns() -> list[MeasureKind]:
+def _in_columns() -> list[MeasureSpec]:
     """What the table of scores shows, in the order of its columns."""
     shown = [(kind.column, kind) for kind in kinds() if kind.column is not None]
     return [kind for _, kind in sorted(shown, key=lambda one: one[0][0])]
 
 
-def _written_for(kind: MeasureKind, k: int) -> tuple[str, str, str]:
+def _written_for(kind: MeasureSpec, k: int) -> tuple[str, str, str]:
     """The name of a measure at this k, its heading, and what it says."""
     assert kind.column is not None
-    return kind.names((k,))[0], kind.column[1].format(k=k), kind.words.format(k=k)
+    return kind.names((k,))[0], kind.column[1].format(k=k), kind.description.format(k=k)
 
 
-def _measured(runs: Sequence[Run], wanted: Sequence[MeasureKind]) -> list[Column]:
+def _measured(runs: Sequence[Run], wanted: Sequence[MeasureSpec]) -> list[Column]:
     found = []
     for kind in wanted:
         name, title, meaning = _written_for(kind, first_k(runs))
@@ -120,7 +100,7 @@ def interval(run: Run, name: str) -> tuple[float, float] | None:
     if own.low is not None and own.high is not None:
         ends += [own.low, own.high]
     elif run.without.get(name):
-        half = spread(run.without[name])
+        half = jackknife_half_width(run.without[name])
         ends += [max(own.range[0], own.value - half), min(own.range[1], own.value + half)]
     return (min(*ends, own.value), max(*ends, own.value)) if ends else None
 
@@ -136,17 +116,17 @@ def _column(
     """Of measures that are ``seen``, of labels that the map was made from, none is the best."""
     orders = [None if m is None else _order(m) for m in measures]
     honest = zip(measures, orders, seen, strict=True)
-    ranked = [(order, number(m.value)) for m, order, known in honest if m is not None and not known]
+    ranked = [(order, decimal(m.value)) for m, order, known in honest if m is not None and not known]
     best = min(ranked)[1] if ranked else None
     scores = []
     for measure, ends, order, known in zip(measures, intervals, orders, seen, strict=True):
         if measure is None:
             scores.append(Score("–"))
             continue
-        text = "" if ends is None else f"{number(ends[0])} to {number(ends[1])}"
+        text = "" if ends is None else f"{decimal(ends[0])} to {decimal(ends[1])}"
         # What reads the same is as good: digits that nobody sees decide nothing.
-        is_best = not known and number(measure.value) == best
-        scores.append(Score(number(measure.value), text, order, is_best, known))
+        is_best = not known and decimal(measure.value) == best
+        scores.append(Score(decimal(measure.value), text, order, is_best, known))
     return Column(key, title, meaning, tuple(scores))
 
 
@@ -177,5 +157,129 @@ def _written(measure: Measure | None) -> str:
     if measure is None:
         return "–"
     if measure.low is None or measure.high is None:
-        return number(measure.value)
-    return f"{number(measure.value)} ({number(measure.low)} to {number(measure.high)})"
+        return decimal(measure.value)
+    return f"{decimal(measure.value)} ({decimal(measure.low)} to {decimal(measure.high)})"
+
+
+# ---- classes -------------------------------------------------------------------------------------
+
+
+_FEW = 40  # permutations that are drawn one by one; of more every second, third, ...
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Runs that belong together on the page, by position; without a title where there is one group only."""
+
+    title: str
+    note: str
+    runs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NullStrip:
+    """A score with the true labels among those with permuted ones, as percent of a scale from 0 to 1."""
+
+    title: str
+    text: str
+    place: float
+    null: tuple[float, ...]
+    null_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """A classifier on the table itself, with its cell of the accuracy column."""
+
+    name: str
+    score: Score
+
+
+def groups(runs: Sequence[Run]) -> list[Group]:
+    """Maps that did not see the classes, and those that did."""
+    saw = tuple(i for i, run in enumerate(runs) if run.saw_classes)
+    others = tuple(i for i, run in enumerate(runs) if not run.saw_classes)
+    if not saw:
+        return [Group("", "", others)]
+    found = [
+        Group("Maps that did not see the classes", "Colours were put on afterwards.", others),
+        Group(
+            "Maps that saw the classes",
+            "A gap between classes may be made by the labels alone, so each was fitted again with permuted "
+            "ones. Below a map: the accuracy of k-NN with the true labels (dot) and with permuted ones "
+            "(marks), on rows that were held out, and on those that the map saw, as the picture shows them.",
+            saw,
+        ),
+    ]
+    return [group for group in found if group.runs]
+
+
+def null_strips(run: Run) -> list[NullStrip]:
+    """The score of held-out rows, and that of rows which the map saw, each beside its null."""
+    test = run.label_test
+    if test is None:
+        return []
+    step = -(-len(test.null) // _FEW)
+    sides = (
+        ("held-out rows", test.observed, test.null),
+        ("rows that it saw", test.seen, test.seen_null),
+    )
+    return [
+        NullStrip(
+            title,
+            decimal(own),
+            _percent(own),
+            tuple(_percent(value) for value in sorted(null)[::-1][::step]),
+            f"{decimal(sum(null) / len(null))}, at most {decimal(max(null))}",
+        )
+        for title, own, null in sides
+    ]
+
+
+def _percent(value: float) -> float:
+    return round(100 * min(1.0, max(0.0, value)), 2)
+
+
+def accuracy_columns(runs: Sequence[Run]) -> list[Column]:
+    """Accuracy on held-out rows, and beside it that with permuted labels; none where nobody has one."""
+    held_out = [run.accuracy for run in runs]
+    found = [_accuracy_column(held_out)] if any(held_out) else []
+    tests = [run.label_test for run in runs]
+    if any(tests):
+        count = max(len(test.null) for test in tests if test)
+        meaning = (
+            f"The same with permuted labels, the method fitted anew each of {count} times: the mean, and the "
+            "most. A score that these reach is an effect of the labels. Only methods that learn from classes "
+            "have it."
+        )
+        scores = tuple(
+            Score("–")
+            if test is None
+            else Score(decimal(test.mean), f"at most {decimal(test.highest)}", test.mean)
+            for test in tests
+        )
+        found.append(Column("permuted", "permuted labels", meaning, scores))
+    return found
+
+
+def _accuracy_column(held_out: Sequence[tuple[float, float, float] | None]) -> Column:
+    best = max((value[0] for value in held_out if value), default=None)
+    scores = tuple(_accuracy(value, best) if value else Score("–") for value in held_out)
+    meaning = (
+        "k-NN accuracy of held-out rows, placed by transform in a map that has not seen them: the honest "
+        "one. Only methods that can place new rows have it. Scaling and parameters were chosen on all rows, "
+        "without classes."
+    )
+    return Column("accuracy", "held-out k-NN", meaning, scores)
+
+
+def _accuracy(value: tuple[float, float, float], best: float | None = None) -> Score:
+    return Score(
+        decimal(value[0]), f"{decimal(value[1])} to {decimal(value[2])}", -value[0], value[0] == best
+    )
+
+
+def classifiers(runs: Sequence[Run]) -> list[Classifier]:
+    """On the same held-out rows of the table itself: what there is to keep, and what a map must be worth."""
+    found = next((run.classifiers for run in runs if run.classifiers), {})
+    return [Classifier(name, _accuracy(value)) for name, value in found.items()]

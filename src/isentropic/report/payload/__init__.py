@@ -1,1 +1,1 @@
-"""What the page draws, as plain data: rows, columns, curves."""
+"""Data of the page for its script: rows, columns, curves, diagrams."""

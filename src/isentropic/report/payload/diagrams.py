@@ -10,8 +10,8 @@ import numpy as np
 from ..._core.values import Floats, Integers
 from ...comparison import Picture, Run
 from ...quality import Quality, ShepardPairs
-from ...quality.measures import drawn_curves
-from .arrays import packed, rounded
+from ...quality.measures import plotted_curves
+from .packed_arrays import pack, round_numbers
 
 MOST_K = 200
 _SHEPARD_CELLS = 60
@@ -35,12 +35,12 @@ def curves(quality: Quality) -> dict[str, Any]:
     ks = curve_ks(quality.n)
     measured = [quality.at(int(k)) for k in ks]
     found: dict[str, Any] = {}
-    for name in (kind.name for kind in drawn_curves()):
+    for name in (kind.name for kind in plotted_curves()):
         points = [at[name] for at in measured if name in at]
-        found[name] = {"values": rounded([point.value for point in points])}
+        found[name] = {"values": round_numbers([point.value for point in points])}
         if not quality.exact:
-            found[name]["low"] = rounded([np.nan if p.low is None else p.low for p in points])
-            found[name]["high"] = rounded([np.nan if p.high is None else p.high for p in points])
+            found[name]["low"] = round_numbers([np.nan if p.low is None else p.low for p in points])
+            found[name]["high"] = round_numbers([np.nan if p.high is None else p.high for p in points])
     return {"k": ks.tolist(), **found}
 
 
@@ -48,7 +48,7 @@ def legends() -> list[dict[str, Any]]:
     """What each curve is called, and whether 0 is chance, where its axis then begins."""
     return [
         {"name": kind.name, "title": kind.legend[:1].upper() + kind.legend[1:], "chance": kind.range[0] < 0}
-        for kind in drawn_curves()
+        for kind in plotted_curves()
     ]
 
 
@@ -80,14 +80,14 @@ def _ranks(counts: Integers) -> dict[str, Any]:
     least, most = chance / _FAINTEST, chance * max(len(counts) / 2, 2.0)
     shade = np.log(np.maximum(counts, 1e-9) / least) / np.log(most / least)
     bytes_ = np.where(counts > 0, 55 + 200 * np.clip(shade, 0, 1), 0)
-    return {"size": len(counts), "cells": packed(np.rint(bytes_), "u1"), "most": int(counts.max())}
+    return {"size": len(counts), "cells": pack(np.rint(bytes_), "u1"), "most": int(counts.max())}
 
 
 def _picture(counts: Floats) -> dict[str, Any]:
     """Counts as bytes: 0 where there are none, then from 55 to 255 by their logarithm."""
     top = np.log(counts.max()) or 1.0
     shade = np.where(counts > 0, 55 + 200 * np.log(np.maximum(counts, 1)) / top, 0)
-    return {"size": counts.shape[0], "cells": packed(np.rint(shade), "u1"), "most": int(counts.max())}
+    return {"size": counts.shape[0], "cells": pack(np.rint(shade), "u1"), "most": int(counts.max())}
 
 
 def parameter_curve(run: Run) -> dict[str, Any] | None:

@@ -1,1 +1,1 @@
-"""What the text in a cell means: an amount, a marked value, a code for missing values, an ordered word."""
+"""Meaning of cells: amounts with units, exact whole numbers, ordered words."""

@@ -1,4 +1,4 @@
-"""What each column adds to the distance between rows: balancing weights, shares, a common factor."""
+"""Weights and shares of columns in the distance between rows, and a common factor of all columns."""
 
 from __future__ import annotations
 

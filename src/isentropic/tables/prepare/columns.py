@@ -16,7 +16,7 @@ from pandas.api import types
 from ..._core.errors import InvalidInputError
 from ..._core.values import Floats
 from ..cells.amounts import GROUPED, MONEY, SPACE, number_in
-from ..notices import listed, notice
+from ..notices import listing, notice
 from .dates import are_dates, days, texts_of
 from .tails import Transform
 
@@ -109,7 +109,7 @@ def _distinct(categories: Iterable[Any], name: str) -> tuple[str, ...]:
     levels = tuple(map(level_text, categories))
     if len(set(levels)) < len(levels):
         raise InvalidInputError(
-            f"column {name!r} must have levels that differ as text, got {listed(levels)}. Rename its "
+            f"column {name!r} must have levels that differ as text, got {listing(levels)}. Rename its "
             "categories."
         )
     return levels
@@ -167,9 +167,9 @@ def _question_levels(words: pd.Series, is_numeric: pd.Series, share: float, name
     others = words[~is_numeric]
     mostly_numbers = share >= 0.5 and len(others) <= FEW_WORDS
     noun = "word" if len(others) == 1 else "words"
-    strays = f"numbers in {share:.0%} of the rows, and the {noun} {listed(others)}"
+    strays = f"numbers in {share:.0%} of the rows, and the {noun} {listing(others)}"
     if nominal == "onehot" and len(words) > MAX_LEVELS:
-        got = strays if mostly_numbers else f"{len(words)} levels ({listed(words[:3])} ...)"
+        got = strays if mostly_numbers else f"{len(words)} levels ({listing(words[:3])} ...)"
         remedy = f"For numbers, leave the {noun} empty. Else choose" if mostly_numbers else "Choose"
         raise InvalidInputError(
             f"column {name!r} must be numbers or have at most {MAX_LEVELS} levels, got {got}. {remedy} "
@@ -278,6 +278,6 @@ def _parsed_numbers(series: pd.Series, name: str) -> Floats:
 
 def _not_of_kind(name: str, must_be: str, strays: pd.Series) -> InvalidInputError:
     return InvalidInputError(
-        f"column {name!r} must be {must_be}, got {listed(texts_of(strays.dropna().unique()))}. "
+        f"column {name!r} must be {must_be}, got {listing(texts_of(strays.dropna().unique()))}. "
         "Correct the values, or leave them empty and choose missing='drop' or 'median'."
     )

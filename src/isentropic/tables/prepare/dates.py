@@ -10,7 +10,7 @@ from pandas.api import types
 
 from ..._core.errors import InvalidInputError
 from ..._core.values import Floats
-from ..notices import listed, notice, plural
+from ..notices import listing, notice, plural
 
 DATES = ("number", "cycle")
 CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # in days
@@ -116,7 +116,7 @@ def days(series: pd.Series, name: str, order: str = "") -> Floats:
     if lost.any():
         notice(
             f"column {name!r} holds dates, and {plural(int(lost.sum()), 'value')} that are none and count as "
-            f"missing: {listed(series[lost].unique())}."
+            f"missing: {listing(series[lost].unique())}."
         )
     epoch = pd.Timestamp(0, tz="UTC")
     try:
@@ -151,7 +151,7 @@ def _moments(series: pd.Series) -> pd.Series:
 
 def not_dates(name: str, strays: pd.Series) -> InvalidInputError:
     return InvalidInputError(
-        f"column {name!r} must be dates as YYYY-MM-DD, got {listed(strays.dropna().unique())}. "
+        f"column {name!r} must be dates as YYYY-MM-DD, got {listing(strays.dropna().unique())}. "
         "Correct the values, or leave them empty and choose missing='drop' or 'median'."
     )
 

@@ -11,11 +11,11 @@ from ..._core.errors import InvalidInputError
 from ..._core.values import Floats, Table
 from ..notices import notice
 from ..raw import RawTable
+from ..targets import class_names, encode_target
+from .column_scaling import Scale
 from .columns import Column, is_number, level_text
 from .preparation import Preparation
 from .roles import Roles
-from .scaling import Scale
-from .targets import class_names, encode_target
 
 FEWEST = 4  # rows: smaller squares are symmetric by chance
 _MOST_ZEROS = 0.2  # off the diagonal: more of them are edges of a graph, not distances
@@ -86,7 +86,7 @@ def square(values: Floats) -> Floats | None:
     return D
 
 
-def recognised_distances(raw: RawTable, roles: Roles, metric: str) -> DistanceMatrix | None:
+def recognize_distances(raw: RawTable, roles: Roles, metric: str) -> DistanceMatrix | None:
     """The distances between rows that a table holds, where that is what it holds, and a notice of it."""
     if metric not in ("auto", "euclidean", "precomputed") or raw.one_unit:
         return None

@@ -13,12 +13,12 @@ import pandas as pd
 from ..._core.errors import InvalidInputError, TableWarning
 from ..._core.runtime import require_memory
 from ..._core.values import Floats
-from ..notices import counted, listed, notice, plural
+from ..cells.precision import name_rounded
+from ..notices import count_text, listing, notice, plural
+from .column_scaling import Part
 from .columns import UNSEEN, Column, describe, encode, is_number
 from .dates import cycles_of, on_circle
-from .precision import name_rounded
-from .scaling import Part
-from .tails import name_raised
+from .tails import notice_raised
 
 
 def describe_columns(frame: pd.DataFrame, nominal: str, dates: str) -> tuple[Column, ...]:
@@ -81,7 +81,7 @@ class Encoded:
         if infinite:
             raise InvalidInputError(
                 f"{table} must be finite, got {plural(sum(infinite.values()), 'infinite value')}: "
-                f"{counted(infinite)}. Correct them in the source, or leave them empty and choose "
+                f"{count_text(infinite)}. Correct them in the source, or leave them empty and choose "
                 "missing='drop' or 'median'."
             )
 
@@ -118,7 +118,7 @@ def encode_columns(
         is_code = nominal == "coded" or column.ordered
         _question_unseen(frame[column.name], values, column, refused=is_code and not unseen_differ)
         if column.transform is not None:
-            name_raised(column, values)
+            notice_raised(column, values)
             values = column.transform.apply(values)
         if column.ordered and unseen_differ:
             values[values == UNSEEN] = np.nan  # it has no place among ranks
@@ -164,13 +164,13 @@ def _question_unseen(series: pd.Series, codes: Floats, column: Column, *, refuse
     unseen = (codes == UNSEEN) & (column.kind == "nominal")
     if not unseen.any():
         return
-    strays = f"{listed(series[unseen].unique())} in {plural(int(unseen.sum()), 'row')}"
+    strays = f"{listing(series[unseen].unique())} in {plural(int(unseen.sum()), 'row')}"
     if refused:
         other = f"levels=[{column.name!r}]" if column.ordered else "nominal='onehot'"
         raise InvalidInputError(
-            f"column {column.name!r} must hold the levels of the fitted table ({listed(column.levels)}), got "
-            f"{strays}. Correct them, leave them empty and choose missing='drop' or 'median', or fit with "
-            f"{other}."
+            f"column {column.name!r} must hold the levels of the fitted table ({listing(column.levels)}), "
+            f"got {strays}. Correct them, leave them empty and choose missing='drop' or 'median', or fit "
+            f"with {other}."
         )
     notice(
         f"column {column.name!r} has levels that the fitted table had not: {strays}. "

@@ -1,10 +1,12 @@
-"""The meaning of cells, before columns get their roles: text that is numbers, dates or ordered words; codes.
+"""What the cells of a column mean: amounts, dates, ordered levels, codes of missing values.
 
-Each decision is one notice that names the columns, and the option that takes it back.
+Columns are interpreted before they get their roles. Each decision is one notice that names the columns, and
+the option that takes it back.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
@@ -14,13 +16,83 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
+from ..._core.values import Floats
 from ..cells.amounts import NumberReading, is_missing_word, read_numbers
-from ..cells.codes import missing_codes
-from ..cells.orders import FEWEST_LEVELS, ordered_levels
-from ..notices import listed, no_such_column, notice, plural
+from ..cells.ordered_levels import FEWEST_LEVELS, ordered_levels
+from ..notices import listing, no_such_column, notice, plural
 from ..raw import RawTable
 from .columns import Column, is_number, level_text, word_counts
 from .dates import are_dates, date_order, moments_of
+
+_FEWEST = 3  # times that a code occurs, all codes of a column together
+_NINES = re.compile(r"-?(9{2,}|9{2,}[.]9+|9[.]9+|-9)")  # 99, 999, 99.9, -9 and so on
+_BESIDE = re.compile(r"-?(9*[678]|8{2,}|7{2,}|6{2,})")  # 98 and 97 beside 99; 88, 77
+_FAR = 2.0  # times the range of all other values, between them and a code
+_VERY_FAR = 10.0  # and of 99.99 and the like, which may be a price
+_FEWEST_OTHERS = 5  # different values beside -1 and -9, which may be values themselves
+
+
+def missing_codes(values: Floats, known: Sequence[float] = ()) -> tuple[float, ...]:
+    """The codes for missing values in a column of numbers, NaN left aside; ``O(n log n)``.
+
+    A code is the lowest or the highest value, written in nines (or -1), and stands out in one of two ways:
+    it is negative where all other values are not; or its distance to the other values is more than twice
+    their range (ten times for fractions, as 99.99 may be a price). It occurs at least three times, or
+    once where it is ``known`` from another column.
+    """
+    present = values[np.isfinite(values)]
+    if not len(present) or not _may_have(float(present.min()), float(present.max())):
+        return ()
+    distinct, counts = np.unique(present, return_counts=True)
+    for side in (1, -1):
+        codes = _at_end(distinct[::side], counts[::side], known)
+        if codes:
+            return codes
+    return ()
+
+
+def _may_have(low: float, high: float) -> bool:
+    return low == -1.0 or any(_NINES.fullmatch(_text(end)) for end in (low, high))
+
+
+def _text(value: float) -> str:
+    return f"{value:.10g}"
+
+
+def _at_end(distinct: Floats, counts: np.ndarray, known: Sequence[float]) -> tuple[float, ...]:
+    """Codes among the first values; ``distinct`` begins at the end that is looked at."""
+    n_codes = 0
+    while n_codes < len(distinct) and _is_form(distinct[n_codes], with_beside=True):
+        n_codes += 1
+    for size in range(n_codes, 0, -1):  # 97, 98 and 99 together, or 99 alone
+        codes, others = distinct[:size], distinct[size:]
+        has_nines = any(_is_form(code, with_beside=False) for code in codes)
+        often = counts[:size].sum() >= _FEWEST or bool(np.isin(codes, known).all())
+        if has_nines and often and len(others) > 1 and _stands_out(codes, others):
+            return tuple(float(code) for code in codes)
+    return ()
+
+
+def _is_form(value: float, *, with_beside: bool) -> bool:
+    text = _text(float(value))
+    if value == -1.0 or _NINES.fullmatch(text):
+        return True
+    return with_beside and _BESIDE.fullmatch(text) is not None
+
+
+def _stands_out(codes: Floats, others: Floats) -> bool:
+    low, high = float(others.min()), float(others.max())
+    gap = max(float(codes.min()) - high, low - float(codes.max()))
+    if codes.max() < 0.0 <= low:
+        is_digit = codes.min() > -10.0  # which differences and scores around 0 have, too
+        return not is_digit or (len(others) >= _FEWEST_OTHERS and low > 0.0)
+    is_whole = bool((codes == np.floor(codes)).all())
+    far = _FAR if is_whole else _VERY_FAR
+    return float(np.abs(codes).max()) >= 99.0 and gap > far * (high - low)
+
+
+# ---- interpreting columns ------------------------------------------------------------------------
+
 
 CODES = ("missing", "keep")
 _BACK = "levels=[...] reads a column as unordered levels."
@@ -179,7 +251,7 @@ def _as_numbers(
         example = f"{name!r} ({signed[0]!r} is {reading.values[signed[0]]:.12g})"
         (found.ambiguous if reading.is_ambiguous else found.amounts).append(example)
     if reading.marked:
-        found.marked.append(f"{name!r} ({listed(reading.marked)})")
+        found.marked.append(f"{name!r} ({listing(reading.marked)})")
     if reading.strays:
         found.strays.append(_strays(name, reading.strays, counts))
 
@@ -192,7 +264,7 @@ def _as_numbers(
 
 
 def _strays(name: str, words: Sequence[str], counts: pd.Series) -> str:
-    return f"{name!r} ({listed(words)} in {plural(int(counts[list(words)].sum()), 'row')})"
+    return f"{name!r} ({listing(words)} in {plural(int(counts[list(words)].sum()), 'row')})"
 
 
 def _as_ordered(series: pd.Series, name: str, counts: pd.Series, found: _Found) -> pd.Series | None:
@@ -230,17 +302,17 @@ def _without_codes(
         for name, values in numbers.items()
         if name not in codes and known and (one := missing_codes(values, known))
     }
-    said, changed = [], {}
+    codes_found, changed = [], {}
     for name, one in codes.items():
         is_code = np.isin(numbers[name], one)
         changed[name] = pd.Series(np.where(is_code, np.nan, numbers[name]), frame.index)
         marks = tuple(f"{code:.10g}" for code in one)
         old = meanings.get(name, Meaning())
         meanings[name] = old._replace(marks=(*old.marks, *marks))
-        said.append(f"{name!r} ({', '.join(marks)} in {plural(int(is_code.sum()), 'row')})")
+        codes_found.append(f"{name!r} ({', '.join(marks)} in {plural(int(is_code.sum()), 'row')})")
     notice(
         "codes for missing values, far from all other values, count as missing: "
-        f"{'; '.join(said[:8])}{f' and {len(said) - 8} more' if len(said) > 8 else ''}. "
+        f"{'; '.join(codes_found[:8])}{f' and {len(codes_found) - 8} more' if len(codes_found) > 8 else ''}. "
         "codes='keep' reads them as numbers."
     )
     return _with_columns(frame, changed)

@@ -11,13 +11,12 @@ import pandas as pd
 
 from ..._core.errors import InvalidInputError, require
 from ..._core.values import ColumnSummary, Floats, Table
-from ..notices import counted, listed, notice, plural
+from ..notices import count_text, listing, notice, plural
+from ..targets import encode_target
+from .column_scaling import Scale, column_means, row_profiles
 from .encoding import Encoded
 from .preparation import Preparation
 from .roles import Parts
-from .row_profiles import row_profiles
-from .scaling import Scale, column_means
-from .targets import encode_target
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,14 +142,14 @@ def _refuse(encoded: Encoded, n_incomplete: int, table: str, fitted: Preparation
     else:
         remedy = f"Choose missing='mean' to fill in the means of the fitted table, or {dropped}"
     total = plural(sum(counts.values()), "missing value")
-    raise InvalidInputError(f"{table} must be complete, got {total}: {counted(counts)}. {remedy}.")
+    raise InvalidInputError(f"{table} must be complete, got {total}: {count_text(counts)}. {remedy}.")
 
 
 def _require_rows(keep: npt.NDArray[np.bool_], encoded: Encoded, table: str) -> None:
     if not keep.any():
         raise InvalidInputError(
             f"{table} must have a row with nothing missing for missing='drop', got none: "
-            f"{counted(encoded.missing_counts())}. Choose missing='median', or drop=[...] the "
+            f"{count_text(encoded.missing_counts())}. Choose missing='median', or drop=[...] the "
             "emptiest columns."
         )
 
@@ -163,7 +162,7 @@ def _require_values(gaps: npt.NDArray[np.bool_], encoded: Encoded, table: str, m
     if empty:
         raise InvalidInputError(
             f"{table} must have a value in every column for missing={missing!r}, got none in "
-            f"{listed(empty)}. Leave them out: drop=[{listed(empty)}]."
+            f"{listing(empty)}. Leave them out: drop=[{listing(empty)}]."
         )
 
 
@@ -200,6 +199,6 @@ def _name_unflagged(encoded: Encoded, gaps: npt.NDArray[np.bool_]) -> None:
     ]
     if unflagged:
         notice(
-            f"columns that were complete in the fitted table have missing values: {listed(unflagged)}. The "
+            f"columns that were complete in the fitted table have missing values: {listing(unflagged)}. The "
             "median takes their place, with no flag."
         )

@@ -13,13 +13,12 @@ import numpy as np
 from ..._core.errors import InvalidInputError, is_real, require, require_count, require_flag, require_one_of
 from ..._core.gower import Gower
 from ..._core.values import ColumnSummary, Floats, Role
-from ..sparse import Reduction
+from ..sparse_source import Reduction
 from .balance import balancing_weights
+from .column_scaling import ROWS, SCALINGS, Scale
 from .columns import KINDS, Column, first_features
 from .dates import CYCLES
-from .factors import Factors
-from .row_profiles import ROWS
-from .scaling import SCALINGS, Scale
+from .factor_imputation import Factors
 from .tails import Transform
 
 NOMINAL = ("onehot", "coded")

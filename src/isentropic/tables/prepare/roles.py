@@ -14,7 +14,7 @@ from pandas.api.types import is_object_dtype
 
 from ..._core.errors import InvalidInputError, require
 from ..._core.values import Role
-from ..notices import listed, no_such_column, notice, plural
+from ..notices import listing, no_such_column, notice, plural
 from ..raw import RawTable
 from .columns import is_number
 from .dates import texts_of
@@ -84,7 +84,7 @@ class Roles:
         levels = {column.name for column in preparation.columns if column.kind == "nominal"}
         return frozenset(levels if index is None else {*levels, index})
 
-    def resolved(self, raw: RawTable) -> Roles:
+    def resolve(self, raw: RawTable) -> Roles:
         """The same in names of columns; raises for a name or pattern that is none's.
 
         A name that is written out wins over a pattern; of two patterns the one in the order of drop, labels,
@@ -96,7 +96,7 @@ class Roles:
             if name is not None:
                 _require_column(what, name, raw)
                 named[name] = what
-        wanted = {what: [_matched(what, one, raw) for one in _pieces(getattr(self, what), columns)]
+        wanted = {what: [_match(what, one, raw) for one in _pieces(getattr(self, what), columns)]
                   for what in _ASKED}  # fmt: skip
         for what, found in wanted.items():
             for (name, *_), exact in found:
@@ -121,7 +121,7 @@ def _pieces(names: Iterable[str], columns: Sequence[str]) -> list[str]:
     return pieces
 
 
-def _matched(what: str, pattern: str, raw: RawTable) -> tuple[list[str], bool]:
+def _match(what: str, pattern: str, raw: RawTable) -> tuple[list[str], bool]:
     """The columns of a name or pattern, and whether it is a name."""
     columns = list(raw.frame.columns)
     if pattern in columns:
@@ -141,7 +141,7 @@ def _require_column(what: str, name: str, raw: RawTable) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Assigned:
+class RoleAssignment:
     """The role of every column of a table, in their order, and why it has it."""
 
     roles: Mapping[str, Role]
@@ -154,9 +154,9 @@ class Assigned:
         return tuple(name for name, role in self.roles.items() if role in roles)
 
 
-def assigned(raw: RawTable, asked: Roles) -> Assigned:
+def assign_roles(raw: RawTable, asked: Roles) -> RoleAssignment:
     """What each column is: as asked for, else by the rules, each of which is said in a notice."""
-    roles = asked.resolved(raw)
+    roles = asked.resolve(raw)
     target = _target_name(raw, roles)
     given: dict[str, tuple[Role, str]] = {}
     given |= dict.fromkeys((*roles.features, *roles.keep), ("feature", "asked for"))
@@ -172,20 +172,20 @@ def assigned(raw: RawTable, asked: Roles) -> Assigned:
     require_flat(raw, [*roles.drop, *roles.labels, *(others if roles.features else ())])
     if roles.features:
         given |= dict.fromkeys(others, ("label", "not among the features asked for"))
-        return _assigned(raw, given, target, roles.index)
-    ruled, index = _by_rules(raw, others, roles.index)
-    return _assigned(raw, given | ruled, target, index)
+        return _assign(raw, given, target, roles.index)
+    ruled, index = _apply_rules(raw, others, roles.index)
+    return _assign(raw, given | ruled, target, index)
 
 
-def _assigned(
+def _assign(
     raw: RawTable, given: Mapping[str, tuple[Role, str]], target: str | None, index: str | None
-) -> Assigned:
+) -> RoleAssignment:
     every = {name: given.get(name, ("feature", "")) for name in raw.frame.columns}
     roles: dict[str, Role] = {name: role for name, (role, _) in every.items()}
-    return Assigned(roles, {name: why for name, (_, why) in every.items()}, target, index)
+    return RoleAssignment(roles, {name: why for name, (_, why) in every.items()}, target, index)
 
 
-def _by_rules(
+def _apply_rules(
     raw: RawTable, others: Sequence[str], index: str | None
 ) -> tuple[dict[str, tuple[Role, str]], str | None]:
     """Roles of columns of which nothing was asked, and the column that names the rows."""
@@ -198,18 +198,20 @@ def _by_rules(
         if names:
             notice(
                 f"columns that number or name the rows, or hardly repeat, count as features, as {raw.name} "
-                f"declares them: {listed(names)}. Leave them out with drop=[...]."
+                f"declares them: {listing(names)}. Leave them out with drop=[...]."
             )
         found = {name: one for name, one in found.items() if one.rule == "empty"}
     has_names = index is not None or not isinstance(frame.index, pd.RangeIndex)
     names = [name for name, one in found.items() if one.rule == "names"]
     words_first = sorted(names, key=lambda name: is_number(frame[name].dtype))
     index = index if has_names else next((one for one in words_first if names_every_row(frame[one])), None)
-    _tell(found, None if has_names else index)
-    return {name: (_ruled(one, frame[name], name == index), one.why) for name, one in found.items()}, index
+    _notice_roles(found, None if has_names else index)
+    return {
+        name: (_apply_rule(one, frame[name], name == index), one.why) for name, one in found.items()
+    }, index
 
 
-def _ruled(found: Finding, values: pd.Series, is_index: bool) -> Role:
+def _apply_rule(found: Finding, values: pd.Series, is_index: bool) -> Role:
     if is_index:
         return "name"
     if found.rule in ("order", "levels") or (found.rule == "names" and is_text(values)):
@@ -217,7 +219,7 @@ def _ruled(found: Finding, values: pd.Series, is_index: bool) -> Role:
     return "ignored"
 
 
-def _tell(found: Mapping[str, Finding], index: str | None) -> None:
+def _notice_roles(found: Mapping[str, Finding], index: str | None) -> None:
     """One notice for each rule that found columns."""
     by_rule: dict[str, list[str]] = {}
     for name, one in found.items():
@@ -238,8 +240,8 @@ def _tell(found: Mapping[str, Finding], index: str | None) -> None:
         if names:
             plain = all(name.isprintable() and not set(name) & set("',[]") for name in names)
             keep = f"keep=['{','.join(names)}']" if plain and len(names) <= 3 else "keep=[...]"
-            told = [f"{name!r} ({found[name].why})" for name in names] if rule == "levels" else []
-            few = ", ".join(told) if 0 < len(told) <= 2 else listed(names)
+            reasons = [f"{name!r} ({found[name].why})" for name in names] if rule == "levels" else []
+            few = ", ".join(reasons) if 0 < len(reasons) <= 2 else listing(names)
             notice(text.format(few, keep=keep))
 
 
@@ -260,7 +262,7 @@ class Parts:
         return None if self.target is None else str(self.target.name)
 
 
-def split(raw: RawTable, found: Assigned) -> Parts:
+def split(raw: RawTable, found: RoleAssignment) -> Parts:
     """Divide a table that is fitted."""
     frame, target = raw.frame, found.target
     names = found.named("feature")
@@ -272,7 +274,7 @@ def split(raw: RawTable, found: Assigned) -> Parts:
     if not names:
         raise InvalidInputError(
             f"{raw.name} must have a column left for the features, got none. Its columns are "
-            f"{listed(frame.columns)}: drop fewer of them."
+            f"{listing(frame.columns)}: drop fewer of them."
         )
     return _parts(raw, names, target, found.index)
 
@@ -308,15 +310,15 @@ def _target_name(raw: RawTable, roles: Roles) -> str | None:
     return None if name in taken else name
 
 
-def fitted_parts(raw: RawTable, roles: Roles, preparation: Preparation) -> Parts:
+def split_like_fitted(raw: RawTable, roles: Roles, preparation: Preparation) -> Parts:
     """Divide new rows: every fitted column must be there; target and names of rows may be absent."""
     frame = raw.frame
     needed = [column.name for column in preparation.columns]
     lacking = [name for name in needed if name not in frame.columns]
     if lacking:
         raise InvalidInputError(
-            f"{raw.name} must have the columns of the fitted table, got none called {listed(lacking)}. "
-            f"Its columns are {listed(frame.columns)}."
+            f"{raw.name} must have the columns of the fitted table, got none called {listing(lacking)}. "
+            f"Its columns are {listing(frame.columns)}."
         )
     target = _new_target(raw, roles, preparation)
     index = roles.index or (preparation.index if preparation.index in frame.columns else None)
@@ -332,7 +334,7 @@ def fitted_parts(raw: RawTable, roles: Roles, preparation: Preparation) -> Parts
     if extra:
         notice(
             f"{raw.name} has {plural(len(extra), 'column')} that the fitted table had not, left out: "
-            f"{listed(extra)}."
+            f"{listing(extra)}."
         )
     return _parts(raw, needed, target, index)
 

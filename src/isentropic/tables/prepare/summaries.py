@@ -17,7 +17,7 @@ from .balance import shares_by_column
 from .columns import Column, is_number
 from .dates import texts_of
 from .preparation import Preparation
-from .roles import Assigned, Parts
+from .roles import Parts, RoleAssignment
 from .suspects import looks_like_dates
 
 ROLES: tuple[str, ...] = get_args(Role)
@@ -38,8 +38,8 @@ _FIXED = ("asked for", "left out as asked", "no value in any row", "the same val
 _FEW_LEVELS = 100  # text with more of them is no set of levels
 
 
-def fitted_summaries(
-    found: Assigned, parts: Parts, preparation: Preparation, missing: Mapping[str, int]
+def summarize_fitted(
+    found: RoleAssignment, parts: Parts, preparation: Preparation, missing: Mapping[str, int]
 ) -> tuple[ColumnSummary, ...]:
     """Of every column of a table that is fitted; ``missing`` counts the holes of the features."""
     columns = {column.name: column for column in preparation.columns}

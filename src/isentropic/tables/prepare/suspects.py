@@ -19,7 +19,7 @@ from pandas.api import types
 
 from ..._core.errors import InvalidInputError, TableWarning
 from ..._core.values import Floats
-from ..notices import listed, notice
+from ..notices import listing, notice
 from .columns import FEW_WORDS, describe, encode, is_number, look_like_amounts
 from .dates import CYCLES, look_like_dates
 from .encoding import Encoded
@@ -69,20 +69,20 @@ def suspicious_columns(features: pd.DataFrame) -> dict[str, Finding]:
     ]
     for rule, fewest, reason in strong:
         rest = [name for name in columns if name not in found]
-        new = _found(rule, ((name, reason(columns[name], name)) for name in rest))
+        new = _find_suspects(rule, ((name, reason(columns[name], name)) for name in rest))
         if len(features) >= fewest and len(new) < len(rest):
             found |= new
     if len(features) < _FEWEST:
         return found
     rest = [name for name in columns if name not in found]
     may_be = [name for name in rest if not _has_fractions(columns[name])]
-    weak = _found("order", ((name, _row_order(features, name, rest)) for name in may_be))
+    weak = _find_suspects("order", ((name, _row_order(features, name, rest)) for name in may_be))
     left = [name for name in may_be if name not in weak]
-    weak |= _found("levels", ((name, _many_levels(columns[name], name)) for name in left))
+    weak |= _find_suspects("levels", ((name, _many_levels(columns[name], name)) for name in left))
     return found | weak if len(rest) - len(weak) >= 2 else found
 
 
-def _found(rule: Rule, reasons: Iterable[tuple[str, str]]) -> dict[str, Finding]:
+def _find_suspects(rule: Rule, reasons: Iterable[tuple[str, str]]) -> dict[str, Finding]:
     return {name: Finding(rule, why) for name, why in reasons if why}
 
 
@@ -309,7 +309,7 @@ def name_suspects(encoded: Encoded) -> None:
         other = f", and as cycles of the {', the '.join(cycles)}" if cycles else ""
         more = "" if cycles else ", dates='cycle' adds cycles of the year, week and day"
         notice(
-            f"dates count as features, in days since 1970{other}: {listed(dates)}. drop=[...] leaves them "
+            f"dates count as features, in days since 1970{other}: {listing(dates)}. drop=[...] leaves them "
             f"out{more}."
         )
     low, high = encoded.X.min(axis=0)[encoded.firsts], encoded.X.max(axis=0)[encoded.firsts]
@@ -320,7 +320,9 @@ def name_suspects(encoded: Encoded) -> None:
         if column.kind == "number" and _is_date(column.name, encoded.X[:, first], a, b)
     ]
     if coded:
-        notice(f"columns that look like dates count as numbers: {listed(coded)}. drop=[...] leaves them out.")
+        notice(
+            f"columns that look like dates count as numbers: {listing(coded)}. drop=[...] leaves them out."
+        )
 
 
 def _is_date(name: str, values: Floats, low: float, high: float) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._core.errors import is_real, require, require_one_of
 from ..._core.values import Floats
-from ..notices import listed, notice, plural
+from ..notices import listing, notice, plural
 
 if TYPE_CHECKING:
     from .columns import Column
@@ -130,10 +130,10 @@ def with_transforms(encoded: Encoded, tails: str) -> Encoded:
     if not chosen:
         return encoded
     _name_transforms({encoded.columns[j].name: t.kind for j, t in chosen.items()})
-    return transformed(encoded, chosen)
+    return apply_transforms(encoded, chosen)
 
 
-def transformed(encoded: Encoded, chosen: Mapping[int, Transform]) -> Encoded:
+def apply_transforms(encoded: Encoded, chosen: Mapping[int, Transform]) -> Encoded:
     """The table with some columns transformed, in place."""
     columns: list[Column] = list(encoded.columns)
     for j, transform in chosen.items():
@@ -146,15 +146,15 @@ def transformed(encoded: Encoded, chosen: Mapping[int, Transform]) -> Encoded:
 def _name_transforms(kinds: Mapping[str, str]) -> None:
     logs = [name for name, kind in kinds.items() if kind == "log"]
     others = [name for name, kind in kinds.items() if kind != "log"]
-    parts = [f"the logarithm of {listed(logs)}"] if logs else []
-    parts += [f"asinh, a logarithm for both signs, of {listed(others)}"] if others else []
+    parts = [f"the logarithm of {listing(logs)}"] if logs else []
+    parts += [f"asinh, a logarithm for both signs, of {listing(others)}"] if others else []
     notice(
         f"{plural(len(kinds), 'column')} with long tails (skewness or kurtosis): rows are "
         f"compared by {' and '.join(parts)}. tails='keep' leaves them as they are."
     )
 
 
-def name_raised(column: Column, values: Floats) -> None:
+def notice_raised(column: Column, values: Floats) -> None:
     """Say that new numbers have no logarithm, where one is taken."""
     transform = column.transform
     if transform is None or transform.kind == "asinh":

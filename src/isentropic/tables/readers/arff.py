@@ -15,10 +15,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from ..._core.errors import FileFormatError
-from ..notices import listed
-from ..prepare.precision import exact_number
+from ..cells.precision import exact_number
+from ..notices import listing
 from ..raw import require_distinct, require_few
-from .streams import opened, require_text
+from .streams import open_stream, require_text
 
 _BLOCK = 4096  # rows held as text at a time
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
@@ -64,7 +64,7 @@ def read_arff(path: Path) -> pd.DataFrame:
     """The frame of a file: floats, categories in declared order, dates; ``?`` is missing."""
     require_text(path, ",")
     try:
-        with opened(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig") as text:
+        with open_stream(path) as stream, TextIOWrapper(stream, encoding="utf-8-sig") as text:
             lines = _content(text)
             attributes = _attributes(path, lines)
             blocks = _blocks(path, attributes, lines)
@@ -120,7 +120,7 @@ def _attribute(line: str, place: _Place) -> Attribute:
     if kind.startswith("{") and kind.endswith("}"):
         levels = tuple(_unquoted(field) for field in _fields(kind[1:-1], place))
         if len(set(levels)) < len(levels):
-            raise place.error("levels that differ", listed(levels))
+            raise place.error("levels that differ", listing(levels))
         return Attribute(name, "nominal", levels)
     date = _DATE.fullmatch(kind)
     if date is not None:
@@ -228,7 +228,7 @@ def _code(field: str, codes: dict[str, int], attribute: Attribute, place: _Place
         return -1
     level = _unquoted(field)
     if level not in codes:
-        raise place.error(f"one of {listed(attribute.levels)} for {attribute.name!r}", repr(level))
+        raise place.error(f"one of {listing(attribute.levels)} for {attribute.name!r}", repr(level))
     return codes[level]
 
 

@@ -1,4 +1,7 @@
-"""NPY and NPZ: arrays of numbers, one row per entry of the first axis. Nothing is unpickled."""
+"""Array files: NPY and NPZ, and IDX, the format of MNIST. One row per entry of the first axis.
+
+Nothing is unpickled.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +18,10 @@ import pandas as pd
 from ..._core.errors import FileFormatError, InvalidInputError
 from ..._core.files import path_of
 from ..._core.runtime import require_memory
-from ..notices import listed, no_such_column, notice
+from ..notices import listing, no_such_column, notice
 from ..raw import RawTable, require_distinct
-from .files import kind_of_file
-from .streams import opened, read_as, require_start
+from .streams import open_stream, read_as, require_start
+from .table_files import kind_of_file
 
 TARGET = "target"  # name of the column that labels from a file go to
 _COLUMN_KINDS = "biufUM"  # of numpy: what a field of a structured array may be
@@ -35,13 +38,13 @@ def read_npy(path: Path, target: str | None, name: str) -> RawTable:
 def read_npz(path: Path, target: str | None, name: str) -> RawTable:
     """The array ``X`` (or the only one) with the labels ``y``, or those called ``target``."""
     require_start(path, b"PK", "an NPZ file")
-    with read_as(path, "a NumPy file"), opened(path) as stream, zipfile.ZipFile(stream) as archive:
+    with read_as(path, "a NumPy file"), open_stream(path) as stream, zipfile.ZipFile(stream) as archive:
         members = {member.removesuffix(".npy"): member for member in archive.namelist()}
         keys = list(members)
         x_key = keys[0] if len(keys) == 1 else "X"
         if x_key not in keys:
             raise InvalidInputError(
-                f"{path} must hold one array, or one called 'X', got {listed(keys)}. "
+                f"{path} must hold one array, or one called 'X', got {listing(keys)}. "
                 "Write it as numpy.savez(path, X=..., y=...), or load one of them as a pandas frame."
             )
         X = _load_member(archive, members[x_key], path)
@@ -55,13 +58,13 @@ def read_npz(path: Path, target: str | None, name: str) -> RawTable:
         labels = None if y_key is None else _load_member(archive, members[y_key], path)
     unused = [key for key in keys if key not in (x_key, y_key)]
     if unused:
-        notice(f"{path.name} holds arrays that are not used: {listed(unused)}.")
+        notice(f"{path.name} holds arrays that are not used: {listing(unused)}.")
     return array_table(X, labels, path, name)
 
 
 def members_of(path: Path) -> dict[str, npt.NDArray[Any]]:
     """All arrays of an NPZ file, by their names."""
-    with read_as(path, "a NumPy file"), opened(path) as stream, zipfile.ZipFile(stream) as archive:
+    with read_as(path, "a NumPy file"), open_stream(path) as stream, zipfile.ZipFile(stream) as archive:
         names = archive.namelist()
         return {name.removesuffix(".npy"): _load_member(archive, name, path) for name in names}
 
@@ -139,7 +142,7 @@ def _require_columns(X: npt.NDArray[Any], path: Path) -> None:
     if X.ndim != 1 or not all(dtype.kind in _COLUMN_KINDS and dtype.shape == () for dtype in kinds):
         raise InvalidInputError(
             f"{path} must hold rows with a number or text in each field, got shape {X.shape} and fields "
-            f"{listed(kinds)}. Write the fields as columns of their own."
+            f"{listing(kinds)}. Write the fields as columns of their own."
         )
 
 
@@ -169,7 +172,7 @@ def label_file(path: Path, target: str) -> Path:
 def read_labels(path: Path) -> npt.NDArray[Any]:
     """The array in an IDX or NPY file."""
     if kind_of_file(path) == ".idx":
-        from .idx import read_idx
+        from .arrays import read_idx
 
         return read_idx(path)
     return _load_array(path)
@@ -177,7 +180,7 @@ def read_labels(path: Path) -> npt.NDArray[Any]:
 
 def _load_array(path: Path) -> npt.NDArray[Any]:
     require_start(path, b"\x93NUMPY", "an NPY file")
-    with read_as(path, "a NumPy file"), opened(path) as stream:
+    with read_as(path, "a NumPy file"), open_stream(path) as stream:
         _require_array(stream, path.stat().st_size, path)
         stream.seek(0)
         return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
@@ -213,3 +216,72 @@ def _require_array(stream: IO[bytes], size: int, path: Path) -> None:
             "again."
         )
     require_memory(2 * expected, f"reading {path.name}", "Keep fewer columns or rows in the file.")
+
+
+# ---- IDX -----------------------------------------------------------------------------------------
+
+
+_MOST_AXES = 64  # of an array of numpy
+_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+
+
+def read_images(path: Path, target: str | None, name: str) -> RawTable:
+    """One row per image, pixels named ``pixel_ROW_COLUMN``; labels from ``target`` or from the next file."""
+    labels_path = labels_beside(path) if target is None else label_file(path, target)
+    labels = None if labels_path is None else read_labels(labels_path)
+    return array_table(read_idx(path), labels, path, name, prefix="pixel_", one_unit=True)
+
+
+def labels_beside(path: Path) -> Path | None:
+    """The labels of a file of images, where they are next to it under the usual name."""
+    name = path.name.replace("images", "labels").replace("idx3", "idx1")
+    if name == path.name:
+        return None
+    plain = name.removesuffix(".gz")
+    return next(
+        (path.with_name(n) for n in (name, plain, f"{plain}.gz") if path.with_name(n).is_file()), None
+    )
+
+
+def read_idx(path: Path) -> npt.NDArray[Any]:
+    """The array in an IDX file; its size must be exactly what its head announces."""
+    with open_stream(path) as stream:
+        head = stream.read(4)
+        if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in _TYPES:
+            raise FileFormatError(
+                f"{path} must be an IDX file, which starts with 00 00 and a type, got "
+                f"{head.hex(' ') or 'nothing'}. Download it again."
+            )
+        dtype, n_axes = np.dtype(_TYPES[head[2]]), head[3]
+        sizes = stream.read(4 * n_axes)
+        if not 1 <= n_axes <= _MOST_AXES or len(sizes) < 4 * n_axes:
+            raise FileFormatError(
+                f"{path} must announce a shape of 1 to {_MOST_AXES} axes, got {n_axes} axes in "
+                f"{len(sizes)} bytes. Download it again."
+            )
+        shape = tuple(int(size) for size in np.frombuffer(sizes, dtype=">u4"))
+        expected = math.prod(shape) * dtype.itemsize
+        if expected == 0:
+            raise FileFormatError(f"{path} must hold numbers, got the shape {shape}. Download it again.")
+        require_memory(expected, f"reading {path.name}", "Use a part of the images.")
+        body = stream.read(expected + 1)
+    if len(body) != expected:
+        got = "more" if len(body) > expected else f"{len(body)}"
+        raise FileFormatError(
+            f"{path} must hold {expected} bytes for its shape {shape}, got {got}. Download it again."
+        )
+    return np.frombuffer(body, dtype=dtype).reshape(shape)
+
+
+def read_pairs(paths: list[Path], name: str) -> RawTable:
+    """All images of a folder with their labels, the training part first."""
+    images = [path for path in paths if "images" in path.name]
+    images.sort(key=lambda path: (not path.name.startswith("train"), path.name))
+    parts = [read_images(path, None, name) for path in images]
+    if not parts or not all(part.has_labels for part in parts):
+        raise FileFormatError(
+            f"{name} must be IDX files of images, each with a file of labels, got "
+            f"{[path.name for path in paths]}. Complete the data folder."
+        )
+    frame = pd.concat([part.frame for part in parts], ignore_index=True)
+    return RawTable(frame, name, parts[0].target, one_unit=True)

@@ -18,14 +18,25 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from ..._core.errors import FileFormatError
+from ..cells.precision import LARGEST, exact_number
 from ..notices import notice, plural
-from ..prepare.precision import LARGEST, exact_number
 from ..raw import require_distinct, require_few
-from .cells import MISSING_MARKS
-from .headers import n_titles, say_joined, say_titles, two_line_header
-from .layout import AUTO, SAMPLE, SEPARATOR_LINE, SPACES, Layout, fields_of, has_header, separator_of
-from .packing import plain_suffix
-from .streams import opened, text_encoding
+from .layout import (
+    AUTO,
+    MISSING_MARKS,
+    SAMPLE,
+    SEPARATOR_LINE,
+    SPACES,
+    Layout,
+    fields_of,
+    has_header,
+    n_titles,
+    notice_joined_header,
+    notice_titles,
+    separator_of,
+    two_line_header,
+)
+from .streams import open_stream, plain_suffix, text_encoding
 
 SPACED = (".txt", ".dat")  # suffixes of files whose fields may lie between spaces
 _ENCODINGS = {"cp1252": "Windows-1252", "utf-16": "UTF-16"}
@@ -100,19 +111,19 @@ def _clear_errors(path: Path) -> Iterator[None]:
 @contextmanager
 def _lines(path: Path, encoding: str) -> Iterator[TextIOWrapper]:
     python_name = "utf-8-sig" if encoding == "utf-8" else encoding
-    with opened(path) as stream, TextIOWrapper(stream, encoding=python_name, newline="") as lines:
+    with open_stream(path) as stream, TextIOWrapper(stream, encoding=python_name, newline="") as lines:
         yield lines
 
 
 def _shape(path: Path, usual: str, layout: Layout, encoding: str) -> _Shape:
     """The separator and the names, by the first lines; ``usual`` is what the suffix says."""
     n_before, lines, is_whole = _first_lines(path, layout.separator or usual, encoding, layout.skip or 0)
-    said = SEPARATOR_LINE.fullmatch(lines[0].strip())  # as Excel writes and reads it
-    if said is not None and len(lines) > 1:
+    declared = SEPARATOR_LINE.fullmatch(lines[0].strip())  # as Excel writes and reads it
+    if declared is not None and len(lines) > 1:
         n_before, lines, layout = (
             n_before + 1,
             lines[1:],
-            replace(layout, separator=layout.separator or said[1]),
+            replace(layout, separator=layout.separator or declared[1]),
         )
     separator = layout.separator or separator_of(
         lines, usual, path.name, spaces=plain_suffix(path) in SPACED, titles=not layout.is_plain
@@ -136,12 +147,12 @@ def _names(rows: list[list[str]], separator: str, layout: Layout, path: Path) ->
     """The names of the columns, and how many of the filled rows are above the values."""
     start = 0 if layout.is_plain else n_titles(rows)
     if start:
-        say_titles(rows[:start], path.name)
+        notice_titles(rows[:start], path.name)
     first, below = rows[start], rows[start + 1 :]
     two = None if layout.is_plain else two_line_header(rows[start:])
     if two is not None:
         names, depth = two
-        say_joined(names, depth, path.name)
+        notice_joined_header(names, depth, path.name)
         return _all_named(names, path), start + depth
     if not has_header(first, below[:SAMPLE], layout, path.name):
         return [f"x{j}" for j in range(len(first))], start
@@ -199,7 +210,7 @@ def _options(shape: _Shape, text_columns: frozenset[str], missing_marks: tuple[s
 
 
 def _parsed(path: Path, options: dict[str, Any]) -> pd.DataFrame:
-    with opened(path) as stream, warnings.catch_warnings():
+    with open_stream(path) as stream, warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # it would drop the fields that are too many
         return pd.read_csv(stream, **options)
 

@@ -1,11 +1,17 @@
-"""Excel workbooks, through openpyxl: names in the first row that is not empty, values as they were saved."""
+"""Excel workbooks (.xlsx, .xlsm): one sheet as a table, with merged cells and multi-line headers.
+
+Names stand in the first row that is not empty; values are as they were saved (through openpyxl). The value of
+merged cells counts for each of them, and headers of several rows become one.
+"""
 
 from __future__ import annotations
 
 import warnings
 import zipfile
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,13 +19,140 @@ from typing import Any
 from ..._core.errors import FileFormatError, InvalidInputError, nearest
 from ..._core.extras import require_extra
 from ..._core.runtime import require_memory
-from ..notices import listed, notice, plural
+from ..notices import listing, notice, plural
 from ..raw import RawTable, require_distinct
-from .cells import MISSING_MARKS, frame_of
-from .excel_merges import MOST_COLUMNS, MOST_ROWS, Range, Sheet, fill_merged, name_merged, split_header
-from .headers import n_titles, say_joined, say_titles, two_line_header
-from .layout import AUTO, SAMPLE, Layout, has_header
-from .streams import opened, read_as
+from .layout import (
+    AUTO,
+    MISSING_MARKS,
+    SAMPLE,
+    Layout,
+    frame_of,
+    has_header,
+    n_titles,
+    notice_joined_header,
+    notice_titles,
+    two_line_header,
+)
+from .streams import open_stream, read_as
+
+MOST_ROWS, MOST_COLUMNS = 1_048_576, 16_384  # of a sheet of Excel
+_DEEPEST = 5  # rows of a header
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Merged cells, ends included; rows and columns count from 1 as in the sheet."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The filled rows of a sheet with their numbers, and its merged cells."""
+
+    numbers: list[int] = field(default_factory=list)
+    rows: list[list[Any]] = field(default_factory=list)
+    merged: list[Range] = field(default_factory=list)
+    n_formulas: int = 0  # that were saved without a value
+
+    def rows_of(self, part: Range) -> range:
+        """Positions of the filled rows that merged cells reach."""
+        return range(bisect_left(self.numbers, part.top), bisect_right(self.numbers, part.bottom))
+
+
+def fill_merged(sheet: Sheet, file: str) -> None:
+    """Give every merged cell of a filled row the value that the sheet shows over all of them."""
+    n_cells = sum(len(sheet.rows_of(part)) * (part.right - part.left + 1) for part in sheet.merged)
+    if n_cells > MOST_COLUMNS * len(sheet.rows):
+        raise FileFormatError(
+            f"{file} must have merged cells that do not overlap, got overlaps. Unmerge them."
+        )
+    for part in sheet.merged:
+        reached = sheet.rows_of(part)
+        anchor = sheet.rows[reached[0]] if reached and sheet.numbers[reached[0]] == part.top else []
+        value = anchor[part.left - 1] if part.left <= len(anchor) else None
+        for i in reached if value is not None else ():
+            row = sheet.rows[i]
+            row.extend([None] * (part.right - len(row)))
+            row[part.left - 1 : part.right] = [value] * (part.right - part.left + 1)
+
+
+def name_merged(sheet: Sheet, n_header: int, file: str) -> None:
+    """Say that merged cells below the names were filled."""
+    first = sheet.numbers[n_header] if n_header < len(sheet.numbers) else MOST_ROWS
+    n_below = sum(part.top >= first for part in sheet.merged)
+    if n_below:
+        notice(
+            f"{file} has {plural(n_below, 'merged cell')} among its values; each row and column under one "
+            "has its value. Unmerge it where that is not meant."
+        )
+
+
+def split_header(sheet: Sheet, file: str) -> tuple[list[Any], int]:
+    """The names in the first rows, and how many rows they take; fill the merged cells before."""
+    n_titles = _titles(sheet)
+    if n_titles:
+        notice(f"{file} begins with {plural(n_titles, 'title')} over all columns, left out: "
+               f"{listing(row[0] for row in sheet.rows[:n_titles])}.")  # fmt: skip
+    depth = _depth(sheet, n_titles, file)
+    levels = sheet.rows[n_titles : n_titles + depth]
+    if depth <= 1:
+        return levels[0] if levels else [], n_titles + depth
+    names = []
+    for j in range(max(map(len, levels))):
+        words = [str(row[j]).strip() for row in levels if j < len(row) and row[j] is not None]
+        names.append(" ".join(dict.fromkeys(words)) or None)
+    notice(f"{file} has names of columns in {depth} rows, merged; they are joined: {listing(names)}.")
+    return names, n_titles + depth
+
+
+def _titles(sheet: Sheet) -> int:
+    """How many rows at the top are one merged cell as wide as the row below it."""
+    for i, (number, row) in enumerate(zip(sheet.numbers, sheet.rows, strict=True)):
+        width = len(sheet.rows[i + 1]) if i + 1 < len(sheet.rows) else 0
+        wide = [part for part in sheet.merged if part.top <= number <= part.bottom and part.left == 1]
+        if not any(1 < width <= part.right and len(row) == part.right for part in wide):
+            return i
+    return 0
+
+
+def _depth(sheet: Sheet, start: int, file: str) -> int:
+    """How many rows the names take: as far as cells are merged downwards, one more below merged columns."""
+    numbers = sheet.numbers[start : start + _DEEPEST]
+    if not numbers:
+        return 0
+    last = numbers[0]
+    for number in numbers:
+        here = [part for part in sheet.merged if part.top <= number <= part.bottom]
+        last = max([last, *(part.bottom for part in here if number <= last)])
+        wide = [part for part in here if part.right > part.left and part.bottom == last == number]
+        if wide:
+            last = _next_names(sheet, number, wide, file)
+        if number >= last:
+            break
+    return sum(number <= last for number in numbers)
+
+
+def _next_names(sheet: Sheet, number: int, wide: Sequence[Range], file: str) -> int:
+    """The number of the row that names the columns under merged cells."""
+    i = sheet.numbers.index(number) + 1
+    row = sheet.rows[i] if i < len(sheet.rows) else []
+    below = [cell for part in wide for cell in row[part.left - 1 : part.right]]
+    if len(below) < len(wide) + 1 or not all(isinstance(cell, str) for cell in below):
+        over = sheet.rows[i - 1][wide[0].left - 1]
+        raise FileFormatError(
+            f"{file} must have a name for each column, got {over!r} merged over "
+            f"{wide[0].right - wide[0].left + 1} columns in row {number}, and no names in the row below it. "
+            "Unmerge the cell and name each column."
+        )
+    return sheet.numbers[i]
+
+
+# ---- reading a workbook --------------------------------------------------------------------------
+
 
 _MISSING = frozenset(MISSING_MARKS)
 _ERRORS = frozenset({"#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#SPILL!", "#CALC!"})
@@ -34,7 +167,7 @@ def read_excel(path: Path, sheet: str | None, name: str, layout: Layout = AUTO) 
     """The table in a sheet, the first if none is named; rows with nothing in them are no rows."""
     require_extra("excel", "An Excel workbook")
     again = "Save it again as .xlsx."
-    with read_as(path, "an Excel workbook", again), opened(path) as stream, warnings.catch_warnings():
+    with read_as(path, "an Excel workbook", again), open_stream(path) as stream, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of drop-down lists and colours, which are no data
         _require_archive(stream, path)
         import openpyxl
@@ -46,7 +179,7 @@ def read_excel(path: Path, sheet: str | None, name: str, layout: Layout = AUTO) 
     if sheet is None and len(titles) > 1:
         notice(
             f"{path.name} has {len(titles)} sheets, and {title!r}, the first, is read. {path.name}#NAME "
-            f"reads another: {listed(titles[1:])}."
+            f"reads another: {listing(titles[1:])}."
         )
     fill_merged(cells, path.name)
     if cells.n_formulas:
@@ -80,7 +213,7 @@ def _chosen(titles: list[str], sheet: str | None, path: Path) -> str:
     if sheet is not None and sheet not in titles:
         raise InvalidInputError(
             f"the sheet must be one of {path.name}, got {sheet!r}. {nearest(sheet, titles)}The sheets are "
-            f"{listed(titles)}."
+            f"{listing(titles)}."
         )
     return titles[0] if sheet is None else sheet
 
@@ -176,8 +309,8 @@ def _columns(sheet: Sheet, path: Path, layout: Layout) -> dict[str, list[Any]]:
 def _header(sheet: Sheet, path: Path, layout: Layout) -> tuple[list[Any], int]:
     """The names of the columns, and how many rows they and the titles above them take."""
     if layout.skip is not None:
-        kept = [i for i, number in enumerate(sheet.numbers) if number > layout.skip]
-        sheet.rows, sheet.numbers = [sheet.rows[i] for i in kept], [sheet.numbers[i] for i in kept]
+        retained = [i for i, number in enumerate(sheet.numbers) if number > layout.skip]
+        sheet.rows, sheet.numbers = [sheet.rows[i] for i in retained], [sheet.numbers[i] for i in retained]
     header, n_header = split_header(sheet, path.name)
     if n_header != 1 or layout.is_plain:
         return header, n_header
@@ -185,10 +318,10 @@ def _header(sheet: Sheet, path: Path, layout: Layout) -> tuple[list[Any], int]:
     rows = [_texts([*row, *[None] * (width - len(row))]) for row in sheet.rows[: SAMPLE + 1]]
     start = n_titles(rows)
     if start:
-        say_titles(rows[:start], path.name)
+        notice_titles(rows[:start], path.name)
     two = two_line_header(rows[start:])
     if two is not None:
-        say_joined(*two, path.name)
+        notice_joined_header(*two, path.name)
         return [name or None for name in two[0]], start + two[1]
     return sheet.rows[start], start + 1
 
@@ -200,8 +333,8 @@ def _once(
     again = [len(header) > 1 and list(row) == list(header) for row in rows]
     if any(again):
         notice(f"{file} has the names of its columns again in {plural(sum(again), 'row')}, left out.")
-    kept = [i for i, is_again in enumerate(again) if not is_again]
-    return [rows[i] for i in kept], [numbers[i] for i in kept]
+    retained = [i for i, is_again in enumerate(again) if not is_again]
+    return [rows[i] for i in retained], [numbers[i] for i in retained]
 
 
 def _named(header: Sequence[Any], cells: Sequence[list[Any]], path: Path) -> dict[str, list[Any]]:
@@ -224,7 +357,7 @@ def _name_long_numbers(columns: dict[str, list[Any]], path: Path) -> None:
     long = [name for name, cells in columns.items() if any(map(_is_long, cells))]
     if long:
         notice(
-            f"{path.name} has whole numbers of more than 15 digits: {listed(long)}. Excel keeps 15, so that "
+            f"{path.name} has whole numbers of more than 15 digits: {listing(long)}. Excel keeps 15, so that "
             "the last ones may be lost already. Keep such numbers as text in the sheet."
         )
 

@@ -1,22 +1,164 @@
-"""How a table lies in text or in a sheet: what separates its fields, and whether its first row holds names.
+"""Layout of text files: separators, header rows, titles, comments, numbers and missing values.
 
-Both are decided here, by the first lines, unless the caller says; each decision that is not the plain one is
-a notice with the option that overrules it.
+Separator and header are decided by the first lines, unless the caller says; each decision that is not the
+plain one is a notice with the option that overrules it. Rows are lists of text, as CSV has them; an empty
+field is ''.
 """
 
 from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Self
 
+import pandas as pd
+
 from ..._core.errors import FileFormatError, require, require_count
-from ..notices import listed, notice
-from .cells import is_missing, is_number
-from .headers import n_titles
+from ..cells.amounts import is_missing_word
+from ..cells.precision import LARGEST
+from ..notices import listing, notice, plural
+
+# 'None' is not among them: it is a category in well-known tables.
+MISSING_MARKS = ("", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "?")
+_MARKS = frozenset(MISSING_MARKS)
+_NUMBER = re.compile(r"[+-]?(\d+[.]?\d*|[.]\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is a plain number."""
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell has no value."""
+    return cell.strip() in _MARKS
+
+
+def frame_of(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """A frame of columns of equal length; None is missing, whole numbers beyond 2^53 stay exact."""
+    return pd.DataFrame({name: _series(cells) for name, cells in columns.items()}, copy=False)
+
+
+def _series(cells: Sequence[Any]) -> pd.Series:
+    kinds = {type(cell) for cell in cells} - {type(None)}
+    if int in kinds and (len(kinds) > 1 or None in cells):
+        is_exact = kinds <= {int, float} and all(abs(cell) < LARGEST for cell in cells if type(cell) is int)
+        return pd.Series(cells, dtype="float64" if is_exact else object)
+    if kinds == {int} and not all(-(2**63) <= cell < 2**64 for cell in cells):
+        return pd.Series(cells, dtype=object)
+    return pd.Series(cells)
+
+
+# ---- headers -------------------------------------------------------------------------------------
+
+
+MOST_TITLES = 20  # lines above the names
+_YEARS = range(1900, 2101)
+JOINT = " / "  # between the names of two lines
+
+
+def n_titles(rows: Sequence[Sequence[str]]) -> int:
+    """How many rows at the top are titles or comments: one filled field, or ``#``, above wider rows.
+
+    The row below them must look like names, unless they are comments.
+    """
+    if not rows:
+        return 0
+    width = Counter(map(len, rows)).most_common(1)[0][0]
+    count = 0
+    while count < min(MOST_TITLES, len(rows) - 1) and _is_title(rows[count], width):
+        count += 1
+    if not count or any(len(row) != width for row in rows[count + 1 :]):
+        return 0
+    names = rows[count]
+    is_comment = all(_is_comment(row) for row in rows[:count])
+    is_named = sum(map(bool, map(str.strip, names))) > 1 and not any(map(is_number, names))
+    return count if is_named or (is_comment and len(names) == width) else 0
+
+
+def _is_title(row: Sequence[str], width: int) -> bool:
+    filled = [j for j, field in enumerate(row) if field.strip()]
+    if len(row) == width:
+        return (width > 2 and filled == [0]) or (width > 1 and _is_comment(row))
+    return filled == [0] or _is_comment(row)
+
+
+def _is_comment(row: Sequence[str]) -> bool:
+    """A mark by itself: ``#id`` may be a name."""
+    return row[0].strip() == "#" or row[0].lstrip().startswith(("# ", "##"))
+
+
+def notice_titles(rows: Sequence[Sequence[str]], file: str) -> None:
+    """Name the lines that are left out."""
+    lines = [" ".join(field for field in row if field.strip()) for row in rows]
+    notice(
+        f"{file} begins with {plural(len(rows), 'line')} above the names of its columns, left out: "
+        f"{listing(lines)}. header=True takes the first line for names."
+    )
+
+
+def two_line_header(rows: Sequence[Sequence[str]]) -> tuple[list[str], int] | None:
+    """Names of columns in the first two rows, joined, and how many rows they take; None where one has them.
+
+    The second row is one of names if it has a word above each column of numbers, of which there are two or
+    more: the second level of a pivot, or units. A pivot's third row may name the columns of its rows.
+    """
+    if len(rows) < 4 or len(rows[0]) != len(rows[1]) or list(rows[0]) == list(rows[1]):
+        return None
+    top, second, third = ([field.strip() for field in row] for row in rows[:3])
+    numeric = _numeric_columns(rows[3:], len(top))
+    if len(numeric) < 2 or not _are_names([second[j] for j in numeric]):
+        return None
+    has_third = len(third) == len(top) and any(third) and not any(third[j] for j in numeric)
+    depth = 3 if has_third else 2
+    full = _filled(top, numeric)
+    names = [
+        (third[j] if has_third and third[j] else "") or JOINT.join(dict.fromkeys(filter(None, pair)))
+        for j, pair in enumerate(zip(full, second, strict=True))
+    ]
+    filled = [name for name in names if name]
+    return (names, depth) if len(set(filled)) == len(filled) else None
+
+
+def _numeric_columns(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    even = [row for row in rows if len(row) == width]
+    return [
+        j
+        for j in range(width)
+        if any(is_number(row[j]) for row in even)
+        and all(is_number(row[j]) or is_missing(row[j]) for row in even)
+    ]
+
+
+def _are_names(cells: Sequence[str]) -> bool:
+    if any(not cell or is_missing_word(cell) or is_missing(cell) for cell in cells):
+        return False
+    years = all(is_number(cell) and cell.isdigit() and int(cell) in _YEARS for cell in cells)
+    return years or not any(map(is_number, cells))
+
+
+def _filled(top: Sequence[str], numeric: Sequence[int]) -> list[str]:
+    """The first row, a name above columns of numbers standing for the empty fields to its right, too."""
+    full, last = list(top), ""
+    for j in numeric:
+        last = full[j] = full[j] or last
+    return full
+
+
+def notice_joined_header(names: Sequence[str], depth: int, file: str) -> None:
+    """Name the columns whose names were joined."""
+    notice(
+        f"{file} has names of columns in {depth} lines; they are joined: "
+        f"{listing([name for name in names if name])}. header=True takes the first line alone."
+    )
+
+
+# ---- layout --------------------------------------------------------------------------------------
+
 
 SEPARATORS = (",", ";", "\t", "|")
 SEPARATOR_LINE = re.compile(r'"?sep=(.)"?', re.IGNORECASE)  # says which it is, above the names
@@ -24,7 +166,7 @@ SAMPLE = 100  # rows below the first that are looked at
 SPACES = " "  # any number of spaces and tabs
 _WORDS = {"tab": "\t", "\\t": "\t", "space": SPACES, "whitespace": SPACES}  # what a shell can say
 _WHOLE = re.compile(r"\d+", re.ASCII)
-_YEARS = range(1000, 3000)
+_YEAR_VALUES = range(1000, 3000)
 _FEWEST_STEPS = 3  # numbers with equal steps between them are names of columns, as wavelengths are
 _FEWEST_FRACTIONS = 5  # and fractions, of which few may lie so by chance
 
@@ -157,12 +299,12 @@ def has_header(first: Sequence[str], below: Sequence[Sequence[str]], layout: Lay
     all_numbers = all(is_number(cell) or is_missing(cell) for cell in first)
     if is_data:
         notice(
-            f"the first row of {file} holds data, and no names ({listed(first)}): columns are called 'x0', "
+            f"the first row of {file} holds data, and no names ({listing(first)}): columns are called 'x0', "
             "'x1' and so on. header=True takes it for names."
         )
     elif all_numbers or not _are_labels([first[j] for j in numbers]):
         notice(
-            f"{file} has numbers for names of columns: {listed([first[j] for j in numbers])}. If its first "
+            f"{file} has numbers for names of columns: {listing([first[j] for j in numbers])}. If its first "
             "row holds data, choose header=False."
         )
     return not is_data
@@ -193,7 +335,7 @@ def _are_labels(cells: Sequence[str]) -> bool:
     if any(step <= 0 for step in steps):
         return False
     whole = all(_WHOLE.fullmatch(cell.strip()) for cell in cells)
-    if whole and all(value in _YEARS for value in values):
+    if whole and all(value in _YEAR_VALUES for value in values):
         return True
     if whole and values[0] in (0, 1) and values[-1] - values[0] == len(values) - 1:
         return True

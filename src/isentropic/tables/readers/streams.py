@@ -1,19 +1,104 @@
-"""Bytes of files: of a size that fits the budget, unpacked as they are read; what goes wrong is clear."""
+"""Bytes of files: within the memory budget, unpacked (.gz, .bz2, .xz, .zst) as they are read."""
 
 from __future__ import annotations
 
+import bz2
 import codecs
+import gzip
+import io
+import lzma
 import re
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from ..._core.errors import FileFormatError, IsentropicError, MissingExtraError
+from ..._core.extras import require_extra
 from ..._core.runtime import require_memory
-from .packing import DAMAGE, PACKINGS, packing_of, unpacked
 
-_CHUNK = 1 << 20  # bytes that a scan holds at a time
+PACKINGS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+_CHUNK = 1 << 16
+_WIDEST = 1 << 27  # bytes of a window: what a file may ask for to unpack it
+
+DAMAGE = (
+    EOFError,
+    zlib.error,
+    gzip.BadGzipFile,
+    lzma.LZMAError,
+)  # what unpacking raises, beside a plain OSError
+
+
+def packing_of(path: Path) -> str | None:
+    """The suffix that says how a file is packed, or None."""
+    suffix = path.suffix.lower()
+    return suffix if suffix in PACKINGS else None
+
+
+def plain_suffix(path: Path) -> str:
+    """The suffix that says what a file holds, packed or not."""
+    packing = packing_of(path)
+    return Path(path.name.lower().removesuffix(packing or "")).suffix
+
+
+def open_packed(path: Path, packing: str) -> BinaryIO:
+    """The bytes of a packed file, unpacked as they are read."""
+    if packing == ".zst":
+        require_extra("zstd", "A .zst file")
+        return io.BufferedReader(_Zstd(path))
+    by_suffix: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    stream: BinaryIO = by_suffix[packing](path)
+    return stream
+
+
+class _Zstd(io.RawIOBase):
+    """A reader that notices the missing end of a file: that of zstandard takes it for the end."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self._ready = b""
+        self._frame: Any = None  # what unpacks the frame that is being read
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            if not self._unpack():
+                return 0
+        part = self._ready[: len(buffer)]
+        buffer[: len(part)] = part
+        self._ready = self._ready[len(part) :]
+        return len(part)
+
+    def _unpack(self) -> bool:
+        """Unpack some more; False at the end of the last frame."""
+        import zstandard
+
+        rest = self._frame.unused_data if self._frame is not None and self._frame.eof else b""
+        packed = rest or self._file.read(_CHUNK)
+        if not packed:
+            if self._frame is not None and not self._frame.eof:
+                raise EOFError("the end is missing")
+            return False
+        if self._frame is None or self._frame.eof:
+            self._frame = zstandard.ZstdDecompressor(max_window_size=_WIDEST).decompressobj()
+        try:
+            self._ready = self._frame.decompress(packed)
+        except zstandard.ZstdError as error:
+            raise EOFError(str(error)) from error
+        return True
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+# ---- streams -------------------------------------------------------------------------------------
+
+
+_SCANNED = 1 << 20  # bytes that a scan holds at a time
 _LONGEST_REASON = 200  # letters of another library's message
 # letters of UTF-8 of several bytes, and bytes that are none in the encoding of Windows
 _NOT_CP1252 = re.compile(
@@ -55,11 +140,11 @@ def _is_packed(path: Path) -> bool:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def open_stream(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked when its name says so; what goes wrong becomes a clear error."""
     packing = packing_of(path)
     try:
-        stream = unpacked(path, str(packing)) if _is_packed(path) else path.open("rb")
+        stream = open_packed(path, str(packing)) if _is_packed(path) else path.open("rb")
     except MissingExtraError:
         raise
     except OSError as error:
@@ -82,7 +167,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 def require_start(path: Path, magic: bytes, what: str) -> None:
     """Raise unless the file starts with the bytes that mark its kind."""
-    with opened(path) as stream:
+    with open_stream(path) as stream:
         start = stream.read(len(magic))
     if start != magic:
         raise FileFormatError(
@@ -106,8 +191,8 @@ def text_encoding(path: Path, delimiter: str) -> str:
     """
     n_bytes = n_fields = 0
     encoding, letters, decoder = "utf-8", True, codecs.getincrementaldecoder("utf-8")()
-    with opened(path) as stream:
-        while chunk := stream.read(_CHUNK):
+    with open_stream(path) as stream:
+        while chunk := stream.read(_SCANNED):
             if n_bytes == 0 and chunk.startswith((b"\xff\xfe", b"\xfe\xff")):
                 encoding = "utf-16"
             if encoding == "utf-8":

@@ -33,23 +33,23 @@ def write_h5ad(
     require_extra("h5ad", "An h5ad file")
     import h5py
 
-    whole = BytesIO()  # h5py leaves a broken file open where a disk is full
-    with h5py.File(whole, "w") as store:
+    buffer = BytesIO()  # h5py leaves a broken file open where a disk is full
+    with h5py.File(buffer, "w") as store:
         _marked(store, "anndata", "0.1.0")
         if X is not None:
             _write_array(store, "X", np.asarray(X, float))
         _write_frame(store, "obs", rows.iloc[:, 1:], [str(name) for name in rows.iloc[:, 0]])
         features = feature_names if X is not None else ()
         _write_frame(store, "var", pd.DataFrame(index=range(len(features))), list(features))
-        placed = _group(store, "obsm")
+        obsm = _group(store, "obsm")
         for name, coordinates in maps.items():
-            _write_array(placed, _key(PREFIX + name), coordinates)
+            _write_array(obsm, _key(PREFIX + name), coordinates)
         for name in ("layers", "obsp", "varm", "varp"):
             _group(store, name)
-        told = _group(_group(store, "uns"), "isentropic")
+        about_group = _group(_group(store, "uns"), "isentropic")
         for name, text in (about or {}).items():
-            _marked(told.create_dataset(name, data=text, dtype=h5py.string_dtype()), "string", "0.2.0")
-    file.write(whole.getbuffer())
+            _marked(about_group.create_dataset(name, data=text, dtype=h5py.string_dtype()), "string", "0.2.0")
+    file.write(buffer.getbuffer())
 
 
 def free_name(name: str, taken: Container[str]) -> str:

@@ -1,0 +1,1 @@
+"""The thesis and the article of the entropic methods (000, 001)."""

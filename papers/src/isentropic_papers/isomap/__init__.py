@@ -1,0 +1,1 @@
+"""The thesis of PCA and ISOMAP (002)."""

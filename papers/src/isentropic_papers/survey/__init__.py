@@ -1,0 +1,1 @@
+"""The survey of 44 techniques on ten tables."""

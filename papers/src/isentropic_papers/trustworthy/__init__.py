@@ -1,0 +1,1 @@
+"""The thesis of SDD and trustworthy reduction (004)."""

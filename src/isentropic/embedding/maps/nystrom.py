@@ -1,0 +1,106 @@
+"""Extend eigenvectors of a random walk to new rows (Nyström): one step of the walk, divided by eigenvalues.
+
+:class:`NystromMap` asks its ``edges`` which training rows a new row steps to, and how far they are. Methods
+differ in these edges, and in the walk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..._core.runtime import row_blocks
+from ..._core.specs import Array, Double, Maybe, OneOf, StateError
+from ..._core.state import Sub, Value
+from ..._core.values import Knn, NeighborGraph, Percentile, Radius
+from ...affinities import step_weights
+from ...distances import LARGEST, rows_per_block
+from ...neighbors import Entries, entry_lists, warn_of_isolated
+from ..part import Part
+from ..training_data import TrainingData
+from .embedded_rows import EmbeddedRows
+
+ALTERNATES = 1e-6  # an eigenvalue of the walk below this one has no step that could be undone
+
+
+@dataclass(frozen=True, eq=False)
+class GraphEdges(Part):
+    """The edges by which new rows enter a neighbor graph, by the rule of the graph."""
+
+    query: Annotated[EmbeddedRows, Sub(EmbeddedRows)]
+    graph: Annotated[NeighborGraph, Value(NeighborGraph, n="g")]
+    rule: Annotated[Any, OneOf(Value(Knn), Value(Radius), Value(Percentile))]
+
+    @property
+    def data(self) -> TrainingData:
+        return self.query.data
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The training rows in the graph."""
+        return self.query.rows
+
+    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[Entries, Any]:
+        """Edges of new rows, and what comes to the exponents of their weights."""
+        return entry_lists(X, self.query.index, self.graph, self.rule, n_jobs=n_jobs), 0.0
+
+    def _require_sound(self) -> None:
+        if not self.graph.is_distance:
+            raise StateError("graph.kind", "must be one whose weights are distances")
+
+
+@dataclass(frozen=True, eq=False)
+class NystromMap(Part):
+    """A new row is the mean of its near rows by the weights of a step, over the eigenvalues of the walk.
+
+    A method says in a subclass which part ``edges`` is: ``edges.rows`` are training rows, and
+    ``edges.of_new(X, n_jobs)`` the edges of new rows to these. A step weighs ``exp(-d^2 / width)``, times the
+    ``shares`` of the training rows.
+    """
+
+    edges: Any
+    Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
+    width: Annotated[float, Double(above=0, infinite=True)]
+    walk: Annotated[np.ndarray, Array("d")]  # eigenvalues
+    shares: Annotated[Any, Maybe(Array("g", above=0))]
+
+    @property
+    def data(self) -> TrainingData:
+        """The training data."""
+        found: TrainingData = self.edges.data
+        return found
+
+    def transform(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows."""
+        return self.step(X, self.Z[self.edges.rows], n_jobs)[0] / undone(self.walk)
+
+    def step(self, X: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, np.ndarray]:
+        """The mean of ``Z`` over the edges of new rows, by the weights of a step, and the sums of those.
+
+        One sum after the other, so that it has the same bits however long the lists of other rows are.
+        """
+        means, degrees, isolated = np.empty((len(X), Z.shape[1])), np.empty(len(X)), 0
+        for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(Z))):
+            entries, terms = self.edges.of_new(X[block], n_jobs)
+            isolated += entries.isolated
+            weights, least = step_weights(entries.distances, self.width, terms)
+            weights *= 1.0 if self.shares is None else self.shares[entries.indices]
+            sums = np.cumsum(weights, axis=1)[:, -1]
+            near = Z[entries.indices]
+            means[block] = np.cumsum(weights[:, :, None] * near, axis=1)[:, -1] / sums[:, None]
+            degrees[block] = sums * np.exp(-least)
+        warn_of_isolated(isolated, len(X))
+        return means, degrees
+
+
+class GraphWalkMap(NystromMap):
+    """The map of a walk over a neighbor graph."""
+
+    edges: Annotated[GraphEdges, Sub(GraphEdges)]
+
+
+def undone(walk: np.ndarray) -> np.ndarray:
+    """What the mean of a step is divided by; 1 for coordinates that alternate between neighbors."""
+    return np.where(walk > ALTERNATES, walk, 1.0)

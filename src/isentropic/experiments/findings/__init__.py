@@ -1,0 +1,1 @@
+"""What the outcomes of tables say: numbers beside printed ones, ranks, p-values, aims, sentences."""

@@ -1,0 +1,240 @@
+"""What survives of a source, in plain words and with intervals, computed from its tables run again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ..._core.values import Floats
+from ...comparison.presentation import p_value
+from ...comparison.presentation import table_decimal as number
+from ..estimates import duration, time_left
+from ..values import Outcome, Task
+from .printed_p import PrintedP
+from .rankings import LEVEL, Ranking, first_of
+from .results import FAR, NEAR, ROUNDING, CellResult, TableResult
+
+_NAMED = 3  # methods that a sentence can name
+
+
+def survives(
+    results: Sequence[TableResult], found: Sequence[Ranking], p_values: Sequence[PrintedP] = ()
+) -> tuple[str, ...]:
+    """First sentences of a page: how much is met, who leads and whether honestly, what chance gives."""
+    said = [*_counts(results)]
+    names = dict.fromkeys(ranking.name for ranking in found)
+    for name in names:
+        said += _ranked([ranking for ranking in found if ranking.name == name])
+    said += _claims(p_values)
+    for result in results:
+        said += [*_permuted(result), *_random(result), *result.facts]
+    said += [] if names else _honest(results)
+    said += _absent(results)
+    return tuple(said)
+
+
+def unfinished(done: Mapping[Task, Outcome], left: Sequence[Task]) -> list[str]:
+    """Of a run that was not brought to its end: how much is there, and what the rest would take."""
+    if not left:
+        return []
+    seconds, span = sum(outcome.seconds for outcome in done.values()), time_left(done, left)
+    told = (
+        f"Not all was run: {len(done):,} of {len(done) + len(left):,} pieces of work are done, "
+        f"in {duration(seconds, seconds)} of work"
+    )
+    told += "." if span is None else f"; the others would take {duration(*span)} more, of one process."
+    return [f"{told} Cells without a number of ours say so, and all below is of what was run."]
+
+
+def _counts(results: Sequence[TableResult]) -> list[str]:
+    compared = [one for result in results for one in result.compared]
+    if not compared:
+        return []
+    same = sum(result.n_same for result in results)
+    near, far = (sum(one.agreement == kind for one in compared) for kind in (NEAR, FAR))
+    text = f"Of {len(compared):,} printed numbers that were computed again, {same:,} are met"
+    if near or far:
+        text += f"; {near:,} {'is' if near == 1 else 'are'} off by at most .02, and {far:,} by more"
+    return [f"{text}.", *_reasons([one for one in compared if one.agreement in (NEAR, FAR)])]
+
+
+def _reasons(differing: Sequence[CellResult]) -> list[str]:
+    rounding = sum(one.reason == ROUNDING for one in differing)
+    untold = sum(one.is_open for one in differing)
+    parts = [f"{rounding:,} may be rounding alone"] if rounding else []
+    parts += [f"{untold:,} {'is' if untold == 1 else 'are'} not explained"] if untold else []
+    return [f"Of those that differ {', and '.join(parts)}."] if parts else []
+
+
+# ---- who leads -----------------------------------------------------------------------------------
+
+
+def _ranked(group: Sequence[Ranking]) -> list[str]:
+    """Of one group of tables: the leader as printed, run again, and on rows that were not seen."""
+    columns = {ranking.column: ranking for ranking in group if ranking.by_data}
+    said = []
+    for column, ranking in columns.items():
+        told = f"{ranking.name} {ranking.how} ({ranking.blocks}): {_leader(ranking)}."
+        if column == "honest" and "printed" in columns:
+            told += _place(columns["printed"], ranking)
+        said.append(told)
+    return said
+
+
+def _leader(ranking: Ranking) -> str:
+    """Who is first, how far from the next, and which of the others differ by Nemenyi's test."""
+    test = ranking.test
+    order = np.argsort(test.average_ranks, kind="stable")
+    first, second = int(order[0]), int(order[1])
+    told = (
+        f"{test.methods[first]} is first with mean {number(ranking.means[first])} and mean rank "
+        f"{test.average_ranks[first]:.2f}, before {test.methods[second]} with {number(ranking.means[second])}"
+        f" and {test.average_ranks[second]:.2f}"
+    )
+    others = len(test.methods) - 1
+    apart = int((ranking.nemenyi[first] < LEVEL).sum())
+    if test.friedman_p >= LEVEL:
+        return f"{told}; the methods do not differ (Friedman p = {p_value(test.friedman_p)})"
+    return f"{told}; it differs from {apart} of {others} others (Nemenyi, p < .05)"
+
+
+def _place(printed: Ranking, honest: Ranking) -> str:
+    """Where the printed leader stands honestly, and what is printed for it on the same data."""
+    method, test = first_of(printed), honest.test
+    if method not in test.methods or first_of(honest) == method:
+        return ""
+    at, first = test.methods.index(method), int(np.argmin(test.average_ranks))
+    p = p_value(float(honest.nemenyi[at, first]))
+    return (
+        f" {method}, printed as first, has mean {number(honest.means[at])} and mean rank "
+        f"{test.average_ranks[at]:.2f} (p = {p} against the first{_printed_there(printed, honest, method)})."
+    )
+
+
+def _printed_there(printed: Ranking, honest: Ranking, method: str) -> str:
+    shared = [i for i, data in enumerate(printed.data) if data in honest.data]
+    values = printed.scores[shared, printed.test.methods.index(method)]
+    return f"; {number(float(values.mean()))} is printed on these" if len(values) else ""
+
+
+def _honest(results: Sequence[TableResult]) -> list[str]:
+    """Of tables that rank nothing: by measure, what is printed and what rows give that were not seen."""
+    pairs: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    methods: dict[tuple[str, str], dict[str, None]] = {}
+    for result in results:
+        for one in result.cells:
+            compared = math.isfinite(one.cell.tolerance)  # times are not
+            if compared and one.cell.printed is not None and one.honest is not None:
+                key = (one.cell.measure, result.table.honest)
+                pairs.setdefault(key, []).append((one.cell.printed, one.honest))
+                methods.setdefault(key, {})[one.cell.method] = None
+    said = []
+    for (measure, how), values in pairs.items():
+        found = np.array(values)
+        printed, honest = found.mean(axis=0)
+        lost = interval(found[:, 1] - found[:, 0])
+        names = list(methods[measure, how])
+        of = f" of {', '.join(names)}" if len(names) <= _NAMED else ""
+        said.append(
+            f"{measure}: mean {number(printed)} as printed, {number(honest)} {how} "
+            f"(the {len(found)} cells{of} that have both, difference {lost})."
+        )
+    return said
+
+
+def _claims(p_values: Sequence[PrintedP]) -> list[str]:
+    """How many printed p-values stand, and what they are."""
+    claimed, pairs = [one for one in p_values if one.claims], [one for one in p_values if " vs " in one.pair]
+    if not claimed:
+        return []
+    lost = sum(one.lost for one in claimed)
+    told = (
+        f"Of {len(claimed)} printed p-values below .05, {lost} are not below it by the test that they name, "
+        "with one block for each data set"
+    )
+    alike = sum(one.is_uncorrected for one in pairs)
+    if alike:
+        told += f"; {alike} of {len(pairs)} for pairs are those of a normal test without correction"
+    return [f"{told}."]
+
+
+# ---- what chance gives ---------------------------------------------------------------------------
+
+
+def _permuted(result: TableResult) -> list[str]:
+    said = []
+    for method, cells in _by_method(result, "permuted").items():
+        values = np.array([one.permuted for one in cells], float)
+        told = (
+            f"{_table(result)}, {method} with labels at random, which mean nothing: "
+            f"{cells[0].cell.measure} {_spread(values)}"
+        )
+        printed = [one.cell.printed for one in cells if one.cell.printed is not None]
+        told += f"; printed {number(float(np.mean(printed)))} on these" if printed else ""
+        honest = [one.honest for one in cells if one.honest is not None]
+        if honest:
+            told += f", and on unseen rows, with their true labels, {number(float(np.mean(honest)))}"
+            told += "" if len(honest) == len(cells) else f" ({len(honest)} of them)"
+        said.append(f"{told}.")
+    return said
+
+
+def _random(result: TableResult) -> list[str]:
+    said = []
+    for method, cells in _by_method(result, "random").items():
+        pairs = np.array([(one.random, one.cell.printed) for one in cells if one.cell.printed is not None])
+        if len(pairs) < 3:
+            continue
+        mean, printed = pairs.mean(axis=0)
+        told = (
+            f"{_table(result)}: random projections, the best chosen on the test half as {method} is, have "
+            f"mean {number(mean)} where {number(printed)} is printed for {method} ({len(pairs)} data sets"
+        )
+        if min(np.ptp(pairs, axis=0)) > 0:
+            told += f", correlation {number(float(np.corrcoef(pairs.T)[0, 1]))}"
+        said.append(f"{told}).")
+    return said
+
+
+def _by_method(result: TableResult, column: str) -> dict[str, list[CellResult]]:
+    found: dict[str, list[CellResult]] = {}
+    for one in result.cells:
+        if getattr(one, column) is not None:
+            found.setdefault(one.cell.method, []).append(one)
+    return found
+
+
+def _spread(values: Floats) -> str:
+    """Mean with its 95% interval over data sets, and from where to where."""
+    if len(values) < 2:
+        return f"{number(float(values.mean()))} (one data set)"
+    ends = f"{number(float(values.min()))} to {number(float(values.max()))}"
+    return f"{interval(values)} over {len(values)} data sets ({ends})"
+
+
+def interval(values: Floats) -> str:
+    """Mean and half of its 95% interval (Student's t)."""
+    mean = float(values.mean())
+    if len(values) < 2:
+        return number(mean)
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / math.sqrt(len(values)))
+    return f"{number(mean)} ± {number(half)}"
+
+
+def _absent(results: Sequence[TableResult]) -> list[str]:
+    missing = {(data, reason) for result in results for data, _, _, reason in result.failures}
+    names = sorted({data for data, _ in missing})
+    n_failed = sum(len(result.failures) for result in results)
+    if not n_failed:
+        return []
+    shown = ", ".join(names[:8]) + (" and others" if len(names) > 8 else "")
+    pieces = "1 piece" if n_failed == 1 else f"{n_failed:,} pieces"
+    return [f"{pieces} of work gave nothing ({shown}): each has its reason below."]
+
+
+def _table(result: TableResult) -> str:
+    return f"{result.table.source}:{result.table.name}"

@@ -1,0 +1,118 @@
+"""Leading eigenpairs of walks against dense eigenvectors, whichever way finds them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.sparse import block_diag, csr_array
+
+from assertions import assert_same_bits, assert_same_up_to_sign
+from isentropic import Knn, config_context, datasets, neighbor_graph
+from isentropic._core.errors import InvalidInputError
+from isentropic.affinities import fuzzy_graph, heat
+from isentropic.linalg import (
+    diffusion,
+    factors,
+    leading_eigenpairs,
+    leading_eigenvectors,
+    normalized_adjacency,
+)
+from isentropic.neighbors import nearest_neighbors
+
+ROLL = datasets.load("builtin:swiss-roll", n_samples=400).X
+
+
+def walk(X, k=8):
+    return normalized_adjacency(heat(neighbor_graph(X, k)))
+
+
+def dense(A, count):
+    values, vectors = np.linalg.eigh(A.toarray())
+    return values[::-1][1 : count + 2], vectors[:, ::-1][:, 1 : count + 1]
+
+
+def assert_dense_pairs(A, degrees, count):
+    values, vectors = leading_eigenpairs(A, count, known=np.sqrt(degrees))
+    expected, expected_vectors = dense(A, count)
+    assert_allclose(values[:count], expected[:count], atol=1e-13)
+    assert_allclose(values[count], expected[count], atol=1e-3)
+    assert_same_up_to_sign(vectors, expected_vectors, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("way", ["whole", "factored", "filtered", "filtered, then factored"])
+@pytest.mark.parametrize("count", [1, 3])
+def test_every_way_finds_the_dense_eigenpairs(way, count, monkeypatch):
+    monkeypatch.setattr(diffusion, "_WHOLE", 1000 if way == "whole" else 10)
+    if way.startswith("filtered"):
+        monkeypatch.setattr(diffusion, "_TRIAL", 20 if "then" in way else 10**6)
+        monkeypatch.setattr(factors, "_SAVED", 1e3 if "then" in way else 1e-9)
+    assert_dense_pairs(*walk(ROLL), count)
+
+
+def test_a_table_of_many_features_is_filtered_in_few_products(rng):
+    assert_dense_pairs(*walk(rng.normal(size=(500, 10))), 2)
+
+
+def test_factors_that_do_not_fit_are_not_made(monkeypatch):
+    A, degrees = walk(ROLL)
+    monkeypatch.setattr(factors, "splu", None)
+    with config_context(memory_limit=1000):
+        found = leading_eigenpairs(A, 2, known=np.sqrt(degrees))
+    assert_same_up_to_sign(found[1], dense(A, 2)[1], rtol=0, atol=1e-8)
+
+
+def test_parts_have_the_eigenvalue_1_beside_the_known_vector():
+    A, degrees = walk(ROLL)
+    both = csr_array(block_diag([A, A]))
+    known = np.sqrt(np.concatenate([degrees, degrees]))
+    values, vectors = leading_eigenpairs(both, 1, known=known)
+    assert_allclose(values[0], 1, atol=1e-13)
+    assert_allclose(known @ vectors, 0, atol=1e-9)
+    assert_allclose(vectors[:, 0] / known, np.repeat([1, -1], 400) * (vectors[:, 0] / known)[0], rtol=1e-6)
+
+
+def test_the_same_matrix_gives_the_same_bits():
+    A, degrees = walk(ROLL)
+    one, two = (leading_eigenpairs(A, 2, known=np.sqrt(degrees))[1] for _ in range(2))
+    assert_same_bits(one, two)
+
+
+def test_eigenvalues_that_cannot_be_told_apart_are_refused(monkeypatch):
+    A, degrees = walk(ROLL)
+    monkeypatch.setattr(diffusion, "MOST_PRODUCTS", 20)
+    monkeypatch.setattr(factors, "_SAVED", 1e-9)
+    with pytest.raises(InvalidInputError, match="so few that eigenvalues can be told apart, got 2"):
+        leading_eigenpairs(A, 2, known=np.sqrt(degrees))
+
+
+# ---- Chebyshev-filtered subspace iteration -------------------------------------------------------
+
+
+def graph(rng, n):
+    """A strip, long enough that its eigenvalues are close to each other."""
+    X = rng.uniform(size=(n, 2)) * [8.0, 1.0]
+    adjacency, degrees = normalized_adjacency(fuzzy_graph(nearest_neighbors(X, Knn(8))))
+    return adjacency, np.sqrt(degrees)
+
+
+def test_eigenvectors_are_those_of_the_whole_matrix(rng):
+    for n in (150, 500):
+        A, known = graph(rng, n)
+        expected = np.linalg.eigh(A.toarray())[1][:, ::-1][:, 1:4]
+        found = leading_eigenvectors(A, 3, known=known, tol=1e-7)
+        assert_same_up_to_sign(found, expected, rtol=0, atol=1e-6)
+
+
+def test_a_start_is_within_its_tolerance(rng):
+    A, known = graph(rng, 2000)
+    V = leading_eigenvectors(A, 2, known=known)
+    values = np.einsum("ij,ij->j", V, A @ V)
+    residuals = np.linalg.norm(A @ V - V * values, axis=0)
+    assert (residuals <= 0.02 * (1 - values)).all()
+    assert_allclose(V.T @ V, np.eye(2), atol=1e-12)
+    assert_allclose(known @ V, 0, atol=1e-10)
+
+
+def test_the_same_graph_has_the_same_bits(rng):
+    A, known = graph(rng, 600)
+    first = leading_eigenvectors(A, 2, known=known)
+    assert_same_bits(leading_eigenvectors(csr_array(A.copy()), 2, known=known), first)
