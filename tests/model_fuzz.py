@@ -247,11 +247,11 @@ METHODS_OF_ALL = [
 CLASSES = [
     ("isentropic.methods.linear.pca", "PCA"), ("isentropic.methods.geodesic.isomap", "Isomap"),
     ("isentropic.methods.distance.sdd", "SDD"),
-    ("isentropic.methods.distance.parameter_free_sdd", "ParameterFreeSDD"),
+    ("isentropic.methods.distance.sdd", "ParameterFreeSDD"),
     ("isentropic._core.values", "NeighborGraph"), ("isentropic._core.values", "Neighbors"),
     ("isentropic._core.values", "Knn"), ("isentropic._core.values", "Landmarks"),
     ("isentropic.linalg.scaling", "Scaling"), ("isentropic.embedding.input_rows", "KnownRows"),
-    ("isentropic.methods.distance.pairs", "PairsEmbedder"),
+    ("isentropic.methods.distance.pairs", "ReferenceMap"),
     ("isentropic.methods.geodesic.geodesic", "GeodesicEmbedder"), ("isentropic._core.values", "Table"),
     ("isentropic._core.models.io", "ArchiveReader"), ("sklearn.decomposition", "PCA"), ("builtins", "dict"),
     ("builtins", "list"), ("builtins", "tuple"), ("builtins", "eval"), ("os", "system"), ("numpy", "ndarray"),

@@ -19,7 +19,7 @@ from isentropic import (
     MetricMDS,
     NonmetricMDS,
 )
-from isentropic.embedding.warm_starts import WarmStart, previous_embedding
+from isentropic.embedding.warm_starts import WarmStart, completed_places, previous_embedding
 from isentropic.quality import aligned_distance
 
 DIGITS = isentropic.datasets.load("builtin:digits").X[:260]
@@ -89,16 +89,17 @@ def test_a_model_a_frame_and_an_array_start_alike(name, earlier):
 
 
 def test_places_of_rows_without_a_match_are_those_of_the_plain_formula():
-    model, rng = MetricMDS(), np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     X, places = DIGITS[:50], rng.normal(size=(50, 2))
     places[rng.permutation(50)[:20]] = np.nan
     known = np.isfinite(places[:, 0])
-    expected = naive_places(model, X, known, places)
-    assert_allclose(model._warm_places(WarmStart(places), X), expected, rtol=1e-9)
-    given = MetricMDS(metric="precomputed")
-    assert_allclose(given._warm_places(WarmStart(places), cdist(X, X)), expected, rtol=1e-9)
+    expected = naive_places(MetricMDS(), X, known, places)
+    warm = WarmStart(places)
+    assert_allclose(completed_places(warm, X, "euclidean", None), expected, rtol=1e-9)
+    assert_allclose(completed_places(warm, cdist(X, X), "precomputed", None), expected, rtol=1e-9)
     twin = np.concatenate([X, X[known][:1]])  # equal to a row that has a place: takes it
-    put = model._warm_places(WarmStart(np.concatenate([places, [[np.nan] * 2]])), twin)[-1]
+    warm = WarmStart(np.concatenate([places, [[np.nan] * 2]]))
+    put = completed_places(warm, twin, "euclidean", None)[-1]
     assert_allclose(put, places[known][0], atol=1e-7)
 
 

@@ -184,7 +184,7 @@ TAMPERED = [
     ("isomap", "_map.data.metric", lambda metric: "precomputed"),
     ("isomap", "_map.data.metric", lambda metric: "no such metric"),
     ("isomap", "n_jobs", lambda n_jobs: "all"),
-    ("classical-mds", "_scaling.means", shorter),
+    ("classical-mds", "_map.scaling.means", shorter),
     ("pca", "mean_", shorter),
     ("pca", "mean_", with_last(np.inf)),
     ("pca", "_map.components", lambda array: array.T.copy()),
@@ -197,15 +197,15 @@ TAMPERED = [
     ("kde-isomap", "_map.edges.members", with_last(-4)),
     ("kde-isomap", "_map.edges.indptr", with_last(0)),
     ("kde-isomap", "_map.edges.floors", lambda floors: (floors[0], 0 * floors[1])),
-    ("sdd", "_degrees", lambda degrees: np.ones(4000)),
-    ("sdd", "_means", lambda means: (means[0],)),
-    ("sdd", "_unit", lambda unit: 2**63),
-    ("sdd", "_unit", lambda unit: np.nan),
-    ("sdd", "_means", lambda means: None),
-    ("multi-sdd", "_means", lambda means: tuple(mean[:1].copy() for mean in means)),
-    ("parameter-free-sdd", "_references", with_last(10_000)),
-    ("parameter-free-sdd", "_references", lambda array: array[:0]),
-    ("parameter-free-sdd", "_known.hashes", shorter),
+    ("sdd", "_map.degrees", lambda degrees: np.ones(4000)),
+    ("sdd", "_map.means", lambda means: (means[0],)),
+    ("sdd", "_map.unit", lambda unit: 2**63),
+    ("sdd", "_map.unit", lambda unit: np.nan),
+    ("sdd", "_map.means", lambda means: None),
+    ("multi-sdd", "_map.means", lambda means: tuple(mean[:1].copy() for mean in means)),
+    ("parameter-free-sdd", "_map.references", with_last(10_000)),
+    ("parameter-free-sdd", "_map.references", lambda array: array[:0]),
+    ("parameter-free-sdd", "_map.query.data.X", shorter),
     ("t-sne", "_map.layout.Z", shorter),
     ("t-sne", "_map.query.data.X", shorter),
     ("t-sne", "_map.query.data.metric", lambda metric: "precomputed"),
@@ -310,7 +310,7 @@ def test_a_map_whose_squares_overflow_is_refused(name, tmp_path):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", ["nonmetric-mds", "metric-mds"])
 def test_a_unit_by_which_distances_overflow_is_an_error_with_the_next_step(name, tmp_path):
-    path = tampered(tmp_path / "model.skops", own(name), "_unit", lambda _: 1e-320)
+    path = tampered(tmp_path / "model.skops", own(name), "_map.unit", lambda _: 1e-320)
     model = isentropic.load(path)
     new = np.random.default_rng(5).normal(size=(3, model.n_features_in_))
     with pytest.raises(isentropic.InvalidInputError, match=r"of row 0 must be finite.*is damaged"):
@@ -319,22 +319,22 @@ def test_a_unit_by_which_distances_overflow_is_an_error_with_the_next_step(name,
 
 @pytest.mark.parametrize("shape", [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, -1.0, 1.0], [0.0, 1.0, 1e-300]])
 def test_weights_that_would_be_divided_by_nothing_are_refused(shape, tmp_path):
-    path = tampered(tmp_path / "model.skops", own("dd-hds"), "_shape", lambda _: np.array(shape))
-    assert "its _shape must be at least 1e-100 but for its first number" in refusal(path)
+    path = tampered(tmp_path / "model.skops", own("dd-hds"), "_map.shape", lambda _: np.array(shape))
+    assert "its _map.shape must be at least 1e-100 but for its first number" in refusal(path)
 
 
 def test_lists_longer_than_the_table_are_refused_before_a_kernel_follows_them(tmp_path):
     model = own("manifold-sculpting")
     rows = len(model.embedding_)
     path = tampered(
-        tmp_path / "model.skops", model, "_near", lambda near: np.zeros((rows, rows + 1), np.int64)
+        tmp_path / "model.skops", model, "_map.near", lambda near: np.zeros((rows, rows + 1), np.int64)
     )
     with pytest.raises(isentropic.InvalidInputError, match=f"neighbours must be at most {rows}, got"):
         isentropic.load(path).transform(np.random.default_rng(5).normal(size=(3, model.n_features_in_)))
 
 
 @pytest.mark.parametrize(
-    ("name", "attribute", "value"), [("rankvisu", "_k", 2**31), ("rankvisu", "_k", 240)], ids=str
+    ("name", "attribute", "value"), [("rankvisu", "_map.k", 2**31), ("rankvisu", "_map.k", 240)], ids=str
 )
 def test_a_number_of_neighbours_beyond_the_rows_is_refused(name, attribute, value, tmp_path):
     path = tampered(tmp_path / "model.skops", own(name), attribute, lambda _: value)
@@ -344,7 +344,7 @@ def test_a_number_of_neighbours_beyond_the_rows_is_refused(name, attribute, valu
 def test_a_walk_without_end_is_refused(tmp_path):
     X = np.random.default_rng(0).normal(size=(20, 3))
     model = isentropic.MetricMDS(metric=isentropic.Diffusion(4, t=2)).fit(X)
-    path = tampered(tmp_path / "model.skops", model, "_fit_metric.t", lambda t: 2**31)
+    path = tampered(tmp_path / "model.skops", model, "_map.query.data.metric.t", lambda t: 2**31)
     assert "it is damaged (its metric must be" in refusal(path)
 
 

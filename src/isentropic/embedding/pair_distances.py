@@ -1,19 +1,14 @@
-"""Distances of pairs of rows, all or drawn, from a table and a metric, a matrix, or a graph.
-
-What an estimator keeps to find them again for new rows is kept by :class:`DistanceKeeper`.
-"""
+"""Distances of pairs of rows, all or drawn, from a table and a metric, a matrix, or a graph."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from .._core.errors import require
 from .._core.runtime import require_memory, row_blocks
 from .._core.sparse_rows import SparseRows
-from .._core.state import Maybe, State, StateError, Value
 from .._core.values import GraphMetric, NeighborGraph
 from ..distances import (
     EUCLIDEAN,
@@ -26,8 +21,7 @@ from ..distances import (
 from ..kernels._jit import threads
 from ..kernels.pairs.degrees import paired_distances
 from ..objectives import AllPairs, DrawnPairs
-from .graph_distances import OverGraph, built, over_graph
-from .placement import RowKeeper
+from .graph_distances import OverGraph, built
 
 ALL_UP_TO = 8_000  # rows: all their pairs, 32 million, are summed in a fifth of a second
 PARTNERS = 128  # of each row, beyond that
@@ -153,33 +147,3 @@ class Distances:
         if self.metric == "precomputed":
             return X[:, rows]
         return distances_between(X, self.X[rows], self.metric, self.n_jobs)
-
-
-class DistanceKeeper(RowKeeper):
-    """Keeps what the distances of new rows to the fitted ones are found by: rows, metric, and a graph."""
-
-    _state = State(_graph=Maybe(Value(NeighborGraph, n="n")))
-    _found_again: tuple[str, ...] = ("_over_again",)
-    _over_again: OverGraph | None
-
-    def _remember(self, X: np.ndarray, classes: np.ndarray | None = None) -> None:
-        super()._remember(X, classes)
-        self._over_again = None
-
-    def _distances_again(self) -> Distances:
-        known: Any = self._known_rows()
-        fitted = np.empty((0, 0)) if known is None else known.X
-        metric, over = self._fit_metric, getattr(self, "_over_again", None)
-        if not isinstance(metric, GraphMetric):
-            return Distances(fitted, metric, None, self.n_jobs)
-        if over is None:
-            assert self._graph is not None
-            over = self._over_again = over_graph(fitted, metric, self._graph)
-        return Distances(fitted, metric.metric, over, self.n_jobs)
-
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        if (self._graph is None) == isinstance(self._fit_metric, GraphMetric):
-            raise StateError("_graph", "must be there for distances over a graph, and for no others")
-        if self._graph is not None and not self._graph.is_distance:
-            raise StateError("_graph.kind", "must be one whose weights are distances")

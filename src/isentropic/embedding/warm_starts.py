@@ -10,11 +10,10 @@ from sklearn.utils.validation import _num_samples
 
 from .._core.arguments import unmasked
 from .._core.errors import require
-from .._core.state import Absent, Names, State, is_fitted
+from .._core.state import is_fitted
 from ..neighbors import nearest_among
-from ..tables.row_names import has_default_index, matched_names, row_names
-from .input_rows import checked_components, metric_of_rows
-from .pair_distances import DistanceKeeper
+from ..tables.row_names import matched_names, row_names
+from .input_rows import metric_of_rows
 
 _NEAR = 5  # rows with a place, between which a row without one begins
 _EQUAL = 1e-9  # of the distance of the last of them: a row as near as that is at the same place
@@ -89,32 +88,6 @@ def completed_places(warm: WarmStart, X: np.ndarray, metric: Any, n_jobs: int | 
     apart = bool(np.ptp(Z, axis=0).any())
     require(apart, "init", "a start that tells rows apart", "the same place for all of them")
     return Z
-
-
-class WarmStarter(DistanceKeeper):
-    """An embedder whose search may go on from an earlier map: ``fit(X, init=previous)``.
-
-    ``_refines`` says that it takes as many steps as a :class:`WarmStart` asks for, from the places that it
-    has: rows can be appended to a map of this method, and few steps make room for them.
-    """
-
-    _state = State(_row_names=Absent(Names("n")))
-    _refines = False
-
-    def _warm_start(self, X, init) -> WarmStart | None:
-        """Keep the names of the rows of ``X``, for the map after this one; their places in the one before."""
-        try:
-            if init is not None:
-                checked_components(self.n_components)
-            return previous_embedding(X, init, self.n_components)
-        finally:  # not before: ``init`` may be this map itself, with the names of its rows
-            names = row_names(X)
-            self.__dict__.pop("_row_names", None)
-            if names is not None and not has_default_index(X):
-                self._row_names = names
-
-    def _warm_places(self, warm: WarmStart, X: np.ndarray) -> np.ndarray:
-        return completed_places(warm, X, self.metric, self.n_jobs)
 
 
 def _numbers(init: Any) -> np.ndarray:

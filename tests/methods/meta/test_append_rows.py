@@ -70,9 +70,9 @@ def test_without_steps_places_are_those_of_transform(name, fitted):
 def test_the_degrees_stay():
     for model in (SDD([1, 3]), MultiSDD("auto", max_iter=10)):
         model.fit(X[:100])
-        degrees = model._degrees.copy()
+        degrees = model._map.degrees.copy()
         append_rows(model, X[100:110], refine=3)
-        assert_array_equal(model._degrees, degrees)
+        assert_array_equal(model._map.degrees, degrees)
         assert len(model.scores_) == 1  # no other was tried
 
 
@@ -103,7 +103,7 @@ def test_names_and_features_grow_too(tmp_path):
     table = pd.DataFrame(X, index=NAMES, columns=[f"p{i}" for i in range(64)])
     model = SDD(2).fit(table[:150])
     append_rows(model, table[150:], refine=2)
-    assert_array_equal(model._row_names, NAMES)
+    assert_array_equal(model.training_row_names, NAMES)
     assert_array_equal(model.feature_names_in_, table.columns)
     isentropic.save(model, tmp_path / "model.skops")
     assert_array_equal(isentropic.load(tmp_path / "model.skops").embedding_, model.embedding_)

@@ -122,18 +122,18 @@ class ClassicalMDS(Embedder):
         data, d, n_jobs = training_data(self, X), self.n_components, self.n_jobs
         landmarks, chosen = checked_landmarks(self.n_landmarks, d, data.n), None
         if landmarks is None:
-            scaling, Z, variance = _scaled(data, d, n_jobs)
+            scaling, Z, variance = _scale_all(data, d, n_jobs)
         else:
             chosen = chosen_landmarks(data.table, landmarks.n, landmarks.rule, metric=data.metric,
                                       random_state=self.random_state, n_jobs=n_jobs)  # fmt: skip
-            scaling, Z, variance = _scaled_by(data, chosen, d, n_jobs)
+            scaling, Z, variance = _scale_landmarks(data, chosen, d, n_jobs)
         Z = data.merge_duplicates(Z)
         return self._set_fit(Z, ScalingMap(data, scaling, chosen), landmarks_=chosen,
                              eigenvalues_=scaling.eigenvalues, residual_variance_=variance,
                              euclidean_defect_=scaling.euclidean_defect)  # fmt: skip
 
 
-def _scaled(data: TrainingData, n_components: int, n_jobs: int | None) -> Scaled:
+def _scale_all(data: TrainingData, n_components: int, n_jobs: int | None) -> Scaled:
     """Classical scaling of all distances."""
     n = data.n
     require_memory(4 * n * n, f"All distances of {n:,} rows", "Take landmarks: n_landmarks=500.")
@@ -142,7 +142,7 @@ def _scaled(data: TrainingData, n_components: int, n_jobs: int | None) -> Scaled
     return scaling, scaling.embedding, residual_variance(D, scaling.embedding, n_jobs=n_jobs)
 
 
-def _scaled_by(data: TrainingData, chosen: np.ndarray, n_components: int, n_jobs: int | None) -> Scaled:
+def _scale_landmarks(data: TrainingData, chosen: np.ndarray, n_components: int, n_jobs: int | None) -> Scaled:
     """Classical scaling of the landmarks, by which all rows are placed."""
     n, count = data.n, len(chosen)
     what = f"Distances of {n:,} rows to {count:,} landmarks"

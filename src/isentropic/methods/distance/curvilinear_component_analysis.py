@@ -30,13 +30,13 @@ from .pairs import (
     PairedRows,
     PairsParameter,
     ReferenceMap,
+    as_minimum,
     initial_coordinates,
     minimize,
     paired_rows,
     seeded,
-    unmoved,
 )
-from .stress import with_their_own
+from .stress import snap_to_references
 
 _NEIGHBORS = 15  # whose median distance is the last radius
 _STEPS = 4  # of L-BFGS within each radius
@@ -59,7 +59,7 @@ class RadiusMap(ReferenceMap):
         wanted, radius = distances / self.unit, self.radius / self.unit
         with threads(n_jobs):
             settle_within(wanted, Z, _FIRST_OF_NEW * radius, radius, _STAGES_OF_NEW, out)
-        return with_their_own(out, wanted, Z)
+        return snap_to_references(out, wanted, Z)
 
 
 class CurvilinearComponentAnalysis(Embedder):
@@ -193,12 +193,12 @@ def _last_radius(rows: PairedRows, radius: float | None) -> float:
 def _least_within(rows: PairedRows, start: np.ndarray, radius: float, rule: str, stages: int) -> Minimum:
     """The map after all radii, from the largest distance to the last one."""
     if not rows.unit:
-        return unmoved(start)
+        return as_minimum(start)
     radii = np.geomspace(1.0, radius / rows.unit, stages)
-    Z = _jittered(start, rows.seed)
+    Z = _jitter(start, rows.seed)
     blocks = row_blocks(len(radii), rule, size=1)
     if rule == "stochastic":
-        Z = _published(rows, Z, radii, blocks)
+        Z = _stochastic_epochs(rows, Z, radii, blocks)
     within = RadiusPairs(rows)
     steps = partial(lbfgs, max_iter=_STEPS, tol=0.0)
     if rule == "stages":
@@ -209,7 +209,7 @@ def _least_within(rows: PairedRows, start: np.ndarray, radius: float, rule: str,
     return Minimum(Z, cost, len(radii), True)
 
 
-def _jittered(start: np.ndarray, seed: int) -> np.ndarray:
+def _jitter(start: np.ndarray, seed: int) -> np.ndarray:
     """The start; different rows in one place, which nothing would part, are moved a little."""
     start = np.ascontiguousarray(start)
     if distinct_rows(start) is None:
@@ -218,7 +218,7 @@ def _jittered(start: np.ndarray, seed: int) -> np.ndarray:
     return start + _JITTER * np.ptp(start, axis=0).max() * noise
 
 
-def _published(rows: PairedRows, Z: np.ndarray, radii: np.ndarray, epochs) -> np.ndarray:
+def _stochastic_epochs(rows: PairedRows, Z: np.ndarray, radii: np.ndarray, epochs) -> np.ndarray:
     """Epochs of the published rule, each row in random order."""
     hint = 'Take pairs="all", or rule="stages".'
     require(isinstance(rows.pairs, AllPairs), "pairs", "all for the published rule", "drawn pairs", hint)

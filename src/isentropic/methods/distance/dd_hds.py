@@ -25,15 +25,15 @@ from .pairs import (
     PairedRows,
     PairsParameter,
     ReferenceMap,
+    as_minimum,
     initial_coordinates,
     minimize,
     optimizer_of,
     paired_rows,
     reference_rows,
     seeded,
-    unmoved,
 )
-from .stress import row_starts, with_their_own
+from .stress import row_starts, snap_to_references
 
 _SMOOTH = (1.0, 0.3, 0.1, 0.03, 0.01)  # of the mean distance: how far errors are rounded off, in turn
 _NONE = 1e-12  # and for the cost that is told
@@ -53,7 +53,7 @@ class NearGapsMap(ReferenceMap):
         starts, every = row_starts(wanted, Z, n_jobs), np.empty((len(wanted), 0), np.int64)
         with threads(n_jobs):
             found = settle_rows(NEAR_GAPS_OF_ROW, starts, Z, every, wanted, every, self.shape)
-        return with_their_own(found, wanted, Z)
+        return snap_to_references(found, wanted, Z)
 
     def _require_sound(self) -> None:
         if not (self.shape[1:] >= _LEAST).all():
@@ -182,7 +182,7 @@ def _rounded_minimum(
 ) -> Minimum:
     """The minimum of one rounding after the other, with the cost that is not rounded."""
     if not rows.unit:
-        return unmoved(start)
+        return as_minimum(start)
     n_pairs = rows.pairs.distances.size
 
     def cost(share: float) -> Stress:

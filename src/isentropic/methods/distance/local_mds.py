@@ -21,8 +21,8 @@ from ...kernels.pairs.near_pairs import kth_smallest, near_weights
 from ...neighbors import clipped_neighbors
 from ...objectives import Stress, worth_threads
 from ...optim import Minimum, lbfgs
-from .pairs import PairedRows, ReferenceMap, initial_coordinates, minimize, paired_rows, seeded, unmoved
-from .stress import optimize_stress_from, row_starts, with_their_own
+from .pairs import PairedRows, ReferenceMap, as_minimum, initial_coordinates, minimize, paired_rows, seeded
+from .stress import optimize_stress_from, row_starts, snap_to_references
 
 _STEPS = 4  # of a stage, for which the weights are held
 _STAGES_OF_ROW = 10
@@ -48,7 +48,7 @@ class LocalMap(ReferenceMap):
             mapped = np.sqrt(((found[:, None] - Z) ** 2).sum(axis=2))
             weights = (1.0 - self.balance) * (wanted <= radius) + self.balance * (mapped <= radius)
             found = optimize_stress_from(found[:, None].copy(), weights, wanted, Z, n_jobs)
-        return with_their_own(found, wanted, Z)
+        return snap_to_references(found, wanted, Z)
 
 
 class LocalMDS(Embedder):
@@ -153,7 +153,7 @@ def _least_local_stress(
 ) -> Minimum:
     """The map after all stages, weights held in each."""
     if not rows.unit:
-        return unmoved(start)
+        return as_minimum(start)
     d, n = rows.pairs.distances, rows.pairs.n
     last = np.empty(n)
     k = clipped_neighbors(n_neighbors, n - 1)
@@ -174,7 +174,7 @@ def _least_local_stress(
 
 def _stage(rows: PairedRows, Z: np.ndarray, weights: np.ndarray) -> Minimum:
     if not weights.any():  # no two rows are near in the map, and nothing else counts
-        return unmoved(Z)
+        return as_minimum(Z)
     d, counts = rows.pairs.distances, rows.counts
     total = float(np.einsum("i,i,i->", weights, d, d)) if counts is None else None
     stress = Stress(rows.pairs, weights=weights, counts=counts, normaliser=total, n_jobs=rows.n_jobs)

@@ -146,14 +146,14 @@ class ManifoldSculpting(Embedder):
         Z, errors, passes = np.zeros((data.n, self.n_components)), np.zeros(self.n_tries), 0
         if unit:
             seed = int(generator(self.random_state).randint(2**31 - 1))
-            Z, errors, passes = _sculpted(data.X, near, unit, d=self.n_components, n_tries=self.n_tries,
-                                          max_iter=self.max_iter, seed=seed, n_jobs=n_jobs)  # fmt: skip
+            Z, errors, passes = _sculpt(data.X, near, unit, d=self.n_components, n_tries=self.n_tries,
+                                        max_iter=self.max_iter, seed=seed, n_jobs=n_jobs)  # fmt: skip
         Z, errors = data.merge_duplicates(Z * unit), errors / near.size
         return self._set_fit(Z, SculptedMap(data, Z, unit, near), errors_=errors, error_=float(errors.min()),
                              n_iter_=passes)  # fmt: skip
 
 
-def _sculpted(
+def _sculpt(
     X: np.ndarray, near: np.ndarray, unit: float, *, d: int, n_tries: int, max_iter: int, seed: int, n_jobs
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """The best map of all tries, the error of each, and how many passes were made."""
@@ -165,7 +165,7 @@ def _sculpted(
     last = int(np.ceil(np.log(_GONE) / np.log(_SHRINK)))
     for block in row_blocks(max_iter, "passes", size=1):
         Y[:, :, d:] *= _SHRINK if block.start < last else 0.0
-        _stretched(Y, d, near)
+        _stretch(Y, d, near)
         with threads(n_jobs):
             sculpt_pass(Y, d, near, *opposite, seed, block.start, rates, errors)
         lower = (errors < least) | (block.start <= last)
@@ -187,7 +187,7 @@ def _opposite(X, near, queries, near_of_queries, n_jobs):
     return turns, lengths, angles
 
 
-def _stretched(Y: np.ndarray, d: int, near: np.ndarray) -> None:
+def _stretch(Y: np.ndarray, d: int, near: np.ndarray) -> None:
     """Scale the kept axes up until neighbours are at the mean length again, which is 1; in place."""
     for mine in Y:
         gaps = ((mine[:, None, :] - mine[near]) ** 2).reshape(-1, Y.shape[2])

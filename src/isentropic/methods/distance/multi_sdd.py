@@ -32,7 +32,7 @@ from .same_degree import (
     checked_degrees,
     degree_map,
     goes_on,
-    searched,
+    search_degrees,
 )
 
 
@@ -162,7 +162,7 @@ class MultiSDD(Embedder):
         start = initial_coordinates(rows, self.init, d, random, previous, wide=self.optimizer is None)
         optimizer = optimizer_of(self.max_iter, self.tol, previous, self.optimizer)
         trials = DegreeTrials.of(rows, start, optimizer)
-        tried, candidates = _tried(trials, degrees)
+        tried, candidates = _try_degrees(trials, degrees)
         chosen, tau = trials.best(*candidates)
         degree = selected = None
         if len(candidates) > 1:
@@ -188,12 +188,12 @@ def _checked_degrees(given: Any) -> Degrees | None:
     return tuple(sorted(degrees))
 
 
-def _tried(trials: DegreeTrials, degrees: Degrees | None) -> tuple[list[Trial], list[Trial]]:
+def _try_degrees(trials: DegreeTrials, degrees: Degrees | None) -> tuple[list[Trial], list[Trial]]:
     """All trials, and those to choose from: of given degrees one, else the best degree and the best set."""
     if degrees is not None or trials.rows.unit == 0:
         tried = [trials.fit(degrees or (1, 2), score=False)]
         return tried, tried
-    singles = searched(trials.fit)
+    singles = search_degrees(trials.fit)
     single = best_of(singles)
     multiples = [trials.fit(several, single) for several in _around(single.degrees[0])]
     return singles + multiples, [single, best_of(multiples)]

@@ -25,13 +25,13 @@ from .pairs import (
     PairedRows,
     PairsParameter,
     ReferenceMap,
+    as_minimum,
     initial_coordinates,
     minimize,
     optimizer_of,
     paired_rows,
     reference_rows,
     seeded,
-    unmoved,
 )
 from .stress import optimize_stress, stress_of
 
@@ -162,7 +162,7 @@ class NonmetricMDS(Embedder):
         start = initial_coordinates(rows, self.init, d, random, previous)
         rows.scale_to_units()
         optimizer = optimizer_of(self.max_iter, self.tol, previous)
-        rough = unmoved(start)
+        rough = as_minimum(start)
         if previous is None and isinstance(self.init, str) and self.max_iter:
             rough = _metric_map(rows, start)
         found, knots = _monotone_map(rows, rough, self.ties, optimizer)
@@ -173,7 +173,7 @@ class NonmetricMDS(Embedder):
 
 
 def _metric_map(rows: PairedRows, start: np.ndarray) -> Minimum:
-    return minimize(stress_of(rows, 0.0), start, _ROUGH) if rows.unit else unmoved(start)
+    return minimize(stress_of(rows, 0.0), start, _ROUGH) if rows.unit else as_minimum(start)
 
 
 def _monotone_map(

@@ -284,7 +284,7 @@ def minimize(objective: Objective, start: np.ndarray, optimizer: Callable[..., M
     return Minimum(objective.out_of_order(found.point), max(found.value, 0.0), found.n_iter, found.converged)
 
 
-def unmoved(start: np.ndarray) -> Minimum:
+def as_minimum(start: np.ndarray) -> Minimum:
     """The start as it is: of equal rows there is nothing to minimize."""
     return Minimum(start, 0.0, 0, True)
 

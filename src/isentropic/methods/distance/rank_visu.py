@@ -22,8 +22,8 @@ from ...kernels.pairs.rank_images import settle_ranks
 from ...neighbors import clipped_neighbors
 from ...objectives import AllPairs, ListedStress, RankImages
 from ...optim import Minimum, lbfgs
-from .pairs import PairedRows, ReferenceMap, initial_coordinates, minimize, paired_rows, seeded, unmoved
-from .stress import with_their_own
+from .pairs import PairedRows, ReferenceMap, as_minimum, initial_coordinates, minimize, paired_rows, seeded
+from .stress import snap_to_references
 
 _MAX_ROWS = 10_000
 _STEPS = 5  # of L-BFGS towards each image
@@ -42,7 +42,7 @@ class RankMap(ReferenceMap):
         out = np.empty((len(distances), Z.shape[1]))
         with threads(n_jobs) as workers:
             settle_ranks(distances, Z, self.k, _STEPS_OF_NEW, workers, out)
-        return with_their_own(out, distances, Z)
+        return snap_to_references(out, distances, Z)
 
 
 class RankVisu(Embedder):
@@ -163,7 +163,7 @@ def _least_cost(
 ) -> tuple[Minimum, float]:
     """The map of least cost that rank images lead to, and the cost of the start."""
     if not rows.unit:
-        return unmoved(start), 0.0
+        return as_minimum(start), 0.0
     assert isinstance(rows.pairs, AllPairs)
     images = RankImages(rows.pairs, k, leniency, n_jobs=rows.n_jobs)
     steps = partial(lbfgs, max_iter=_STEPS, tol=0.0)

@@ -26,7 +26,7 @@ from ...kernels.rows.row_costs import DEGREES as DEGREES_OF_ROW
 from ...kernels.rows.row_descent import settle_rows
 from ...objectives import AllPairs, DrawnPairs, SameDegree
 from ...optim import Minimum, averaged_descent, lbfgs
-from .pairs import STEPS, PairedRows, ReferenceMap, fresh_pairs, minimize, reference_rows, unmoved
+from .pairs import STEPS, PairedRows, ReferenceMap, as_minimum, fresh_pairs, minimize, reference_rows
 
 DEGREES = tuple(range(1, 16))
 _COARSE = 4  # places between the degrees that are tried first
@@ -71,12 +71,12 @@ class DegreeTrials:
         """The map of these degrees, from the start or from the map of another trial."""
         start = self.start if near is None else near.minimum.point
         if self.rows.unit == 0:
-            return Trial(degrees, unmoved(start), math.nan)
+            return Trial(degrees, as_minimum(start), math.nan)
         minimum = minimize(self.objective(degrees), start, self.optimizer)
         tau = self.tau(minimum.point, quick=True).value if score else math.nan
         return Trial(degrees, minimum, tau)
 
-    def refined(self, trial: Trial) -> Trial:
+    def refine(self, trial: Trial) -> Trial:
         """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice."""
         exact = isinstance(self.rows.pairs, AllPairs) or self.rows.unit == 0
         if exact or self.optimizer.func is not lbfgs or self.optimizer.keywords["max_iter"] == 0:
@@ -107,7 +107,7 @@ class DegreeTrials:
 
     def best(self, *candidates: Trial) -> tuple[Trial, Tau]:
         """The candidate whose map, refined, has the highest tau, and that; of equal ones, the first."""
-        refined = [self.refined(trial) for trial in candidates]
+        refined = [self.refine(trial) for trial in candidates]
         taus = [self._tau_of(trial) for trial in refined]
         best = int(np.argmax(np.nan_to_num([tau.value for tau in taus], nan=-math.inf)))
         return refined[best], taus[best]
@@ -154,7 +154,7 @@ def best_of(trials: Sequence[Trial]) -> Trial:
     return best
 
 
-def searched(fit: Fit, candidates: Sequence[float] = DEGREES) -> list[Trial]:
+def search_degrees(fit: Fit, candidates: Sequence[float] = DEGREES) -> list[Trial]:
     """Trials of every fourth candidate, then of those around the best, closer and closer.
 
     The first ones each have a start of their own, so that none is caught where another one ended; the others

@@ -34,7 +34,7 @@ from .same_degree import (
     checked_degrees,
     degree_map,
     goes_on,
-    searched,
+    search_degrees,
 )
 
 _PARAMETER_FREE_DEGREE, _PARAMETER_FREE_SCALE = 1, 2.0
@@ -171,7 +171,7 @@ class SDD(Embedder):
         start = initial_coordinates(rows, self.init, d, random, previous, wide=self.optimizer is None)
         optimizer = optimizer_of(self.max_iter, self.tol, previous, self.optimizer)
         trials = DegreeTrials.of(rows, start, optimizer)
-        tried = _tried(trials, degrees)
+        tried = _try_degrees(trials, degrees)
         chosen, tau = trials.best(best_of(tried))
         scores = {trial.degrees[0]: trial.tau for trial in tried}
         if len(tried) == 1:
@@ -304,9 +304,9 @@ def _candidates(degree: Any) -> Sequence[float] | None:
     return checked_degrees(degrees, "degree", must_be)
 
 
-def _tried(trials: DegreeTrials, degrees: Sequence[float] | None) -> list[Trial]:
+def _try_degrees(trials: DegreeTrials, degrees: Sequence[float] | None) -> list[Trial]:
     if trials.rows.unit == 0:  # all rows are equal, and so are all degrees
         return [trials.fit((DEGREES[0] if degrees is None else degrees[0],))]
     if degrees is None:
-        return searched(trials.fit)
+        return search_degrees(trials.fit)
     return [trials.fit((degree,), score=len(degrees) > 1) for degree in degrees]

@@ -22,7 +22,7 @@ from ...kernels.rows.row_descent import settle_rows
 from ...kernels.rows.stress_rows import stress_starts
 from ...objectives import DrawnPairs, Stress
 from ...optim import Minimum, averaged_descent
-from .pairs import STEPS, PairedRows, ReferenceMap, fresh_pairs, minimize, unmoved
+from .pairs import STEPS, PairedRows, ReferenceMap, as_minimum, fresh_pairs, minimize
 
 _TOL_OF_DRAWN = 1e-3  # beyond that, a map fits the pairs that were drawn at the cost of all others
 
@@ -33,12 +33,12 @@ _TOL_OF_DRAWN = 1e-3  # beyond that, a map fits the pairs that were drawn at the
 def least_stress(rows: PairedRows, start: np.ndarray, power: float, optimizer: partial[Minimum]) -> Minimum:
     """The map of least stress from ``start``, both in units, as the distances of the pairs are."""
     if not rows.unit:
-        return unmoved(start)
+        return as_minimum(start)
     stress, drawn = stress_of(rows, power), isinstance(rows.pairs, DrawnPairs)
     if drawn:
         optimizer = partial(optimizer, tol=max(optimizer.keywords["tol"], _TOL_OF_DRAWN))
-    found = minimize(stress, _sized(stress, start), optimizer)
-    return _refined(rows, found, power) if drawn and optimizer.keywords["max_iter"] > 0 else found
+    found = minimize(stress, _rescale(stress, start), optimizer)
+    return _refine(rows, found, power) if drawn and optimizer.keywords["max_iter"] > 0 else found
 
 
 def stress_of(rows: PairedRows, power: float, pairs: DrawnPairs | None = None) -> Stress:
@@ -47,7 +47,7 @@ def stress_of(rows: PairedRows, power: float, pairs: DrawnPairs | None = None) -
     return Stress(pairs_summed, power=power, counts=rows.counts, n_jobs=rows.n_jobs)
 
 
-def _refined(rows: PairedRows, found: Minimum, power: float) -> Minimum:
+def _refine(rows: PairedRows, found: Minimum, power: float) -> Minimum:
     """A map of drawn pairs, moved on by steps that each see other pairs, so that none is fitted twice.
 
     The curvature of a row is that of the parabola above the cost (majorization): twice what its pairs
@@ -75,7 +75,7 @@ def _views(rows: PairedRows, power: float, steps: Iterable[int], order=None) -> 
         yield stress_of(rows, power, pairs)
 
 
-def _sized(stress: Stress, start: np.ndarray) -> np.ndarray:
+def _rescale(stress: Stress, start: np.ndarray) -> np.ndarray:
     """The start, or, if one point would cost less, the multiple of it that costs least.
 
     Tolerances are shares of the first cost, which says nothing if near-duplicates far apart make it large.
@@ -110,7 +110,7 @@ class StressMap(ReferenceMap):
 def optimize_stress(weights: np.ndarray, wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """Where new rows have the least ``sum_j w_j (wanted_j - |z - z_j|)^2``, all in units."""
     found = optimize_stress_from(row_starts(wanted, Z, n_jobs), weights, wanted, Z, n_jobs)
-    return with_their_own(found, wanted, Z)
+    return snap_to_references(found, wanted, Z)
 
 
 def optimize_stress_from(
@@ -131,7 +131,7 @@ def row_starts(wanted: np.ndarray, Z: np.ndarray, n_jobs: int | None) -> np.ndar
     return starts + center
 
 
-def with_their_own(coordinates: np.ndarray, wanted: np.ndarray, Z: np.ndarray) -> np.ndarray:
+def snap_to_references(coordinates: np.ndarray, wanted: np.ndarray, Z: np.ndarray) -> np.ndarray:
     """A new row at distance 0 from a reference, which a metric may not tell apart, takes its place."""
     nearest = wanted.argmin(axis=1)
     same = wanted[np.arange(len(wanted)), nearest] == 0

@@ -25,12 +25,12 @@ from ...optim import Minimum
 from .pairs import (
     PairedRows,
     ReferenceMap,
+    as_minimum,
     initial_coordinates,
     minimize,
     optimizer_of,
     paired_rows,
     seeded,
-    unmoved,
 )
 from .stress import optimize_stress
 
@@ -184,7 +184,7 @@ def _least_consistent(
 ) -> tuple[Minimum, float]:
     """The map of least stress over consistent pairs and edges, and the share of pairs that these are."""
     if not rows.unit:
-        return unmoved(start), 1.0
+        return as_minimum(start), 1.0
     pairs = _kept_pairs(rows, to_boundary)
     kept = len(pairs.indices) / (rows.pairs.n * (rows.pairs.n - 1))
     return minimize(ListedStress(pairs, n_jobs=rows.n_jobs), start, optimizer), kept

@@ -13,15 +13,26 @@ from sklearn.utils import get_tags
 
 from ..._core.errors import IsentropicWarning, require, require_count, require_number
 from ..._core.runtime import generator, row_blocks
-from ..._core.state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
+from ..._core.state import (
+    Array,
+    Double,
+    Each,
+    Maybe,
+    Model,
+    Number,
+    State,
+    StateError,
+    Whole,
+    estimator_named,
+)
 from ...embedding.faithfulness import table_tau
 from ...embedding.input_rows import checked_components, checked_rows
 from ...embedding.maps.layers import Layers
 from ...embedding.placement import Placer
-from ..distance.sdd import ParameterFreeSDD
 from ..neural.lessons import checked_layers
 from ..neural.training import Schedule, drawn_batches, held_and_learnt, train
 
+_EMBEDDER = "parameter-free-sdd"  # whose map is learnt where none is given
 _ENOUGH = 4500  # rows, fitted and synthetic: with fewer, a network of these layers learns them by heart
 _FARTHEST = 0.5  # that a synthetic row lies off its own, in multiples of the way between two others
 _FAR_OFF = 1.5  # from the middle of the map, in extents: an embedder that puts a synthetic row there is lost
@@ -239,7 +250,8 @@ class ParametricEmbedding(Placer):
         """The fitted embedder, and the map to learn, (n, d)."""
         if self.embedder is None:
             seed = int(random.randint(2**31 - 1))
-            sdd = ParameterFreeSDD(self.n_components, random_state=seed, n_jobs=self.n_jobs).fit(X)
+            kind: Any = estimator_named(_EMBEDDER)
+            sdd = kind(self.n_components, random_state=seed, n_jobs=self.n_jobs).fit(X)
             return sdd, sdd.embedding_
         hint = "Give an estimator such as isentropic.Isomap()."
         parts = all(hasattr(self.embedder, name) for name in ("get_params", "fit_transform"))
