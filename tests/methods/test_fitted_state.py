@@ -191,6 +191,28 @@ TAMPERED = [
     ("pca", "_map.components", lambda array: array.astype(np.float32)),
     ("pca", "_map.mean", shorter),
     ("pca", "n_features_in_", lambda m: 10**9),
+    ("laplacian-eigenmaps", "graph_.indices", with_last(2**30)),
+    ("laplacian-eigenmaps", "graph_.weights", with_last(-1.0)),
+    ("laplacian-eigenmaps", "_map.edges.query.rows", with_last(10_000)),
+    ("laplacian-eigenmaps", "_map.edges.query.data.metric", lambda metric: "manhattan"),
+    ("laplacian-eigenmaps", "_map.edges.rule.k", lambda k: -5),
+    ("laplacian-eigenmaps", "_map.degrees", with_last(0.0)),
+    ("laplacian-eigenmaps", "_map.Z", lambda Z: 1e299 * Z),
+    ("diffusion-maps", "_map.shares", shorter),
+    ("diffusion-maps", "_map.steps", lambda steps: -1),
+    ("dissimilarity-le", "_map.edges.k", lambda k: 10**9),
+    ("dissimilarity-le", "_map.edges.classes.data.labels", with_last(7)),
+    ("stochastic-le", "_map.edges.classes.divergences", shorter),
+    ("supervised-le", "_map.edges.k", lambda k: 10**9),
+    ("kernel-lpp", "_map.product.kind", lambda kind: "precomputed"),
+    ("kernel-lpp", "_map.references", shorter),
+    ("lpp", "_map.components", lambda array: array.T.copy()),
+    ("lle", "_map.weights.k", lambda k: 10**9),
+    ("lle", "_map.weights.regularization", lambda share: 0.0),
+    ("lle", "_map.Z", shorter),
+    ("slle", "_map.weights.convex", lambda convex: "no"),
+    ("ltsa", "_map.patches", with_last(10_000)),
+    ("ltsa", "_map.query", lambda query: None),
     ("entropic-isomap", "neighbors_.indices", shorter),
     ("entropic-isomap", "neighbors_.indices", with_last(10_000)),
     ("entropic-isomap", "_map.edges.form", lambda form: "thin"),
@@ -287,6 +309,25 @@ def test_every_attribute_that_is_missing_is_named_with_the_next_step(name, tmp_p
     assert text.endswith(
         "(its n_features_in_ is missing). Fit the model again, and save it with this version."
     )
+
+
+@pytest.mark.filterwarnings("ignore::isentropic.DisconnectedGraphWarning")
+@pytest.mark.parametrize("name", ["lle", "modified-lle", "ltsa", "hessian-lle"])
+def test_a_map_of_separate_parts_can_be_saved(name, X, new, tmp_path):
+    X[60:] += 100
+    model = isentropic.make(name, n_neighbors=8, on_disconnected="separate").fit(X)
+    isentropic.save(model, tmp_path / "model.skops")
+    again = isentropic.load(tmp_path / "model.skops")
+    both = np.vstack([new, new + 100])
+    assert_array_equal(again.transform(both), model.transform(both))
+
+
+@pytest.mark.filterwarnings("ignore::isentropic.DisconnectedGraphWarning")
+def test_a_part_with_fewer_rows_than_neighbors_is_refused(X, tmp_path):
+    X[60:] += 100
+    model = isentropic.LLE(8, on_disconnected="separate").fit(X)
+    path = tampered(tmp_path / "model.skops", model, "_map.weights.k", lambda k: 21)
+    assert "its _map.query.parts must have as many rows each as a new row has neighbors" in refusal(path)
 
 
 def test_a_set_of_degrees_can_be_saved(X, new, tmp_path):

@@ -5,16 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from .._core.errors import require_one_of
-
 _APART = 0.1  # of the width of the widest part: the room between two
-
-
-def checked_parts(on_disconnected: str, *, separate: bool = False) -> None:
-    """The policy for a graph in parts, of a method that has no distances between them."""
-    hint = "A graph in parts has no distances here that could be inflated."
-    policies = ("bridge", "largest", "raise", *(("separate",) if separate else ()))
-    require_one_of("on_disconnected", on_disconnected, policies, hint)
 
 
 def rows_of_parts(labels: np.ndarray) -> list[np.ndarray]:

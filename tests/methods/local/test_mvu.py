@@ -216,6 +216,16 @@ def test_the_largest_part_is_fitted_and_the_others_are_placed():
     laws.assert_fitted_rows_stay(fitted, APART)
 
 
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
+def test_landmarks_of_the_largest_part_are_its_own_rows(rng):
+    X, far = rng.normal(size=(60, 3)), rng.normal(size=(10, 3)) + 100
+    options = {"n_landmarks": 15, "max_iter": 50, "tol": 0.5}
+    found = MVU(6, on_disconnected="largest", **options).fit(np.vstack([far, X]))
+    alone = MVU(6, **options).fit(X)
+    assert_array_equal(found.embedding_[10:], alone.embedding_)
+    assert_array_equal(found.landmarks_, alone.landmarks_ + 10)
+
+
 def test_equal_rows_count_once():
     X = np.concatenate([CLOUD, CLOUD[::2], CLOUD[:9]])
     order = np.random.default_rng(0).permutation(len(X))

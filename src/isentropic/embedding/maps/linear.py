@@ -12,17 +12,14 @@ from typing import Annotated, Any
 
 import numpy as np
 from scipy.linalg import pinv
-from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..._core.arguments import unmasked
 from ..._core.errors import IsentropicWarning, require, warn
 from ..._core.specs import Array, Maybe
-from ..._core.state import State, Sub
+from ..._core.state import Sub
 from ...kernels._jit import threads
 from ...kernels.rows.placement import project_centred
 from ...linalg import fixed_signs
 from ..part import Part
-from ..placement import Placer
 from ..training_data import TrainingData
 
 
@@ -61,40 +58,6 @@ class LinearMap(Part):
         """(m, d), as the kernel reads it."""
         found = np.ascontiguousarray(self.components.T)
         return found if self.scales is None else found * self.scales
-
-
-class LinearEmbedder(Placer):
-    """``z = C (x - mean)``, for linear methods that are not made of parts yet."""
-
-    _state = State(components_=Array("d", "m"), mean_=Array("m"), _projection=Array("m", "d"))
-
-    def inverse_transform(self, Z) -> np.ndarray:
-        """The row nearest to the mean that has the coordinates: ``mean + pinv(C) z`` (Moore and Penrose).
-
-        It lies in the span of the directions; where they are orthonormal, the inverse is their transpose.
-        """
-        check_is_fitted(self)
-        Z = check_array(unmasked("Z", Z), dtype=np.float64, order="C")
-        d = self._n_features_out
-        require(Z.shape[1] == d, "Z", f"rows of {d} coordinates", Z.shape)
-        with threads(self.n_jobs):
-            return project_centred(Z, np.zeros(d), np.ascontiguousarray(pinv(self._projection))) + self.mean_
-
-    def _project(
-        self, X: np.ndarray, mean: np.ndarray, components: np.ndarray, scales: np.ndarray | None = None
-    ) -> None:
-        """Fix the signs of the directions (d, m), scale the coordinates if asked to, place every row."""
-        self.mean_ = mean
-        self.components_ = fixed_signs(components.T).T
-        self._projection = np.ascontiguousarray(self.components_.T)
-        if scales is not None:
-            self._projection *= scales
-        self._n_features_out = len(components)
-        self.embedding_ = self._place(X)
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        with threads(self.n_jobs):
-            return project_centred(X, self.mean_, self._projection)
 
 
 def require_features(n_components: int, X: np.ndarray) -> None:

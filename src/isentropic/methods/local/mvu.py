@@ -161,7 +161,7 @@ class MVU(Embedder):
         rows = own[lists.fitted]
         pairs = patch_pairs(lists)
         unit, squared = _squared_lengths(X[rows], pairs)
-        landmarks, basis = landmark_sums(X[rows], lists, self.n_landmarks, share, n_jobs)
+        landmarks, basis = landmark_sums(X[own], lists, self.n_landmarks, share, n_jobs)
         graph = pair_graph(len(rows), pairs, np.sqrt(squared))
         rank = min(d + _BEYOND_MAP, max(d, X.shape[1]) + _BEYOND_TABLE, len(rows) - 1)
         start = scaled_paths(graph, rank, landmarks, n_jobs)
@@ -197,13 +197,13 @@ def _require_landmarks(n_landmarks: Any, d: int) -> None:
 def landmark_sums(
     X: np.ndarray, lists: Neighborhoods, n_landmarks: Any, regularization: float, n_jobs: int | None
 ) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Landmarks among the rows, and all rows as sums of them; None where every row is one."""
-    n, count = len(X), n_landmarks
+    """Landmarks among the fitted rows, and all of these as sums of them; None where every row is one."""
+    n, count = len(lists.fitted), n_landmarks
     if isinstance(count, str):
         count = None if n <= _ALL_UP_TO else _LANDMARKS
     if count is None or count >= n:
         return None, None
-    landmarks = chosen_landmarks(X, count, n_jobs=n_jobs)
+    landmarks = chosen_landmarks(X[lists.fitted], count, n_jobs=n_jobs)
     return landmarks, landmark_basis(reconstruction_weights(X, lists, regularization), landmarks)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -17,16 +17,14 @@ from ..._core.values import Knn, NeighborGraph
 from ...affinities import bridging_edges, heat_width
 from ...dissimilarities import checked_scale, mean_between
 from ...divergences import EDGE_DIVERGENCES
-from ...embedding.classes.divergent_classes import DivergentClasses
 from ...embedding.embedder import Embedder
 from ...embedding.maps.embedded_rows import EmbeddedRows, complete_embedding, initial_coordinates
-from ...embedding.maps.nystrom import GraphEdges, NystromMap
+from ...embedding.maps.nystrom import NystromMap
 from ...embedding.parameters import NComponents, NJobs, Unlabelled
 from ...embedding.parts import POLICIES, eigenvectors_of_parts, warn_of_points
 from ...embedding.training_data import labelled_training_data
 from ...linalg import leading_eigenpairs, normalized_adjacency
 from ...neighbors import (
-    Entries,
     component_labels,
     directed_lists,
     nearest_neighbors,
@@ -34,6 +32,7 @@ from ...neighbors import (
     subgraph,
     union,
 )
+from .class_edges import DivergentClasses, DivergentEdges
 from .laplacian import Heat, spectrum_results, warn_of_alternating
 
 _JOINS = np.log(1e12)  # an edge that weighs less than 1e-12 of the heaviest joins nothing
@@ -43,19 +42,6 @@ class _Scale(Parameter):
     def _accepted(self, name: str, value: Any) -> Any:
         checked_scale(value)
         return value
-
-
-@dataclass(frozen=True, eq=False)
-class DivergentEdges(GraphEdges):
-    """Edges by which new rows enter a neighbor graph, weaker the more their classes diverge."""
-
-    classes: Annotated[DivergentClasses, Sub(DivergentClasses)]
-    factor: Annotated[float, Double(0)]  # of the divergences
-
-    def of_new(self, X: np.ndarray, n_jobs: int | None) -> tuple[Entries, Any]:
-        """Edges of new rows, and expected divergences, which come to the exponents of their weights."""
-        entries, _ = super().of_new(X, n_jobs)
-        return entries, self.factor * self.classes.of_new(X, self.rows[entries.indices], n_jobs)
 
 
 class DivergentMap(NystromMap):
