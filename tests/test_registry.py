@@ -28,6 +28,7 @@ from isentropic._core.extras import EXTRAS
 from isentropic._core.state import field_specs, uses_parts
 from isentropic.comparison import PRESETS
 from isentropic.embedding.embedder import Embedder
+from isentropic.embedding.inverse import SupportsInverse
 from isentropic.embedding.pair_distances import ALL_UP_TO
 from isentropic.quality import kendall_tau
 from isentropic.registry import FAMILIES, METHODS, Method, make
@@ -351,10 +352,13 @@ def test_entry_points_of_other_groups_are_not_methods(monkeypatch):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_made_of_parts_derives_from_the_embedder_alone(name):
-    """Parts, not towers: the method and ``Embedder``; what others share are functions and parts."""
+    """Parts, not towers: the method and ``Embedder``; what others share are functions and parts.
+
+    One whose map has an inverse says so by one class more.
+    """
     kind = METHODS[name].load()
     if uses_parts(kind):
         ours = [base for base in kind.__mro__ if base.__module__.startswith("isentropic.")]
-        assert ours == [kind, Embedder]
+        assert ours == [kind, *([SupportsInverse] if hasattr(kind, "inverse_transform") else []), Embedder]
         assert "_map" in field_specs(kind)
         assert not {"_state", "_parameters", "_found_again", "_place", "_keep", "_remember"} & set(vars(kind))
