@@ -359,6 +359,6 @@ def test_a_method_made_of_parts_derives_from_the_embedder_alone(name):
     kind = METHODS[name].load()
     if uses_parts(kind):
         ours = [base for base in kind.__mro__ if base.__module__.startswith("isentropic.")]
-        assert ours in ([kind, Embedder], [kind, SupportsInverse, Embedder])
+        assert ours == [kind, *([SupportsInverse] if hasattr(kind, "inverse_transform") else []), Embedder]
         assert "_map" in field_specs(kind)
         assert not {"_state", "_parameters", "_found_again", "_place", "_keep", "_remember"} & set(vars(kind))

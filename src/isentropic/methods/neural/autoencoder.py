@@ -120,11 +120,8 @@ class Autoencoder(SupportsInverse, Embedder):
     def fit(self, X, y=None):
         """Scale; train encoder and decoder as one network; place every row. ``y`` is not used."""
         data, d, n_jobs = training_data(self, X, keep_rows=False), int(self.n_components), self.n_jobs
-        hidden, dtype, random = (
-            checked_layers(self.layers),
-            PRECISIONS[self.precision],
-            generator(self.random_state),
-        )
+        hidden, dtype = checked_layers(self.layers), PRECISIONS[self.precision]
+        random = generator(self.random_state)
         rows = ScaledRows.standard(data.table, dtype)
         layers = mirrored((rows.X.shape[1], *hidden, d), self.activation, random, dtype)
         lessons = Lessons.of(rows, random)

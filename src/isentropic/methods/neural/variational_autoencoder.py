@@ -144,11 +144,8 @@ class VariationalAutoencoder(SupportsInverse, Embedder):
     def fit(self, X, y=None):
         """Scale; maximise the evidence lower bound; place every row at its mean. ``y`` is not used."""
         data, d, n_jobs = training_data(self, X, keep_rows=False), int(self.n_components), self.n_jobs
-        hidden, dtype, random = (
-            checked_layers(self.layers),
-            PRECISIONS[self.precision],
-            generator(self.random_state),
-        )
+        hidden, dtype = checked_layers(self.layers), PRECISIONS[self.precision]
+        random = generator(self.random_state)
         rows, m = ScaledRows.standard(data.table, dtype), data.table.shape[1]
         lessons = Lessons.of(rows, random)
         bent = (*("relu" for _ in hidden), "linear")
