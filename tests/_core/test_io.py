@@ -29,12 +29,15 @@ from isentropic._core.files import atomic_write, require_writable
 from isentropic._core.models import io as _io
 from isentropic._core.models.archive import ArchiveReader
 from isentropic._core.models.io import VALUES, load, load_with_extra, save
-from isentropic._core.state import declared, require_state
+from isentropic._core.models.model_file import MEMBER
+from isentropic._core.state import declared, require_state, uses_parts
 from isentropic.meta import Selected
 from isentropic.registry import METHODS
 from model_fuzz import rezipped
 
 OURS = [name for name, method in METHODS.items() if method.module.startswith("isentropic.")]
+# a method that is not made of parts yet: its files are of skops
+BY_SKOPS = next(name for name in OURS if not (uses_parts(METHODS[name].load()) or METHODS[name].needs_y))
 NO_SPACE = OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -52,11 +55,32 @@ def model(X):
     return isentropic.make("pca").fit(X)
 
 
+def written(model, folder):
+    save(model, folder / "model.skops", extra={"note": "hello"})
+    return folder / "model.skops"
+
+
+@pytest.fixture(params=["pca", BY_SKOPS])
+def saved(request, X, tmp_path):
+    """A file of a model made of parts, and one of skops."""
+    return written(isentropic.make(request.param).fit(X), tmp_path)
+
+
 @pytest.fixture
-def saved(model, tmp_path):
-    path = tmp_path / "model.skops"
-    save(model, path, extra={"note": "hello"})
-    return path
+def by_parts(model, tmp_path):
+    return written(model, tmp_path)
+
+
+@pytest.fixture
+def by_skops(X, tmp_path):
+    return written(isentropic.make(BY_SKOPS).fit(X), tmp_path)
+
+
+def header_of(path):
+    """The member that holds the header of a file, and the header."""
+    with zipfile.ZipFile(path) as archive:
+        member = MEMBER if MEMBER in archive.namelist() else _io.HEADER
+        return member, json.loads(archive.read(member))
 
 
 # ---- files -------------------------------------------------------------------------------------
@@ -271,15 +295,19 @@ def test_the_output_of_a_model_stays_a_frame(X, tmp_path):
     assert list(loaded.feature_names_in_) == ["a", "b", "c"]
 
 
-def test_extra_travels_with_the_model(saved, model):
-    loaded, extra = load_with_extra(saved)
+def test_extra_travels_with_the_model(by_parts, model, X, tmp_path):
+    loaded, extra = load_with_extra(by_parts)
     assert extra == {"note": "hello"}
     assert type(loaded) is type(model)
+    old = isentropic.make(BY_SKOPS).fit(X)
+    loaded, extra = load_with_extra(written(old, tmp_path))
+    assert extra == {"note": "hello"}
+    assert type(loaded) is type(old)
 
 
 def test_the_header_names_format_and_versions(saved):
-    header = json.loads(zipfile.ZipFile(saved).read(_io.HEADER))
-    assert header["format"] == _io.FORMAT
+    member, header = header_of(saved)
+    assert header["format"] == (_io.PARTS_FORMAT if member == MEMBER else _io.FORMAT)
     assert header["versions"]["isentropic"] == isentropic.__version__
     assert {"numpy", "python", "scikit-learn", "skops"} < set(header["versions"])
 
@@ -377,9 +405,11 @@ def test_files_of_other_kinds(tmp_path, content, reason):
 
 def test_a_truncated_model(saved):
     content = saved.read_bytes()
-    for share in (0.1, 0.5, 0.9, 0.99):
+    for share in (0.1, 0.5, 0.9):
         saved.write_bytes(content[: int(share * len(content))])
         assert "damaged" in refusal(saved)
+    saved.write_bytes(content[:-10])
+    assert "damaged" in (text := refusal(saved)) or "its checksum is missing: it was cut off" in text
 
 
 def test_every_changed_byte_is_noticed(saved):
@@ -401,36 +431,42 @@ def test_an_edited_member_is_noticed_before_anything_is_rebuilt(saved, monkeypat
     with zipfile.ZipFile(saved, "a") as archive:
         archive.writestr("note.txt", "one more")
     monkeypatch.setattr(_io, "ArchiveReader", None)
+    monkeypatch.setattr(_io, "ModelReader", None)
     assert "its content does not match its checksum: it was damaged or edited" in refusal(saved)
 
 
-def test_a_file_of_the_first_format_has_no_checksum(saved, model, X):
+def test_a_file_of_the_first_format_has_no_checksum(by_skops, X):
+    before = load(by_skops)
     header = {"format": 1, "versions": {"isentropic": "0.1.0"}, "extra": {"note": "old"}}
-    rewrite(saved, {_io.HEADER: json.dumps(header)})
-    saved.write_bytes(saved.read_bytes()[: -len(model_fuzz.MARK) - model_fuzz.DIGITS])
-    loaded, extra = load_with_extra(saved)
+    rewrite(by_skops, {_io.HEADER: json.dumps(header)})
+    by_skops.write_bytes(by_skops.read_bytes()[: -len(model_fuzz.MARK) - model_fuzz.DIGITS])
+    loaded, extra = load_with_extra(by_skops)
     assert extra == {"note": "old"}
-    assert_array_equal(loaded.transform(X), model.transform(X))
+    assert_array_equal(loaded.transform(X), before.transform(X))
 
 
 @pytest.mark.parametrize("number", [0, -1, True, 1.0, "2", None])
 def test_a_format_that_is_none(saved, number):
-    header = {"format": number, "versions": {"isentropic": "0"}, "extra": {}}
-    rewrite(saved, {_io.HEADER: json.dumps(header)})
+    member, header = header_of(saved)
+    rewrite(saved, {member: json.dumps({**header, "format": number})})
     assert "must have a positive number as its format" in refusal(saved)
 
 
-def test_a_key_or_a_member_that_comes_twice(saved):
-    with zipfile.ZipFile(saved) as archive:
-        content = archive.read("schema.json")
-        header = archive.read(_io.HEADER)
+def test_a_key_that_comes_twice_in_the_schema(by_skops):
+    content = zipfile.ZipFile(by_skops).read("schema.json")
     twice = content.replace(b'"__class__":', b'"__class__": "dict", "__class__":', 1)
-    for member, text in (("schema.json", twice), (_io.HEADER, b'{"format": 1,' + header[1:])):
-        rewrite(saved, {"schema.json": content, _io.HEADER: header, member: text})
-        assert "a key of its JSON comes twice" in refusal(saved)
-    rewrite(saved, {"schema.json": content, _io.HEADER: header})
+    rewrite(by_skops, {"schema.json": twice})
+    assert "a key of its JSON comes twice" in refusal(by_skops)
+
+
+def test_a_key_or_a_member_that_comes_twice(saved):
+    member, header = header_of(saved)
+    content = json.dumps(header).encode()
+    rewrite(saved, {member: b'{"format": 1,' + content[1:]})
+    assert "a key of its JSON comes twice" in refusal(saved)
+    rewrite(saved, {member: content})
     with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(saved, "a") as archive:
-        archive.writestr("schema.json", content)
+        archive.writestr(member, content)
     saved.write_bytes(model_fuzz.sealed(saved.read_bytes()))
     assert "it has two members of one name" in refusal(saved)
 
@@ -456,14 +492,15 @@ def test_a_file_that_is_not_there(tmp_path):
 
 
 def test_a_newer_format(saved):
-    header = {"format": _io.FORMAT + 1, "versions": {"isentropic": "9.9"}, "extra": {}}
-    rewrite(saved, {_io.HEADER: json.dumps(header)})
+    member, header = header_of(saved)
+    header |= {"format": header["format"] + 1, "versions": {"isentropic": "9.9"}}
+    rewrite(saved, {member: json.dumps(header)})
     assert "It was saved by isentropic 9.9: install that version" in refusal(saved)
 
 
 @pytest.mark.parametrize("header", [b"", b"[]", b"{}", b'{"format": "1", "versions": {}}'])
 def test_a_broken_header(saved, header):
-    rewrite(saved, {_io.HEADER: header})
+    rewrite(saved, {header_of(saved)[0]: header})
     assert "damaged" in refusal(saved)
 
 
@@ -473,17 +510,17 @@ def test_a_skops_file_of_another_program(tmp_path):
     assert "another program wrote it" in refusal(path)
 
 
-def test_a_foreign_model_under_our_header(saved):
+def test_a_foreign_model_under_our_header(by_skops):
     # skops by itself trusts all of scikit-learn
     other = zipfile.ZipFile(io.BytesIO(skops.io.dumps(LogisticRegression())))
-    rewrite(saved, {"schema.json": other.read("schema.json")})
-    assert "sklearn.linear_model._logistic.LogisticRegression, which is not trusted" in refusal(saved)
+    rewrite(by_skops, {"schema.json": other.read("schema.json")})
+    assert "sklearn.linear_model._logistic.LogisticRegression, which is not trusted" in refusal(by_skops)
 
 
-def test_a_plain_value_is_no_model(saved):
+def test_a_plain_value_is_no_model(by_skops):
     other = zipfile.ZipFile(io.BytesIO(skops.io.dumps({"a": 1})))
-    rewrite(saved, {"schema.json": other.read("schema.json")})
-    assert "builtins.dict, which is not trusted" in refusal(saved)
+    rewrite(by_skops, {"schema.json": other.read("schema.json")})
+    assert "builtins.dict, which is not trusted" in refusal(by_skops)
 
 
 def attack(loader, module, name, **content):
@@ -509,12 +546,12 @@ COMMAND = attack(
     ],
     ids=lambda node: f"{node['__loader__']}-{node['__module__']}",
 )
-def test_a_file_that_asks_for_more_than_plain_values(saved, node, monkeypatch):
+def test_a_file_that_asks_for_more_than_plain_values(by_skops, node, monkeypatch):
     monkeypatch.setattr(os, "system", lambda command: pytest.fail("it ran"))
-    schema = json.loads(zipfile.ZipFile(saved).read("schema.json"))
-    schema["content"]["content"]["mean_"] = node
-    rewrite(saved, {"schema.json": json.dumps(schema)})
-    assert f"{node['__module__']}.{node['__class__']}, which is not trusted" in refusal(saved)
+    schema = json.loads(zipfile.ZipFile(by_skops).read("schema.json"))
+    schema["content"]["content"]["embedding_"] = node
+    rewrite(by_skops, {"schema.json": json.dumps(schema)})
+    assert f"{node['__module__']}.{node['__class__']}, which is not trusted" in refusal(by_skops)
 
 
 def test_a_member_that_many_parts_name_is_read_once(tmp_path):
@@ -556,28 +593,44 @@ def test_a_member_that_says_it_is_small(saved):
     assert "it is damaged" in refusal(saved)
 
 
-@pytest.mark.parametrize("member", ["schema.json", _io.HEADER])
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_json_that_is_nested_without_end(saved, member, opening):
-    rewrite(saved, {member: opening * 100_000})
-    assert "damaged" in refusal(saved)
+def test_json_that_is_nested_without_end(saved, opening):
+    with zipfile.ZipFile(saved) as archive:
+        found = [member for member in archive.namelist() if member.endswith(".json")]
+        contents = {member: archive.read(member) for member in found}
+    for member in contents:
+        rewrite(saved, contents | {member: opening * 100_000})
+        assert "damaged" in refusal(saved)
 
 
-def test_parts_within_parts_without_end(saved):
-    schema = json.loads(zipfile.ZipFile(saved).read("schema.json"))
-    node = schema["content"]["content"]["whiten"]
+def test_parts_within_parts_without_end(by_skops):
+    schema = json.loads(zipfile.ZipFile(by_skops).read("schema.json"))
+    node = schema["content"]["content"]["n_components"]
     for _ in range(60):
         node = attack("ListNode", "builtins", "list", content=[node])
-    schema["content"]["content"]["whiten"] = node
-    rewrite(saved, {"schema.json": json.dumps(schema)})
-    assert "is more than 32 parts deep" in refusal(saved)
+    schema["content"]["content"]["n_components"] = node
+    rewrite(by_skops, {"schema.json": json.dumps(schema)})
+    assert "is more than 32 parts deep" in refusal(by_skops)
+
+
+def test_collections_within_collections_without_end(by_parts):
+    member, header = header_of(by_parts)
+    value = header["model"]["parameters"]["n_components"]
+    for _ in range(60):
+        value = {"list": [value]}
+    header["model"]["parameters"]["n_components"] = value
+    rewrite(by_parts, {member: json.dumps(header)})
+    assert "damaged" in refusal(by_parts)
 
 
 @pytest.mark.parametrize("claimed", [(2**40, 2), (2**62, 4), (3,), (-1, 2)])
 def test_an_array_whose_header_claims_another_shape(saved, claimed):
-    schema = json.loads(zipfile.ZipFile(saved).read("schema.json"))
+    if (found := header_of(saved))[0] == MEMBER:
+        member = f"{found[1]['model']['fitted']['embedding_']['array']}.npy"
+    else:
+        schema = json.loads(zipfile.ZipFile(saved).read("schema.json"))
+        member = schema["content"]["content"]["embedding_"]["file"]
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": claimed})
-    member = schema["content"]["content"]["embedding_"]["file"]
     rewrite(saved, {member: header.getvalue() + bytes(64)})
     assert "its embedding_ " in refusal(saved)

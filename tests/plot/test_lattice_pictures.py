@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isentropic._core.errors import InvalidInputError
-from isentropic.methods.lattice.lattice import lattice_places
+from isentropic.methods.lattice.nodes import lattice_places
 from isentropic.plot import component_planes, lattice
 
 

@@ -238,8 +238,10 @@ def require_state(value: Any, part: str = "", sizes: Sizes | None = None) -> Non
 
 
 def _check_fields(value: Any, part: str, sizes: Sizes) -> None:
-    held = _held(value)
-    for name, spec in declared(type(value)).items():
+    held, specs = _held(value), declared(type(value))
+    if is_dataclass(value) and (unknown := held.keys() - specs.keys()):
+        raise StateError(inside(part, min(unknown)), "has no spec")  # nothing unchecked reaches a kernel
+    for name, spec in specs.items():
         if name in held:
             spec.check(held[name], inside(part, name), sizes)
         elif not spec.may_miss:

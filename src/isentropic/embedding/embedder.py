@@ -15,9 +15,8 @@ from .._core.sparse_rows import SPARSE_METRIC, SparseRows
 from .._core.specs import Absent, Array, Dict, Maybe, Names, Size, StateError, Text, Whole
 from .._core.state import State, field_specs
 from ..distances import is_gower
-from ..tables.class_labels import as_labels, class_codes, warn_of_minus_one
 from .input_rows import checked_coordinates, checked_rows, metric_of_rows, takes_sparse
-from .training_data import CLASSES, METRIC, class_names
+from .training_data import CLASSES, METRIC
 
 # what training_data() has set when a fit ends
 _SET_BY_TRAINING_DATA = {"n_features_in_", "feature_names_in_", "classes_", "_sklearn_output_config"}
@@ -146,20 +145,6 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             raise StateError("classes_", "must be there for a map that learnt from classes")
         if isinstance(data.X, SparseRows) and not takes_sparse(self):
             raise StateError("_map.data.X", "must be dense for this method")
-
-    def _labelled(self, X, y, *, metric="euclidean") -> tuple[np.ndarray, np.ndarray]:
-        """Rows, and the class of each as a number from 0; ``classes_`` keeps what the classes are called."""
-        name = type(self).__name__
-        hint = f"{name} requires y to be passed, but the target y is None."  # as scikit-learn has it
-        require(y is not None, "y", f"given, because {name} learns from it", y, hint)
-        X = checked_rows(self, X, metric=metric)
-        y = as_labels(y)
-        hint = f"Leave these rows out, or take a method that places them: {name} needs all classes."
-        codes = class_codes(y, len(X), hint_for_missing=hint)
-        names = y[np.unique(codes, return_index=True)[1]]
-        warn_of_minus_one(names, codes, name)
-        self.classes_ = class_names(names)
-        return X, codes
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

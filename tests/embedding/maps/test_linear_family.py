@@ -9,7 +9,7 @@ import laws
 from assertions import assert_same_bits, assert_same_up_to_sign
 from isentropic import METHODS, PCA, RandomProjection, make
 from isentropic._core.errors import InvalidInputError
-from isentropic._core.state import declared
+from isentropic._core.state import declared, uses_parts
 from isentropic.linalg.centred import CentredRows
 
 LINEAR = [
@@ -36,6 +36,23 @@ def test_the_inverse_of_pca_is_that_of_scikit_learn(whiten):
     ours = PCA(whiten=whiten).fit(X)
     expected = theirs.inverse_transform(theirs.transform(X))
     assert_allclose(ours.inverse_transform(ours.embedding_), expected, atol=1e-10)
+
+
+@pytest.mark.filterwarnings("ignore::isentropic._core.errors.IsentropicWarning")
+@pytest.mark.parametrize("name", [name for name in LINEAR if uses_parts(METHODS[name].load())])
+def test_no_rows_are_kept_and_directions_are_shared(name):
+    rows = X.copy()
+    fitted = laws.fit(make(name), rows)
+    data = fitted._map.data
+    assert data.n == len(rows)
+    assert data.X is None
+    assert data.table is None
+    assert data.labels is None
+    linear = getattr(fitted._map, "linear", fitted._map)
+    assert linear.components is fitted.components_
+    assert linear.mean is fitted.mean_
+    held = [value for value in vars(fitted._map).values() if isinstance(value, np.ndarray)]
+    assert not any(np.shares_memory(value, rows) for value in (*held, fitted.embedding_))
 
 
 def test_coordinates_of_another_number_have_no_inverse():

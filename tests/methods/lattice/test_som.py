@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 
 from isentropic import SOM, datasets
 from isentropic._core.errors import InvalidInputError
-from isentropic.methods.lattice.lattice import adjacent_nodes, lattice_places
+from isentropic.methods.lattice.nodes import adjacent_nodes, lattice_places
 
 IRIS = datasets.load("builtin:iris").X
 

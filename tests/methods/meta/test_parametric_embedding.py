@@ -16,8 +16,8 @@ from sklearn.utils import get_tags
 
 from isentropic import PCA, ParameterFreeSDD, ParametricEmbedding
 from isentropic._core.errors import InvalidInputError, IsentropicWarning
+from isentropic.embedding.maps.layers import Layers
 from isentropic.methods.meta import parametric_embedding
-from isentropic.methods.neural.networks import Layers
 
 DIGITS = load_digits().data
 TRAIN, TEST = DIGITS[::2], DIGITS[1::2]

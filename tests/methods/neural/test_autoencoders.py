@@ -11,9 +11,9 @@ from sklearn.datasets import load_digits
 from assertions import assert_same_bits
 from isentropic import PCA, Autoencoder, ProbabilisticPCA, RBMAutoencoder, VariationalAutoencoder
 from isentropic._core.errors import InvalidInputError, IsentropicWarning
+from isentropic.embedding.maps.layers import Layers
 from isentropic.methods.neural.evidence import VariationalNetwork
-from isentropic.methods.neural.networks import Layers
-from isentropic.methods.neural.neural import Lessons
+from isentropic.methods.neural.lessons import Lessons
 from isentropic.methods.neural.scaled_rows import ScaledRows
 
 DIGITS = load_digits().data
@@ -215,9 +215,9 @@ def test_few_rows_are_told(kind):
 
 def test_the_default_layers_of_machines_follow_the_features():
     small = RBMAutoencoder(pretrain_epochs=0, max_epochs=1).fit(TRAIN[:60])
-    assert small._encoder.sizes == (64, 500, 250, 2)
+    assert small._map.encoder.sizes == (64, 500, 250, 2)
     wide = RBMAutoencoder(pretrain_epochs=0, max_epochs=1).fit(np.tile(TRAIN[:60], 8))
-    assert wide._encoder.sizes == (512, 1000, 500, 250, 2)
+    assert wide._map.encoder.sizes == (512, 1000, 500, 250, 2)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -10,7 +10,7 @@ from sklearn.neural_network import BernoulliRBM
 
 from isentropic._core.errors import InvalidInputError
 from isentropic.methods.neural.boltzmann import Boltzmann, stacked
-from isentropic.methods.neural.neural import Lessons
+from isentropic.methods.neural.lessons import Lessons
 from isentropic.methods.neural.scaled_rows import ScaledRows
 
 V = np.array(list(product([0.0, 1.0], repeat=4)))  # all visible states

@@ -9,10 +9,10 @@ from sklearn.datasets import make_blobs
 
 from assertions import assert_same_bits
 from isentropic import InvalidInputError, IsentropicWarning, ParametricTSNE, ParametricUMAP
-from isentropic.methods.neural import parametric_maps
+from isentropic.embedding.maps.layers import Layers
+from isentropic.methods.neural import parametric
 from isentropic.methods.neural.drawn_edges import matching
-from isentropic.methods.neural.networks import Layers
-from isentropic.methods.neural.parametric_maps import DrawnPairs, PairLesson
+from isentropic.methods.neural.parametric import DrawnPairs, PairLesson
 from isentropic.methods.neural.scaled_rows import ScaledRows
 from isentropic.objectives import StudentNeighbors
 from naive_neighbours import naive_student
@@ -68,7 +68,7 @@ def test_rows_held_back_are_in_no_batch_and_in_each_pair_that_judges(rng):
 def test_rows_of_a_batch_lie_on_the_line_through_both_at_most_half_the_way_off(rng, monkeypatch):
     lesson, _ = lesson_of(rng)
     shaken = next(lesson.batches(np.random.RandomState(1)))
-    monkeypatch.setattr(parametric_maps, "_SHAKEN", 0.0)
+    monkeypatch.setattr(parametric, "_SHAKEN", 0.0)
     still = next(lesson.batches(np.random.RandomState(1)))
     rows = lesson.rows.take(slice(None))
     assert cdist(still, rows).min(axis=1).max() == 0
@@ -81,9 +81,9 @@ def test_rows_of_a_batch_lie_on_the_line_through_both_at_most_half_the_way_off(r
 
 def test_phases_share_the_epochs():
     for n in (1, 2, 7, 100):
-        found = list(parametric_maps._phases(n))
+        found = list(parametric._phases(n))
         assert sum(epochs for epochs, *_ in found) == n
-    rates = [rate for *_, rate in parametric_maps._phases(100)]
+    rates = [rate for *_, rate in parametric._phases(100)]
     assert rates == sorted(rates, reverse=True)
 
 
@@ -129,7 +129,7 @@ def test_the_divergence_is_that_of_the_map(groups):
 def test_weight_decay_shrinks_the_weights(method, groups):
     X, _ = groups
     small = {**SMALL, "max_epochs": 4}
-    free, held = (method(weight_decay=w, **small).fit(X[:100])._encoder.vector for w in (0.0, 1.0))
+    free, held = (method(weight_decay=w, **small).fit(X[:100])._map.encoder.vector for w in (0.0, 1.0))
     assert np.linalg.norm(held) < 0.9 * np.linalg.norm(free)
 
 

@@ -41,7 +41,7 @@ VALUES = {
     "SparseRows": "isentropic._core.sparse_rows",
     "GowerUnits": "isentropic.distances.gower",
     "KnownRows": "isentropic.embedding.input_rows",
-    "Layers": "isentropic.methods.neural.networks",
+    "Layers": "isentropic.embedding.maps.layers",
     "Scaling": "isentropic.linalg.scaling",
     **dict.fromkeys(("Selection", "Trial"), "isentropic.selection.values"),
 }

@@ -39,7 +39,7 @@ class GeodesicMap(Part):
     scaling: Annotated[Scaling, Value(Scaling, n="r", d="d")]
     unreachable: Annotated[float, Double(0, infinite=True)]  # length of a path that there is not
     landmarks: Annotated[Any, Maybe(Array("r", dtype=np.int64, below="g"))] = None  # None: all nodes
-    lengths: Any = None
+    lengths: Annotated[Any, Maybe(Sub())] = None  # none, unless a subclass says which part
 
     def transform(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Coordinates of new rows."""

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.linalg import lstsq
 
-from ..._core.errors import require_count, require_number, require_one_of
+from ..._core.parameters import Choice, Count
 from ..._core.runtime import one_blas_thread, require_memory, row_blocks
-from ..._core.state import Array, Double, Number, State, Whole
+from ..._core.specs import Array, Double, Number, Whole
+from ..._core.state import Sub
 from ...distances import rows_per_block
-from ...embedding.input_rows import checked_rows
+from ...embedding.embedder import Embedder
+from ...embedding.maps.lattice import LatticeMap
+from ...embedding.parameters import NJobs, Tolerance
+from ...embedding.training_data import training_data
 from ...kernels._jit import threads
 from ...kernels.networks.lattices import responsibilities
 from ...linalg.centred import CentredRows
-from .lattice import LatticeEmbedder, lattice_places, principal_sheet
+from .nodes import lattice_places, principal_sheet
 
 _BASIS = 4  # Gaussians along a side of the basis
 _WIDTH = 2.0  # of a Gaussian, in steps of the basis
@@ -23,7 +28,7 @@ _PENALTY = 0.1  # the precision of the prior of the weights, in standard deviati
 _LARGEST_PRECISION = 1e12  # in the same unit: of rows that all lie on the sheet
 
 
-class GTM(LatticeEmbedder):
+class GTM(Embedder):
     """Generative topographic mapping: a mixture of Gaussians whose centres form a bent sheet, fitted by EM.
 
     The nodes z of a grid in ``[-1, 1]^d`` have centres ``W phi(z)``, phi Gaussians on a coarser grid, z
@@ -86,15 +91,25 @@ class GTM(LatticeEmbedder):
     ((150, 2), True)
     """
 
-    _state = State(
-        magnification_=Array("r"),
-        precision_=Double(above=0),
-        log_likelihood_=Number(),
-        log_likelihoods_=Array("rounds"),
-        n_iter_=Whole(0),
-    )
+    codebook_: Annotated[np.ndarray, Array("r", "m")]
+    places_: Annotated[np.ndarray, Array("r", "d")]
+    magnification_: Annotated[np.ndarray, Array("r")]
+    precision_: Annotated[float, Double(above=0)]
+    log_likelihood_: Annotated[float, Number()]
+    log_likelihoods_: Annotated[np.ndarray, Array("rounds")]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[LatticeMap, Sub(LatticeMap)]
 
-    def __init__(self, n_components=2, *, n_nodes=16, place="mean", max_iter=200, tol=1e-6, n_jobs=None):
+    def __init__(
+        self,
+        n_components: Annotated[int, Count(most=2)] = 2,
+        *,
+        n_nodes: Annotated[int, Count(least=2)] = 16,
+        place: Annotated[str, Choice("mean", "mode")] = "mean",
+        max_iter: Annotated[int, Count(least=0)] = 200,
+        tol: Tolerance = 1e-6,
+        n_jobs: NJobs = None,
+    ):
         self.n_components = n_components
         self.n_nodes = n_nodes
         self.place = place
@@ -107,34 +122,31 @@ class GTM(LatticeEmbedder):
 
         ``y`` is not used.
         """
-        X = checked_rows(self, X)
-        d = require_count("n_components", self.n_components, most=2)
-        side = require_count("n_nodes", self.n_nodes, least=2)
-        require_one_of("place", self.place, ("mean", "mode"))
-        max_iter = require_count("max_iter", self.max_iter, least=0)
-        tol = require_number("tol", self.tol, "a number from 0 to below 1", below=1)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), int(self.n_components), self.n_jobs
+        side, max_iter = int(self.n_nodes), int(self.max_iter)
         require_memory(64 * side ** (2 * d), f"A sheet of {side**d:,} nodes", "Take fewer nodes.")
-        rows = CentredRows.of(X)
+        rows = CentredRows.of(data.table)
         sheet = _Sheet.of(rows, side, d)
         weights, precision = sheet.start(rows)
         history = []
         with one_blas_thread():
             for _ in row_blocks(max_iter + 1, "rounds", size=1):
-                step = sheet.expectation(weights, precision, self.n_jobs)
+                step = sheet.expectation(weights, precision, n_jobs)
                 history.append(step.log_likelihood - sheet.penalty(weights))
-                if len(history) > max_iter or _has_settled(history, tol):
+                if len(history) > max_iter or _has_settled(history, float(self.tol)):
                     break
                 weights, precision = sheet.maximisation(step, precision)
         nodes = sheet.basis @ weights * sheet.scale
-        mean = precision / sheet.scale**2 if self.place == "mean" else None
-        self._keep(X, rows, nodes, sheet.places, mean)
+        new_rows = LatticeMap.of(rows, nodes, sheet.places,
+                                 precision / sheet.scale**2 if self.place == "mean" else None)  # fmt: skip
         unit = sheet.scale * rows.unit
-        densities = sheet.n_varying * len(X) * np.log(unit)  # a density is one per unit of the data
-        self.log_likelihood_ = float(step.log_likelihood - densities)
-        self.log_likelihoods_ = np.array(history) - densities
-        self.precision_, self.n_iter_ = precision / unit**2, len(history) - 1
-        self.magnification_ = sheet.magnification(weights) * unit**d
-        return self
+        densities = sheet.n_varying * data.n * np.log(unit)  # a density is one per unit of the data
+        return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows, codebook_=new_rows.codebook,
+                             places_=sheet.places, magnification_=sheet.magnification(weights) * unit**d,
+                             precision_=precision / unit**2,
+                             log_likelihood_=float(step.log_likelihood - densities),
+                             log_likelihoods_=np.array(history) - densities,
+                             n_iter_=len(history) - 1)  # fmt: skip
 
 
 def _has_settled(history: list[float], tol: float) -> bool:

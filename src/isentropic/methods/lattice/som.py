@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..._core.errors import require_count, require_flag
+from ..._core.parameters import Choice, Count, Switch
 from ..._core.runtime import one_blas_thread, require_memory, row_blocks
-from ..._core.state import Array, Number, State, Whole
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
 from ...distances import rows_per_block
-from ...embedding.input_rows import checked_rows
+from ...embedding.embedder import Embedder
+from ...embedding.maps.lattice import LatticeMap
+from ...embedding.parameters import NJobs
+from ...embedding.training_data import training_data
 from ...linalg.centred import CentredRows
 from ...neighbors import RowIndex
-from .lattice import (
-    LatticeEmbedder,
+from .nodes import (
+    KINDS,
     adjacent_nodes,
     checked_lattice,
     checked_sides,
@@ -25,7 +31,7 @@ from .lattice import (
 _LAST_WIDTH = 1 / 3  # of the neighbourhood, in steps of the lattice
 
 
-class SOM(LatticeEmbedder):
+class SOM(Embedder):
     """Self-organising map (Kohonen) by the batch rule: nodes of a lattice, each the mean of rows near it.
 
     In every epoch a row belongs to its nearest node, and a node moves to the mean of all rows, weighted by
@@ -86,12 +92,23 @@ class SOM(LatticeEmbedder):
     ((40, 4), True)
     """
 
-    _state = State(
-        u_matrix_=Array("r"), quantization_error_=Number(), topographic_error_=Number(), n_iter_=Whole(1)
-    )
+    codebook_: Annotated[np.ndarray, Array("r", "m")]
+    places_: Annotated[np.ndarray, Array("r", "d")]
+    u_matrix_: Annotated[np.ndarray, Array("r")]
+    quantization_error_: Annotated[float, Number()]
+    topographic_error_: Annotated[float, Number()]
+    n_iter_: Annotated[int, Whole(1)]
+    _map: Annotated[LatticeMap, Sub(LatticeMap)]
 
     def __init__(
-        self, n_components=2, *, shape=None, lattice="rectangular", smooth=False, max_iter=30, n_jobs=None
+        self,
+        n_components: Annotated[int, Count(most=3)] = 2,
+        *,
+        shape: Any = None,
+        lattice: Annotated[str, Choice(*KINDS)] = "rectangular",
+        smooth: Annotated[bool, Switch()] = False,
+        max_iter: Annotated[int, Count()] = 30,
+        n_jobs: NJobs = None,
     ):
         self.n_components = n_components
         self.shape = shape
@@ -105,41 +122,42 @@ class SOM(LatticeEmbedder):
 
         ``y`` is not used.
         """
-        X = checked_rows(self, X)
-        d = require_count("n_components", self.n_components, most=3)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), self.n_components, self.n_jobs
         checked_lattice(self.lattice, d)
-        require_flag("smooth", self.smooth)
-        epochs = require_count("max_iter", self.max_iter)
-        rows = CentredRows.of(X)
+        rows = CentredRows.of(data.table)
         sides = checked_sides(self.shape, d, rows)
         n_nodes = int(np.prod([float(side) for side in sides]))
         require_memory(48 * n_nodes**2, f"A lattice of {n_nodes:,} nodes", "Take a smaller shape.")
         places = lattice_places(sides, self.lattice)
-        nodes = self._organised(rows, places, np.geomspace(max(max(sides) / 2, 1.0), _LAST_WIDTH, epochs))
-        distances, adjacent = self._errors(rows.rows, nodes, adjacent_nodes(places, self.lattice))
+        widths = np.geomspace(max(max(sides) / 2, 1.0), _LAST_WIDTH, int(self.max_iter))
+        nodes, adjacent = _organised(rows, places, widths), adjacent_nodes(places, self.lattice)
+        distances, kept = _errors(rows.rows, nodes, adjacent, n_jobs)
         precision = 1 / max(float((distances**2).mean()), np.finfo(float).tiny) if self.smooth else None
-        self._keep(X, rows, nodes, places, precision)
-        self.n_iter_ = epochs
-        self.quantization_error_ = float(distances.mean()) * rows.unit
-        self.topographic_error_ = 1 - float(adjacent.mean())
-        self.u_matrix_ = _mean_next(nodes, adjacent_nodes(places, self.lattice)) * rows.unit
-        return self
+        new_rows = LatticeMap.of(rows, nodes, places, precision)
+        return self._set_fit(new_rows.transform(data.table, n_jobs), new_rows, codebook_=new_rows.codebook,
+                             places_=places, u_matrix_=_mean_next(nodes, adjacent) * rows.unit,
+                             quantization_error_=float(distances.mean()) * rows.unit,
+                             topographic_error_=1 - float(kept.mean()), n_iter_=len(widths))  # fmt: skip
 
-    def _organised(self, rows: CentredRows, places: np.ndarray, widths: np.ndarray) -> np.ndarray:
-        """The nodes after the last epoch."""
-        squares = lattice_distances(places) ** 2
-        nodes = principal_sheet(rows, places)
-        with one_blas_thread():
-            for epoch in row_blocks(len(widths), "epochs", size=1):
-                winners = _winners(rows.rows, nodes)
-                nodes = _neighbourhood_means(rows.rows, winners, squares, float(widths[epoch.start]))
-        return nodes
 
-    def _errors(self, rows, nodes, adjacent) -> tuple[np.ndarray, np.ndarray]:
-        """The distance of each row to its node, and whether its two nearest ones are next to each other."""
-        k = min(2, len(nodes))
-        indices, distances = RowIndex(nodes).nearest(rows, k, n_jobs=self.n_jobs)
-        return distances[:, 0], adjacent[indices[:, 0], indices[:, -1]] | (k == 1)
+def _organised(rows: CentredRows, places: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """The nodes after the last epoch."""
+    squares = lattice_distances(places) ** 2
+    nodes = principal_sheet(rows, places)
+    with one_blas_thread():
+        for epoch in row_blocks(len(widths), "epochs", size=1):
+            winners = _winners(rows.rows, nodes)
+            nodes = _neighbourhood_means(rows.rows, winners, squares, float(widths[epoch.start]))
+    return nodes
+
+
+def _errors(
+    rows: np.ndarray, nodes: np.ndarray, adjacent: np.ndarray, n_jobs: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The distance of each row to its node, and whether its two nearest ones are next to each other."""
+    k = min(2, len(nodes))
+    indices, distances = RowIndex(nodes).nearest(rows, k, n_jobs=n_jobs)
+    return distances[:, 0], adjacent[indices[:, 0], indices[:, -1]] | (k == 1)
 
 
 def _winners(rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:

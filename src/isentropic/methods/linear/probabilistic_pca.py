@@ -172,4 +172,4 @@ class ProbabilisticPCA(SupportsInverse, Embedder):
 def _shares(model: FactorModel, d: int, m: int) -> np.ndarray:
     """The share of the variance of the model along each of d directions, noise included."""
     variances = np.concatenate([model.variances, np.full(d - len(model.variances), model.noise)])
-    return variances / (variances.sum() + (m - d) * model.noise or 1.0)
+    return variances / ((variances.sum() + (m - d) * model.noise) or 1.0)

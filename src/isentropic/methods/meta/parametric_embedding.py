@@ -16,10 +16,10 @@ from ..._core.runtime import generator, row_blocks
 from ..._core.state import Array, Double, Each, Maybe, Model, Number, State, StateError, Whole
 from ...embedding.faithfulness import table_tau
 from ...embedding.input_rows import checked_components, checked_rows
+from ...embedding.maps.layers import Layers
 from ...embedding.placement import Placer
 from ..distance.same_degree import SameDegreeEmbedder
-from ..neural.networks import Layers
-from ..neural.neural import checked_layers
+from ..neural.lessons import checked_layers
 from ..neural.training import Schedule, drawn_batches, held_and_learnt, train
 
 _ENOUGH = 4500  # rows, fitted and synthetic: with fewer, a network of these layers learns them by heart

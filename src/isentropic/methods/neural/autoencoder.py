@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from ..._core.errors import require_one_of
-from ...embedding.input_rows import checked_rows
-from .neural import AutoencoderEmbedder, Lessons, Reconstruction, mirrored
+from typing import Annotated, Any
+
+from ..._core.parameters import Choice
+from ..._core.runtime import generator
+from ..._core.specs import Number, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.input_rows import checked_coordinates
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.network import AutoencoderMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
+from .lessons import (
+    PRECISIONS,
+    HiddenLayers,
+    Lessons,
+    MaxEpochs,
+    Precision,
+    Reconstruction,
+    WeightDecay,
+    autoencoder_errors,
+    autoencoder_map,
+    checked_layers,
+    mirrored,
+)
 from .scaled_rows import ScaledRows
 from .training import train
 
 
-class Autoencoder(AutoencoderEmbedder):
+class Autoencoder(SupportsInverse, Embedder):
     """A network that gives each row again through a layer of a few units, whose outputs are the coordinates.
 
     ``z = f(x)`` and ``g(z)`` minimise the mean of ``|x - g(f(x))|^2`` and ``weight_decay |W|^2 / 2``. The
@@ -68,34 +90,45 @@ class Autoencoder(AutoencoderEmbedder):
     True
     """
 
+    _in_batches = True
+    reconstruction_error_: Annotated[float, Number(0)]
+    held_out_error_: Annotated[float, Number(0)]
+    n_epochs_: Annotated[int, Whole(1)]
+    _map: Annotated[AutoencoderMap, Sub(AutoencoderMap)]
+
     def __init__(
         self,
-        n_components=2,
+        n_components: NComponents = 2,
         *,
-        layers=(256, 64),
-        activation="relu",
-        max_epochs=200,
-        weight_decay=5e-4,
-        precision="single",
-        random_state=None,
-        n_jobs=None,
+        layers: HiddenLayers = (256, 64),
+        activation: Annotated[str, Choice("relu", "tanh")] = "relu",
+        max_epochs: MaxEpochs = 200,
+        weight_decay: WeightDecay = 5e-4,
+        precision: Precision = "single",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
-        super().__init__(
-            n_components, layers=layers, max_epochs=max_epochs, weight_decay=weight_decay,
-            precision=precision, random_state=random_state, n_jobs=n_jobs,
-        )  # fmt: skip
+        self.n_components = n_components
+        self.layers = layers
         self.activation = activation
+        self.max_epochs = max_epochs
+        self.weight_decay = weight_decay
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Scale; train encoder and decoder as one network; place every row. ``y`` is not used."""
-        require_one_of("activation", self.activation, ("relu", "tanh"))
-        settings = self._settings()
-        X = checked_rows(self, X)
-        rows = ScaledRows.standard(X, settings.dtype)
-        layers = mirrored(X.shape[1], settings, self.activation)
-        lessons = Lessons.of(rows, settings.random)
-        lesson = Reconstruction(layers, lessons, settings.weight_decay)
-        trained = train(layers.vector, lesson, lessons.schedule(settings.max_epochs), settings.random)
-        half = len(settings.layers) + 1
-        self._keep_both(lessons, layers[:half], layers[half:], trained)
-        return self
+        data, d, n_jobs = training_data(self, X, keep_rows=False), int(self.n_components), self.n_jobs
+        hidden, dtype = checked_layers(self.layers), PRECISIONS[self.precision]
+        random = generator(self.random_state)
+        rows = ScaledRows.standard(data.table, dtype)
+        layers = mirrored((rows.X.shape[1], *hidden, d), self.activation, random, dtype)
+        lessons = Lessons.of(rows, random)
+        lesson = Reconstruction(layers, lessons, float(self.weight_decay))
+        trained = train(layers.vector, lesson, lessons.schedule(int(self.max_epochs)), random)
+        half = len(hidden) + 1
+        new_rows = autoencoder_map(AutoencoderMap, d, rows, layers[:half], layers[half:])
+        Z = checked_coordinates(new_rows.transform(rows.X, n_jobs))
+        errors = autoencoder_errors(new_rows, Z, lessons)
+        return self._set_fit(Z, new_rows, n_epochs_=trained.n_epochs, **errors)

@@ -11,8 +11,8 @@ from scipy.special import expit
 
 from ..._core.errors import require
 from ..._core.runtime import one_blas_thread, row_blocks
-from .networks import Layers
-from .neural import Lessons
+from ...embedding.maps.layers import Layers
+from .lessons import Lessons
 from .training import drawn_batches
 
 _RATE, _GAUSSIAN_RATE = 0.1, 0.001  # of learning: linear units have no bound that would hold them

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .networks import Layers
-from .neural import Lessons
+from ...embedding.maps.layers import Layers
+from .lessons import Lessons
 
 _LEAST_NOISE = -14.0  # logarithm, in variances of the table: rows without noise have no finite density
 _FASTER = 10.0  # than weights, for one number must come from 0 to where it belongs

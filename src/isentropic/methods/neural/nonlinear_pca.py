@@ -2,26 +2,79 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Annotated, Any
+
 import numpy as np
 
-from ..._core.errors import require, require_count, require_number
+from ..._core.errors import require
+from ..._core.parameters import Count, Real
 from ..._core.runtime import generator, row_blocks
-from ..._core.state import Array, Number, State, StateError, Whole
+from ..._core.specs import Array, Double, Number, StateError, Whole
+from ..._core.state import Sub, Value
 from ...distances import rows_per_block
-from ...embedding.input_rows import checked_components, checked_rows
+from ...embedding.embedder import Embedder
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.layers import Layers
+from ...embedding.maps.network import decoded_rows, require_decoder, scaled
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.part import Part
+from ...embedding.training_data import TrainingData, training_data
 from ...kernels._jit import threads
 from ...kernels.rows.decoded_rows import settle_decoded
 from ...linalg import fixed_signs
 from ...linalg.centred import CentredRows
 from ...optim import lbfgs
-from .networks import Layers
-from .neural import DecodingEmbedder
 
 _CANDIDATES = 100  # places from which the search for that of a row may begin
 _TOL = 1e-7  # of the cost at the start, by which the last step lowers it
 
 
-class NonlinearPCA(DecodingEmbedder):
+@dataclass(frozen=True, eq=False)
+class SurfaceMap(Part):
+    """A row is placed at its nearest point of a decoded surface, from the nearest of some fitted places."""
+
+    data: Annotated[TrainingData, Sub(TrainingData)]  # without rows: a training row is placed as any other
+    origin: Annotated[np.ndarray, Array("m")]
+    unit: Annotated[float, Double(above=0)]
+    decoder: Annotated[Layers, Value(Layers)]
+    candidates: Annotated[np.ndarray, Array("s", "d")]
+    penalty: Annotated[float, Number(0)]  # of the squares of a place
+
+    def transform(self, X: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of rows, by Levenberg and Marquardt; NaN is a value that is not known."""
+        _require_known(X)
+        parts, d = self.decoder.parts(), self.candidates.shape[1]
+        bent = len(parts) > 1
+        (inner, inner_bias), (outer, outer_bias) = parts if bent else ((np.eye(d), np.zeros(d)), *parts)
+        decoder = tuple(np.array(part, order="C") for part in (inner.T, inner_bias, outer.T, outer_bias))
+        candidates = np.array(self.candidates)
+        decoded = self.decoder.place(candidates, n_jobs)
+        Z = np.empty((len(X), d))
+        for block in row_blocks(len(X), "placing rows", size=rows_per_block(X.shape[1]), adapt=True):
+            rows = scaled(X[block], self.origin, self.unit)
+            with threads(n_jobs):
+                settle_decoded(rows, candidates, decoded, decoder, bent, float(self.penalty), Z[block])
+        return Z
+
+    def inverse(self, Z: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """The points of the surface."""
+        return decoded_rows(self.decoder, Z, self.origin, self.unit, n_jobs)
+
+    def mean_square(self, X: np.ndarray, Z: np.ndarray) -> float:
+        """Mean squared difference between the known values of rows and what their coordinates decode to."""
+        away = scaled(X, self.origin, self.unit) - self.decoder.forward(Z)[-1]
+        return float(np.nanmean(away**2)) * self.unit**2
+
+    def _require_sound(self) -> None:
+        require_decoder(self.decoder, self.candidates.shape[1], len(self.origin))
+        if len(self.decoder.sizes) > 3:
+            raise StateError("decoder", "must have one hidden layer at most")
+        if self.decoder.activations != ("tanh", "linear")[-len(self.decoder.activations) :]:
+            raise StateError("decoder", "must have units of tanh, and linear outputs")
+
+
+class NonlinearPCA(SupportsInverse, Embedder):
     """Nonlinear PCA, inverse form: a network bends a curve or a surface through rows that may have holes.
 
     The decoder ``g(z) = b + V' tanh(c + W' z)`` and the places z minimise
@@ -74,17 +127,21 @@ class NonlinearPCA(DecodingEmbedder):
     True
     """
 
-    _state = State(n_iter_=Whole(0), _candidates=Array("s", "d"), _penalty=Number(0))
+    reconstruction_error_: Annotated[float, Number(0)]
+    n_iter_: Annotated[int, Whole(0)]
+    _map: Annotated[SurfaceMap, Sub(SurfaceMap)]
 
     def __init__(
         self,
-        n_components=2,
+        n_components: NComponents = 2,
         *,
-        n_hidden=None,
-        weight_decay=1e-3,
-        max_iter=5000,
-        random_state=None,
-        n_jobs=None,
+        n_hidden: Annotated[
+            int | None, Count("a number of units, or None", least=0, most=10**6, optional=True)
+        ] = None,
+        weight_decay: Annotated[float, Real("a number of at least 0")] = 1e-3,
+        max_iter: Annotated[int, Count()] = 5000,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
         self.n_components = n_components
         self.n_hidden = n_hidden
@@ -98,11 +155,9 @@ class NonlinearPCA(DecodingEmbedder):
 
         ``y`` is not used.
         """
-        d = checked_components(self.n_components)
-        h = self._checked_hidden(d)
-        penalty = require_number("weight_decay", self.weight_decay, "a number of at least 0")
-        max_iter = require_count("max_iter", self.max_iter)
-        X = checked_rows(self, X)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), int(self.n_components), self.n_jobs
+        h = _default_units(d) if self.n_hidden is None else int(self.n_hidden)
+        X, penalty = data.table, float(self.weight_decay)
         _require_known(X)
         empty = np.flatnonzero(np.isnan(X).all(axis=0))[:5].tolist()
         require(
@@ -114,50 +169,23 @@ class NonlinearPCA(DecodingEmbedder):
         sizes, bent = ((d, h, X.shape[1]), ("tanh", "linear")) if h else ((d, X.shape[1]), ("linear",))
         start = Layers.drawn(sizes, bent, random)
         surface = _Surface(rows, start, penalty)
-        found = lbfgs(surface, surface.start(random), max_iter=max_iter, tol=_TOL)
+        found = lbfgs(surface, surface.start(random), max_iter=int(self.max_iter), tol=_TOL)
         places, decoder = surface.split(found.point)
-        self._keep_decoder(centred.mean, centred.unit * spread, decoder)
-        self._candidates = places[random.permutation(len(X))[:_CANDIDATES]]
-        self._penalty, self.n_iter_ = penalty, found.n_iter
-        self.embedding_ = self._place(X)
-        self.reconstruction_error_ = self._mean_square(X)
-        return self
-
-    def _checked_hidden(self, d: int) -> int:
-        if self.n_hidden is None:
-            return 6 if d == 1 else 2 * d + 2
-        return require_count("n_hidden", self.n_hidden, "a number of units, or None", least=0, most=10**6)
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        _require_known(X)
-        Z, parts = np.empty((len(X), self._n_features_out)), self._decoder.parts()
-        bent = len(parts) > 1
-        d = self._n_features_out
-        (inner, inner_bias), (outer, outer_bias) = parts if bent else ((np.eye(d), np.zeros(d)), *parts)
-        decoder = tuple(np.array(part, order="C") for part in (inner.T, inner_bias, outer.T, outer_bias))
-        candidates = np.array(self._candidates)
-        decoded = self._decoder.place(candidates, self.n_jobs)
-        for block in row_blocks(len(X), "placing rows", size=rows_per_block(X.shape[1]), adapt=True):
-            rows = self._scaled(X[block])
-            with threads(self.n_jobs):
-                settle_decoded(rows, candidates, decoded, decoder, bent, float(self._penalty), Z[block])
-        return Z
-
-    def _mean_square(self, X: np.ndarray) -> float:
-        away = self._scaled(X) - self._decoder.forward(self.embedding_)[-1]
-        return float(np.nanmean(away**2)) * self._unit**2
-
-    def _require_sound(self) -> None:
-        super()._require_sound()
-        if len(self._decoder.sizes) > 3:
-            raise StateError("_decoder", "must have one hidden layer at most")
-        if self._decoder.activations != ("tanh", "linear")[-len(self._decoder.activations) :]:
-            raise StateError("_decoder", "must have units of tanh, and linear outputs")
+        candidates = places[random.permutation(data.n)[:_CANDIDATES]]
+        new_rows = SurfaceMap(TrainingData(data.n, None, data.metric), centred.mean, centred.unit * spread,
+                              decoder.astype(np.float64), candidates, penalty)  # fmt: skip
+        Z = new_rows.transform(X, n_jobs)
+        error = new_rows.mean_square(X, Z)
+        return self._set_fit(Z, new_rows, reconstruction_error_=error, n_iter_=found.n_iter)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _default_units(d: int) -> int:
+    return 6 if d == 1 else 2 * d + 2
 
 
 class _Surface:

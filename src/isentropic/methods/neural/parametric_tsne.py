@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated, Any
 
-from ..._core.state import Number, State
+import numpy as np
+
+from ..._core.runtime import generator
+from ..._core.specs import Number, Whole
+from ..._core.state import Sub
 from ..._core.values import Knn
 from ...affinities import checked_perplexity, conditional_affinities, joint_affinities, listed_for
-from ...embedding.input_rows import checked_rows
+from ...embedding.embedder import Embedder
+from ...embedding.input_rows import checked_coordinates
+from ...embedding.maps.network import NetworkMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from ...neighbors import nearest_neighbors
 from ...objectives import StudentNeighbors
-from .parametric_maps import ParametricMap
+from .lessons import HiddenLayers, MaxEpochs, WeightDecay, checked_layers
+from .parametric import learnt_network, network_map
+from .scaled_rows import ScaledRows
 
 
-class ParametricTSNE(ParametricMap):
+class ParametricTSNE(Embedder):
     """A network whose outputs minimise the cost of t-SNE: a new row is one pass through it.
 
     The affinities P are those of t-SNE. A network with ``layers`` of rectified linear units and linear
@@ -69,32 +80,45 @@ class ParametricTSNE(ParametricMap):
     (75, 2)
     """
 
-    _state = State(kl_divergence_=Number())
+    kl_divergence_: Annotated[float, Number()]
+    n_epochs_: Annotated[int, Whole(1)]
+    _map: Annotated[NetworkMap, Sub(NetworkMap)]
 
     def __init__(
         self,
-        perplexity=30.0,
-        n_components=2,
+        perplexity: float = 30.0,
+        n_components: NComponents = 2,
         *,
-        layers=(100, 100, 100, 100),
-        max_epochs=200,
-        weight_decay=1e-4,
-        random_state=None,
-        n_jobs=None,
+        layers: HiddenLayers = (100, 100, 100, 100),
+        max_epochs: MaxEpochs = 200,
+        weight_decay: WeightDecay = 1e-4,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
-        super().__init__(n_components, layers=layers, max_epochs=max_epochs, weight_decay=weight_decay,
-                         random_state=random_state, n_jobs=n_jobs)  # fmt: skip
         self.perplexity = perplexity
+        self.n_components = n_components
+        self.layers = layers
+        self.max_epochs = max_epochs
+        self.weight_decay = weight_decay
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Neighbours, affinities, a network that learns drawn pairs of them. ``y`` is not used."""
-        X, how = checked_rows(self, X), self._settings()
-        perplexity = checked_perplexity(self.perplexity, len(X))
-        nearest = Knn(listed_for(perplexity, len(X)))
-        found = nearest_neighbors(X, nearest, random_state=how.seed, n_jobs=self.n_jobs)
-        conditional, _ = conditional_affinities(found.distances, perplexity, n_jobs=self.n_jobs)
-        P = joint_affinities(found, conditional, n_jobs=self.n_jobs)
-        cost_of = partial(StudentNeighbors, n_components=how.n_components, n_jobs=self.n_jobs)
-        self._learn(X, P, cost_of, how)
-        self.kl_divergence_ = cost_of(P).divergence(self.embedding_)
-        return self
+        data, d, n_jobs = training_data(self, X, keep_rows=False), int(self.n_components), self.n_jobs
+        random = generator(self.random_state)
+        seed = int(random.randint(2**31 - 1))
+        perplexity = checked_perplexity(self.perplexity, data.n)
+        nearest = Knn(listed_for(perplexity, data.n))
+        knn = nearest_neighbors(data.table, nearest, random_state=seed, n_jobs=n_jobs)
+        conditional, _ = conditional_affinities(knn.distances, perplexity, n_jobs=n_jobs)
+        P = joint_affinities(knn, conditional, n_jobs=n_jobs)
+        cost_of = partial(StudentNeighbors, n_components=d, n_jobs=n_jobs)
+        rows = ScaledRows.standard(data.table, np.float32)
+        sizes = (rows.X.shape[1], *checked_layers(self.layers), d)
+        layers, n_epochs = learnt_network(rows, P, cost_of, sizes, int(self.max_epochs),
+                                          float(self.weight_decay), random)  # fmt: skip
+        new_rows = network_map(rows, layers)
+        Z = checked_coordinates(new_rows.transform(rows.X, n_jobs))
+        divergence = cost_of(P).divergence(Z)
+        return self._set_fit(Z, new_rows, kl_divergence_=divergence, n_epochs_=n_epochs)

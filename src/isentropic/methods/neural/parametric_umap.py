@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated, Any
 
-from ..._core.errors import require_count
-from ..._core.state import Number, State
+import numpy as np
+
+from ..._core.runtime import generator
+from ..._core.specs import Number, Whole
+from ..._core.state import Sub
 from ..._core.values import Knn
 from ...affinities import fitted_curve, fuzzy_graph
-from ...embedding.input_rows import checked_rows
+from ...embedding.embedder import Embedder
+from ...embedding.input_rows import checked_coordinates
+from ...embedding.maps.network import NetworkMap
+from ...embedding.parameters import NComponents, NJobs, NNeighbors
+from ...embedding.training_data import training_data
 from ...neighbors import nearest_neighbors
 from ...objectives import FuzzyNeighbors, mean_edge_cost
-from .parametric_maps import ParametricMap
+from .lessons import HiddenLayers, MaxEpochs, WeightDecay, checked_layers
+from .parametric import learnt_network, network_map
+from .scaled_rows import ScaledRows
 
 _PUSH = 5.0  # of drawn rows for every pull
 
 
-class ParametricUMAP(ParametricMap):
+class ParametricUMAP(Embedder):
     """A network whose outputs minimise the cost of UMAP: a new row is one pass through it.
 
     The fuzzy graph W is that of UMAP. A network with ``layers`` of rectified linear units and linear outputs
@@ -74,33 +84,44 @@ class ParametricUMAP(ParametricMap):
     (75, 2)
     """
 
-    _state = State(cost_=Number(0))
+    cost_: Annotated[float, Number(0)]
+    n_epochs_: Annotated[int, Whole(1)]
+    _map: Annotated[NetworkMap, Sub(NetworkMap)]
 
     def __init__(
         self,
-        n_neighbors=15,
-        n_components=2,
+        n_neighbors: NNeighbors = 15,
+        n_components: NComponents = 2,
         *,
-        min_dist=0.1,
-        layers=(100, 100, 100, 100),
-        max_epochs=200,
-        weight_decay=1e-4,
-        random_state=None,
-        n_jobs=None,
+        min_dist: float = 0.1,
+        layers: HiddenLayers = (100, 100, 100, 100),
+        max_epochs: MaxEpochs = 200,
+        weight_decay: WeightDecay = 1e-4,
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
-        super().__init__(n_components, layers=layers, max_epochs=max_epochs, weight_decay=weight_decay,
-                         random_state=random_state, n_jobs=n_jobs)  # fmt: skip
         self.n_neighbors = n_neighbors
+        self.n_components = n_components
         self.min_dist = min_dist
+        self.layers = layers
+        self.max_epochs = max_epochs
+        self.weight_decay = weight_decay
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Neighbours, the fuzzy graph, a network that learns drawn pairs of it. ``y`` is not used."""
-        X, how = checked_rows(self, X), self._settings()
-        nearest = Knn(require_count("n_neighbors", self.n_neighbors))
+        data, d, n_jobs = training_data(self, X, keep_rows=False), int(self.n_components), self.n_jobs
+        random = generator(self.random_state)
+        seed = int(random.randint(2**31 - 1))
         curve = fitted_curve(self.min_dist, 1.0)
-        found = nearest_neighbors(X, nearest, random_state=how.seed, n_jobs=self.n_jobs)
-        W = fuzzy_graph(found, n_jobs=self.n_jobs)
-        cost_of = partial(FuzzyNeighbors, curve=curve, push=_PUSH, seed=how.seed, n_jobs=self.n_jobs)
-        self._learn(X, W, cost_of, how)
-        self.cost_ = mean_edge_cost(W, curve, self.embedding_)
-        return self
+        knn = nearest_neighbors(data.table, Knn(int(self.n_neighbors)), random_state=seed, n_jobs=n_jobs)
+        W = fuzzy_graph(knn, n_jobs=n_jobs)
+        cost_of = partial(FuzzyNeighbors, curve=curve, push=_PUSH, seed=seed, n_jobs=n_jobs)
+        rows = ScaledRows.standard(data.table, np.float32)
+        sizes = (rows.X.shape[1], *checked_layers(self.layers), d)
+        layers, n_epochs = learnt_network(rows, W, cost_of, sizes, int(self.max_epochs),
+                                          float(self.weight_decay), random)  # fmt: skip
+        new_rows = network_map(rows, layers)
+        Z = checked_coordinates(new_rows.transform(rows.X, n_jobs))
+        return self._set_fit(Z, new_rows, cost_=mean_edge_cost(W, curve, Z), n_epochs_=n_epochs)

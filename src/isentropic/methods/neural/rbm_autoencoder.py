@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from ..._core.errors import require_count
-from ..._core.state import Array, State
-from ...embedding.input_rows import checked_rows
+from typing import Annotated, Any
+
+import numpy as np
+
+from ..._core.parameters import Count
+from ..._core.runtime import generator
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.input_rows import checked_coordinates
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.network import AutoencoderMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from .boltzmann import stacked
-from .neural import AutoencoderEmbedder, Lessons, Reconstruction
+from .lessons import (
+    PRECISIONS,
+    Lessons,
+    MaxEpochs,
+    MaybeHiddenLayers,
+    Precision,
+    Reconstruction,
+    WeightDecay,
+    autoencoder_errors,
+    autoencoder_map,
+    checked_layers,
+)
 from .scaled_rows import ScaledRows
 from .training import train
 
 _WIDE = 500  # features from which on the first layer has 1,000 units
 
 
-class RBMAutoencoder(AutoencoderEmbedder):
+class RBMAutoencoder(SupportsInverse, Embedder):
     """Deep autoencoder of logistic units whose start is a stack of restricted Boltzmann machines.
 
     Layer after layer, a machine with the energy ``-v W h - v a - h b`` is trained on what the layer below
@@ -74,39 +96,48 @@ class RBMAutoencoder(AutoencoderEmbedder):
     ((1797, 2), 2)
     """
 
-    _state = State(free_energy_gaps_=Array(None))
+    _in_batches = True
+    free_energy_gaps_: Annotated[np.ndarray, Array(None)]
+    reconstruction_error_: Annotated[float, Number(0)]
+    held_out_error_: Annotated[float, Number(0)]
+    n_epochs_: Annotated[int, Whole(1)]
+    _map: Annotated[AutoencoderMap, Sub(AutoencoderMap)]
 
     def __init__(
         self,
-        n_components=2,
+        n_components: NComponents = 2,
         *,
-        layers=None,
-        pretrain_epochs=50,
-        max_epochs=200,
-        weight_decay=1e-5,
-        precision="single",
-        random_state=None,
-        n_jobs=None,
+        layers: MaybeHiddenLayers = None,
+        pretrain_epochs: Annotated[int, Count(least=0)] = 50,
+        max_epochs: MaxEpochs = 200,
+        weight_decay: WeightDecay = 1e-5,
+        precision: Precision = "single",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
-        super().__init__(
-            n_components, layers=layers, max_epochs=max_epochs, weight_decay=weight_decay,
-            precision=precision, random_state=random_state, n_jobs=n_jobs,
-        )  # fmt: skip
+        self.n_components = n_components
+        self.layers = layers
         self.pretrain_epochs = pretrain_epochs
+        self.max_epochs = max_epochs
+        self.weight_decay = weight_decay
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Scale; machine upon machine; unroll them; fine-tune; place every row. ``y`` is not used."""
-        pretrain_epochs = require_count("pretrain_epochs", self.pretrain_epochs, least=0)
-        X = checked_rows(self, X)
-        m = X.shape[1]
-        settings = self._settings((1000, 500, 250) if m >= _WIDE else (500, 250))
-        lessons = Lessons.of(ScaledRows.within_one(X, settings.dtype), settings.random)
-        sizes = (m, *settings.layers, settings.n_components)
-        stack = stacked(sizes, lessons, pretrain_epochs, settings.random, settings.dtype)
+        data, d, n_jobs = training_data(self, X, keep_rows=False), int(self.n_components), self.n_jobs
+        m, dtype, random = data.table.shape[1], PRECISIONS[self.precision], generator(self.random_state)
+        default = (1000, 500, 250) if m >= _WIDE else (500, 250)
+        hidden = default if self.layers is None else checked_layers(self.layers)
+        rows = ScaledRows.within_one(data.table, dtype)
+        lessons = Lessons.of(rows, random)
+        stack = stacked((m, *hidden, d), lessons, int(self.pretrain_epochs), random, dtype)
         layers = stack.unrolled()
-        lesson = Reconstruction(layers, lessons, settings.weight_decay)
-        trained = train(layers.vector, lesson, lessons.schedule(settings.max_epochs), settings.random)
-        half = len(settings.layers) + 1
-        self._keep_both(lessons, layers[:half], layers[half:], trained)
-        self.free_energy_gaps_ = stack.gaps
-        return self
+        lesson = Reconstruction(layers, lessons, float(self.weight_decay))
+        trained = train(layers.vector, lesson, lessons.schedule(int(self.max_epochs)), random)
+        half = len(hidden) + 1
+        new_rows = autoencoder_map(AutoencoderMap, d, rows, layers[:half], layers[half:])
+        Z = checked_coordinates(new_rows.transform(rows.X, n_jobs))
+        errors = autoencoder_errors(new_rows, Z, lessons)
+        return self._set_fit(Z, new_rows, free_energy_gaps_=stack.gaps, n_epochs_=trained.n_epochs, **errors)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..._core.runtime import row_blocks
+from ...embedding.maps.network import scaled
 
 _BLOCK = 2**18  # numbers that are read at once
 
@@ -61,11 +62,6 @@ class ScaledRows:
         """All rows in order, in blocks."""
         for first in range(0, len(self.X), size := _rows_at_once(self.X)):
             yield self.take(slice(first, first + size))
-
-
-def scaled(X: np.ndarray, origin: np.ndarray, unit: float) -> np.ndarray:
-    """``(x - origin) / unit`` in double precision, contiguous."""
-    return np.ascontiguousarray((X - origin) / unit)
 
 
 def _doubles(X: np.ndarray) -> Iterator[np.ndarray]:

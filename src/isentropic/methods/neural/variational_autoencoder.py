@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..._core.errors import require_count, require_number
+from ..._core.errors import require_count
+from ..._core.parameters import Real
 from ..._core.runtime import generator, one_blas_thread
-from ..._core.state import Array, Number, State
-from ...embedding.input_rows import checked_rows
+from ..._core.specs import Array, Number, Whole
+from ..._core.state import Sub
+from ...embedding.embedder import Embedder
+from ...embedding.input_rows import checked_coordinates
+from ...embedding.inverse import SupportsInverse
+from ...embedding.maps.layers import Layers
+from ...embedding.maps.network import AutoencoderMap
+from ...embedding.parameters import NComponents, NJobs
+from ...embedding.training_data import training_data
 from .evidence import VariationalNetwork
-from .networks import Layers
-from .neural import AutoencoderEmbedder, Lessons
+from .lessons import (
+    PRECISIONS,
+    HiddenLayers,
+    Lessons,
+    MaxEpochs,
+    Precision,
+    WeightDecay,
+    autoencoder_errors,
+    autoencoder_map,
+    checked_layers,
+)
 from .scaled_rows import ScaledRows
 from .training import train
 
 _DRAWS = 4  # of the place of a row, for the bound that is stated
 
 
-class VariationalAutoencoder(AutoencoderEmbedder):
+class VariationalMap(AutoencoderMap):
+    """The encoder gives a mean and the logarithm of a variance; a row is placed at the mean."""
+
+    outputs = 2
+
+
+class VariationalAutoencoder(SupportsInverse, Embedder):
     """An autoencoder with a likelihood: places are drawn, near each other and around 0, and decode to rows.
 
     The model is ``z ~ N(0, I)``, ``x ~ N(g(z), s^2 I)`` with a network g. The encoder gives a mean and a
@@ -85,60 +110,71 @@ class VariationalAutoencoder(AutoencoderEmbedder):
     ((3, 64), True)
     """
 
-    _outputs = 2  # a mean and the logarithm of a variance
-    _state = State(
-        elbo_=Number(),
-        held_out_elbo_=Number(),
-        divergences_=Array("d", least=0),
-        noise_variance_=Number(0),
-    )
+    _in_batches = True
+    elbo_: Annotated[float, Number()]
+    held_out_elbo_: Annotated[float, Number()]
+    divergences_: Annotated[np.ndarray, Array("d", least=0)]
+    noise_variance_: Annotated[float, Number(0)]
+    reconstruction_error_: Annotated[float, Number(0)]
+    held_out_error_: Annotated[float, Number(0)]
+    n_epochs_: Annotated[int, Whole(1)]
+    _map: Annotated[VariationalMap, Sub(VariationalMap)]
 
     def __init__(
         self,
-        n_components=2,
+        n_components: NComponents = 2,
         *,
-        layers=(256, 64),
-        beta=1.0,
-        max_epochs=200,
-        weight_decay=5e-4,
-        precision="single",
-        random_state=None,
-        n_jobs=None,
+        layers: HiddenLayers = (256, 64),
+        beta: Annotated[float, Real("a number of at least 0")] = 1.0,
+        max_epochs: MaxEpochs = 200,
+        weight_decay: WeightDecay = 5e-4,
+        precision: Precision = "single",
+        random_state: Any = None,
+        n_jobs: NJobs = None,
     ):
-        super().__init__(
-            n_components, layers=layers, max_epochs=max_epochs, weight_decay=weight_decay,
-            precision=precision, random_state=random_state, n_jobs=n_jobs,
-        )  # fmt: skip
+        self.n_components = n_components
+        self.layers = layers
         self.beta = beta
+        self.max_epochs = max_epochs
+        self.weight_decay = weight_decay
+        self.precision = precision
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X, y=None):
         """Scale; maximise the evidence lower bound; place every row at its mean. ``y`` is not used."""
-        beta = require_number("beta", self.beta, "a number of at least 0")
-        settings = self._settings()
-        X = checked_rows(self, X)
-        lessons = Lessons.of(ScaledRows.standard(X, settings.dtype), settings.random)
-        m, d, hidden = X.shape[1], settings.n_components, settings.layers
+        data, d, n_jobs = training_data(self, X, keep_rows=False), int(self.n_components), self.n_jobs
+        hidden, dtype = checked_layers(self.layers), PRECISIONS[self.precision]
+        random = generator(self.random_state)
+        rows, m = ScaledRows.standard(data.table, dtype), data.table.shape[1]
+        lessons = Lessons.of(rows, random)
         bent = (*("relu" for _ in hidden), "linear")
-        encoder = Layers.drawn((m, *hidden, 2 * d), bent, settings.random, settings.dtype)
-        decoder = Layers.drawn((d, *hidden[::-1], m), bent, settings.random, settings.dtype)
-        network = VariationalNetwork(encoder, decoder, lessons, beta, settings.weight_decay)
-        trained = train(network.vector, network, lessons.schedule(settings.max_epochs), settings.random)
-        self._keep_both(lessons, network.encoder, network.decoder, trained)
-        self._state_bounds(network)
-        return self
-
-    def _state_bounds(self, network: VariationalNetwork) -> None:
-        lessons = network.lessons
-        unit = self.n_features_in_ * np.log(self._unit)  # a density is one per unit of the data
-        with one_blas_thread():
-            bound = network.bound(lessons.rows.blocks(), _DRAWS)
-            held = network.bound(lessons.blocks(lessons.held), _DRAWS)
-        self.elbo_, self.held_out_elbo_ = float(bound.value() - unit), float(held.value() - unit)
-        self.divergences_ = np.maximum(bound.divergences, 0.0)  # rounding may leave less than nothing
-        self.noise_variance_ = network.noise * self._unit**2
+        encoder = Layers.drawn((m, *hidden, 2 * d), bent, random, dtype)
+        decoder = Layers.drawn((d, *hidden[::-1], m), bent, random, dtype)
+        network = VariationalNetwork(encoder, decoder, lessons, float(self.beta), float(self.weight_decay))
+        trained = train(network.vector, network, lessons.schedule(int(self.max_epochs)), random)
+        new_rows = autoencoder_map(VariationalMap, d, rows, network.encoder, network.decoder)
+        Z = checked_coordinates(new_rows.transform(rows.X, n_jobs))
+        return self._set_fit(Z, new_rows, n_epochs_=trained.n_epochs, **_bounds(network),
+                             **autoencoder_errors(new_rows, Z, lessons))  # fmt: skip
 
     def sample(self, n_samples=1, random_state=None) -> np.ndarray:
         """Rows that places drawn from ``N(0, I)`` decode to, without the noise of the model."""
         check_is_fitted(self)
         count = require_count("n_samples", n_samples)
         return self.inverse_transform(generator(random_state).standard_normal((count, self._n_features_out)))
+
+
+def _bounds(network: VariationalNetwork) -> dict[str, Any]:
+    """The evidence lower bound and its terms, in the unit of the data."""
+    lessons, rows = network.lessons, network.lessons.rows
+    unit = rows.X.shape[1] * np.log(rows.unit)  # a density is one per unit of the data
+    with one_blas_thread():
+        bound = network.bound(rows.blocks(), _DRAWS)
+        held = network.bound(lessons.blocks(lessons.held), _DRAWS)
+    return {
+        "elbo_": float(bound.value() - unit),
+        "held_out_elbo_": float(held.value() - unit),
+        "divergences_": np.maximum(bound.divergences, 0.0),  # rounding may leave less than nothing
+        "noise_variance_": network.noise * rows.unit**2,
+    }

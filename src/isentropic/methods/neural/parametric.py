@@ -1,7 +1,7 @@
-"""Parametric neighbour embeddings: a network whose outputs go down the cost of t-SNE, or of UMAP.
+"""Parametric neighbor embeddings: a network whose outputs go down the cost of t-SNE, or of UMAP.
 
-A method of this family makes a neighbour graph of the rows, with weights, and names its cost for a graph. The
-network sees batches of pairs, drawn by these weights: in a batch the pairs pull, and all of its rows push.
+A method makes a neighbor graph of the rows, with weights, and names its cost for a graph. The network sees
+batches of pairs, drawn by these weights: in a batch the pairs pull, and all of its rows push.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from ..._core.errors import require_count, require_number
-from ..._core.runtime import generator
-from ...embedding.input_rows import checked_components
+from ...embedding.maps.layers import Layers
+from ...embedding.maps.network import NetworkMap
+from ...embedding.training_data import TrainingData
 from .drawn_edges import DrawnEdges, matching
-from .networks import Layers
-from .neural import FEW, NetworkEmbedder, checked_layers, warn_of_few
+from .lessons import FEW, warn_of_few
 from .scaled_rows import ScaledRows
-from .training import Schedule, Trained, held_and_learnt, train
+from .training import Schedule, held_and_learnt, train
 
 _HELD, _MOST_HELD = 0.1, 2_000  # rows that are held back, as a share and at most
 _PAIRS = 256  # of a batch, and at least:
@@ -43,61 +42,30 @@ class GraphCost(Protocol):
     def divergence(self, Z: np.ndarray, exaggeration: float = 1.0) -> float: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How a network is made and trained."""
+def learnt_network(
+    rows: ScaledRows,
+    graph: csr_array,
+    cost_of: Callable[[csr_array], GraphCost],
+    sizes: tuple[int, ...],
+    max_epochs: int,
+    weight_decay: float,
+    random: np.random.RandomState,
+) -> tuple[Layers, int]:
+    """A network of these sizes that learnt drawn pairs, first exaggerated, and its epochs."""
+    bent = (*("relu" for _ in sizes[1:-1]), "linear")
+    layers = Layers.drawn(sizes, bent, random, np.float32)
+    pairs = DrawnPairs.of(graph, random)
+    n_epochs = 0
+    for epochs, exaggeration, rate in _phases(max_epochs):
+        lesson = PairLesson(layers, rows, pairs, cost_of, exaggeration, weight_decay)
+        n_epochs += train(layers.vector, lesson, Schedule(epochs, epochs, (rate,)), random).n_epochs
+    return layers, n_epochs
 
-    n_components: int
-    hidden: tuple[int, ...]
-    max_epochs: int
-    weight_decay: float
-    random: np.random.RandomState
-    seed: int  # of what else is drawn
 
-
-class ParametricMap(NetworkEmbedder):
-    """A network whose outputs go down the cost of a neighbour embedding.
-
-    In ``fit`` a method makes a neighbour graph and hands it to :meth:`_learn`, with its cost for a graph.
-    """
-
-    _in_batches = False  # the search for neighbours takes rows of doubles
-
-    def __init__(self, n_components, *, layers, max_epochs, weight_decay, random_state, n_jobs):
-        self.n_components = n_components
-        self.layers = layers
-        self.max_epochs = max_epochs
-        self.weight_decay = weight_decay
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _settings(self) -> Settings:
-        """What the constructor was given, checked."""
-        random = generator(self.random_state)
-        return Settings(
-            checked_components(self.n_components),
-            checked_layers(self.layers),
-            require_count("max_epochs", self.max_epochs),
-            require_number("weight_decay", self.weight_decay, "a number of at least 0"),
-            random,
-            int(random.randint(2**31 - 1)),
-        )
-
-    def _learn(
-        self, X: np.ndarray, graph: csr_array, cost_of: Callable[[csr_array], GraphCost], how: Settings
-    ) -> None:
-        """Train a network on drawn pairs, first exaggerated, and keep it with the places of all rows."""
-        rows = ScaledRows.standard(X, np.float32)
-        sizes = (X.shape[1], *how.hidden, how.n_components)
-        bent = (*("relu" for _ in how.hidden), "linear")
-        layers = Layers.drawn(sizes, bent, how.random, np.float32)
-        pairs = DrawnPairs.of(graph, how.random)
-        errors: tuple[float, ...] = ()
-        for epochs, exaggeration, rate in _phases(how.max_epochs):
-            lesson = PairLesson(layers, rows, pairs, cost_of, exaggeration, how.weight_decay)
-            trained = train(layers.vector, lesson, Schedule(epochs, epochs, (rate,)), how.random)
-            errors += trained.errors
-        self._keep(rows, layers, Trained(trained.error, errors))
+def network_map(rows: ScaledRows, layers: Layers) -> NetworkMap:
+    """The map of a trained network, in double precision."""
+    data = TrainingData(len(rows), None, "euclidean")
+    return NetworkMap(data, layers.sizes[-1], rows.origin, rows.unit, layers.astype(np.float64))
 
 
 @dataclass(frozen=True, slots=True)

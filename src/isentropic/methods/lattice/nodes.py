@@ -1,8 +1,4 @@
-"""Lattice methods: a sheet of nodes bent through the data. They differ in how the sheet is fitted.
-
-A method of this family finds the nodes in ``fit`` and hands them to :meth:`LatticeEmbedder._keep`. A row
-stands where its nearest node does, or at the mean of all of them, weighted by how near they are.
-"""
+"""Nodes of a lattice: where they stand, which are next to each other, and where a sheet of them begins."""
 
 from __future__ import annotations
 
@@ -11,15 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..._core.errors import require, require_count, require_one_of
-from ..._core.runtime import row_blocks
-from ..._core.state import Array, Double, Maybe, State
-from ...distances import rows_per_block
-from ...embedding.placement import Placer
-from ...kernels._jit import threads
-from ...kernels.networks.lattices import expected_places
 from ...linalg import fixed_signs
 from ...linalg.centred import CentredRows
-from ...neighbors import RowIndex
 
 KINDS = ("rectangular", "hexagonal")
 _REACH = {"rectangular": 1.5, "hexagonal": 1.1}  # of the next nodes, those at the corners among them
@@ -85,39 +74,3 @@ def principal_sheet(rows: CentredRows, places: np.ndarray) -> np.ndarray:
     deviations = values / np.sqrt(len(rows.rows))
     reach = np.maximum(np.abs(places).max(axis=0), 0.5)
     return (2 * places / reach)[:, : len(values)] * deviations @ axes.T
-
-
-class LatticeEmbedder(Placer):
-    """A map on a lattice whose nodes have places there and rows of the table that they stand for."""
-
-    _state = State(  # r nodes
-        places_=Array("r", "d"),
-        codebook_=Array("r", "m"),
-        _nodes=Array("r", "m"),
-        _mean=Array("m"),
-        _unit=Double(above=0),
-        _precision=Maybe(Double(0)),  # of the weights of nodes; None: the nearest alone
-    )
-
-    def _keep(
-        self, X: np.ndarray, rows: CentredRows, nodes: np.ndarray, places: np.ndarray, precision: float | None
-    ) -> None:
-        """Keep the nodes, in units around the mean as they were fitted, and place every row."""
-        self._mean, self._unit = rows.mean, rows.unit
-        self._nodes, self._precision = np.ascontiguousarray(nodes), precision
-        self.places_, self.codebook_ = places, rows.mean + nodes * rows.unit
-        self._n_features_out = places.shape[1]
-        self.embedding_ = self._place(X)
-
-    def _centred(self, X: np.ndarray) -> np.ndarray:
-        return (X - self._mean) / self._unit
-
-    def _place(self, X: np.ndarray) -> np.ndarray:
-        rows = self._centred(X)
-        if self._precision is None:
-            return self.places_[RowIndex(self._nodes).nearest(rows, 1, n_jobs=self.n_jobs)[0][:, 0]]
-        out = np.empty((len(X), self._n_features_out))
-        for block in row_blocks(len(X), "placing rows", size=rows_per_block(len(self._nodes)), adapt=True):
-            with threads(self.n_jobs):
-                expected_places(rows[block], self._nodes, self.places_, self._precision, out[block])
-        return out
