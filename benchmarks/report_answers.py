@@ -142,11 +142,25 @@ def changes_for_the_worse(before: Answer, after: Answer) -> list[str]:
         worse.append("the columns are called unrelated")
     if after.groups == "yes" and before.groups == "no":
         worse.append("groups are found where there were none")
-    for question in ("neighbors", "distances"):
+    for question, other in (("neighbors", "distances"), ("distances", "neighbors")):
         old, new = getattr(before, question), getattr(after, question)
-        if _steps_down(old, new) and not is_border(old, new):
+        if (
+            _steps_down(old, new)
+            and not is_border(old, new)
+            and not _is_trade(before, after, question, other)
+        ):
             worse.append(f"{question} {old} -> {new}")
     return worse
+
+
+def _is_trade(before: Answer, after: Answer, question: str, other: str) -> bool:
+    """Whether another map, about as useful, is fair where the first was good, and better otherwise.
+
+    Of maps that are the same in practice a small change of the table may recommend any.
+    """
+    fell = (getattr(before, question).level, getattr(after, question).level)
+    rose = getattr(after, other).value > getattr(before, other).value
+    return before.recommended != after.recommended and fell == ("good", "fair") and rose
 
 
 def border_changes(before: Answer, after: Answer) -> list[str]:

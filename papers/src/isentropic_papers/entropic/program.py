@@ -19,7 +19,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from isentropic import EntropicIsomap, Inflate, Isomap
 from isentropic.affinities import conditional_affinities
-from isentropic.divergences import bandwidth_floors, kde_divergences, reweighted
+from isentropic.divergences import bandwidth_floors, kde_divergences
 from isentropic.experiments.values import Refused
 from isentropic.linalg import eigenpairs_by_rank
 
@@ -57,11 +57,10 @@ def published_kl_map(X: np.ndarray, k: int) -> np.ndarray:
 
 
 class _WithoutOwnRow(EntropicIsomap):
-    def _weighed(self, X, found, products):
-        graph, patches = super()._weighed(X, found, products)
-        first, others = found.indices[:, 0], found.indices[:, 1:]
-        bare = replace(patches, own=first, neighbors=others)  # the nearest row in the place of its own
-        return reweighted(graph, bare.weights), bare
+    def _patches(self, X, knn, n_edges, products):
+        patches = super()._patches(X, knn, n_edges, products)
+        first, others = knn.indices[:, 0], knn.indices[:, 1:]
+        return replace(patches, own=first, neighbors=others)  # the nearest row in the place of its own
 
 
 def published_kde_map(X: np.ndarray, percentile: float, bandwidth: float | str) -> np.ndarray:
