@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from .state import Maybe, Number, OneOf, State, Text, Whole
+from .state import Maybe, Number, OneOf, Text, Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,25 +15,22 @@ class Dis1:
     ``beta="auto"`` is the mean squared distance. With ``alpha=0`` all rows of a class come before any other.
     """
 
-    alpha: float = 0.5
-    beta: float | Literal["auto"] = "auto"
-    _state = State(alpha=Number(0, most=1), beta=OneOf(Number(above=0), Text("auto")))
+    alpha: Annotated[float, Number(0, most=1)] = 0.5
+    beta: Annotated[float | Literal["auto"], OneOf(Number(above=0), Text("auto"))] = "auto"
 
 
 @dataclass(frozen=True, slots=True)
 class Dis2:
     """Of classes: ``d / psi`` within one, ``d`` between two."""
 
-    psi: float = 2.0
-    _state = State(psi=Number(1))
+    psi: Annotated[float, Number(1)] = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Dis3:
     """Of classes: ``d`` within one, ``d + mu max d`` between two."""
 
-    mu: float = 0.1
-    _state = State(mu=Number(0, most=1))
+    mu: Annotated[float, Number(0, most=1)] = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +40,7 @@ class Dis4:
     v is a ``column`` of X, by its number from 0, such as a time or a level; d is the distance by the others.
     """
 
-    column: int
-    _state = State(column=Whole(0))
+    column: Annotated[int, Whole(0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +50,6 @@ class ClassDivergence:
     ``scale="match"`` has the largest ``s DE`` equal the largest d; None adds nats to lengths, s = 1.
     """
 
-    alpha: float = 0.1
-    divergence: str = "kl"
-    scale: Literal["match"] | None = "match"
-    _state = State(alpha=Number(0, most=1), divergence=Text(), scale=Maybe(Text("match")))
+    alpha: Annotated[float, Number(0, most=1)] = 0.1
+    divergence: Annotated[str, Text()] = "kl"
+    scale: Annotated[Literal["match"] | None, Maybe(Text("match"))] = "match"

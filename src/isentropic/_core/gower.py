@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from .state import Each, Maybe, Number, State, Whole
+from .state import Each, Maybe, Number, Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,6 @@ class Gower:
     (4, 2)
     """
 
-    levels: tuple[int, ...] = ()  # numbers of columns, from 0
-    ordered: tuple[int, ...] = ()
-    weights: tuple[float, ...] | None = None
-    _state = State(levels=Each(Whole(0)), ordered=Each(Whole(0)), weights=Maybe(Each(Number(0))))
+    levels: Annotated[tuple[int, ...], Each(Whole(0))] = ()  # numbers of columns, from 0
+    ordered: Annotated[tuple[int, ...], Each(Whole(0))] = ()
+    weights: Annotated[tuple[float, ...] | None, Maybe(Each(Number(0)))] = None

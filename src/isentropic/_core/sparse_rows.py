@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from .errors import require
-from .state import Array, Size, Starts, State
+from .state import Array, Size, Starts
 
 SPARSE_METRIC = "cosine"  # by which such rows are compared
 LARGEST = 1e150  # number whose square, and sums of such, are finite
@@ -24,16 +24,10 @@ class SparseRows:
     not know how they are held: in ``12 nnz`` bytes.
     """
 
-    indptr: np.ndarray  # (n + 1,)
-    indices: np.ndarray  # (nnz,) int32
-    data: np.ndarray  # (nnz,)
-    m: int
-    _state = State(
-        m=Size("m"),
-        indptr=Starts("n", "entries"),
-        indices=Array("entries", dtype=np.int32, below="m", empty=True),
-        data=Array("entries", within=LARGEST, empty=True),
-    )
+    indptr: Annotated[np.ndarray, Starts("n", "entries")]
+    indices: Annotated[np.ndarray, Array("entries", dtype=np.int32, below="m", empty=True)]  # (nnz,) int32
+    data: Annotated[np.ndarray, Array("entries", within=LARGEST, empty=True)]
+    m: Annotated[int, Size("m")]
 
     @classmethod
     def of(cls, X: Any, *, name: str = "X") -> SparseRows:

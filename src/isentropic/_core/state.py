@@ -94,7 +94,8 @@ def _specs_of(hints: dict[str, Any]) -> dict[str, FieldSpec]:
 
 def uses_parts(kind: type) -> bool:
     """Whether an estimator is made of parts: no class that it derives from has a table."""
-    return bool(field_specs(kind)) and not any("_state" in vars(base) for base in kind.__mro__)
+    estimator = hasattr(kind, "_get_param_names") and bool(field_specs(kind))
+    return estimator and not any("_state" in vars(base) for base in kind.__mro__)
 
 
 # ---- parts that declare their own --------------------------------------------------------------

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from .class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
 from .gower import Gower
-from .state import Array, Flag, Maybe, Number, OneOf, Starts, State, Text, Value, Whole
+from .state import Array, Flag, Maybe, Number, OneOf, Starts, Text, Value, Whole
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
@@ -30,10 +30,9 @@ class Knn:
     """
 
     kind: ClassVar[str] = "knn"
-    k: int = 10
-    approximate: bool | Literal["auto"] = "auto"
-    exact_below: int = 10_000
-    _state = State(k=Whole(1), approximate=OneOf(Flag(), Text("auto")), exact_below=Number())
+    k: Annotated[int, Whole(1)] = 10
+    approximate: Annotated[bool | Literal["auto"], OneOf(Flag(), Text("auto"))] = "auto"
+    exact_below: Annotated[int, Number()] = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,7 @@ class Radius:
     """Neighbours are the rows nearer than ``eps``; edges weighted by distance."""
 
     kind: ClassVar[str] = "radius"
-    eps: float
-    _state = State(eps=Number(above=0))
+    eps: Annotated[float, Number(above=0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +48,7 @@ class Percentile:
     """Each row has its own radius, the ``p``-th percentile of its distances; inclusive."""
 
     kind: ClassVar[str] = "percentile"
-    p: float = 10.0
-    _state = State(p=Number(above=0, most=100))
+    p: Annotated[float, Number(above=0, most=100)] = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +56,7 @@ class Can:
     """Clustering with adaptive neighbours: affinities that sum to one over ``k`` neighbours."""
 
     kind: ClassVar[str] = "can"
-    k: int = 10
-    _state = State(k=Whole(1))
+    k: Annotated[int, Whole(1)] = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +67,8 @@ class Pnn:
     """
 
     kind: ClassVar[str] = "pnn"
-    k: int = 10
-    t: float | None = None
-    _state = State(k=Whole(1), t=Maybe(Number(above=0, infinite=True)))
+    k: Annotated[int, Whole(1)] = 10
+    t: Annotated[float | None, Maybe(Number(above=0, infinite=True))] = None
 
 
 NeighborRule = Knn | Radius | Percentile | Can | Pnn
@@ -83,9 +78,8 @@ NeighborRule = Knn | Radius | Percentile | Can | Pnn
 class Landmarks:
     """``n`` landmarks, spread out (``"maxmin"``) or drawn at random."""
 
-    n: int
-    rule: Literal["maxmin", "random"] = "maxmin"
-    _state = State(n=Whole(1), rule=Text("maxmin", "random"))
+    n: Annotated[int, Whole(1)]
+    rule: Annotated[Literal["maxmin", "random"], Text("maxmin", "random")] = "maxmin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +90,7 @@ class Inflate:
     as programs do whose matrix of shortest paths holds 0 where there is none.
     """
 
-    factor: float = 10.0
-    _state = State(factor=Number(0))
+    factor: Annotated[float, Number(0)] = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +101,11 @@ class Geodesic:
     graph; ``on_disconnected`` what to do about a graph in parts, ``"bridge"`` or ``"raise"``.
     """
 
-    neighbors: int | NeighborRule = 10
-    metric: str | Gower = "euclidean"
-    on_disconnected: str = "bridge"
-    _state = State(
-        neighbors=OneOf(Whole(1), Value(Knn), Value(Radius), Value(Percentile)),
-        metric=OneOf(Text(), Value(Gower)),
-        on_disconnected=Text("bridge", "raise"),
-    )
+    neighbors: Annotated[
+        int | NeighborRule, OneOf(Whole(1), Value(Knn), Value(Radius), Value(Percentile))
+    ] = 10
+    metric: Annotated[str | Gower, OneOf(Text(), Value(Gower))] = "euclidean"
+    on_disconnected: Annotated[str, Text("bridge", "raise")] = "bridge"
 
 
 MOST_STEPS = 10_000  # of walks: each is a product with the graph, for every row that is placed
@@ -130,20 +120,14 @@ class Diffusion:
     take a larger ``t`` to see them apart. ``O(t)`` products with the graph for each row.
     """
 
-    neighbors: int | NeighborRule = 10
-    t: int = 1
-    sigma: float | Literal["auto"] = "auto"
-    alpha: float = 0.0
-    metric: str | Gower = "euclidean"
-    on_disconnected: str = "bridge"
-    _state = State(
-        neighbors=OneOf(Whole(1), Value(Knn), Value(Radius), Value(Percentile)),
-        t=Whole(1, below=MOST_STEPS + 1),
-        sigma=OneOf(Number(above=0, infinite=True), Text("auto")),
-        alpha=Number(0, most=1),
-        metric=OneOf(Text(), Value(Gower)),
-        on_disconnected=Text("bridge", "raise"),
-    )
+    neighbors: Annotated[
+        int | NeighborRule, OneOf(Whole(1), Value(Knn), Value(Radius), Value(Percentile))
+    ] = 10
+    t: Annotated[int, Whole(1, below=MOST_STEPS + 1)] = 1
+    sigma: Annotated[float | Literal["auto"], OneOf(Number(above=0, infinite=True), Text("auto"))] = "auto"
+    alpha: Annotated[float, Number(0, most=1)] = 0.0
+    metric: Annotated[str | Gower, OneOf(Text(), Value(Gower))] = "euclidean"
+    on_disconnected: Annotated[str, Text("bridge", "raise")] = "bridge"
 
 
 GraphMetric = Geodesic | Diffusion  # metrics over the neighbour graph of the rows
@@ -153,10 +137,9 @@ GraphMetric = Geodesic | Diffusion  # metrics over the neighbour graph of the ro
 class Momentum:
     """An optimiser, for reproduction only: gradient descent with momentum and gains, as published for SDD."""
 
-    max_iter: int = 2000
-    learning_rate: float = 7.0
-    momentum: float = 0.8
-    _state = State(max_iter=Whole(0), learning_rate=Number(above=0), momentum=Number(0))
+    max_iter: Annotated[int, Whole(0)] = 2000
+    learning_rate: Annotated[float, Number(above=0)] = 7.0
+    momentum: Annotated[float, Number(0)] = 0.8
 
 
 # by the names that the command line takes, which a saved model may hold and the package exports
@@ -192,18 +175,12 @@ STAGES: Mapping[str, type] = MappingProxyType(
 class Neighbors:
     """The ``k`` nearest neighbours of every row: directed, nearest first, ties by index, self excluded."""
 
-    indices: npt.NDArray[np.int32]  # (n, k)
-    distances: Floats  # (n, k), not squared
-    metric: str
-    exact: bool
-    recall: float = 1.0  # share of true neighbours found, estimated on sampled rows when not exact
-    _state = State(
-        indices=Array("n", "k", dtype=np.int32, below="n"),
-        distances=Array("n", "k", least=0),
-        metric=Text(),
-        exact=Flag(),
-        recall=Number(0),
-    )
+    indices: Annotated[npt.NDArray[np.int32], Array("n", "k", dtype=np.int32, below="n")]
+    distances: Annotated[Floats, Array("n", "k", least=0)]  # (n, k), not squared
+    metric: Annotated[str, Text()]
+    exact: Annotated[bool, Flag()]
+    # share of true neighbours found, estimated on sampled rows when not exact
+    recall: Annotated[float, Number(0)] = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,24 +192,16 @@ class NeighborGraph:
     ``bridges`` are the edges (i, j) that a repair added.
     """
 
-    indptr: npt.NDArray[np.int64]  # (n + 1,)
-    indices: npt.NDArray[np.int32]  # (n_edges,)
-    weights: Floats  # (n_edges,)
-    kind: str
-    components: npt.NDArray[np.int32]  # (n,)
-    bridges: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 2), np.int32))
-    exact: bool = True
-    recall: float = 1.0
-    _state = State(
-        weights=Array("edges", least=0, empty=True),
-        indptr=Starts("n", "edges"),
-        indices=Array("edges", dtype=np.int32, below="n", empty=True),
-        kind=Text("knn", "radius", "percentile", "can", "pnn"),
-        components=Array("n", dtype=np.int32, below="n"),
-        bridges=Array("bridges", 2, dtype=np.int32, below="n", empty=True),
-        exact=Flag(),
-        recall=Number(0),
+    indptr: Annotated[npt.NDArray[np.int64], Starts("n", "edges")]
+    indices: Annotated[npt.NDArray[np.int32], Array("edges", dtype=np.int32, below="n", empty=True)]
+    weights: Annotated[Floats, Array("edges", least=0, empty=True)]
+    kind: Annotated[str, Text("knn", "radius", "percentile", "can", "pnn")]
+    components: Annotated[npt.NDArray[np.int32], Array("n", dtype=np.int32, below="n")]
+    bridges: Annotated[npt.NDArray[np.int32], Array("bridges", 2, dtype=np.int32, below="n", empty=True)] = (
+        field(default_factory=lambda: np.empty((0, 2), np.int32))
     )
+    exact: Annotated[bool, Flag()] = True
+    recall: Annotated[float, Number(0)] = 1.0
 
     @property
     def n_rows(self) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from .._core.errors import is_real, require, require_count, require_number, require_one_of
-from .._core.state import Array, Double, State, Text, Whole
+from .._core.state import Array, Double, Text, Whole
 from ..kernels._jit import threads
 from ..kernels.distances.products import gaussian_exponents, inner_products, row_squares
 
@@ -19,18 +19,12 @@ KERNELS = ("linear", "poly", "rbf", "precomputed")
 class InnerProduct:
     """``x'y``, ``(g x'y + c)^p`` or ``exp(-g |x - y|^2)``; or given, and then a row holds the products."""
 
-    kind: str
-    gamma: float
-    degree: int
-    coef0: float
-    origin: np.ndarray  # (m,) taken off every row; empty where products are given
-    _state = State(
-        kind=Text(*KERNELS),
-        gamma=Double(above=0),
-        degree=Whole(1),
-        coef0=Double(),
-        origin=Array("columns", empty=True),
-    )
+    kind: Annotated[str, Text(*KERNELS)]
+    gamma: Annotated[float, Double(above=0)]
+    degree: Annotated[int, Whole(1)]
+    coef0: Annotated[float, Double()]
+    # taken off every row; empty where products are given
+    origin: Annotated[np.ndarray, Array("columns", empty=True)]
 
     @classmethod
     def of(cls, X: np.ndarray, kind: Any, gamma: Any, degree: Any, coef0: Any) -> InnerProduct:

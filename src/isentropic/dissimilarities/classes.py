@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
@@ -15,7 +16,7 @@ from scipy.special import logsumexp
 
 from .._core.errors import IsentropicWarning, require, require_number
 from .._core.runtime import one_blas_thread, require_memory, row_blocks
-from .._core.state import Array, Double, State, StateError, Value
+from .._core.state import Array, Double, StateError, Value
 
 _LARGEST_EXPONENT = 300.0  # whose exponential, squared and summed over many, is still a number
 _NUMBERS_AT_ONCE = 2**20  # in the differences of a block of rows and the class means
@@ -74,12 +75,9 @@ def class_aware_distances(
 class ClassGaussians:
     """Mean and shrunk covariance of every class: positive definite also for a class of one row."""
 
-    means: np.ndarray  # (c, m)
-    covariances: np.ndarray  # (c, m, m)
-    counts: np.ndarray  # (c,) rows
-    _state = State(
-        means=Array("c", "m"), covariances=Array("c", "m", "m"), counts=Array("c", dtype=np.int64, above=0)
-    )
+    means: Annotated[np.ndarray, Array("c", "m")]
+    covariances: Annotated[np.ndarray, Array("c", "m", "m")]
+    counts: Annotated[np.ndarray, Array("c", dtype=np.int64, above=0)]  # (c,) rows
 
     def _require_sound(self) -> None:
         try:
@@ -97,16 +95,10 @@ class WideGaussians:
     posteriors and in divergences: those of ``inside`` are those of the whole. Nothing of size m×m is held.
     """
 
-    centre: np.ndarray  # (m,)
-    basis: np.ndarray  # (r, m) orthonormal rows
-    noise: float  # variance in every direction outside of the span
-    inside: ClassGaussians  # (c, r)
-    _state = State(
-        centre=Array("m"),
-        basis=Array("r", "m"),
-        noise=Double(above=0),
-        inside=Value(ClassGaussians, c="c", m="r"),
-    )
+    centre: Annotated[np.ndarray, Array("m")]
+    basis: Annotated[np.ndarray, Array("r", "m")]  # (r, m) orthonormal rows
+    noise: Annotated[float, Double(above=0)]  # variance in every direction outside of the span
+    inside: Annotated[ClassGaussians, Value(ClassGaussians, c="c", m="r")]
 
     @property
     def means(self) -> np.ndarray:

@@ -8,13 +8,13 @@ class both grow with the distance: so the nearest by a dissimilarity are among t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from .._core.class_choices import ClassDivergence, Dis1, Dis2, Dis3, Dis4
 from .._core.errors import require, require_count, require_number, require_one_of
-from .._core.state import Array, Double, State, Whole
+from .._core.state import Array, Double, Whole
 from ..distances import Metric, is_gower
 from .classes import class_aware_distances, expected_shares
 from .spreads import largest_distance, mean_squared_distance
@@ -27,9 +27,8 @@ CHOICES = {"dis1": Dis1, "dis2": Dis2, "dis3": Dis3, "divergence": ClassDivergen
 class Exponential:
     """dis1: within a class below 1, between classes without bound."""
 
-    width: float
-    discount: float
-    _state = State(width=Double(above=0), discount=Double(0, most=1))
+    width: Annotated[float, Double(above=0)]
+    discount: Annotated[float, Double(0, most=1)]
 
     def between(
         self, d: np.ndarray, heads: np.ndarray, tails: np.ndarray, *, told: bool = True
@@ -46,8 +45,7 @@ class Exponential:
 class Shrunk:
     """dis2: within a class a share of the distance."""
 
-    factor: float
-    _state = State(factor=Double(1))
+    factor: Annotated[float, Double(1)]
 
     def between(
         self, d: np.ndarray, heads: np.ndarray, tails: np.ndarray, *, told: bool = True
@@ -63,8 +61,7 @@ class Shrunk:
 class Added:
     """dis3 and class divergences: a length for each pair of classes comes to the distance."""
 
-    lengths: np.ndarray  # (c, c), zero on the diagonal
-    _state = State(lengths=Array("c", "c", least=0))
+    lengths: Annotated[np.ndarray, Array("c", "c", least=0)]  # (c, c), zero on the diagonal
 
     def between(
         self, d: np.ndarray, heads: np.ndarray, tails: np.ndarray, *, told: bool = True
@@ -81,8 +78,7 @@ class Added:
 class Directed:
     """dis4, by a column of the rows: it needs both rows, so that the nearest of a class may be any of it."""
 
-    column: int
-    _state = State(column=Whole(0))
+    column: Annotated[int, Whole(0)]
 
     def split(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The columns that distances are of, and the one that they are weighed by."""

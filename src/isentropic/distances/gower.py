@@ -7,13 +7,13 @@ numbers. All else takes them as they are then. Rows of a whole table that are in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Annotated, Any, TypeGuard
 
 import numpy as np
 
 from .._core.errors import TableWarning, is_real, is_whole, require, warn
 from .._core.gower import Gower
-from .._core.state import Array, Starts, State
+from .._core.state import Array, Starts
 from ..kernels._jit import threads
 from ..kernels.distances.euclidean import TILE
 from ..kernels.distances.gower import gower_pairs, gower_rows
@@ -60,16 +60,11 @@ def weights_of(metric: str | Gower, n_columns: int) -> np.ndarray:
 class GowerUnits:
     """What the columns of fitted rows are measured by: ranges of numbers, and the levels that there are."""
 
-    low: np.ndarray  # (m,) least number of a column; 0 where there is none
-    span: np.ndarray  # (m,) its range; 0 where it is constant
-    starts: np.ndarray  # (m + 1,) where the levels of each column begin; numbers have none
-    values: np.ndarray  # levels in order
-    _state = State(
-        low=Array("m"),
-        span=Array("m", least=0),
-        starts=Starts("m", "levels"),
-        values=Array("levels", empty=True),
-    )
+    low: Annotated[np.ndarray, Array("m")]  # (m,) least number of a column; 0 where there is none
+    span: Annotated[np.ndarray, Array("m", least=0)]  # (m,) its range; 0 where it is constant
+    # where the levels of each column begin; numbers have none
+    starts: Annotated[np.ndarray, Starts("m", "levels")]
+    values: Annotated[np.ndarray, Array("levels", empty=True)]  # levels in order
 
     @classmethod
     def of(cls, X: np.ndarray, metric: str | Gower) -> GowerUnits:

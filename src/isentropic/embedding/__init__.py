@@ -1,1 +1,35 @@
-"""What the methods of all families share: the base of estimators, input rows, starts, distances."""
+"""What the methods of all families share, and what a method of another package is made of.
+
+A method is an :class:`Embedder` whose ``fit`` begins with ``training_data(self, X)`` of the module of that
+name, calls stages by name, and ends with ``_set_fit``: the embedding, an out-of-sample map, and public
+results. Maps are made of parts (:class:`Part`), whose fields carry their spec in the annotation. Names load
+on first use.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_PUBLIC = {
+    "ClassModel": ".classes.class_model",
+    "Embedder": ".embedder",
+    "GeodesicMap": ".maps.geodesic",
+    "NearestRows": ".maps.row_optimizer",
+    "Part": ".part",
+    "RowOptimizer": ".maps.row_optimizer",
+    "TrainingData": ".training_data",
+    "all_or_nothing": ".embedder",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return list(_PUBLIC)
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(_PUBLIC)

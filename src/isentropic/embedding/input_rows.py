@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from .._core.arguments import unmasked
 from .._core.errors import InvalidInputError, IsentropicError, require, require_count
 from .._core.sparse_rows import SPARSE_METRIC, SparseRows, is_sparse
-from .._core.state import Array, Maybe, OneOf, State, StateError, Value
+from .._core.state import Array, Maybe, OneOf, StateError, Value
 from .._core.values import GraphMetric
 from ..distances import (
     LARGEST,
@@ -234,16 +234,12 @@ class KnownRows:
     most of them have; of classes with as many, of the one that comes first.
     """
 
-    X: np.ndarray | SparseRows
-    hashes: np.ndarray  # sorted
-    order: np.ndarray  # row of each sorted hash; of equal ones first those that are found, then in row order
-    one_class: np.ndarray | None = None  # whether all rows with the values of a row have its class
-    _state = State(
-        X=table_of("n", "m"),
-        hashes=Array("n", dtype=np.uint64),
-        order=Array("n", dtype=np.int64, below="n"),
-        one_class=Maybe(Array("n", dtype=np.bool_)),
-    )
+    X: Annotated[np.ndarray | SparseRows, table_of("n", "m")]
+    hashes: Annotated[np.ndarray, Array("n", dtype=np.uint64)]  # sorted
+    # row of each sorted hash; of equal ones first those that are found, then in row order
+    order: Annotated[np.ndarray, Array("n", dtype=np.int64, below="n")]
+    # whether all rows with the values of a row have its class
+    one_class: Annotated[np.ndarray | None, Maybe(Array("n", dtype=np.bool_))] = None
 
     @classmethod
     def of(cls, X: np.ndarray, classes: np.ndarray | None = None) -> KnownRows:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -18,7 +19,7 @@ from numpy.lib.stride_tricks import as_strided
 from .._core.arguments import as_numbers
 from .._core.errors import NegativeEigenvalueWarning, require, require_count, warn
 from .._core.runtime import checked_jobs, one_blas_thread, require_memory
-from .._core.state import Absent, Array, Double, Number, State, Tuple
+from .._core.state import Absent, Array, Double, Number, Tuple
 from ..kernels._jit import threads
 from ..kernels.distances.condensed import (
     combined_comoments,
@@ -43,20 +44,17 @@ _EXACT = 500  # up to this many rows the whole spectrum is found in a fiftieth o
 class Scaling:
     """Coordinates of reference rows, and what places any other row among them."""
 
-    eigenvalues: np.ndarray  # (d,) largest first
-    embedding: np.ndarray  # (n, d): sqrt(eigenvalue) times eigenvector, zero where it is negative
-    projection: np.ndarray  # (n, d): eigenvector over sqrt(eigenvalue), zero where it is not positive
-    means: np.ndarray  # (n,) mean squared distance of each reference row to all
-    euclidean_defect: tuple[float, float]  # bounds of the negative share of the spectrum
-    constant: float = 0.0  # added to all distances, so that no share is negative
-    _state = State(
-        eigenvalues=Array("d"),
-        embedding=Array("n", "d"),
-        projection=Array("n", "d"),
-        means=Array("n", least=0),
-        euclidean_defect=Tuple(Number(), Number()),
-        constant=Absent(Double(0)),
-    )
+    eigenvalues: Annotated[np.ndarray, Array("d")]  # (d,) largest first
+    # sqrt(eigenvalue) times eigenvector, zero where it is negative
+    embedding: Annotated[np.ndarray, Array("n", "d")]
+    # eigenvector over sqrt(eigenvalue), zero where it is not positive
+    projection: Annotated[np.ndarray, Array("n", "d")]
+    # mean squared distance of each reference row to all
+    means: Annotated[np.ndarray, Array("n", least=0)]
+    # bounds of the negative share of the spectrum
+    euclidean_defect: Annotated[tuple[float, float], Tuple(Number(), Number())]
+    # added to all distances, so that no share is negative
+    constant: Annotated[float, Absent(Double(0))] = 0.0
 
     def place(self, distances: np.ndarray, *, n_jobs: int | None = None) -> np.ndarray:
         """Gower's out-of-sample formula (Nyström's, for inner products) of distances to the references."""

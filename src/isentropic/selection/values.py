@@ -4,41 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from .._core.state import Dict, Each, Maybe, Number, Plain, State, StateError, Text, Value, Whole
+from .._core.state import Dict, Each, Maybe, Number, Plain, StateError, Text, Value, Whole
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One set of parameters that was tried, and its score; a failure has a reason instead of a score."""
 
-    params: Mapping[str, Any]
-    score: float | None
-    seconds: float
-    reason: str = ""
-    _state = State(
-        params=Dict(Text(), Plain()),
-        score=Maybe(Number()),
-        seconds=Number(0),
-        reason=Text(),
-    )
+    params: Annotated[Mapping[str, Any], Dict(Text(), Plain())]
+    score: Annotated[float | None, Maybe(Number())]
+    seconds: Annotated[float, Number(0)]
+    reason: Annotated[str, Text()] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Every trial in the order of the grid, and which of them is best: of equal ones the first."""
 
-    trials: tuple[Trial, ...]
-    best: int  # position among the trials
-    criterion: str
-    better: Literal["higher", "lower"]
-    _state = State(
-        trials=Each(Value(Trial)),
-        best=Whole(0),
-        criterion=Text(),
-        better=Text("higher", "lower"),
-    )
+    trials: Annotated[tuple[Trial, ...], Each(Value(Trial))]
+    best: Annotated[int, Whole(0)]  # position among the trials
+    criterion: Annotated[str, Text()]
+    better: Annotated[Literal["higher", "lower"], Text("higher", "lower")]
 
     def _require_sound(self) -> None:
         if self.best >= len(self.trials) or self.trials[self.best].score is None:
