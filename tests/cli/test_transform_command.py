@@ -119,15 +119,13 @@ def test_a_preparation_of_another_table_is_refused(run, model, flats, tmp_path):
 @pytest.mark.parametrize("name", ["graph_", "_require_sound", "removed"])
 def test_a_tampered_model_is_a_failure_in_one_line(run, model, flats, tmp_path, name):
     def change(members):
-        schema = json.loads(members["schema.json"])
-        attributes = schema["content"]["content"]
+        schema = json.loads(members["model.json"])
+        fitted = schema["model"]["fitted"]
         if name == "removed":
-            attributes.pop("_fit_rule")
+            fitted.pop("_map")
         else:
-            attributes[name] = attributes["n_jobs"]
-        kinds = schema["content"]["key_types"]
-        kinds["content"] = kinds["content"][:1] * len(attributes)
-        members["schema.json"] = json.dumps(schema).encode()
+            fitted[name] = None
+        members["model.json"] = json.dumps(schema).encode()
 
     rezipped(model, change)
     result = run("transform", model, flats, "-o", tmp_path / "out.csv")

@@ -111,9 +111,9 @@ class ModelWriter:
         self._alive: list[Any] = []  # what was written: no identity is used again
 
     def write(self, model: Any, header: dict[str, Any]) -> None:
-        found = {**header, "model": self._estimator(model), "parts": self._parts}
-        self._member(MEMBER, json.dumps(found, indent=1, allow_nan=False).encode())
-        self._archive.close()
+        with self._archive:
+            found = {**header, "model": self._estimator(model), "parts": self._parts}
+            self._member(MEMBER, json.dumps(found, indent=1).encode())
 
     def _estimator(self, model: Any) -> dict[str, Any]:
         held, parameters = model.__getstate__(), model._get_param_names()
