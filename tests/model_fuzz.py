@@ -72,6 +72,15 @@ def specimen_names():
     return [*METHODS, "selected", *special]
 
 
+def name_by_skops():
+    """A method that is not made of parts yet, one that keeps rows if there is any: its files are of skops."""
+    from isentropic._core.state import uses_parts
+    from isentropic.registry import METHODS
+
+    found = [each for each in METHODS.values() if not (uses_parts(each.load()) or each.needs_y)]
+    return max(found, key=lambda each: each.precomputed).name
+
+
 def _unfitted(name):
     import isentropic
     from isentropic.meta import Selected

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Annotated
 
 import numpy as np
 from scipy.special import expit
 
-from ..._core.state import Array, Each, State, StateError, Text, Whole
+from ..._core.specs import Array, Each, StateError, Text, Whole
 from ...kernels._jit import threads
 from ...kernels.networks.layers import write_layer
 
@@ -30,10 +31,10 @@ class Layers:
     ((5, 2), 50)
     """
 
-    sizes: tuple[int, ...]  # of the rows that come in, and of what each layer gives
-    activations: tuple[str, ...]  # of each layer
-    vector: np.ndarray  # weights (a, b) and biases (b,) of each layer, one layer after the other
-    _state = State(sizes=Each(Whole(1)), activations=Each(Text(*ACTIVATIONS)), vector=Array(None))
+    # of the rows that come in, and of what each layer gives
+    sizes: Annotated[tuple[int, ...], Each(Whole(1))]
+    activations: Annotated[tuple[str, ...], Each(Text(*ACTIVATIONS))]  # of each layer
+    vector: Annotated[np.ndarray, Array(None)]  # weights (a, b), biases (b,) of one layer after the other
 
     @classmethod
     def drawn(
