@@ -574,7 +574,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(saved):
     with zipfile.ZipFile(saved, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("bomb.npy", bytes(2**26))
     saved.write_bytes(model_fuzz.sealed(saved.read_bytes()))
-    assert saved.stat().st_size < 2**17
+    assert saved.stat().st_size < 2**22  # far below the limit: what is inside is refused, not the file
     with isentropic.config_context(memory_limit=2**25), pytest.raises(MemoryBudgetError, match=str(saved)):
         load(saved)
 

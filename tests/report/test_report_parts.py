@@ -197,7 +197,7 @@ def test_maps_stand_in_the_order_of_their_grades():
 
     runs = make_runs(make_table(), 12)
     near = [0.5, 0.6, 0.6, *(0.7 + i / 100 for i in range(7)), 0.99, 0.95]
-    far = [0.9, 0.4, 0.5, *(0.7 for _ in range(9))]
+    far = [0.9, 0.6, 0.65, *(0.7 for _ in range(9))]
     found = make_verdict(runs)
     ratings = [
         replace(

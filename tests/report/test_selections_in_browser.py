@@ -383,7 +383,12 @@ def many_maps():
     runs = [replace(one, method=name, trials=()) for name in NAMES]
     verdict = make_verdict(runs)
     ratings = [
-        replace(one, neighbors=with_value(one.neighbors, 0.3 + 0.01 * one.run), usable=one.run != 11)
+        replace(
+            one,
+            neighbors=with_value(one.neighbors, 0.5 + 0.01 * one.run),
+            distances=with_value(one.distances, 0.8),
+            usable=one.run != 11,
+        )
         for one in verdict.ratings
     ]
     return table, runs, replace(verdict, recommended=2, shown=2, ratings=tuple(ratings))

@@ -51,7 +51,7 @@ def test_fitted_and_new_rows_are_those_of_the_blended_matrix(alpha, scale):
     new = WINE[1:20:2]
     plain = Isomap(10).fit(X)
     entries = plain._map.edges.of_new(new, plain._map, None)
-    paths = geodesics.paths.from_neighbors(plain.graph_, entries.indices, entries.distances)
+    paths = geodesics.shortest_paths.from_neighbors(plain.graph_, entries.indices, entries.distances)
     mixed = alpha * paths + (1 - alpha) * s * (posterior(new, class_gaussians(X, y)) @ DE)[:, y]
     places = -0.5 * (mixed**2 - (D**2).mean(axis=0)) @ (vectors / np.sqrt(values))
     signs = np.sign((fitted.embedding_ * vectors).sum(axis=0))
