@@ -22,14 +22,12 @@ import isentropic.embedding
 import isentropic.methods
 import laws
 from isentropic import Knn, Landmarks, registry
-from isentropic._core import extras as _extras
-from isentropic._core.errors import InvalidInputError, MissingExtraError
-from isentropic._core.extras import EXTRAS
+from isentropic._core import errors as _extras
+from isentropic._core.errors import EXTRAS, InvalidInputError, MissingExtraError
 from isentropic._core.state import field_specs, uses_parts
 from isentropic.comparison import PRESETS
-from isentropic.embedding.embedder import Embedder
-from isentropic.embedding.inverse import SupportsInverse
-from isentropic.embedding.pair_distances import ALL_UP_TO
+from isentropic.embedding.embedder import Embedder, SupportsInverse
+from isentropic.embedding.row_distances import ALL_UP_TO
 from isentropic.quality import kendall_tau
 from isentropic.registry import FAMILIES, METHODS, Method, make
 

@@ -13,8 +13,7 @@ from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
-from ._core.errors import InvalidInputError, IsentropicWarning, nearest, require_one_of
-from ._core.extras import require_extra
+from ._core.errors import InvalidInputError, IsentropicWarning, nearest, require_extra, require_one_of
 from .catalogue import BUILT_IN, FAMILIES, Family, Method, family_of
 
 __all__ = ["FAMILIES", "METHODS", "Family", "Method", "family_of", "make", "methods_table"]

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from isentropic._core import extras as _extras
+from isentropic._core import errors as _extras
 from isentropic.datasets import catalogue
 from isentropic.registry import METHODS
 

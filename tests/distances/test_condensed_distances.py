@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 
 from assertions import assert_same_bits
-from isentropic.distances import (
-    blocks,
-    condensed_distances,
-    distance_rows,
-    distances_between,
-    store_distances,
-)
+from isentropic.distances import condensed_distances, distance_rows, distances_between, store_distances
+from isentropic.distances import pairwise_blocks as blocks
 from naive import condensed, distances
 
 

@@ -10,12 +10,12 @@ from dataclasses import replace
 import pytest
 from work_stub import begun, task
 
-from isentropic._core import result_cache as _kept
+from isentropic._core import cache as _kept
 from isentropic._core.errors import FileFormatError, StoredRunWarning
 from isentropic.experiments import store as stores
-from isentropic.experiments.running import run
+from isentropic.experiments.runner import run
 from isentropic.experiments.store import OutcomeStore, key_of
-from isentropic.experiments.values import Outcome
+from isentropic.experiments.tasks import Outcome
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
@@ -50,7 +50,7 @@ def test_the_key_knows_words_data_and_code(tmp_path, monkeypatch):
 
 
 def test_code_of_the_work_counts_and_that_of_other_sources_does_not(monkeypatch):
-    files = {path.name for path in stores._modules("isentropic.experiments.running")}
+    files = {path.name for path in stores._modules("isentropic.experiments.runner")}
     assert {"running.py", "working.py", "store.py", "values.py", "estimates.py"} <= files
     assert "sources.py" not in files
     assert {path.name for path in stores._modules("work_stub")} == {"work_stub.py", "values.py"}

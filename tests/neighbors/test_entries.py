@@ -14,7 +14,7 @@ from isentropic._core.errors import DisconnectedGraphWarning
 from isentropic._core.values import Can, Knn, Percentile, Pnn, Radius
 from isentropic.affinities import neighbor_graph
 from isentropic.neighbors import RowIndex, entry_lists, search_graph, warn_of_isolated
-from isentropic.neighbors import entries as entries_module
+from isentropic.neighbors import query_edges as entries_module
 
 seeds = st.integers(0, 2**32 - 1)
 

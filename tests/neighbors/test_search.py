@@ -23,8 +23,8 @@ from isentropic.neighbors import (
     nearest_neighbors,
     use_approximate,
 )
+from isentropic.neighbors import graphs as tree_module
 from isentropic.neighbors import index as index_module
-from isentropic.neighbors import tree as tree_module
 
 seeds = st.integers(0, 2**32 - 1)
 TREE, PRODUCTS = 3, 20  # features: up to 15 a tree names the candidates, beyond that a matrix product

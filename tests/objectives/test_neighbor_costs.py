@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 from assertions import assert_same_bits
 from isentropic.kernels.rows.row_costs import STUDENT, STUDENT_FIELD, evaluate
 from isentropic.objectives import Field, GaussianNeighbors, StudentNeighbors, StudentPairs
-from isentropic.objectives import student as student_module
+from isentropic.objectives import student_losses as student_module
 from naive_neighbours import naive_gaussians, naive_pushes, naive_student
 
 RNG = np.random.default_rng(0)

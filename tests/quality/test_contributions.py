@@ -7,7 +7,8 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from isentropic import config_context
-from isentropic.distances import precomputed, sources
+from isentropic.distances import metrics as precomputed
+from isentropic.distances import sources
 from isentropic.quality import assess
 from isentropic.quality.assessment import class_measures, contributions
 from isentropic.quality.class_measures import kappa, knn_accuracy, silhouette

@@ -16,7 +16,7 @@ from isentropic._core.errors import InvalidInputError, IsentropicWarning, Memory
 from isentropic._core.values import Knn
 from isentropic.distances import distances_between
 from isentropic.neighbors import nearest_neighbors
-from isentropic.objectives import student as student_module
+from isentropic.objectives import student_losses as student_module
 
 IRIS = load_iris().data
 RNG = np.random.default_rng(0)
