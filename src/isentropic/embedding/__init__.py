@@ -12,16 +12,20 @@ from importlib import import_module
 from typing import Any
 
 _PUBLIC = {
+    "Array": ".._core.specs",
     "ClassModel": ".classes.class_model",
     "Embedder": ".embedder",
     "GeodesicMap": ".maps.geodesic",
     "KernelMap": ".maps.kernel",
     "LatticeMap": ".maps.lattice",
     "LinearMap": ".maps.linear",
+    "NComponents": ".parameters",
+    "NJobs": ".parameters",
     "NearestRows": ".maps.row_optimizer",
     "NetworkMap": ".maps.network",
     "Part": ".part",
     "RowOptimizer": ".maps.row_optimizer",
+    "Sub": ".._core.state",
     "SupportsInverse": ".inverse",
     "TrainingData": ".training_data",
     "all_or_nothing": ".embedder",
