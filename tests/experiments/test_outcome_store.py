@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from work_stub import begun, task
 
-from isentropic._core import cache as _kept
+from isentropic._core import cache
 from isentropic._core.errors import FileFormatError, StoredRunWarning
 from isentropic.experiments import store as stores
 from isentropic.experiments.runner import run
@@ -96,8 +96,8 @@ def test_a_file_changed_by_hand_is_no_result(store):
 def test_numbers_that_are_none_are_no_result_though_the_checksum_is_theirs(store, number):
     store.write(task(1), Outcome({"accuracy": 0.5}, 1.0))
     (path,) = store.folder.glob("*.json")
-    text = path.read_text().rpartition(f', "{_kept.CHECKSUM_FIELD}"')[0] + "}"
-    path.write_text(_kept._with_checksum(text.replace("0.5", number), key_of(task(1))))
+    text = path.read_text().rpartition(f', "{cache.CHECKSUM_FIELD}"')[0] + "}"
+    path.write_text(cache._with_checksum(text.replace("0.5", number), key_of(task(1))))
     with pytest.warns(StoredRunWarning, match="computed again"):
         assert store.read(task(1)) is None
 

@@ -21,7 +21,7 @@ from isentropic import (
     neighbor_graph,
 )
 from isentropic._core.errors import InvalidInputError
-from isentropic.affinities import graph_weights as heat
+from isentropic.affinities import heat
 
 IRIS = datasets.load("builtin:iris").X
 

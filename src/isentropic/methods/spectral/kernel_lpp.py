@@ -12,8 +12,7 @@ from ..._core.parameters import Choice, Real
 from ..._core.runtime import require_memory
 from ..._core.specs import Array, StateError, Whole
 from ..._core.state import Sub
-from ...affinities import InnerProduct, neighbor_graph
-from ...affinities import graph_weights as heat
+from ...affinities import InnerProduct, heat, neighbor_graph
 from ...embedding.embedder import Embedder
 from ...embedding.maps.nystrom import KernelMap
 from ...embedding.parameters import NComponents, NJobs

@@ -20,8 +20,7 @@ from ..._core.errors import (
 from ..._core.specs import Array, Whole
 from ..._core.state import Sub
 from ..._core.values import Can, NeighborRule, Pnn
-from ...affinities import graph_weights as heat
-from ...affinities import neighbor_graph
+from ...affinities import heat, neighbor_graph
 from ...embedding.embedder import Embedder, SupportsInverse
 from ...embedding.maps.linear import LinearMap
 from ...embedding.parameters import NComponents, NJobs
