@@ -51,15 +51,15 @@ def test_the_key_knows_words_data_and_code(tmp_path, monkeypatch):
 
 def test_code_of_the_work_counts_and_that_of_other_sources_does_not(monkeypatch):
     files = {path.name for path in stores._modules("isentropic.experiments.runner")}
-    assert {"running.py", "working.py", "store.py", "values.py", "estimates.py"} <= files
-    assert "sources.py" not in files
-    assert {path.name for path in stores._modules("work_stub")} == {"work_stub.py", "values.py"}
+    assert {"runner.py", "store.py", "tasks.py"} <= files
+    assert "studies.py" not in files
+    assert {path.name for path in stores._modules("work_stub")} == {"work_stub.py", "tasks.py"}
 
 
 def test_code_of_a_package_counts_as_far_as_the_work_imports_it(tmp_path, monkeypatch):
     texts = {
         "__init__": "", "work": "from . import near\nfrom .inner.deep import f\nimport json, study.whole",
-        "near": "from isentropic.experiments import limits\nfrom isentropic.tables import load",
+        "near": "from isentropic.experiments import tasks\nfrom isentropic.tables import load",
         "whole": "", "other": "", "inner/__init__": "", "inner/deep": "from ..up import x", "up": "",
         "inner/aside": "",
     }  # fmt: skip
@@ -71,7 +71,7 @@ def test_code_of_a_package_counts_as_far_as_the_work_imports_it(tmp_path, monkey
     names = ("__init__", "work", "near", "whole", "inner/deep", "up")
     assert own == {tmp_path / "study" / f"{name}.py" for name in names}
     engine = {path.name for path in stores._modules("study.work") - own}
-    assert engine == {"__init__.py", "limits.py", "values.py"}
+    assert engine == {"__init__.py", "tasks.py"}
 
 
 def test_data_by_name_are_read_from_the_folder(tmp_path, monkeypatch):

@@ -13,10 +13,10 @@ from typing import Any
 
 _PUBLIC = {
     "Array": ".._core.specs",
-    "ClassModel": ".classes.class_model",
+    "ClassModel": ".class_model",
     "Embedder": ".embedder",
     "GeodesicMap": ".maps.geodesic",
-    "KernelMap": ".maps.kernel",
+    "KernelMap": ".maps.nystrom",
     "LatticeMap": ".maps.lattice",
     "LinearMap": ".maps.linear",
     "NComponents": ".parameters",
@@ -26,7 +26,7 @@ _PUBLIC = {
     "Part": ".part",
     "RowOptimizer": ".maps.row_optimizer",
     "Sub": ".._core.state",
-    "SupportsInverse": ".inverse",
+    "SupportsInverse": ".embedder",
     "TrainingData": ".training_data",
     "all_or_nothing": ".embedder",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, Any
 
@@ -16,57 +16,31 @@ from ..._core.specs import Array, Number, Text, Whole
 from ..._core.state import Sub
 from ..._core.values import Neighbors
 from ...affinities import conditional_affinities, listed_for
-from ...distances import LARGEST
 from ...embedding.embedder import Embedder
-from ...embedding.maps.row_optimizer import NearestRows, RowOptimizer
+from ...embedding.maps.row_optimizer import NearestRows
 from ...embedding.parameters import MaxIter, MetricParameter, NComponents, NeighborLists, NJobs, Tolerance
-from ...embedding.part import Part
 from ...embedding.training_data import training_data
-from ...kernels._jit import threads
-from ...kernels.rows.row_costs import GAUSSIANS
-from ...kernels.rows.row_descent import settle_rows
 from ...objectives import GaussianNeighbors, StudentPairs
 from ...optim import Minimum, lbfgs
 from ...optim.minimum import Objective
 from .student import (
+    GaussianLayout,
+    GaussianMap,
     PerplexityAffinities,
     StudentLayout,
     StudentMap,
+    dense,
     initial_embedding,
     merged_embedding,
     neighbor_lists,
     require_pair_memory,
     seeded,
-    starts_among,
     with_spread,
 )
 
 PAIR_BYTES = 64  # lists of all, the sum of affinities, their mean, and its square forms
 _LAST = 2  # times as many steps with all scales: no other follows that would go on
 CostOf = Callable[[np.ndarray, int], Objective]  # of the mean affinities of so many scales
-
-
-@dataclass(frozen=True, eq=False)
-class GaussianLayout(Part):
-    """An embedding with the mean of Gaussian weights of some precisions: SNE and multiscale SNE."""
-
-    Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
-    precisions: Annotated[np.ndarray, Array("s", above=0)]
-
-    def optimize(self, rows: np.ndarray, P: np.ndarray, n_jobs: int | None) -> np.ndarray:
-        """Coordinates of new rows by damped Newton steps from the nearest row, or from the mean."""
-        starts, near = starts_among(self.Z, rows, P), rows.astype(np.int64)
-        far = np.empty((len(starts), 0), np.int64)
-        with threads(n_jobs):
-            return settle_rows(GAUSSIANS, starts, self.Z, near, P, far, self.precisions)
-
-
-class GaussianMap(RowOptimizer):
-    """The out-of-sample map of SNE and multiscale SNE."""
-
-    query: Annotated[NearestRows, Sub(NearestRows)]
-    affinities: Annotated[PerplexityAffinities, Sub(PerplexityAffinities)]
-    layout: Annotated[GaussianLayout, Sub(GaussianLayout)]
 
 
 def doubling_perplexities(n: int, smallest: float = 4) -> list[float]:
@@ -77,13 +51,6 @@ def doubling_perplexities(n: int, smallest: float = 4) -> list[float]:
     """
     count = round(math.log2(n / (2 * smallest))) + 1
     return [float(smallest * 2**h) for h in range(count)] if count > 0 and n > 5 else [max(n / 2, 1.0)]
-
-
-def dense(knn: Neighbors, P: np.ndarray) -> np.ndarray:
-    """Affinities of lists as a square array."""
-    square = np.zeros((len(P), len(P)))
-    np.put_along_axis(square, knn.indices.astype(np.int64), P, axis=1)
-    return square
 
 
 def coarse_to_fine(

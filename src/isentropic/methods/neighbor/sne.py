@@ -16,9 +16,11 @@ from ...embedding.parameters import MaxIter, MetricParameter, NComponents, Neigh
 from ...embedding.training_data import training_data
 from ...objectives import GaussianNeighbors
 from ...optim import lbfgs
-from .multiscale import GaussianLayout, GaussianMap, dense
 from .student import (
+    GaussianLayout,
+    GaussianMap,
     PerplexityAffinities,
+    dense,
     initial_embedding,
     merged_embedding,
     neighbor_lists,

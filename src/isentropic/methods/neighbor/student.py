@@ -220,6 +220,36 @@ def starts_among(Z: np.ndarray, rows: np.ndarray, P: np.ndarray) -> np.ndarray:
     return np.stack((near[:, 0], np.einsum("ij,ijc->ic", P, near)), axis=1)
 
 
+@dataclass(frozen=True, eq=False)
+class GaussianLayout(Part):
+    """An embedding with the mean of Gaussian weights of some precisions: SNE and multiscale SNE."""
+
+    Z: Annotated[np.ndarray, Array("n", "d", within=LARGEST)]
+    precisions: Annotated[np.ndarray, Array("s", above=0)]
+
+    def optimize(self, rows: np.ndarray, P: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Coordinates of new rows by damped Newton steps from the nearest row, or from the mean."""
+        starts, near = starts_among(self.Z, rows, P), rows.astype(np.int64)
+        far = np.empty((len(starts), 0), np.int64)
+        with threads(n_jobs):
+            return settle_rows(GAUSSIANS, starts, self.Z, near, P, far, self.precisions)
+
+
+class GaussianMap(RowOptimizer):
+    """The out-of-sample map of SNE and multiscale SNE."""
+
+    query: Annotated[NearestRows, Sub(NearestRows)]
+    affinities: Annotated[PerplexityAffinities, Sub(PerplexityAffinities)]
+    layout: Annotated[GaussianLayout, Sub(GaussianLayout)]
+
+
+def dense(knn: Neighbors, P: np.ndarray) -> np.ndarray:
+    """Affinities of lists as a square array."""
+    square = np.zeros((len(P), len(P)))
+    np.put_along_axis(square, knn.indices.astype(np.int64), P, axis=1)
+    return square
+
+
 # ---- the descent -------------------------------------------------------------------------------
 
 
