@@ -29,7 +29,7 @@ from ...embedding.part import Part
 from ...embedding.row_distances import Distances, OverGraph, kind_of
 from ...embedding.training_data import TrainingData
 from ...kernels._jit import threads
-from ...kernels.rows.row_costs import STUDENT, STUDENT_FIELD
+from ...kernels.rows.row_costs import GAUSSIANS, STUDENT, STUDENT_FIELD
 from ...kernels.rows.row_descent import settle_rows
 from ...neighbors import clipped_neighbors, lists_in_rows, searched_neighbors
 from ...objectives import Field, StudentNeighbors
